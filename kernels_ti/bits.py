@@ -1,0 +1,98 @@
+"""Words and bit rows: the functions that every kernel is made of.
+
+A kernel takes ``words``, a vector type such as ``vector_of(3, 32)``, as a template argument: its length is
+the number of words to a bit row, its type the word of the device (64 bits on CPU, 32 elsewhere).
+"""
+
+from functools import lru_cache
+from typing import Any
+
+import taichi as ti
+
+LARGEST_UNROLLED = 8
+"""Bit rows of up to this many words are held in registers; above, loops run over memory."""
+
+
+@lru_cache
+def vector_of(words: int, word_bits: int) -> Any:
+    """Return the vector type that holds a bit row of `words` words of `word_bits` bits."""
+    return ti.types.vector(words, ti.u64 if word_bits == 64 else ti.u32)
+
+
+def bits_of(words: Any) -> int:
+    """Return the bits to a word of a vector type made by `vector_of`."""
+    return 64 if words.dtype == ti.u64 else 32
+
+
+@ti.func
+def word_of(value, bits: ti.template()):
+    """Return the value as a word."""
+    return ti.cast(value, ti.u64) if ti.static(bits == 64) else ti.cast(value, ti.u32)
+
+
+@ti.func
+def single(label, w, bits: ti.template()):
+    """Word `w` of the set that holds `label` alone."""
+    word = word_of(0, bits)
+    if label // bits == w:
+        word = word_of(1, bits) << word_of(label % bits, bits)
+    return word
+
+
+@ti.func
+def above(label, w, bits: ti.template()):
+    """Word `w` of the set of all labels greater than `label`."""
+    word = word_of(0, bits)
+    first = label + 1 - w * bits
+    if first <= 0:
+        word = ~word
+    elif first < bits:
+        word = (~word) << word_of(first, bits)
+    return word
+
+
+@ti.func
+def population(x, bits: ti.template()):
+    """Count the set bits of a word."""
+    return ti.cast(ti.math.popcnt(ti.cast(x, ti.i64 if ti.static(bits == 64) else ti.i32)), ti.i32)
+
+
+@ti.func
+def lowest_bit(x, bits: ti.template()):
+    """Index of the lowest set bit of a word that is not zero.
+
+    By way of the population count: count-leading-zeros is wrong on Vulkan for a word whose top bit is set.
+    """
+    return population((x & (~x + word_of(1, bits))) - word_of(1, bits), bits)
+
+
+@ti.func
+def without_lowest(x, bits: ti.template()):
+    """Return the word less its lowest set bit."""
+    return x & (x - word_of(1, bits))
+
+
+@ti.func
+def row_of(words: ti.template(), rows: ti.template(), row):
+    """Return the adjacency bit row of one row number, in registers."""
+    found = words(0)
+    for w in ti.static(range(words.n)):
+        found[w] = rows[row * words.n + w]
+    return found
+
+
+@ti.func
+def lowest_taken(words: ti.template(), labels):
+    """Take the lowest label out of a set in registers that is not empty.
+
+    Returns the label and the set without it. Loops that take one label after another are compiled once for
+    all words, where a loop for each word would be compiled as often as there are words.
+    """
+    bits = ti.static(bits_of(words))
+    found, waits = 0, 1
+    for w in ti.static(range(words.n)):
+        if waits == 1 and labels[w] != word_of(0, bits):
+            found = w * bits + lowest_bit(labels[w], bits)
+            labels[w] = without_lowest(labels[w], bits)
+            waits = 0
+    return found, labels

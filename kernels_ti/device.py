@@ -1,0 +1,240 @@
+"""The one place that starts Taichi: which arch, what it is called, how much memory, and whether to trust it."""
+
+from __future__ import annotations
+
+import io
+import os
+import platform
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernels_ti.errors import DeviceError, EngineError, OptionError
+
+if TYPE_CHECKING:
+    from kernels_ti.graph import Graph
+
+ARCHES = ("cpu", "cuda", "vulkan", "reference")
+"""What a search can run on; ``reference`` is the sequential algorithm in plain Python."""
+
+UNLIMITED_ROUNDS = 1 << 30
+SMALL_GRAPH = 64
+"""`auto` leaves graphs of up to this many vertices to the CPU, which is done before a GPU has started."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """An arch that has been started and has passed its self-test.
+
+    Attributes
+    ----------
+    arch : str
+        One of `ARCHES`.
+    name : str
+        The hardware, as its driver calls it.
+    memory : int or None
+        Bytes of memory in all; None where the driver does not say.
+    threads : int or None
+        Workers of a CPU.
+    word_bits : int
+        Bits to a word: 64 on CPU, 32 elsewhere.
+    loop_rounds : int
+        Rounds that one work item may loop in all; some drivers stop silently after 65,535.
+    """
+
+    arch: str
+    name: str
+    memory: int | None
+    threads: int | None
+    word_bits: int = 64
+    loop_rounds: int = UNLIMITED_ROUNDS
+
+    @property
+    def warp(self) -> bool:
+        """Whether the work items of a warp place their children together."""
+        return self.arch == "cuda"
+
+    def buffer(self, values: np.ndarray) -> Any:
+        """Copy an array to the device; on CPU it is the array itself.
+
+        Raises
+        ------
+        EngineError
+            If the device has no room for it.
+        """
+        if self.arch == "cpu":
+            return np.ascontiguousarray(values)
+        target = self.empty(len(values), values.dtype)
+        target.from_numpy(np.ascontiguousarray(values))
+        return target
+
+    def empty(self, size: int, dtype: np.typing.DTypeLike) -> Any:
+        """Make a one-dimensional buffer on the device; its content is undefined.
+
+        Raises
+        ------
+        EngineError
+            If the device has no room for it.
+        """
+        import taichi as ti
+
+        types = {"int32": ti.i32, "uint32": ti.u32, "int64": ti.i64, "uint64": ti.u64}
+        try:
+            if self.arch == "cpu":
+                return np.empty(size, dtype)
+            return ti.ndarray(types[np.dtype(dtype).name], (size,))
+        except (MemoryError, RuntimeError) as error:
+            wanted = size * np.dtype(dtype).itemsize / 2**20
+            raise EngineError(f"{self.name} has no room for another {wanted:,.0f} MiB: {error}") from error
+
+    def download(self, buffer: Any) -> np.ndarray:
+        """Copy a buffer back from the device; on CPU it is the buffer itself."""
+        return buffer if isinstance(buffer, np.ndarray) else buffer.to_numpy()
+
+
+_started: dict[tuple[str, int | None], Device] = {}  # by arch and threads: what Taichi runs on in this process
+
+
+def open_device(arch: str = "auto", *, threads: int | None = None, graph: Graph | None = None) -> Device:
+    """Start an arch, test it, and return it.
+
+    Parameters
+    ----------
+    arch : str
+        One of `ARCHES`, or ``auto``: CUDA if it is there and `graph` has more than `SMALL_GRAPH` vertices,
+        else the CPU.
+    threads : int, optional
+        Workers of a CPU; by default one to each core.
+    graph : Graph, optional
+        What is to be searched.
+
+    Returns
+    -------
+    Device
+
+    Raises
+    ------
+    DeviceError
+        If the arch is not there or fails its self-test. No other arch is taken in its place.
+    OptionError
+        If there is no arch of that name, or `threads` is less than 1.
+
+    Notes
+    -----
+    Taichi runs on one arch at a time in a process: opening another one ends the use of the one before.
+    """
+    if arch not in ("auto", *ARCHES):
+        raise OptionError(f"there is no arch {arch!r}: choose one of auto, {', '.join(ARCHES)}")
+    if threads is not None and threads < 1:
+        raise OptionError(f"threads must be 1 or more, not {threads}")
+    if arch == "reference":
+        return Device("reference", f"Python {platform.python_version()}", _host_memory(), None)
+    os.environ["TI_SKIP_VERSION_CHECK"] = "ON"  # Taichi asks a server otherwise
+    os.environ["ENABLE_TAICHI_HEADER_PRINT"] = "0"
+    import taichi as ti
+
+    if arch == "auto":
+        small = graph is not None and graph.n <= SMALL_GRAPH
+        arch = "cuda" if not small and ti._lib.core.with_cuda() else "cpu"
+    workers = (threads or _cores()) if arch == "cpu" else None
+    if (arch, workers) not in _started:
+        _started.clear()
+        _started[arch, workers] = _start(ti, arch, workers)
+    return _started[arch, workers]
+
+
+def _start(ti: Any, arch: str, threads: int | None) -> Device:
+    options: dict[str, Any] = {"cpu_max_num_threads": threads} if threads else {}
+    with _captured_output() as said:
+        try:
+            ti.init(
+                arch=getattr(ti, arch),
+                enable_fallback=False,
+                log_level=ti.TRACE,
+                device_memory_GB=0.25,  # our arrays are allocated beside Taichi's own pool
+                **options,
+            )
+            ti.set_logging_level(ti.ERROR)
+        except Exception as error:
+            raise DeviceError(f"arch {arch} is not available here: {_reason(error)}") from error
+    if str(ti.cfg.arch) not in (f"Arch.{arch}", *(("Arch.x64", "Arch.arm64") if arch == "cpu" else ())):
+        raise DeviceError(f"arch {arch} is not available here: Taichi started {ti.cfg.arch} instead")
+    name, memory = _identity(arch, said[0])
+    word_bits = 64 if arch == "cpu" else 32
+    device = Device(arch, name, memory, threads, word_bits)
+    from kernels_ti.selftest import LONG_LOOP, failures
+
+    found, rounds = failures(word_bits, device.warp, device.buffer, device.download)
+    if found:
+        raise DeviceError(f"{name} ({arch}) fails the self-test and is not used: {'; '.join(found)}")
+    return Device(arch, name, memory, threads, word_bits, UNLIMITED_ROUNDS if rounds >= LONG_LOOP else rounds)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _host_memory() -> int | None:
+    if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
+        return None
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _identity(arch: str, log: str) -> tuple[str, int | None]:
+    """Name and memory of the device that Taichi says it has started."""
+    if arch == "cpu":
+        return _cpu_name(), _host_memory()
+    pattern = r"Using CUDA device \[id=\d+\]: (.+)" if arch == "cuda" else r'Vulkan Device "(.+?)" supports'
+    name = re.search(pattern, log)
+    memory = re.search(r"Total memory ([\d.]+) GB", log) if arch == "cuda" else None
+    return (
+        name.group(1).strip() if name else f"{arch} device",
+        int(float(memory.group(1)) * 2**30) if memory else None,
+    )
+
+
+def _cpu_name() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        model = re.search(r"^model name\s*:\s*(.+)$", cpuinfo.read_text(), re.MULTILINE)
+        if model:
+            return model.group(1).strip()
+    return platform.processor() or platform.machine()
+
+
+def _reason(error: Exception) -> str:
+    text = str(error).strip().splitlines()
+    if text and "is not supported" in text[0]:
+        return "no driver for it was found"
+    return text[0] if text else type(error).__name__
+
+
+@contextmanager
+def _captured_output() -> Iterator[list[str]]:
+    """Keep what the process writes to its standard output and error: Taichi names its device only there."""
+    captured = [""]
+    sys.stdout.flush()
+    sys.stderr.flush()
+    saved = os.dup(1), os.dup(2)
+    with tempfile.TemporaryFile() as file:
+        try:
+            os.dup2(file.fileno(), 1)
+            os.dup2(file.fileno(), 2)
+            with redirect_stdout(io.StringIO()):  # a notebook's output is not descriptor 1
+                yield captured
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os.dup2(saved[0], 1)
+            os.dup2(saved[1], 2)
+            os.close(saved[0])
+            os.close(saved[1])
+            file.seek(0)
+            captured[0] = file.read().decode(errors="replace")

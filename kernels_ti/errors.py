@@ -1,0 +1,39 @@
+"""The one tree of errors. Each class carries the exit code with which the program ends."""
+
+from __future__ import annotations
+
+
+class ChordlessError(Exception):
+    """Anything this project raises on purpose: one line for people, and an exit code.
+
+    Attributes
+    ----------
+    exit_code : int
+        What the command line exits with: 1 failed, 2 usage or unreadable graph, 3 arch not available.
+    """
+
+    exit_code = 1
+
+
+class GraphError(ChordlessError, ValueError):
+    """The input is not a finite simple undirected graph; the message names what is wrong and where."""
+
+    exit_code = 2
+
+
+class OptionError(ChordlessError, ValueError):
+    """An option has no such value, or two options contradict each other."""
+
+    exit_code = 2
+
+
+class DeviceError(ChordlessError, RuntimeError):
+    """The arch asked for is not there, fails its self-test, or cannot run this graph."""
+
+    exit_code = 3
+
+
+class EngineError(ChordlessError, RuntimeError):
+    """The enumeration itself failed: out of memory, a driver error, a child process that died."""
+
+    exit_code = 1

@@ -1,0 +1,254 @@
+"""The graph: simple, undirected, finite, in compressed sparse rows."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.errors import GraphError
+
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A simple undirected graph in CSR form.
+
+    Build one with `from_edges`, `from_edge_array`, `from_networkx` or `from_scipy`; the constructor takes
+    arrays that already hold what is said below and does not look at them again.
+
+    Parameters
+    ----------
+    row_ptr : ndarray of int64, shape (n + 1,)
+        ``col_idx[row_ptr[v]:row_ptr[v + 1]]`` are the neighbours of vertex ``v``.
+    col_idx : ndarray of int64, shape (2 m,)
+        Neighbours, ascending within each row.
+    names : tuple, length n, or None
+        What each vertex is called in results; None stands for the indices 0 .. n - 1.
+
+    Examples
+    --------
+    >>> Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)])
+    Graph(n=4, m=4)
+    """
+
+    row_ptr: IntArray
+    col_idx: IntArray
+    vertex_names: tuple[Hashable, ...] | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of vertices."""
+        return len(self.row_ptr) - 1
+
+    @property
+    def m(self) -> int:
+        """Number of edges."""
+        return len(self.col_idx) // 2
+
+    @cached_property
+    def degrees(self) -> IntArray:
+        """Degree of every vertex, shape (n,)."""
+        return np.diff(self.row_ptr)
+
+    @property
+    def max_degree(self) -> int:
+        """Largest degree, 0 for a graph without vertices."""
+        return int(self.degrees.max(initial=0))
+
+    @cached_property
+    def names(self) -> tuple[Hashable, ...]:
+        """Name of every vertex; the indices where none were given."""
+        return tuple(range(self.n)) if self.vertex_names is None else self.vertex_names
+
+    def neighbours(self, v: int) -> IntArray:
+        """Neighbours of vertex `v`, ascending."""
+        return self.col_idx[self.row_ptr[v] : self.row_ptr[v + 1]]
+
+    def edges(self) -> IntArray:
+        """Every edge once as a row (u, v) with u < v, shape (m, 2)."""
+        u = np.repeat(np.arange(self.n), self.degrees)
+        forward = u < self.col_idx
+        return np.column_stack((u[forward], self.col_idx[forward]))
+
+    def __repr__(self) -> str:
+        return f"Graph(n={self.n}, m={self.m})"
+
+    @classmethod
+    def from_edge_array(
+        cls,
+        edges: npt.ArrayLike,
+        *,
+        n: int | None = None,
+        names: Sequence[Hashable] | None = None,
+        simplify: bool = False,
+    ) -> Graph:
+        """Build a graph from an array of vertex pairs.
+
+        Parameters
+        ----------
+        edges : array_like of int, shape (m, 2)
+            Vertex indices, each edge once in either direction.
+        n : int, optional
+            Number of vertices; by default the number of names, or one more than the largest index.
+        names : sequence of hashable, optional
+            Names of the vertices, all different.
+        simplify : bool
+            Drop self-loops and repeated edges instead of refusing them.
+
+        Returns
+        -------
+        Graph
+
+        Raises
+        ------
+        GraphError
+            For a vertex out of range, and, unless `simplify`, for a self-loop or a parallel edge. The
+            message names the first one.
+        """
+        pairs = np.asarray(edges)
+        if pairs.size == 0:
+            pairs = np.empty((0, 2), np.int64)
+        if pairs.ndim != 2 or pairs.shape[1] != 2:
+            raise GraphError(f"edges must be pairs of vertices, an array of shape (m, 2), not {pairs.shape}")
+        if pairs.dtype.kind not in "iu":
+            raise GraphError(f"edges must be integers (vertex indices), not {pairs.dtype}")
+        pairs = pairs.astype(np.int64)
+        if names is not None:
+            if n is None:
+                n = len(names)
+            elif n != len(names):
+                raise GraphError(f"{len(names)} names were given for {n} vertices")
+            if len(set(names)) != len(names):
+                raise GraphError(f"two vertices are called {_first_repeated(names)!r}: names must differ")
+        if n is None:
+            n = int(pairs.max(initial=-1)) + 1
+        if n < 0:
+            raise GraphError(f"a graph cannot have {n} vertices")
+        label = tuple(names) if names is not None else range(n)
+
+        outside = ((pairs < 0) | (pairs >= n)).any(axis=1)
+        if outside.any():
+            u, v = pairs[np.argmax(outside)]
+            raise GraphError(f"edge ({u}, {v}): a vertex is out of range, the graph has vertices 0 to {n - 1}")
+        loops = pairs[:, 0] == pairs[:, 1]
+        if loops.any():
+            if not simplify:
+                raise GraphError(f"vertex {label[int(pairs[np.argmax(loops), 0])]} has a self-loop (simplify drops it)")
+            pairs = pairs[~loops]
+        low, high = pairs.min(axis=1), pairs.max(axis=1)
+        keys = low * n + high
+        unique, counts = np.unique(keys, return_counts=True)
+        if len(unique) != len(keys):
+            if not simplify:
+                u, v = divmod(int(unique[np.argmax(counts > 1)]), n)
+                raise GraphError(f"the edge {label[u]} - {label[v]} is there more than once (simplify merges them)")
+            low, high = np.divmod(unique, max(n, 1))
+        return cls._from_simple_edges(n, low, high, None if names is None else tuple(names))
+
+    @classmethod
+    def _from_simple_edges(cls, n: int, low: IntArray, high: IntArray, names: tuple[Hashable, ...] | None) -> Graph:
+        rows, columns = np.concatenate((low, high)), np.concatenate((high, low))
+        order = np.lexsort((columns, rows))
+        row_ptr = np.zeros(n + 1, np.int64)
+        np.cumsum(np.bincount(rows, minlength=n), out=row_ptr[1:])
+        return cls(row_ptr, columns[order], names)
+
+    @classmethod
+    def from_edges(
+        cls,
+        n: int,
+        edges: Iterable[tuple[int, int]],
+        *,
+        names: Sequence[Hashable] | None = None,
+        simplify: bool = False,
+    ) -> Graph:
+        """Build a graph with `n` vertices from pairs of vertex indices; see `from_edge_array`."""
+        return cls.from_edge_array(list(edges), n=n, names=names, simplify=simplify)
+
+    @classmethod
+    def from_networkx(cls, graph: Any, *, simplify: bool = False) -> Graph:
+        """Build a graph from a networkx graph, or anything with its methods.
+
+        Parameters
+        ----------
+        graph : networkx.Graph
+            Its nodes become the vertices, in the order of iteration, and keep their names.
+        simplify : bool
+            Drop directions, parallel edges and self-loops instead of refusing them.
+
+        Returns
+        -------
+        Graph
+
+        Raises
+        ------
+        GraphError
+            Unless `simplify`, for a directed graph, a self-loop or parallel edges.
+        """
+        if graph.is_directed() and not simplify:
+            raise GraphError(
+                "the graph is directed, chordless cycles are those of undirected graphs (simplify drops directions)"
+            )
+        names = tuple(graph.nodes())
+        index = {name: v for v, name in enumerate(names)}
+        edges = [(index[edge[0]], index[edge[1]]) for edge in graph.edges()]
+        return cls.from_edge_array(edges, n=len(names), names=names, simplify=simplify)
+
+    @classmethod
+    def from_scipy(cls, matrix: Any, *, names: Sequence[Hashable] | None = None, simplify: bool = False) -> Graph:
+        """Build a graph from a square sparse adjacency matrix of scipy, or anything with ``tocoo``.
+
+        Parameters
+        ----------
+        matrix : scipy.sparse matrix or array, shape (n, n)
+            An edge wherever an entry is not zero. The matrix must be symmetric.
+        names : sequence of hashable, optional
+            Names of the vertices.
+        simplify : bool
+            Drop the diagonal and take an entry on either side of it as an edge.
+
+        Returns
+        -------
+        Graph
+
+        Raises
+        ------
+        GraphError
+            For a matrix that is not square, and, unless `simplify`, for one that is not symmetric or has
+            an entry on its diagonal.
+        """
+        rows, columns = matrix.shape
+        if rows != columns:
+            raise GraphError(f"an adjacency matrix is square, this one is {rows} x {columns}")
+        entries = matrix.tocoo()
+        present = np.asarray(entries.data) != 0
+        u = np.asarray(entries.row)[present].astype(np.int64)
+        v = np.asarray(entries.col)[present].astype(np.int64)
+        keys = np.unique(u * rows + v)
+        u, v = np.divmod(keys, max(rows, 1))
+        if not simplify:
+            one_way = ~np.isin(v * rows + u, keys)
+            if one_way.any():
+                at = int(np.argmax(one_way))
+                raise GraphError(
+                    f"the matrix is directed: it has entry ({u[at]}, {v[at]}) but not ({v[at]}, {u[at]}) "
+                    "(simplify takes either as an edge)"
+                )
+            upper = u <= v
+            u, v = u[upper], v[upper]
+        return cls.from_edge_array(np.column_stack((u, v)), n=rows, names=names, simplify=simplify)
+
+
+def _first_repeated(names: Sequence[Hashable]) -> Hashable:
+    seen: set[Hashable] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    raise AssertionError("no name repeats")

@@ -1,0 +1,53 @@
+"""The reference schedule: the sequential algorithm in plain Python, cut into slices of time."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from kernels_ti.graph import Graph
+from kernels_ti.reference import Levels, search
+from kernels_ti.search import Cycles, Totals
+
+
+class ReferenceSearch:
+    """Algorithm 1 of the paper as a `kernels_ti.search.Search` of a whole graph.
+
+    Parameters
+    ----------
+    graph : Graph
+    max_length : int
+    collect : bool
+        Keep the cycles for `take_cycles`.
+    """
+
+    def __init__(self, graph: Graph, max_length: int, collect: bool) -> None:
+        self._levels = Levels()
+        self._events = search(graph, self._levels, max_length=max_length)
+        self._collect = collect
+        self._found: list[list[int]] = []
+        self.totals = Totals(self._levels.paths, self._levels.cycles)
+        self.finished = False
+        self.device_bytes = 0
+
+    @property
+    def frontier(self) -> int:
+        """The one path that the depth-first search stands at, until it is done."""
+        return 0 if self.finished else 1
+
+    def advance(self, seconds: float) -> None:
+        """Search for about so many seconds."""
+        deadline = time.perf_counter() + seconds
+        for cycle in self._events:
+            if cycle is not None and self._collect:
+                self._found.append(cycle)
+            if time.perf_counter() > deadline:
+                return
+        self.finished = True
+
+    def take_cycles(self) -> Cycles:
+        """Return the cycles found since the last call."""
+        found, self._found = self._found, []
+        offsets = np.concatenate(([0], np.cumsum([len(cycle) for cycle in found]))).astype(np.int64)
+        return Cycles(offsets, np.array([v for cycle in found for v in cycle], np.int64))

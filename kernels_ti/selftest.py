@@ -1,0 +1,159 @@
+"""What a device must compute rightly before it is trusted with a search.
+
+Some drivers lose atomic updates, miscount bits or leave a long loop early, without a word. One kernel tries
+the very primitives that the searches rely on; the host compares with what they must give.
+"""
+
+from typing import Any
+
+import numpy as np
+import taichi as ti
+
+from kernels_ti.bits import above, lowest_bit, population, without_lowest, word_of
+from kernels_ti.records import CELLS_PER_LEVEL, CHILDREN, CYCLES, placed, records_ready
+
+ITEMS = 3000
+"""Work items; not a multiple of any group, so that ragged ends are tried."""
+
+LONG_LOOP = 1 << 20
+"""Rounds, in nested loops, of the longest loop that is tried."""
+
+LEAST_LOOP = 60_000
+"""Rounds that every device must manage."""
+
+_MULTIPLIER, _INCREMENT = 1664525, 1013904223  # of a linear congruential generator: its rounds can't be skipped
+
+array = ti.types.ndarray
+
+
+@ti.kernel
+def exercise(
+    bits: ti.template(),
+    warp: ti.template(),
+    items: ti.i32,
+    rounds: ti.i32,
+    patterns: array(ndim=1),
+    control: array(ti.u32, 1),
+    owner: array(ti.i32, 1),
+    counted: array(ti.i32, 1),
+    folded: array(ndim=1),
+    looped: array(ti.u32, 1),
+):
+    """Exercise placement, words, a loop bound read on the device, and a long loop.
+
+    Work item i of the first loop reserves ``i % 5`` places and writes its number there. The second loop
+    runs over as many items as were placed. Each counts bits in a pattern three ways and rebuilds it.
+    The last loop makes `rounds` rounds of a generator that cannot be shortened, in nested loops.
+    """
+    for cell in range(2 * CELLS_PER_LEVEL):
+        control[cell] = ti.u32(0)
+    for item in range((items + 255) // 256 * 256):
+        amount = 0
+        if item < items:
+            amount = item % 5
+        at = placed(warp, control, CHILDREN, amount, item)
+        placed(warp, control, CELLS_PER_LEVEL + CYCLES, amount * 0x10000000, item)
+        k = 0
+        while k < amount:
+            owner[at + k] = item
+            k += 1
+    ready = records_ready(control, 1, 1, 0x7FFFFFF0, 0x7FFFFFF0)
+    for _ in range(ready + 1):
+        ti.atomic_add(control[CELLS_PER_LEVEL], ti.u32(1))
+    for item in range(patterns.shape[0]):
+        rest = patterns[item]
+        rebuilt = word_of(0, bits)
+        steps = 0
+        while rest != word_of(0, bits):
+            low = lowest_bit(rest, bits)
+            rebuilt |= word_of(1, bits) << word_of(low, bits)
+            rebuilt &= ~above(low, 0, bits)
+            rebuilt |= patterns[item] & ~above(low, 0, bits)
+            rest = without_lowest(rest, bits)
+            steps += 1
+        counted[item] = steps * 100 + population(patterns[item], bits)
+        folded[item] = rebuilt
+    for item in range(2):
+        state = ti.u32(item + 1)
+        outer = 0
+        while outer < rounds // 1024:
+            for _ in range(1024):
+                state = state * ti.u32(_MULTIPLIER) + ti.u32(_INCREMENT)
+            outer += 1
+        looped[item] = state
+
+
+def _generator_after(state: int, rounds: int) -> int:
+    """State of the generator after `rounds` rounds, by repeated squaring."""
+    multiplier, increment = 1, 0
+    step_multiplier, step_increment = _MULTIPLIER, _INCREMENT
+    while rounds:
+        if rounds & 1:
+            multiplier, increment = step_multiplier * multiplier, step_multiplier * increment + step_increment
+        step_increment = (step_multiplier + 1) * step_increment % 2**32
+        step_multiplier = step_multiplier**2 % 2**32
+        rounds >>= 1
+    return (multiplier * state + increment) % 2**32
+
+
+def failures(bits: int, warp: bool, buffer: Any, download: Any) -> tuple[list[str], int]:
+    """Run the self-test on the device that is open.
+
+    Parameters
+    ----------
+    bits : int
+        Bits to a word.
+    warp : bool
+        Place by whole warps.
+    buffer, download : callable
+        Array to device and back, see `kernels_ti.device.Device`.
+
+    Returns
+    -------
+    failures : list of str
+        What went wrong, empty if nothing did.
+    loop_rounds : int
+        Rounds that a work item may loop in all: `LONG_LOOP` stands for no limit.
+    """
+    word = np.uint64 if bits == 64 else np.uint32
+    masks = [1 << b for b in range(bits)] + [(1 << b) - 1 for b in range(1, bits + 1)]
+    masks += [(1 << bits) - 1 - mask for mask in masks] + [0x9E3779B97F4A7C15 % (1 << bits)]
+    patterns = np.array(masks, word)
+    amounts = np.arange(ITEMS) % 5
+    total = int(amounts.sum())
+
+    def run(rounds: int) -> list[np.ndarray]:
+        arrays = [
+            buffer(patterns),
+            buffer(np.zeros(2 * CELLS_PER_LEVEL, np.uint32)),
+            buffer(np.full(total, -1, np.int32)),
+            buffer(np.zeros(len(masks), np.int32)),
+            buffer(np.zeros(len(masks), word)),
+            buffer(np.zeros(2, np.uint32)),
+        ]
+        exercise(bits, warp, ITEMS, rounds, *arrays)
+        return [download(a) for a in arrays[1:]]
+
+    control, owner, counted, folded, looped = run(LONG_LOOP)
+    found = []
+    if control[CHILDREN] != total or not np.array_equal(np.sort(owner), np.repeat(np.arange(ITEMS), amounts)):
+        found.append("children are not placed one behind another (atomic additions lose updates)")
+    runs = np.flatnonzero(np.diff(owner)) + 1
+    if len(runs) != np.count_nonzero(amounts) - 1:
+        found.append("the children of one path are not placed together")
+    carried = control[CELLS_PER_LEVEL + CYCLES :].tolist()
+    if carried[0] + (carried[1] << 32) != total * 0x10000000:
+        found.append("totals beyond 32 bits are wrong (carry)")
+    if control[CELLS_PER_LEVEL] != total + 1:
+        found.append("a loop bound that was computed on the device is not obeyed")
+    expected = np.array([101 * mask.bit_count() for mask in masks])
+    if not np.array_equal(counted, expected):
+        found.append("population count or lowest bit is wrong")
+    if not np.array_equal(folded, patterns):
+        found.append("shifts or masks of words are wrong")
+    if looped.tolist() == [_generator_after(1, LONG_LOOP), _generator_after(2, LONG_LOOP)]:
+        return found, LONG_LOOP
+    rounds = LEAST_LOOP // 1024 * 1024
+    if run(rounds)[-1].tolist() != [_generator_after(1, rounds), _generator_after(2, rounds)]:
+        found.append(f"a loop of {rounds} rounds ends early")
+    return found, LEAST_LOOP

@@ -1,0 +1,63 @@
+"""The certificate, for bit rows in registers: which extensions of a path can still lead to a cycle.
+
+A path is extended at one end; the other end waits. An extension can lead to a chordless cycle exactly when
+the waiting end can be reached from it through vertices that are still allowed, so flooding from the waiting
+end tells which extensions are worth keeping. A shortest such way is itself chordless, hence with the
+certificate at every step no path is dead and the search is output-polynomial.
+"""
+
+import taichi as ti
+
+from kernels_ti.bits import bits_of, lowest_bit, row_of, without_lowest, word_of
+
+
+@ti.func
+def reachable_extensions(words: ti.template(), rows: ti.template(), first_row, allowed, waiting, extensions, rounds):
+    """Keep the extensions that the waiting end reaches.
+
+    Parameters
+    ----------
+    words : template
+        Vector type of a bit row.
+    rows : ndarray
+        Adjacency bit rows, row-major.
+    first_row : int
+        First row of the path's block.
+    allowed : bit row
+        Vertices that may still join once the path has been extended.
+    waiting : bit row
+        Allowed neighbours of the waiting end.
+    extensions : bit row
+        The extensions in question.
+    rounds : int
+        The most vertices that may lie between an extension and the waiting end, at least 1.
+
+    Returns
+    -------
+    bit row
+        The subset of `extensions` from which the waiting end can be reached.
+    """
+    bits = ti.static(bits_of(words))
+    kept = words(0)
+    seen = waiting
+    fresh = waiting
+    left = rounds
+    while left > 0:
+        touched = words(0)
+        for w in ti.static(range(words.n)):
+            rest = fresh[w]
+            while rest != word_of(0, bits):
+                touched |= row_of(words, rows, first_row + w * bits + lowest_bit(rest, bits))
+                rest = without_lowest(rest, bits)
+        missing = word_of(0, bits)
+        found = word_of(0, bits)
+        for w in ti.static(range(words.n)):
+            kept[w] |= touched[w] & extensions[w]
+            missing |= extensions[w] & ~kept[w]
+            fresh[w] = touched[w] & allowed[w] & ~seen[w]
+            seen[w] |= fresh[w]
+            found |= fresh[w]
+        left -= 1
+        if missing == word_of(0, bits) or found == word_of(0, bits):
+            left = 0
+    return kept

@@ -1,0 +1,200 @@
+"""The sweep for bit rows of any number of words: the frames stay in memory, loops run over their words.
+
+The same search as `kernels_ti.sweep`, frame for frame; there the words are held in registers.
+"""
+
+import taichi as ti
+
+from kernels_ti.bits import above, lowest_bit, population, single, without_lowest
+from kernels_ti.step_wide import flood
+from kernels_ti.sweep import (
+    DRY_WORKERS,
+    ITERATIONS_PER_WORKER,
+    NEXT_SEED,
+    SHARES_PER_SLICE,
+    STEPS_BETWEEN_LOOKS,
+    add,
+    array,
+)
+
+
+@ti.func
+def emit_wide(words, stack: ti.template(), at, label, rows: ti.template(), cycles: ti.template(), place, first_row):
+    """Write one cycle for each vertex that closes the path of the frame at word `at`, extended by `label`.
+
+    Returns the number of cycles written, from word `place` on.
+    """
+    written = 0
+    v = first_row + label
+    for w in range(words):
+        rest = rows[v * words + w] & stack[at + w] & stack[at + words + w]
+        while rest != 0:
+            closer = w * 64 + lowest_bit(rest, 64)
+            rest = without_lowest(rest, 64)
+            start = place + written * (words + 1)
+            for k in range(words):
+                cycles[start + k] = stack[at + 3 * words + k] | single(label, k, 64) | single(closer, k, 64)
+            cycles[start + words] = ti.cast(first_row, ti.u64)
+            written += 1
+    return written
+
+
+@ti.kernel
+def sweep_wide(
+    words: ti.i32,
+    collect: ti.template(),
+    rows: array(ti.u64, 1),
+    first_row: array(ti.i32, 1),
+    row_ptr: array(ti.i32, 1),
+    neighbour: array(ti.i32, 1),
+    seed_entry: array(ti.i32, 1),
+    seed_root: array(ti.i32, 1),
+    last_seed: ti.i32,
+    queue: array(ti.i32, 1),
+    stack: array(ti.u64, 1),
+    stack_words: ti.i32,
+    fifo: array(ti.i32, 1),
+    depth_of: array(ti.i32, 1),
+    budget: ti.i32,
+    patience: ti.i32,
+    max_length: ti.i32,
+    longest_block: ti.i32,
+    paths_by_length: array(ti.i64, 1),
+    cycles_by_length: array(ti.i64, 1),
+    cycles: array(ti.u64, 1),
+    cycles_per_worker: ti.i32,
+    cycle_count: array(ti.i32, 1),
+):
+    """Drain seeds depth first for one slice of the search; one work item in 512 is a worker.
+
+    Parameters are those of `kernels_ti.sweep.sweep`, and `row_ptr` of the blocks and `fifo`, shape
+    (workers * longest_block,), the queues of the floods. The last two bit rows of a worker's part of
+    `stack` belong to the floods too.
+    """
+    frame = (4 if ti.static(collect) else 3) * words + 1
+    workers = depth_of.shape[0]
+    for i in range(workers * ITERATIONS_PER_WORKER):
+        if i % ITERATIONS_PER_WORKER == 0:
+            me = i // ITERATIONS_PER_WORKER
+            counters = me * (longest_block + 2)
+            bottom = me * stack_words
+            kept_at = bottom + stack_words - 2 * words
+            cycles_end = (me + 1) * cycles_per_worker - longest_block
+            found = me * cycles_per_worker + cycle_count[me]
+            depth = depth_of[me]
+            steps = budget
+            barren = 0
+            while steps > 0:
+                steps -= 1
+                if depth == 0:
+                    seed = ti.atomic_add(queue[NEXT_SEED], 1)
+                    if seed >= last_seed:
+                        ti.atomic_add(queue[DRY_WORKERS], 1)
+                        steps = 0
+                    else:
+                        u = seed_root[seed]
+                        x = neighbour[seed_entry[seed]]
+                        first = first_row[u]
+                        opened, closing = 0, 0
+                        alive = ti.u64(0)
+                        for w in range(words):
+                            row_u, row_x = rows[u * words + w], rows[x * words + w]
+                            later = row_u & above(x - first, w, 64)
+                            extensions = later & ~row_x
+                            allowed = above(u - first, w, 64) & ~row_u
+                            stack[bottom + w] = allowed
+                            stack[bottom + words + w] = row_x & allowed
+                            stack[bottom + 2 * words + w] = extensions
+                            if ti.static(collect):
+                                stack[bottom + 3 * words + w] = single(u - first, w, 64) | single(x - first, w, 64)
+                            opened += population(extensions, 64)
+                            closing += population(later & row_x, 64)
+                            alive |= row_x & allowed
+                        stack[bottom + frame - 1] = ti.cast(x, ti.u64) | ti.u64(2) << ti.u64(32)
+                        add(cycles_by_length, counters + 3, closing)
+                        if ti.static(collect):
+                            for entry in range(seed_entry[seed] + 1, row_ptr[u + 1]):
+                                y = neighbour[entry] - first
+                                if (rows[x * words + y // 64] >> ti.cast(y % 64, ti.u64)) & ti.u64(1) != 0:
+                                    for k in range(words):
+                                        cycles[found * (words + 1) + k] = stack[bottom + 3 * words + k] | single(
+                                            y, k, 64
+                                        )
+                                    cycles[found * (words + 1) + words] = ti.cast(first, ti.u64)
+                                    found += 1
+                        if max_length > 3:
+                            add(paths_by_length, counters + 3, opened)
+                            if opened > 0 and alive != 0:
+                                depth = 1
+                else:
+                    at = bottom + (depth - 1) * frame
+                    last = stack[at + frame - 1]
+                    end = ti.cast(last & ti.u64(0xFFFFFFFF), ti.i32)
+                    length = ti.cast(last >> ti.u64(32), ti.i32)
+                    first = first_row[end]
+                    label = 0
+                    waits = 1
+                    left = ti.u64(0)
+                    for w in range(words):
+                        extensions = stack[at + 2 * words + w]
+                        if waits == 1 and extensions != 0:
+                            label = w * 64 + lowest_bit(extensions, 64)
+                            extensions = without_lowest(extensions, 64)
+                            stack[at + 2 * words + w] = extensions
+                            waits = 0
+                        left |= extensions
+                    v = first + label
+                    closing, of_v, of_end = 0, 0, 0
+                    for w in range(words):
+                        free = rows[v * words + w] & stack[at + w]
+                        waiting = stack[at + words + w]
+                        closing += population(free & waiting, 64)
+                        of_v += population(free & ~waiting, 64)
+                        of_end += population(waiting & ~free, 64)
+                    add(cycles_by_length, counters + length + 2, closing)
+                    barren = ti.select(closing > 0, 0, barren)
+                    if ti.static(collect):
+                        if closing > 0:
+                            found += emit_wide(words, stack, at, label, rows, cycles, found * (words + 1), first)
+                    if of_v > 0 and of_end > 0 and length + 3 <= max_length:
+                        target = at
+                        if left != 0:
+                            target = at + frame
+                            depth += 1
+                        length += 1
+                        swap = of_v > of_end
+                        growing = ti.select(swap, end, v)
+                        end = ti.select(swap, v, end)
+                        opened = ti.min(of_v, of_end)
+                        for w in range(words):
+                            allowed, waiting = stack[at + w], stack[at + words + w]
+                            free = rows[v * words + w] & allowed
+                            only_v, only_end = free & ~waiting, waiting & ~free
+                            stack[target + w] = allowed & ~rows[growing * words + w]
+                            stack[target + words + w] = ti.select(swap, only_v, only_end)
+                            stack[target + 2 * words + w] = ti.select(swap, only_end, only_v)
+                            if ti.static(collect):
+                                stack[target + 3 * words + w] = stack[at + 3 * words + w] | single(label, w, 64)
+                        stack[target + frame - 1] = ti.cast(end, ti.u64) | ti.cast(length, ti.u64) << ti.u64(32)
+                        barren += 1
+                        if barren > patience:
+                            opened = flood(
+                                64, words, rows, row_ptr, neighbour, first,
+                                stack, 1, target, target + words, target + 2 * words, kept_at, kept_at + words,
+                                fifo, 1, me * longest_block, max_length - length - 1,
+                            )  # fmt: skip
+                            for w in range(words):
+                                stack[target + 2 * words + w] = stack[kept_at + w]
+                        add(paths_by_length, counters + length + 1, opened)
+                        if opened == 0:
+                            depth -= 1
+                    elif left == 0:
+                        depth -= 1
+                    if steps % STEPS_BETWEEN_LOOKS == 0 and depth > 1 and budget - steps >= budget // SHARES_PER_SLICE:
+                        if ti.atomic_add(queue[DRY_WORKERS], 0) > 0:
+                            steps = 0
+                    if ti.static(collect):
+                        if found > cycles_end:
+                            steps = 0
+            depth_of[me] = depth
+            cycle_count[me] = found - me * cycles_per_worker

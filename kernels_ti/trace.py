@@ -1,0 +1,94 @@
+"""From bit rows to vertices in cycle order."""
+
+import taichi as ti
+
+from kernels_ti.bits import lowest_bit, population, without_lowest, word_of
+
+array = ti.types.ndarray
+
+
+@ti.kernel
+def measure(
+    bits: ti.template(),
+    words: ti.i32,
+    cycles: array(ndim=1),
+    cycle_stride: ti.i32,
+    word_stride: ti.i32,
+    first_cycle: ti.i32,
+    count: ti.i32,
+    lengths: array(ti.i32, 1),
+):
+    """Count the vertices of each cycle; one work item takes one cycle.
+
+    Parameters
+    ----------
+    cycles : ndarray
+        Word w of cycle i lies at ``i * cycle_stride + w * word_stride``; after the words comes the first row
+        of the block.
+    lengths : shape (at least count,)
+        Written: the vertices of cycle ``first_cycle + i``.
+    """
+    for i in range(count):
+        length = 0
+        for w in range(words):
+            length += population(cycles[(first_cycle + i) * cycle_stride + w * word_stride], bits)
+        lengths[i] = length
+
+
+@ti.kernel
+def trace(
+    bits: ti.template(),
+    words: ti.i32,
+    cycles: array(ndim=1),
+    cycle_stride: ti.i32,
+    word_stride: ti.i32,
+    first_cycle: ti.i32,
+    count: ti.i32,
+    row_ptr: array(ti.i32, 1),
+    neighbour: array(ti.i32, 1),
+    vertex_of_row: array(ti.i32, 1),
+    offsets: array(ti.i32, 1),
+    vertices: array(ti.i32, 1),
+):
+    """Walk along each cycle; one work item takes one cycle and writes its vertices.
+
+    The walk starts at the smallest vertex of the input graph and goes to its smaller neighbour first. Each
+    vertex of an induced cycle has exactly two neighbours among the members, so the next one is the member
+    that the walk did not come from.
+
+    Parameters
+    ----------
+    offsets : shape (at least count + 1,)
+        Where in `vertices` each cycle begins.
+    vertices : ndarray of int32
+        Written: vertices of the input graph.
+    """
+    for i in range(count):
+        at = (first_cycle + i) * cycle_stride
+        first_row = ti.cast(cycles[at + words * word_stride], ti.i32)
+        start, smallest = 0, 0x7FFFFFFF
+        for w in range(words):
+            rest = cycles[at + w * word_stride]
+            while rest != word_of(0, bits):
+                row = first_row + w * bits + lowest_bit(rest, bits)
+                rest = without_lowest(rest, bits)
+                if vertex_of_row[row] < smallest:
+                    smallest = vertex_of_row[row]
+                    start = row
+        place, last = offsets[i], offsets[i + 1]
+        vertices[place] = smallest
+        before, here = -1, start
+        while place + 1 < last:
+            following, least = -1, 0x7FFFFFFF
+            for entry in range(row_ptr[here], row_ptr[here + 1]):
+                row = neighbour[entry]
+                label = row - first_row
+                word = cycles[at + label // bits * word_stride]
+                member = (word >> word_of(label % bits, bits)) & word_of(1, bits)
+                if member != word_of(0, bits) and row != before and vertex_of_row[row] < least:
+                    following = row
+                    least = vertex_of_row[row]
+            before = here
+            here = following
+            place += 1
+            vertices[place] = least

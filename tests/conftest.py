@@ -1,0 +1,37 @@
+"""Fixtures that every test may use."""
+
+from pathlib import Path
+
+import pytest
+
+from kernels_ti.device import Device, open_device
+from kernels_ti.errors import DeviceError
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """Folder of the real graphs and known counts, which are not part of the project."""
+    if not DATA.is_dir():
+        pytest.skip(f"the graphs with known counts are not here: no folder {DATA}")
+    return DATA
+
+
+@pytest.fixture(
+    scope="session",
+    params=["cpu", pytest.param("vulkan", marks=pytest.mark.vulkan), pytest.param("cuda", marks=pytest.mark.cuda)],
+)
+def arch(request: pytest.FixtureRequest) -> str:
+    """Each arch in turn; skipped, by name, where there is no such device."""
+    try:
+        open_device(request.param)
+    except DeviceError as error:
+        pytest.skip(f"needs a {request.param} device: {error}")
+    return request.param
+
+
+@pytest.fixture
+def device(arch: str) -> Device:
+    """The device of the arch, started."""
+    return open_device(arch)

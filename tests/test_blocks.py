@@ -1,0 +1,82 @@
+"""Biconnected blocks and their bit rows."""
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernels_ti.blocks import BlockGroup, biconnected_edges, block_groups
+from kernels_ti.graph import Graph
+
+
+def edge_sets(blocks: list) -> list[list[tuple[int, int]]]:
+    return sorted(sorted((min(u, v), max(u, v)) for u, v in block) for block in blocks)
+
+
+def edges_in(group: BlockGroup) -> set[tuple[int, int]]:
+    """The edges of the input graph that the bit rows of a group hold."""
+    found = set()
+    for row, words in enumerate(group.bit_rows().tolist()):
+        bits = sum(word << (group.word_bits * w) for w, word in enumerate(words))
+        while bits:
+            low = (bits & -bits).bit_length() - 1
+            bits &= bits - 1
+            u, v = group.vertex_of_row[[row, group.first_row[row] + low]].tolist()
+            found.add((min(u, v), max(u, v)))
+    return found
+
+
+@given(st.integers(1, 30), st.floats(0, 0.4), st.integers(0, 10**6))
+def test_components_equal_those_of_networkx(n: int, p: float, seed: int) -> None:
+    graph = nx.gnp_random_graph(n, p, seed=seed)
+    expected = [block for block in nx.biconnected_component_edges(graph) if len(block) > 1]
+    assert edge_sets(biconnected_edges(Graph.from_networkx(graph))) == edge_sets(expected)
+
+
+@pytest.mark.parametrize("word_bits", [32, 64])
+def test_groups_hold_every_edge_of_every_block(word_bits: int) -> None:
+    joined = nx.disjoint_union_all([nx.cycle_graph(k) for k in (3, 31, 32, 33, 64, 65, 70, 5)] + [nx.path_graph(9)])
+    joined.add_edges_from([(0, 4), (40, 70)])
+    graph = Graph.from_networkx(joined)
+    groups = block_groups(graph, word_bits)
+    assert [group.words for group in groups] == [1, 2] if word_bits == 64 else [1, 2, 3]
+    assert sum(len(edges_in(group)) for group in groups) == 3 + 31 + 32 + 33 + 64 + 65 + 70 + 5
+    expected = {edge for block in edge_sets(biconnected_edges(graph)) for edge in block}
+    assert set().union(*map(edges_in, groups)) == expected
+    for group in groups:
+        lengths = np.diff(np.flatnonzero(np.diff(group.first_row, prepend=-1, append=-1)))
+        assert lengths.max() == group.longest_block
+        assert (-(-lengths // word_bits) == group.words).all()
+
+
+def test_a_forest_gives_nothing_to_search() -> None:
+    forest = Graph.from_networkx(nx.disjoint_union(nx.balanced_tree(2, 4), nx.path_graph(7)))
+    assert block_groups(forest, 64) == []
+    assert block_groups(Graph.from_edges(0, []), 32) == []
+    assert block_groups(Graph.from_edges(5, []), 32, whole=True) == []
+
+
+def test_whole_is_one_block_whatever_the_graph() -> None:
+    graph = Graph.from_networkx(nx.disjoint_union(nx.cycle_graph(4), nx.path_graph(80)))
+    (group,) = block_groups(graph, 32, whole=True)
+    assert (group.rows, group.longest_block, group.words) == (84, 84, 3)
+    assert not group.first_row.any()
+
+
+def test_rows_of_a_block_are_in_the_order_of_its_degree_labelling() -> None:
+    star_of_cycles = nx.Graph([(0, k) for k in range(1, 7)] + [(k, k % 6 + 1) for k in range(1, 7)])
+    (group,) = block_groups(Graph.from_networkx(star_of_cycles), 64)
+    assert group.vertex_of_row.tolist()[0] == 1, "a rim vertex has the least degree"
+    pairs = [(int(u), int(group.neighbour[e])) for u, e in zip(group.seed_roots, group.seed_entries, strict=True)]
+    assert all(u < x for u, x in pairs)
+    assert group.pairs_of_seed.sum() == sum(
+        d * (d - 1) // 2 for d in (np.count_nonzero(group.neighbour[group.row_of_entry == u] > u) for u in range(7))
+    )
+
+
+def test_a_long_chain_of_blocks_needs_no_recursion() -> None:
+    chain = nx.Graph()
+    for k in range(3000):
+        nx.add_cycle(chain, [2 * k, 2 * k + 1, 2 * k + 2])
+    assert len(biconnected_edges(Graph.from_networkx(chain))) == 3000

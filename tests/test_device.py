@@ -1,0 +1,133 @@
+"""Devices: named, tested before use, refused when they compute wrongly."""
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from oracles import grid
+
+from kernels_ti import search_wave
+from kernels_ti.blocks import block_groups
+from kernels_ti.device import ARCHES, Device, open_device
+from kernels_ti.errors import DeviceError, OptionError
+from kernels_ti.selftest import LEAST_LOOP, failures
+
+
+def test_a_device_says_what_it_is(device: Device) -> None:
+    assert device.arch in ARCHES
+    assert device.name
+    assert device.word_bits == (64 if device.arch == "cpu" else 32)
+    assert device.loop_rounds >= LEAST_LOOP
+    assert (device.memory or 2**40) > 2**28
+
+
+def test_buffers_come_back_as_they_went(device: Device) -> None:
+    values = np.arange(1000, dtype=np.uint32) * 4_000_037
+    assert np.array_equal(device.download(device.buffer(values)), values)
+
+
+def test_the_self_test_passes_on_a_sound_device(device: Device) -> None:
+    found, _ = failures(device.word_bits, device.warp, device.buffer, device.download)
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        (0, "placed"),
+        (1, "placed one behind another"),
+        (2, "population"),
+        (3, "shifts"),
+        (4, "ends early"),
+    ],
+)
+def test_the_self_test_sees_a_device_that_computes_wrongly(broken: int, message: str) -> None:
+    """Spoil what comes back from the device, one result at a time."""
+    device = open_device("cpu")
+    calls = {"n": 0}
+
+    def spoiled(buffer: np.ndarray) -> np.ndarray:
+        values = buffer.copy()
+        if calls["n"] % 5 == broken:
+            values[0] = values[0] + 1
+        calls["n"] += 1
+        return values
+
+    found, _ = failures(64, False, device.buffer, spoiled)
+    assert len(found) >= 1
+    assert message in " ".join(found)
+
+
+def test_a_graph_that_loops_longer_than_the_device_can_is_refused() -> None:
+    device = replace(open_device("cpu"), loop_rounds=1000)
+    (group,) = block_groups(grid(40, 40), 64)
+    with pytest.raises(DeviceError, match="use --arch cpu"):
+        search_wave.WaveSearch(device, group, 100, False, True)
+
+
+def test_unknown_arches_and_threads_are_refused() -> None:
+    with pytest.raises(OptionError, match="no arch 'metal'"):
+        open_device("metal")
+    with pytest.raises(OptionError, match="threads"):
+        open_device("cpu", threads=0)
+
+
+def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, timeout=300
+    )
+
+
+def test_an_arch_that_is_not_there_is_an_error_and_no_other_is_taken() -> None:
+    code = "from kernels_ti.device import open_device; open_device('vulkan')"
+    done = run_python(code, VK_ICD_FILENAMES="/nonexistent", VK_DRIVER_FILES="/nonexistent")
+    assert done.returncode == 1
+    assert "DeviceError: arch vulkan is not available here" in done.stderr
+
+
+def test_starting_a_device_prints_nothing() -> None:
+    done = run_python("from kernels_ti.device import open_device; open_device('cpu')")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_importing_the_library_does_not_load_taichi() -> None:
+    code = "import kernels_ti, kernels_ti.run, kernels_ti.api, sys; print('taichi' in sys.modules)"
+    assert run_python(code).stdout == "False\n"
+
+
+@pytest.mark.slow
+def test_no_kernel_reads_or_writes_out_of_range() -> None:
+    """One run of every kernel with Taichi's own bounds checks."""
+    code = """
+import networkx as nx
+from kernels_ti import Graph, count_cycles, enumerate_cycles
+from kernels_ti.blocks import block_groups
+from kernels_ti.device import open_device
+from kernels_ti.reference import chordless_cycles
+from kernels_ti.search_wave import WaveSearch
+small = Graph.from_networkx(nx.convert_node_labels_to_integers(nx.grid_2d_graph(4, 5)))
+ladder = Graph.from_networkx(nx.convert_node_labels_to_integers(nx.grid_2d_graph(2, 300)))
+few = len(list(chordless_cycles(small)))
+for graph, expected in ((small, few), (ladder, 299)):
+    assert len(list(enumerate_cycles(graph, arch="cpu"))) == expected
+    assert count_cycles(graph, arch="cpu").total == expected
+for expansion in ("paper", "two-ended"):
+    for graph, expected in ((small, few), (ladder, 299)):
+        if expansion == "paper" and graph is ladder:
+            continue
+        found = 0
+        for group in block_groups(graph, 64):
+            search = WaveSearch(open_device("cpu"), group, graph.n, True, expansion == "two-ended")
+            while not search.finished:
+                search.advance(0.1)
+                found += len(search.take_cycles())
+        assert found == expected, (expansion, found)
+print("checked")
+"""
+    done = run_python(code, TI_DEBUG="1", TI_OFFLINE_CACHE="0")
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.endswith("checked\n")
+    assert "bound" not in done.stdout + done.stderr

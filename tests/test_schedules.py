@@ -1,0 +1,111 @@
+"""What the host loops do when memory or time is short: nothing lost, nothing twice."""
+
+from itertools import pairwise
+
+import networkx as nx
+import pytest
+from oracles import check_cycles, grid
+
+from kernels_ti import Graph, enumerate_cycles, search_sweep, search_wave
+from kernels_ti.device import Device, open_device
+from kernels_ti.errors import DeviceError, EngineError
+from kernels_ti.reference import chordless_cycles
+from kernels_ti.run import Options, Run
+
+
+@pytest.fixture(params=["cpu", pytest.param("vulkan", marks=pytest.mark.vulkan)])
+def wave_device(request: pytest.FixtureRequest) -> Device:
+    """A device whose wave can be starved; the CPU takes the wave for the paper's expansion."""
+    try:
+        return open_device(request.param)
+    except DeviceError as error:
+        pytest.skip(f"needs a {request.param} device: {error}")
+
+
+def finish(run: Run) -> None:
+    while not run.finished:
+        run.advance()
+
+
+@pytest.mark.parametrize("records", [60, 200, 1000])
+@pytest.mark.parametrize("width", [1, 9])
+def test_a_wave_in_a_tiny_arena_loses_nothing(
+    wave_device: Device, records: int, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Level by level does not fit, so slices are halved and the deepest level goes first."""
+    graph = grid(4, 6)
+    if width > 1:  # the same grid in a block of more words than are unrolled
+        ring = nx.disjoint_union(nx.Graph(graph.edges().tolist()), nx.cycle_graph(wave_device.word_bits * width))
+        ring.add_edges_from([(0, 24), (1, 25)])
+        graph = Graph.from_networkx(ring)
+    expected = sorted(chordless_cycles(graph))
+    words = 1 if width == 1 else width + 1
+    arena = records * (2 * words * wave_device.word_bits // 8 + 8)
+    monkeypatch.setitem(search_wave.ARENA_BYTES, wave_device.arch, arena)
+    monkeypatch.setitem(search_wave.CYCLE_BYTES, wave_device.arch, 70 * (words + 1) * wave_device.word_bits // 8)
+    for expansion in ("paper", "two-ended"):
+        if expansion == "paper" and width > 1 and records < 1000:
+            continue
+        run = Run(graph, wave_device, Options(expansion=expansion, collect=True))
+        found = []
+        while not run.finished:
+            assert run.advance().frontier <= records + graph.m**2
+            pieces = run.take_cycles()
+            ends = pieces.offsets.tolist()
+            found += [pieces.vertices[a:b].tolist() for a, b in pairwise(ends)]
+        check_cycles(graph, found)
+        assert sorted(found) == expected
+        assert sum(run.snapshot().cycles_by_length.values()) == len(expected)
+
+
+def test_an_arena_that_is_too_small_for_one_path_says_so(wave_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(search_wave.ARENA_BYTES, wave_device.arch, 64)
+    run = Run(Graph.from_networkx(nx.complete_bipartite_graph(9, 9)), wave_device, Options(expansion="paper"))
+    with pytest.raises(EngineError, match="places"):
+        finish(run)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+@pytest.mark.parametrize("budget", [100, 3000])
+def test_a_sweep_in_tiny_slices_shares_its_frames(threads: int, budget: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One triplet to begin with, many workers: frames move between them after every slice."""
+    monkeypatch.setattr(search_sweep, "FIRST_BUDGET", budget)
+    monkeypatch.setattr(search_sweep, "WIDE_FIRST_BUDGET", budget)
+    monkeypatch.setattr("kernels_ti.run.SLICE_SECONDS", 0.0)
+    corner = nx.convert_node_labels_to_integers(nx.grid_2d_graph(5, 6))
+    for graph in (corner, nx.disjoint_union(corner, corner)):
+        joined = Graph.from_networkx(graph)
+        cycles = list(enumerate_cycles(joined, arch="cpu", threads=threads))
+        check_cycles(joined, cycles)
+        assert len(cycles) == 749 * (len(graph) // 30)
+
+
+def test_sharing_gives_work_to_every_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_sweep, "FIRST_BUDGET", 2000)
+    monkeypatch.setattr("kernels_ti.run.SLICE_SECONDS", 0.0)
+    run = Run(grid(6, 10), open_device("cpu", threads=4), Options())
+    search = run._current
+    busy = 0
+    while not run.finished:
+        run.advance()
+        busy = max(busy, int((search._depth_of > 0).sum()))
+    assert busy == 4
+    assert run.snapshot().cycles == 800_139
+
+
+def test_a_run_stops_between_slices_with_exact_counts_so_far() -> None:
+    run = Run(grid(8, 10), open_device("cpu"), Options())
+    first = run.advance()
+    second = run.advance()
+    assert not second.finished
+    assert 0 < first.cycles <= second.cycles < 71_535_910
+    assert second.frontier > 0
+    assert second.paths == sum(second.paths_by_length.values())
+    assert second.device_bytes > 0
+    assert second.seconds > first.seconds
+
+
+def test_cycles_come_while_the_search_goes_on() -> None:
+    stream = enumerate_cycles(grid(8, 10), arch="cpu")
+    some = [next(stream) for _ in range(1000)]
+    check_cycles(grid(8, 10), some)
