@@ -236,8 +236,9 @@ class Graph:
             one_way = ~np.isin(v * rows + u, keys)
             if one_way.any():
                 at = int(np.argmax(one_way))
+                one, other = (int(u[at]), int(v[at])) if names is None else (names[u[at]], names[v[at]])
                 raise GraphError(
-                    f"the matrix is directed: it has entry ({u[at]}, {v[at]}) but not ({v[at]}, {u[at]}) "
+                    f"the matrix is directed: it has entry ({one}, {other}) but not ({other}, {one}) "
                     "(simplify takes either as an edge)"
                 )
             upper = u <= v

@@ -19,6 +19,9 @@ PATIENCE = 32
 
 CYCLE_BYTES_PER_WORKER = 4 << 20
 
+SURVEYED_AT_ONCE = 1 << 18
+"""Seeds of stage 1 in one launch."""
+
 
 class SweepSearch:
     """Depth first on the CPU, every worker with a private stack.
@@ -57,7 +60,9 @@ class SweepSearch:
         self._paths = np.zeros(workers * (longest + 2), np.int64)
         self._cycles_found = np.zeros(workers * (longest + 2), np.int64)
         self._cycles = device.empty(workers * self._cycles_per_worker * (group.words + 1) if collect else 1, np.uint64)
-        self._launch(0)  # compiles the kernel, so that the first slice is a search alone
+        self._surveyed = 0
+        self._survey(0)
+        self._launch(0)  # over nothing: it compiles, so that the first slice is a search alone
         if collect:
             self.blocks.compile_trace(self._cycles)
         self._budget = WIDE_FIRST_BUDGET if self._wide else FIRST_BUDGET
@@ -65,7 +70,8 @@ class SweepSearch:
     @property
     def finished(self) -> bool:
         """Whether all seeds are taken and all stacks are empty."""
-        return self._next_seed >= self.blocks.seeds and not self._depth_of.any()
+        seeds = self.blocks.seeds
+        return self._surveyed >= seeds and self._next_seed >= seeds and not self._depth_of.any()
 
     @property
     def _next_seed(self) -> int:
@@ -92,7 +98,11 @@ class SweepSearch:
         deadline = time.perf_counter() + seconds
         while not self.finished:
             started = time.perf_counter()
-            if self._slice():
+            if self._surveyed < self.blocks.seeds:
+                self._survey(SURVEYED_AT_ONCE)
+            elif self._max_length == 3:
+                self._queue[0] = self.blocks.seeds
+            elif self._slice():
                 spent = time.perf_counter() - started
                 self._budget = int(self._budget * min(4.0, max(0.25, seconds / max(spent, 1e-6))))
                 self._budget = min(max(self._budget, 100), 1 << 30)
@@ -109,6 +119,25 @@ class SweepSearch:
         ]
         self._cycle_count[:] = 0
         return Cycles.joined(pieces)
+
+    def _survey(self, seeds: int) -> None:
+        """Stage 1 for the next seeds, fewer if their triangles would not fit."""
+        from kernels_ti.survey import store_triangles, survey
+
+        blocks, first = self.blocks, self._surveyed
+        seeds = min(seeds, blocks.seeds - first)
+        rows = (blocks.group.words, blocks.rows, blocks.first_row, blocks.neighbour)
+        given = (*rows, blocks.seed_entry, blocks.seed_root, first)
+        triangles, triplets = np.zeros(seeds, np.int32), np.zeros(seeds, np.int32)
+        survey(*given, triangles, triplets)
+        if self._collect:
+            ends = np.cumsum(triangles)
+            seeds = int(np.searchsorted(ends, self._cycles_per_worker, side="right"))
+            store_triangles(*given, (ends - triangles)[:seeds].astype(np.int32), self._cycles)
+            self._cycle_count[0] = triangles[:seeds].sum()
+        self._surveyed += seeds
+        more = {3: int(triplets[:seeds].sum())} if self._max_length > 3 else {}
+        self.totals.add(more, {3: int(triangles[:seeds].sum())})
 
     def _slice(self) -> bool:
         """Let every worker make its steps; return whether each of them used up its budget."""

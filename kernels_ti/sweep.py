@@ -2,7 +2,8 @@
 
 A worker holds one **frame** in registers: a path that is being extended at one end, with the extensions
 that are still to be tried. Its stack keeps the frames above which it works. A frame is self-contained, so
-any of them can move to another worker. Stage 1 is the same step: the path <x, u> with the extensions y.
+any of them can move to another worker. The initial triplets of a seed are a frame as well: the path <x, u>
+with the extensions y. Triangles and triplets have been counted before, see `kernels_ti.survey`.
 
 Taichi hands out the iterations of a CPU loop in blocks of 512, so one worker is the first of 512.
 """
@@ -170,28 +171,18 @@ def sweep(
                         length = 2
                         row_u = row_of(words, rows, u)
                         row_x = row_of(words, rows, end)
-                        triangles = words(0)
-                        opened, closing = 0, 0
+                        opened = ti.u64(0)
                         alive = ti.u64(0)
                         for w in ti.static(range(words.n)):
-                            later = row_u[w] & above(end - first, w, bits)
-                            triangles[w] = later & row_x[w]
-                            extensions[w] = later & ~row_x[w]
+                            extensions[w] = row_u[w] & ~row_x[w] & above(end - first, w, bits)
                             allowed[w] = above(u - first, w, bits) & ~row_u[w]
                             waiting[w] = row_x[w] & allowed[w]
-                            opened += population(extensions[w], bits)
-                            closing += population(triangles[w], bits)
+                            opened |= extensions[w]
                             alive |= waiting[w]
-                        add(cycles_by_length, counters + 3, closing)
-                        if ti.static(collect):
-                            for w in ti.static(range(words.n)):
+                            if ti.static(collect):
                                 members[w] = single(u - first, w, bits) | single(end - first, w, bits)
-                            emit(words, cycles, found, members, triangles, closing, first)
-                            found += closing
-                        if max_length > 3:
-                            add(paths_by_length, counters + 3, opened)
-                            if opened > 0 and alive != 0:
-                                active = 1
+                        if opened != 0 and alive != 0:
+                            active = 1
                         steps -= 1
                 while active == 1 and steps > 0:
                     steps -= 1

@@ -95,37 +95,22 @@ def sweep_wide(
                         u = seed_root[seed]
                         x = neighbour[seed_entry[seed]]
                         first = first_row[u]
-                        opened, closing = 0, 0
+                        opened = ti.u64(0)
                         alive = ti.u64(0)
                         for w in range(words):
                             row_u, row_x = rows[u * words + w], rows[x * words + w]
-                            later = row_u & above(x - first, w, 64)
-                            extensions = later & ~row_x
+                            extensions = row_u & ~row_x & above(x - first, w, 64)
                             allowed = above(u - first, w, 64) & ~row_u
                             stack[bottom + w] = allowed
                             stack[bottom + words + w] = row_x & allowed
                             stack[bottom + 2 * words + w] = extensions
                             if ti.static(collect):
                                 stack[bottom + 3 * words + w] = single(u - first, w, 64) | single(x - first, w, 64)
-                            opened += population(extensions, 64)
-                            closing += population(later & row_x, 64)
+                            opened |= extensions
                             alive |= row_x & allowed
                         stack[bottom + frame - 1] = ti.cast(x, ti.u64) | ti.u64(2) << ti.u64(32)
-                        add(cycles_by_length, counters + 3, closing)
-                        if ti.static(collect):
-                            for entry in range(seed_entry[seed] + 1, row_ptr[u + 1]):
-                                y = neighbour[entry] - first
-                                if (rows[x * words + y // 64] >> ti.cast(y % 64, ti.u64)) & ti.u64(1) != 0:
-                                    for k in range(words):
-                                        cycles[found * (words + 1) + k] = stack[bottom + 3 * words + k] | single(
-                                            y, k, 64
-                                        )
-                                    cycles[found * (words + 1) + words] = ti.cast(first, ti.u64)
-                                    found += 1
-                        if max_length > 3:
-                            add(paths_by_length, counters + 3, opened)
-                            if opened > 0 and alive != 0:
-                                depth = 1
+                        if opened != 0 and alive != 0:
+                            depth = 1
                 else:
                     at = bottom + (depth - 1) * frame
                     last = stack[at + frame - 1]

@@ -1,0 +1,213 @@
+"""The handle on the engine: a child process that is started, listened to, stopped and, if need be, killed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator
+from types import TracebackType
+from typing import IO
+
+from app.events import (
+    Command,
+    DeviceReport,
+    Event,
+    Failed,
+    Finished,
+    Log,
+    StopCommand,
+    command_to_json,
+    event_from_json,
+    event_to_json,
+)
+from kernels_ti.errors import EngineError
+
+# The child looks where its parent looks, and nowhere else: `-m` and `-c` alone would put the current folder
+# first, where a user may well have an `app` of their own.
+_BOOT = "import sys; sys.path[:] = sys.argv[3:]; from app.worker import main; main(int(sys.argv[1]), int(sys.argv[2]))"
+_ENVIRONMENT = {"TI_SKIP_VERSION_CHECK": "ON", "ENABLE_TAICHI_HEADER_PRINT": "0"}
+# Signals that a terminal or a job manager sends to the whole process group; the engine leaves them to its client.
+_PARENT_SIGNALS = {signal.SIGINT, signal.SIGTERM}
+_LAST_WORDS_LINES = 200
+_SECONDS_TO_EXIT = 10.0
+
+
+class Engine:
+    """A running engine process.
+
+    Use it as a context manager: however the block is left, no child stays behind.
+
+    Parameters
+    ----------
+    command : RunCommand or ProbeCommand
+        What it shall do.
+    recording : text file, optional
+        Gets every event as a line of JSON, with the wall-clock ``time`` added.
+
+    Examples
+    --------
+    >>> import time
+    >>> from app.events import RunCommand
+    >>> with Engine(RunCommand("cycle:5", time.time(), arch="reference")) as engine:
+    ...     [event.cycles for event in engine.events() if event.name == "finished"]
+    [1]
+    """
+
+    def __init__(self, command: Command, *, recording: IO[str] | None = None) -> None:
+        self._recording = recording
+        self._pending: deque[Event] = deque()
+        self._ended = False
+        self._unread = {"events": b"", "words": b""}
+        self.last_words: deque[str] = deque(maxlen=_LAST_WORDS_LINES)
+
+        commands_below, self._commands = os.pipe()
+        self._events, events_below = os.pipe()
+        # Blocked while the child is born, so that no Ctrl-C reaches it before it has said that it ignores them.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, _PARENT_SIGNALS)
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", _BOOT, str(commands_below), str(events_below), *sys.path],
+                bufsize=0,
+                stderr=subprocess.PIPE,
+                pass_fds=(commands_below, events_below),
+                env={**os.environ, **_ENVIRONMENT},
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+            os.close(commands_below)
+            os.close(events_below)
+        assert self._process.stderr is not None
+        self._words = self._process.stderr
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._events, selectors.EVENT_READ, "events")
+        self._selector.register(self._words, selectors.EVENT_READ, "words")
+        self._send(command)
+
+    @property
+    def pid(self) -> int:
+        """Process id of the engine."""
+        return self._process.pid
+
+    def stop(self) -> None:
+        """Ask the engine to end at the next slice and to report what it found. May be called in a signal handler."""
+        self._send(StopCommand())
+
+    def kill(self) -> None:
+        """End the engine at once; nothing is reported."""
+        self._process.kill()
+
+    def poll(self, timeout: float | None = None) -> Event | None:
+        """Return the next event.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds to wait; by default until there is one.
+
+        Returns
+        -------
+        Event or None
+            None if nothing came in time, or after the last event. The last one is a `Finished`, a `Failed` or
+            a `DeviceReport`, always: for an engine that died the client makes a `Failed` that says how, with
+            the engine's last words.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while not self._pending:
+            if self._ended:
+                return None
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left < 0:
+                return None
+            for key, _ in self._selector.select(left):
+                self._read(key.data, key.fd)
+        event = self._pending.popleft()
+        self._ended = self._ended or isinstance(event, (Finished, Failed, DeviceReport))
+        return event
+
+    def events(self) -> Iterator[Event]:
+        """Yield events as they come, up to the last one."""
+        while (event := self.poll()) is not None:
+            yield event
+
+    def close(self) -> None:
+        """Let the engine end if it has reported its last event, kill it otherwise, and release the pipes."""
+        if not self._ended:
+            self._process.kill()
+        os.close(self._commands)
+        self._words.close()
+        try:
+            self._process.wait(_SECONDS_TO_EXIT)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._selector.close()
+        os.close(self._events)
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _send(self, command: Command) -> None:
+        # A child that is already gone says so, or is missed, on the event pipe.
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self._commands, command_to_json(command).encode() + b"\n")
+
+    def _read(self, source: str, descriptor: int) -> None:
+        data = os.read(descriptor, 1 << 16)
+        self._split(source, data)
+        if not data:
+            self._selector.unregister(descriptor)
+            if source == "events":
+                self._take(self._obituary())
+
+    def _split(self, source: str, data: bytes) -> None:
+        *lines, self._unread[source] = (self._unread[source] + data).split(b"\n")
+        for line in lines:
+            self._take(event_from_json(line) if source == "events" else Log(line.decode(errors="replace").rstrip()))
+
+    def _obituary(self) -> Failed:
+        code = self._process.wait()
+        # Not up to its end: a helper of a driver may have inherited the pipe and live on.
+        os.set_blocking(self._words.fileno(), False)
+        while data := self._words.read(1 << 16):
+            self._split("words", data)
+        if self._unread["words"]:
+            self._split("words", b"\n")
+        how = _killed_by(-code) if code < 0 else f"ended with exit code {code}"
+        words = [line for line in self.last_words if line.strip()]
+        said = f"; its last words: {words[-1].strip()[:300]}" if words else ""
+        hint = " (the system does that where memory runs out)" if code == -signal.SIGKILL else ""
+        return Failed("EngineError", f"the engine {how} before it was done{hint}{said}", EngineError.exit_code)
+
+    def _take(self, event: Event) -> None:
+        if isinstance(event, Log):
+            self.last_words.append(event.text)
+        self._record(event)
+        self._pending.append(event)
+
+    def _record(self, event: Event) -> None:
+        if self._recording is None:
+            return
+        try:
+            self._recording.write(event_to_json(event, time=round(time.time(), 3)) + "\n")
+            self._recording.flush()
+        except OSError as error:
+            raise EngineError(f"cannot record the events: {error.strerror}") from error
+
+
+def _killed_by(number: int) -> str:
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        name = f"signal {number}"
+    return f"was killed ({name})"

@@ -1,0 +1,75 @@
+"""``chordless count``: how many chordless cycles there are, by length."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from app.commands import options as shared
+from app.events import Finished
+
+SUMMARY = "count the chordless cycles of a graph, by length"
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand to the program's parser."""
+    parser = subparsers.add_parser(
+        "count",
+        help=SUMMARY,
+        description="Count every chordless cycle of a graph, triangles included, by length.",
+        closing=lambda: shared.graph_help(
+            "chordless count grid:7x10",
+            "chordless count roads.txt --max-length 12 --timeout 5m",
+            "chordless count petersen --json | jq .by_length",
+        ),
+    )
+    shared.add_graph(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    shared.add_search(parser, limit_help="stop once N cycles or more were found")
+    shared.add_reporting(parser)
+    parser.set_defaults(act=act, check=shared.check_lengths, parser=parser)
+
+
+def act(options: argparse.Namespace) -> int:
+    """Count, print the result, return the exit code."""
+    from app.commands.session import run_command, run_engine
+    from app.commands.terminal import ending, result_table
+
+    finished, exit_code = run_engine(run_command(options), options)
+    if options.json:
+        print(json.dumps(result_object(finished)))
+        return exit_code
+    incomplete = None if finished.complete else ending(finished)
+    for line in result_table(finished, incomplete, sys.stdout):
+        print(line)
+    return exit_code
+
+
+def result_object(finished: Finished) -> dict[str, Any]:
+    """Return what ``--json`` prints."""
+    triangles = finished.cycles_by_length.get(3, 0)
+    return {
+        "graph": finished.graph,
+        "n": finished.n,
+        "m": finished.m,
+        "max_degree": finished.max_degree,
+        "triangles": triangles,
+        "chordless_cycles": finished.cycles - triangles,
+        "total": finished.cycles,
+        "by_length": dict(sorted(finished.cycles_by_length.items())),
+        "frontier": {
+            "peak": max(finished.frontier_by_length.values(), default=0),
+            "by_length": dict(sorted(finished.frontier_by_length.items())),
+        },
+        "paths": finished.paths,
+        "complete": finished.complete,
+        "arch": finished.arch,
+        "device": finished.device,
+        "seconds": {
+            "setup": round(finished.setup_seconds, 6),
+            "enumerate": round(finished.enumerate_seconds, 6),
+            "total": round(finished.total_seconds, 6),
+        },
+    }

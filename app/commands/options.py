@@ -1,0 +1,187 @@
+"""What the subcommands' command lines have in common: parsers of values, shared options, help texts."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import textwrap
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+ARCHES = ("auto", "cpu", "cuda", "vulkan", "reference")
+EXPANSIONS = ("two-ended", "paper")
+PROGRESS = ("auto", "plain", "none")
+SHORTEST_CYCLE = 3
+USAGE_EXIT_CODE = 2
+
+EXIT_CODES = """\
+exit codes:
+  0    complete
+  1    failed: the output could not be written, memory ran out, the engine died
+  2    wrong usage, or a graph that cannot be read
+  3    the arch asked for is not available here
+  4    stopped by --limit, by --timeout or by a reader that had enough:
+       what was reported is right, but not complete
+  130  interrupted by Ctrl-C (143: by SIGTERM); what was found is reported
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are two lines and whose closing help text may be made when it is asked for.
+
+    Parameters
+    ----------
+    closing : callable, optional
+        Returns the text below the options; it is called by ``--help`` only, so it may import what it needs.
+    """
+
+    def __init__(self, *arguments: Any, closing: Callable[[], str] | None = None, **options: Any) -> None:
+        options = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False, **options}
+        super().__init__(*arguments, **options)
+        self._closing = closing
+
+    def format_help(self) -> str:
+        """Return the help text."""
+        if self._closing is not None:
+            self.epilog = self._closing()
+        return super().format_help()
+
+    def print_help(self, file: Any = None) -> None:
+        """Print the help text; unlike argparse's own, a closed pipe or a full disk is not passed over."""
+        (file or sys.stdout).write(self.format_help())
+
+    def error(self, message: str) -> NoReturn:
+        """Print what is wrong and where help is, and exit."""
+        sys.stderr.write(f"{self.prog}: error: {message}\n(see {self.prog} --help)\n")
+        raise SystemExit(USAGE_EXIT_CODE)
+
+
+def duration(text: str) -> float:
+    """Return the seconds that `text` means: ``10``, ``1.5``, ``90s``, ``5m``, ``2h``."""
+    units = {"s": 1.0, "m": 60.0, "h": 3600.0}
+    number, unit = (text[:-1], units[text[-1]]) if text and text[-1] in units else (text, 1.0)
+    try:
+        seconds = float(number) * unit
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time: seconds above 0, or 90s, 5m, 2h")
+    return seconds
+
+
+def cycle_length(text: str) -> int:
+    """Return a number of vertices that a cycle can have."""
+    length = _whole_number(text)
+    if length < SHORTEST_CYCLE:
+        raise argparse.ArgumentTypeError(f"a cycle has at least {SHORTEST_CYCLE} vertices, not {text}")
+    return length
+
+
+def positive(text: str) -> int:
+    """Return a whole number above 0."""
+    number = _whole_number(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return number
+
+
+def _whole_number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
+def add_graph(parser: argparse.ArgumentParser) -> None:
+    """Add GRAPH and how to read it."""
+    parser.add_argument("graph", metavar="GRAPH", help="a file, a spec such as grid:7x10, or - for standard input")
+    group = parser.add_argument_group("reading the graph")
+    group.add_argument(
+        "--format", dest="file_format", metavar="FORMAT", help="format of the file (default: by its name and content)"
+    )
+    group.add_argument(
+        "--simplify",
+        action="store_true",
+        help="drop self-loops, repeated edges and directions instead of refusing them",
+    )
+
+
+def add_search(parser: argparse.ArgumentParser, *, limit_help: str) -> None:
+    """Add what bounds the search and where it runs."""
+    group = parser.add_argument_group("what to look for, and when to stop")
+    group.add_argument(
+        "--min-length", type=cycle_length, default=SHORTEST_CYCLE, metavar="N", help="only cycles of N vertices or more"
+    )
+    group.add_argument("--max-length", type=cycle_length, metavar="N", help="only cycles of N vertices or fewer")
+    group.add_argument("--limit", type=positive, metavar="N", help=limit_help)
+    group.add_argument(
+        "--timeout", type=duration, metavar="TIME", help="stop after this time of search: 10, 1.5, 90s, 5m, 2h"
+    )
+    group = parser.add_argument_group("how to run")
+    group.add_argument(
+        "--arch", choices=ARCHES, default="auto", metavar="ARCH", help=f"one of {', '.join(ARCHES)} (default: auto)"
+    )
+    group.add_argument("--threads", type=positive, metavar="N", help="threads of the CPU to use (default: all)")
+    group.add_argument(
+        "--expansion",
+        choices=EXPANSIONS,
+        default=EXPANSIONS[0],
+        metavar="HOW",
+        help="two-ended (default), or paper: breadth first at one end of each path, to compare its frontier",
+    )
+
+
+def add_reporting(parser: argparse.ArgumentParser) -> None:
+    """Add what is told while the search runs."""
+    group = parser.add_argument_group("what to say meanwhile (on standard error)")
+    group.add_argument(
+        "--progress",
+        choices=PROGRESS,
+        default="auto",
+        metavar="HOW",
+        help="auto: a live line on a terminal; plain: a line every 2 s; none",
+    )
+    group.add_argument(
+        "--events", metavar="FILE", help="record everything the engine reports, one JSON object a line, as it comes"
+    )
+    group.add_argument("-q", "--quiet", action="store_true", help="no progress and no notes, only errors")
+
+
+def check_lengths(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """End with a usage error if no length lies within the bounds."""
+    if options.max_length is not None and options.max_length < options.min_length:
+        parser.error(f"--max-length {options.max_length} is below --min-length {options.min_length}")
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """Add ``-o`` of the commands that write a graph."""
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", default="-", help="write to FILE (default, or -: standard output)"
+    )
+
+
+def examples(*lines: str) -> str:
+    """Return a help section with example commands."""
+    return "\n".join(["examples:", *(f"  {line}" for line in lines)])
+
+
+def graph_help(*example_lines: str) -> str:
+    """Return the closing help text of the commands that take a GRAPH."""
+    from app.formats import FORMATS
+
+    formats = f"file formats (GRAPH, --format), plain or gzipped:\n  {', '.join(FORMATS)}"
+    return "\n\n".join([examples(*example_lines), formats, spec_help()])
+
+
+def spec_help() -> str:
+    """Return the help section on generated graphs."""
+    from app.generators import known_kinds
+
+    kinds = known_kinds()
+    families = [kind for kind in kinds if kind.example != kind.name]
+    width = max(len(kind.example) for kind in families)
+    rows = [f"  {kind.example:<{width}}  {kind.summary}" for kind in families]
+    names = ", ".join(kind.name for kind in kinds if kind.example == kind.name)
+    named = textwrap.wrap(names, 78, initial_indent="  ", subsequent_indent="  ")
+    return "\n".join(["specs of generated graphs:", *rows, "well known graphs, by name:", *named])

@@ -1,0 +1,168 @@
+"""One run of the engine on behalf of a subcommand: signals, progress, recording, exit code."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from types import FrameType
+
+from app.client import Engine
+from app.commands.terminal import ProgressDisplay, is_live
+from app.events import CycleFormat, Failed, Finished, Progress, RunCommand, Started
+from kernels_ti.errors import ChordlessError, EngineError
+
+STOPPED_EXIT_CODE = 4
+_TICK_SECONDS = 0.2
+_SAME_SIGNAL_SECONDS = 0.2
+_LAST_WORDS_SHOWN = 30
+
+
+class InterruptedRunError(ChordlessError):
+    """A signal ended the run before there was anything to report.
+
+    Parameters
+    ----------
+    number : int
+        The signal.
+    message : str
+    """
+
+    def __init__(self, number: int, message: str) -> None:
+        super().__init__(message)
+        self.exit_code = 128 + number
+
+
+class _Signals:
+    """While in force, the first Ctrl-C or SIGTERM stops the engine gently, the second kills it.
+
+    Repeats within a moment are one signal: job managers, and `timeout`, send it to the process and to its group.
+    """
+
+    def __init__(self, engine: Engine, display: ProgressDisplay) -> None:
+        self._engine = engine
+        self._display = display
+        self.received: int | None = None
+        self.search_began = False
+        self.killed = False
+        self._at = 0.0
+
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        now = time.monotonic()
+        if self.received is not None and now - self._at < _SAME_SIGNAL_SECONDS:
+            return
+        self._at = now
+        if self.received is None and self.search_began:
+            self._engine.stop()
+        else:
+            self.killed = True
+            self._engine.kill()
+        self.received = self.received or number
+        self._display.stopping = True
+
+    @contextlib.contextmanager
+    def in_force(self) -> Iterator[None]:
+        before = {number: signal.signal(number, self.handle) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def run_command(
+    options: argparse.Namespace, *, output: str | None = None, output_format: CycleFormat = "text"
+) -> RunCommand:
+    """Make the engine's command from the parsed command line of ``count`` or ``list``."""
+    return RunCommand(
+        graph=options.graph,
+        program_start=options.program_start,
+        file_format=options.file_format,
+        simplify=options.simplify,
+        arch=options.arch,
+        threads=options.threads,
+        min_length=options.min_length,
+        max_length=options.max_length,
+        expansion=options.expansion,
+        limit=options.limit,
+        timeout=options.timeout,
+        output=output,
+        output_format=output_format,
+    )
+
+
+def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finished, int]:
+    """Run the engine to its end, showing progress and obeying signals.
+
+    Parameters
+    ----------
+    command : RunCommand
+    options : argparse.Namespace
+        With ``progress``, ``quiet`` and ``events``.
+
+    Returns
+    -------
+    Finished
+        What came out.
+    int
+        The exit code that it means.
+
+    Raises
+    ------
+    ChordlessError
+        If nothing came out.
+    """
+    live = is_live(sys.stderr) and not (command.output == "-" and sys.stdout.isatty())
+    mode = "none" if options.quiet else options.progress
+    display = ProgressDisplay(mode, sys.stderr, live=live)
+    with contextlib.ExitStack() as stack:
+        recording = None
+        if options.events is not None:
+            try:
+                recording = stack.enter_context(open(options.events, "w", encoding="utf-8"))
+            except OSError as error:
+                raise EngineError(f"cannot write {options.events}: {error.strerror}") from error
+        engine = stack.enter_context(Engine(command, recording=recording))
+        stack.callback(display.clear)
+        signals = _Signals(engine, display)
+        with signals.in_force():
+            end = _follow(engine, display, signals)
+        display.clear()
+        if signals.killed and signals.received is not None and not isinstance(end, Finished):
+            when = "" if signals.search_began else " before the search began"
+            raise InterruptedRunError(signals.received, f"interrupted{when}, nothing to report")
+        if isinstance(end, Failed):
+            _explain(end, engine)
+            raise end.to_error()
+    return end, _exit_code(end, signals.received)
+
+
+def _follow(engine: Engine, display: ProgressDisplay, signals: _Signals) -> Finished | Failed:
+    while True:
+        event = engine.poll(_TICK_SECONDS)
+        if isinstance(event, (Finished, Failed)):
+            return event
+        if isinstance(event, Started):
+            signals.search_began = True
+        display.show(event if isinstance(event, Progress) else None)
+
+
+def _exit_code(finished: Finished, received: int | None) -> int:
+    if finished.complete:
+        return 0
+    if finished.reason == "interrupted" and received is not None:
+        return 128 + received
+    return STOPPED_EXIT_CODE
+
+
+def _explain(failed: Failed, engine: Engine) -> None:
+    if not os.environ.get("CHORDLESS_DEBUG"):
+        return
+    for line in list(engine.last_words)[-_LAST_WORDS_SHOWN:]:
+        sys.stderr.write(f"engine: {line}\n")
+    if failed.traceback is not None:
+        sys.stderr.write(failed.traceback)

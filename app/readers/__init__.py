@@ -1,0 +1,1 @@
+"""Readers of graph files, one module per family of formats; `app.formats` chooses among them."""

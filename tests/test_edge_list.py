@@ -1,0 +1,170 @@
+"""Edge lists, read and written: what they hold, and one clear line for each way to be wrong."""
+
+import gzip
+import io
+
+import numpy as np
+import pytest
+from graph_files import load, named_edges, pairs, refusal
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from app.formats import load_graph, write_edge_list
+from kernels_ti.errors import GraphError
+from kernels_ti.graph import Graph
+
+
+def test_integer_ids_are_sorted_by_value(tmp_path):
+    graph = load(tmp_path / "a.txt", "10 9\n2 10\n9 2\n").graph
+    assert graph.names == ("2", "9", "10")
+    assert named_edges(graph) == pairs("2 9", "2 10", "9 10")
+
+
+def test_other_ids_keep_the_order_in_which_they_appear(tmp_path):
+    graph = load(tmp_path / "a.txt", "oslo bergen\nbergen 12\n").graph
+    assert graph.names == ("oslo", "bergen", "12")
+    assert graph.edges().tolist() == [[0, 1], [1, 2]]
+
+
+@pytest.mark.parametrize("ids", ["007 8", "7 -8", "99999999999999999999 7", "9223372036854775807 7", "1\x0b2"])
+def test_unusual_ids(tmp_path, ids):
+    graph = load(tmp_path / "a.txt", ids + "\n").graph
+    assert (graph.n, graph.m) == (2, 1)
+    assert set(graph.names) == {str(int(word)) for word in ids.split()}
+
+
+def test_blank_lines_tabs_line_ends_and_a_byte_order_mark(tmp_path):
+    graph = load(tmp_path / "a.txt", "\ufeff# hello\r\n\r\n1\t2\r\n  2   3  \r\n   \r\n% konect").graph
+    assert named_edges(graph) == pairs("1 2", "2 3")
+
+
+def test_a_declared_n_adds_isolated_vertices(tmp_path):
+    assert load(tmp_path / "a.txt", "# n=5 m=1\n2 4\n").graph.names == ("1", "2", "3", "4", "5")
+    assert load(tmp_path / "b.txt", "# n=5 m=1\n0 4\n").graph.names == ("0", "1", "2", "3", "4")
+    assert load(tmp_path / "c.txt", "# n=3 m=0\n").graph.n == 3
+    assert load(tmp_path / "d.txt", "# n=0 m=0\n").graph.n == 0
+
+
+def test_ids_with_gaps_and_their_header(tmp_path):
+    assert load(tmp_path / "a.txt", "# n=2 m=1\n20 40\n").graph.names == ("20", "40")
+    assert load(tmp_path / "b.txt", "# n=3 m=1\n# label 30 c\n20 40\n").graph.names == ("20", "30", "40")
+    assert "give each a line `# label ID text`" in refusal(tmp_path / "c.txt", "# n=3 m=1\n20 40\n")
+    assert "n=3, but 2 vertices occur in the file and are not from 1 to 3" in refusal(
+        tmp_path / "d.txt", "# n=3 m=1\na b\n"
+    )
+    too_many = "# n=3 m=1\n# label 1 a\n# label 2 b\n# label 3 c\n# label 4 d\n1 2\n"
+    assert refusal(tmp_path / "e.txt", too_many).endswith("n=3, but 4 vertices occur in the file")
+
+
+def test_labels_are_names_if_all_are_given_and_differ(tmp_path):
+    text = "# label 1 Acton Town\n# label 2 Bank\n# label 3 {}\n1 2\n2 3\n"
+    assert load(tmp_path / "a.txt", text.format("Angel")).graph.names == ("Acton Town", "Bank", "Angel")
+    assert load(tmp_path / "b.txt", text.format("Bank")).graph.names == ("1", "2", "3")
+    assert load(tmp_path / "c.txt", "# label 1 Acton\n1 2\n").graph.names == ("1", "2")
+
+
+def test_positions_are_by_index(tmp_path):
+    loaded = load(tmp_path / "a.txt", "# xy 20 1.5 -2e3\n# xy 10 0 1\n10 20\n20 30\n")
+    assert loaded.positions == {0: (0.0, 1.0), 1: (1.5, -2000.0)}
+    assert load(tmp_path / "b.txt", "1 2\n").positions is None
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("1 2\n\na b c\n", "a.txt:3: edge needs two vertices, found 3 words: 'a b c'"),
+        (
+            "1 2\n2 3 0.5\n",
+            "a.txt:2: edge needs two vertices, found 3 words: '2 3 0.5' (a third column, perhaps weights",
+        ),
+        ("1 2 1\n2 3 1\n", "a.txt:1: edge needs two vertices, found 3 words: '1 2 1' (a third column"),
+        ("1 2\n3\n", "a.txt:2: edge needs two vertices, found 1 word: '3'"),
+        ("1,2\n2,3\n", "a.txt:1: edge needs two vertices, found 1 word: '1,2' (separate the two by a blank"),
+        ("1 2 # road\n", "a.txt:1: edge needs two vertices, found 4 words"),
+        ("# a\n\n1 2\n4 4\n", "a.txt:4: edge from 4 to itself; a simple graph has no loops — --simplify drops them"),
+        ("#\n1 2\n2 3\n\n2 1\n", "a.txt:5: edge 2 - 1 is already in line 2; a simple graph has each edge once"),
+        ("x y\nx y\n", "a.txt:2: edge x - y is already in line 1"),
+        ("# n=3 m=5\n1 2\n2 3\n", "a.txt:1: the header declares m=5, but the file has m=2"),
+        ("#\n# n=2 m=2\n1 2\n2 3\n", "a.txt:2: the header declares n=2, but 3 vertices occur"),
+        ("# n=3 m=x\n1 2\n", "a.txt:1: the header must read `# n=N m=M`"),
+        ("# n=2 m=1\n# n=2 m=1\n1 2\n", "a.txt:2: a second `# n= m=` header"),
+        ("# n=900000000000 m=1\n1 2\n", "a.txt:1: the file declares 900,000,000,000 vertices"),
+        ("# label 7 x\n1 2\n", "a.txt:1: `# label` for 7, which is not a vertex"),
+        ("# xy 7 1 1\n1 2\n", "a.txt:1: `# xy` for 7, which is not a vertex"),
+        ("# xy 1 1 a\n1 2\n", "a.txt:1: `# xy` needs a vertex id and two numbers"),
+        ("# label 1\n1 2\n", "a.txt:1: `# label` needs a vertex id and a text"),
+        ("# label 1 a\n# label 01 b\n1 2\n", "a.txt:2: a second `# label` for vertex 1"),
+        ("", "a.txt: the file is empty"),
+        (" \n\n", "a.txt: the file is empty"),
+        ("# only words\n", "a.txt: no edges"),
+        (b"1 2\n\xff\xfe 3\n", "a.txt:2: byte 0xff is not UTF-8 text"),
+        (b"\x7fELF\0\0\1", "a.txt: this is a binary file"),
+        (gzip.compress(b"1 2\n" * 99)[:-12], "a.txt: the gzip file is damaged or cut short"),
+        (b"\x1f\x8bnonsense", "a.txt: the gzip file is damaged or cut short"),
+    ],
+)
+def test_a_wrong_edge_list_is_one_clear_line(tmp_path, text, part):
+    assert refusal(tmp_path / "a.txt", text).startswith(part)
+
+
+def test_simplify_drops_loops_and_repeats(tmp_path):
+    text = "# n=4 m={}\n1 2\n2 1\n3 3\n2 3\n1 2\n"
+    for declared in (5, 2):
+        graph = load(tmp_path / "a.txt", text.format(declared), simplify=True).graph
+        assert (graph.n, named_edges(graph)) == (4, pairs("1 2", "2 3"))
+    assert "declares m=3" in refusal(tmp_path / "a.txt", text.format(3), simplify=True)
+
+
+def test_a_long_edge_list(tmp_path):
+    ends = np.arange(200_000)
+    graph = load(tmp_path / "a.txt", "\n".join(f"{v} {v + 1}" for v in ends)).graph
+    assert (graph.n, graph.m, graph.max_degree) == (200_001, 200_000, 2)
+    assert graph.names[199_999] == "199999"
+
+
+@st.composite
+def graphs(draw):
+    n = draw(st.integers(0, 9))
+    possible = [(u, v) for u in range(n) for v in range(u + 1, n)]
+    edges = draw(st.lists(st.sampled_from(possible), unique=True)) if possible else []
+    texts = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0"), min_size=1)
+    names = draw(st.none() | st.lists(texts | st.integers(), min_size=n, max_size=n, unique_by=str))
+    return Graph.from_edges(n, edges, names=names)
+
+
+@given(graphs())
+@example(Graph.from_edges(3, [(0, 2)], names=["2", "1", "3"]))
+@example(Graph.from_edges(2, [], names=[" a ", "\x85b\u2028 c"]))
+@example(Graph.from_edges(2, [(0, 1)], names=["1", "2"]))
+def test_what_is_written_reads_back_the_same(tmp_path_factory, graph):
+    stream = io.StringIO()
+    write_edge_list(graph, stream, ["some words", "two\nlines"])
+    path = tmp_path_factory.mktemp("written") / "graph.txt"
+    path.write_bytes(stream.getvalue().encode())
+    again = load_graph(str(path)).graph
+    assert again.n == graph.n
+    assert again.edges().tolist() == graph.edges().tolist()
+    assert again.names == tuple(map(str, graph.names))
+
+
+def test_the_written_form():
+    stream = io.StringIO()
+    write_edge_list(Graph.from_edges(3, [(2, 1)], names=["a", "b c", "d"]), stream, ["from somewhere"])
+    assert stream.getvalue() == "# from somewhere\n# n=3 m=1\n# label 1 a\n# label 2 b c\n# label 3 d\n2 3\n"
+
+
+@pytest.mark.parametrize(
+    ("names", "comments", "part"),
+    [
+        (["a\nb", "c"], [], "does not fit in a line"),
+        (["", "c"], [], "does not fit in a line"),
+        ([1, "1"], [], "the same text"),
+        (["1", "2"], ["n=5 m=3"], "would be read as a part of the graph"),
+        (["1", "2"], ["fine", "label 1 x"], "would be read as a part of the graph"),
+    ],
+)
+def test_what_cannot_be_written(names, comments, part):
+    stream = io.StringIO()
+    with pytest.raises(GraphError, match=part):
+        write_edge_list(Graph.from_edges(2, [(0, 1)], names=names), stream, comments)
+    assert stream.getvalue() == ""

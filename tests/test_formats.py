@@ -1,0 +1,129 @@
+"""Where graphs come from, and how the program knows what a file holds."""
+
+import gzip
+import io
+import json
+from pathlib import Path
+
+import networkx as nx
+import pytest
+from graph_files import load, named_edges, pairs, refusal
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from app.formats import load_graph
+from kernels_ti.errors import GraphError, OptionError
+
+
+def test_a_spec_and_a_file_of_the_same_spelling(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert load_graph("cycle:5").graph.n == 5
+    assert load_graph("cycle:5").title == "cycle:5"
+    Path("cycle:5").write_text("1 2\n")
+    assert load_graph("cycle:5").graph.n == 2
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("no/where.txt", "no/where.txt: no such file"),
+        ("where.txt", "where.txt: no such file"),
+        ("", ": no such file"),
+        ("gird:3x3", "gird:3x3: no such file, and there is no kind of graph called 'gird'; did you mean grid?"),
+        (".", ".: this is a folder, not a graph file"),
+        ("grid:7x", "grid:7x: the size '7x' is not made of whole numbers; right is grid:7x10"),
+    ],
+)
+def test_what_is_not_there(tmp_path, monkeypatch, source, message):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(GraphError) as caught:
+        load_graph(source)
+    assert str(caught.value) == message
+
+
+def test_a_link_to_nothing(tmp_path):
+    link = tmp_path / "a.txt"
+    link.symlink_to(tmp_path / "nothing")
+    with pytest.raises(GraphError, match="cannot be read: No such file"):
+        load_graph(str(link))
+
+
+def test_an_unknown_format_is_an_option_error():
+    with pytest.raises(OptionError, match="the formats are edgelist, dimacs"):
+        load_graph("petersen", file_format="yaml")
+
+
+@pytest.mark.parametrize(
+    ("content", "edges"),
+    [
+        (b"1 2\n2 3\n", pairs("1 2", "2 3")),
+        (b"% a web\n\n% of two\n*Vertices 3\n*Edges\n1 2\n2 3\n", pairs("1 2", "2 3")),
+        (b"*network x\r\n*vertices 3\r\n*edges\r\n1 2\r\n2 3\r\n", pairs("1 2", "2 3")),
+        (b"c words\np edge 3 2\ne 1 2\ne 2 3\n", pairs("1 2", "2 3")),
+        (b"%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n", pairs("1 2", "2 3")),
+        ("".join(nx.generate_graphml(nx.Graph(["ab", "bc"]))).encode(), pairs("a b", "b c")),
+        ("\n".join(nx.generate_gml(nx.Graph(["ab", "bc"]))).encode(), pairs("a b", "b c")),
+        (b'Creator "x"\n# y\ngraph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 ] ]', pairs("1 2")),
+        (nx.to_graph6_bytes(nx.path_graph(3)), pairs("0 1", "1 2")),
+        (nx.to_graph6_bytes(nx.path_graph(3), header=False), pairs("0 1", "1 2")),
+        (nx.to_sparse6_bytes(nx.path_graph(3)), pairs("0 1", "1 2")),
+        (nx.to_sparse6_bytes(nx.path_graph(3), header=False), pairs("0 1", "1 2")),
+    ],
+)
+def test_the_content_tells_the_format(tmp_path, monkeypatch, content, edges):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+    loaded = load_graph("-")
+    assert named_edges(loaded.graph) == edges
+    assert loaded.title == "-"
+    assert named_edges(load(tmp_path / "a.dat", content).graph) == edges
+
+
+def test_errors_on_standard_input_say_so(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"1 2\n1\n")))
+    with pytest.raises(GraphError, match=r"^stdin:2: edge needs two vertices"):
+        load_graph("-")
+
+
+def test_a_format_may_be_forced(tmp_path):
+    assert load(tmp_path / "a.txt", "1 2 3\n", file_format="adjlist").graph.m == 2
+    assert refusal(tmp_path / "a.net", "1 2\n").startswith("a.net:1: a Pajek network starts with `*Vertices N`")
+    assert load(tmp_path / "a.net", "1 2\n", file_format="edgelist").graph.m == 1
+
+
+def test_gzip_is_read_whatever_the_name(tmp_path):
+    for name in ("a.txt.gz", "a.txt"):
+        assert load(tmp_path / name, gzip.compress(b"1 2\n")).graph.m == 1
+    assert load(tmp_path / "a.net.gz", gzip.compress(b"*Vertices 3\n*Edges\n1 2\n")).graph.n == 3
+
+
+@pytest.mark.parametrize("table", ["expected.json", "table1.json"])
+def test_the_shared_graphs_have_their_published_sizes(data, table):
+    rows = [row for row in json.loads((data / table).read_text()) if row.get("file")]
+    assert len(rows) > 10
+    for row in rows:
+        graph = load_graph(str(data / row.get("derived", row["file"]))).graph
+        assert (graph.n, graph.m, graph.max_degree) == (row["n"], row["m"], row["delta"]), row["name"]
+
+
+def test_roads_have_places_and_stations_have_names(data):
+    roads = load_graph(str(data / "roads" / "SiouxFalls.txt"))
+    assert len(roads.positions) == roads.graph.n == 24
+    assert roads.positions[0] == (-96.77041974, 43.61282792)
+    assert load_graph(str(data / "real" / "london_tube.txt")).graph.names[0] == "Acton Town"
+
+
+@given(
+    st.binary(max_size=60), st.sampled_from(["txt", "col", "net", "graphml", "gml", "g6", "s6", "mtx", "adjlist", "x"])
+)
+@example(b'*Vertices 2\n"', "net")
+@example(b":", "s6")
+def test_any_bytes_give_a_graph_or_one_line(tmp_path_factory, data, extension):
+    path = tmp_path_factory.mktemp("junk") / f"junk.{extension}"
+    path.write_bytes(data)
+    try:
+        n, message = load_graph(str(path)).graph.n, f"{path}: "
+    except GraphError as error:
+        n, message = 0, str(error)
+    assert n >= 0
+    assert message.startswith(str(path))
+    assert "\n" not in message

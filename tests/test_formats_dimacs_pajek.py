@@ -1,0 +1,87 @@
+"""DIMACS and Pajek files: what they hold, and one clear line for each way to be wrong."""
+
+import pytest
+from graph_files import load, named_edges, pairs, refusal
+
+
+def test_dimacs(tmp_path):
+    graph = load(tmp_path / "a.col", "c x\np col 5 3\nn 1 4\ne 4 2\ne\t1  2\n\ne 5 4\n").graph
+    assert graph.names == ("1", "2", "3", "4", "5")
+    assert named_edges(graph) == pairs("2 4", "1 2", "4 5")
+    both_ways = "p edge 2 2\ne 1 2\ne 2 1\n"
+    assert load(tmp_path / "a.col", both_ways, simplify=True).graph.m == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("p edge 3 2\ne 1 2\ne 2 1\n", "a.col:3: edge 2 - 1 is already in line 2"),
+        ("p edge 3 1\ne 1 2 9\n", "a.col:2: an edge must read `e u v` with vertices 1 to 3, found 'e 1 2 9'"),
+        ("p edge 3 1\ne 1 b\n", "a.col:2: an edge must read `e u v`"),
+        ("p edge 3 1\nc\ne\n", "a.col:3: an edge must read `e u v`"),
+        ("p edge 3 1\n\ne 1 4\n", "a.col:3: edge 1 4: the vertices are 1 to 3"),
+        ("p edge 3 1\ne 0 1\n", "a.col:2: edge 0 1: the vertices are 1 to 3"),
+        ("p edge 3 4\ne 1 2\n", "a.col:1: the header declares m=4, but the file has m=1"),
+        ("p edge 3\ne 1 2\n", "a.col:1: the problem line must read `p edge N M`"),
+        ("p edge 1 0\np edge 1 0\n", "a.col:2: a second `p` line"),
+        ("e 1 2\n", "a.col:1: an edge before the `p edge N M` line"),
+        ("c x\n", "a.col: no `p edge N M` line"),
+        ("p edge 3 1\na 1 2 5\n", "a.col:2: this graph is directed (`a` lines are arcs)"),
+        ("p edge 3 1\nx 1 2\n", "a.col:2: lines start with c, p, n or e, found 'x 1 2'"),
+    ],
+)
+def test_a_wrong_dimacs_file_is_one_clear_line(tmp_path, text, part):
+    assert refusal(tmp_path / "a.col", text).startswith(part)
+
+
+def test_pajek_keeps_order_isolated_vertices_labels_and_places(tmp_path):
+    loaded = load(
+        tmp_path / "a.net",
+        "*Network x\n*Vertices 4\n% c\n"
+        '1 "b b" 0.1 0.2 0.5 ic Blue\n2 a\n4 "é" 0.3 1\n3 z\n*Arcs\n*Edges\n4 1 2.5\n2 1\n',
+    )
+    assert loaded.graph.names == ("b b", "a", "z", "é")
+    assert named_edges(loaded.graph) == {frozenset(("é", "b b")), frozenset(("a", "b b"))}
+    assert loaded.positions == {0: (0.1, 0.2), 3: (0.3, 1.0)}
+
+
+def test_pajek_vertices_with_equal_labels_stay_apart(tmp_path):
+    graph = load(tmp_path / "a.net", '*Vertices 3\n1 "C"\n2 "C"\n3 "O"\n*Edges\n1 2\n2 3\n').graph
+    assert graph.names == ("1", "2", "3")
+    assert graph.edges().tolist() == [[0, 1], [1, 2]]
+
+
+def test_pajek_lists_and_matrices(tmp_path):
+    assert load(tmp_path / "a.net", "*Vertices 3\n*Edgeslist\n1 2 3\n").graph.edges().tolist() == [[0, 1], [0, 2]]
+    assert load(tmp_path / "a.net", "*Vertices 3\n*Matrix\n0 1 0\n1 0 2\n0 1 0\n").graph.edges().tolist() == [
+        [0, 1],
+        [1, 2],
+    ]
+    both = "*Vertices 3\n*Arcs\n1 2\n*Edges\n2 3\n*Arcslist\n3 1 3\n"
+    assert load(tmp_path / "a.net", both, simplify=True).graph.m == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("*Vertices 2\n*Arcs\n1 2\n", "a.net:3: this graph is directed (it has arcs); chordless cycles are those of"),
+        ("*Vertices 2\n*Matrix\n0 1\n0 0\n", "a.net:3: this graph is directed"),
+        ("*Vertices 2\n*Edges\n1 2\n2 1\n", "a.net:4: edge 2 - 1 is already in line 3"),
+        ("*Vertices 2\n*Edges\n1 1\n", "a.net:3: edge from 1 to itself"),
+        ("*Vertices 2\n*Edges\n1 3\n", "a.net:3: '3' is not a vertex: they are the numbers 1 to 2"),
+        ("*Vertices 2\n*Edges\n1\n", "a.net:3: *edges needs two vertices in each line"),
+        ("*Vertices x\n", "a.net:1: the vertices must be announced by `*Vertices N`"),
+        ("*Vertices 2\n1 a\n1 b\n", "a.net:3: vertex 1 is listed twice"),
+        ("*Vertices 2\n*Vertices 2\n", "a.net:2: *vertices after *Vertices: the file holds several networks"),
+        ("*Vertices 2\n*Network\n1 2\n", "a.net:2: *network after *Vertices: the file holds several networks"),
+        ("*Vertices 2\n*Partition\n", "a.net:2: a section *partition is not part of a network"),
+        ("*Edges\n1 2\n", "a.net:1: *edges before *Vertices"),
+        ("% x\n", "a.net: no *Vertices section"),
+        ("*Vertices 2\n*Matrix\n0 1\n", "a.net: the *Matrix section needs a row for each of 2 vertices, found 1"),
+        ("*Vertices 2\n*Matrix\n0 1\n1\n", "a.net:4: a row of the matrix needs 2 entries, found 1"),
+        ("*Vertices 2\n*Matrix\n0 x\n1 0\n", "a.net:3: 'x' is not a number"),
+        ("*Vertices 99999999999\n", "a.net:1: the file declares 99,999,999,999 vertices"),
+    ],
+)
+def test_a_wrong_pajek_file_is_one_clear_line(tmp_path, text, part):
+    assert refusal(tmp_path / "a.net", text).startswith(part)

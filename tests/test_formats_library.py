@@ -1,0 +1,172 @@
+"""Files that networkx and scipy read: what they hold, and one clear line for each way to be wrong."""
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import networkx as nx
+import pytest
+from graph_files import load, named_edges, pairs, refusal
+
+
+def written(writer, graph):
+    stream = io.BytesIO()
+    writer(graph, stream)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(("name", "writer"), [("a.graphml", nx.write_graphml), ("a.gml", nx.write_gml)])
+def test_graphml_and_gml(tmp_path, name, writer):
+    graph = nx.Graph([("b", "a"), ("a", "c d")])
+    graph.add_node("alone")
+    loaded = load(tmp_path / name, written(writer, graph)).graph
+    assert loaded.names == ("b", "a", "c d", "alone")
+    assert loaded.edges().tolist() == [[0, 1], [1, 2]]
+
+    directed = written(writer, nx.DiGraph([("b", "a"), ("a", "b")]))
+    assert refusal(tmp_path / name, directed).startswith(f"{name}: this graph is directed; chordless cycles are those")
+    assert load(tmp_path / name, directed, simplify=True).graph.m == 1
+
+    repeated = written(writer, nx.MultiGraph([("b", "a"), ("a", "b")]))
+    assert "edge b - a is there more than once; a simple graph has each edge once" in refusal(tmp_path / name, repeated)
+    assert load(tmp_path / name, repeated, simplify=True).graph.m == 1
+
+    loop = written(writer, nx.Graph([("b", "b")]))
+    assert "edge from b to itself; a simple graph has no loops" in refusal(tmp_path / name, loop)
+    assert "not a readable" in refusal(tmp_path / name, written(writer, graph)[:-20])
+
+
+def test_gml_without_labels_and_with_repeats_that_it_does_not_announce(tmp_path):
+    text = "graph [\n node [ id 5 ]\n node [ id 3 ]\n edge [ source 5 target 3 ]\n{}]\n"
+    assert load(tmp_path / "a.gml", text.format("")).graph.names == ("5", "3")
+    assert "more than once" in refusal(tmp_path / "a.gml", text.format(" edge [ source 3 target 5 ]\n"))
+    assert "not a readable GML file" in refusal(tmp_path / "a.gml", text.format(" edge [ source 3 target 9 ]\n"))
+
+
+def test_graphml_names_and_unlisted_nodes(tmp_path):
+    head = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><key id="k" for="node" attr.name="name" '
+    head += 'attr.type="string"/><graph edgedefault="undirected"><node id="n0"><data key="k">{}</data></node>'
+    tail = '<node id="n1"><data key="k">Bank</data></node><edge source="n0" target="{}"/></graph></graphml>'
+    assert load(tmp_path / "a.graphml", (head + tail).format("Angel", "n1")).graph.names == ("Angel", "Bank")
+    assert load(tmp_path / "a.graphml", (head + tail).format("Bank", "n1")).graph.names == ("n0", "n1")
+    assert "an edge ends in a node that the file does not list" in refusal(
+        tmp_path / "a.graphml", (head + tail).format("a", "n9")
+    )
+    assert "the file holds 0 graphs" in refusal(tmp_path / "a.graphml", "<html></html>")
+
+
+@pytest.mark.parametrize("extension", ["g6", "s6"])
+def test_graph6_and_sparse6(tmp_path, extension):
+    writer = nx.to_graph6_bytes if extension == "g6" else nx.to_sparse6_bytes
+    graph = nx.gnp_random_graph(70, 0.1, seed=2)
+    graph.add_node(70)
+    loaded = load(tmp_path / f"a.{extension}", writer(graph)).graph
+    assert loaded.n == 71
+    assert loaded.edges().tolist() == sorted(sorted(edge) for edge in graph.edges())
+    assert load(tmp_path / f"a.{extension}", writer(graph).replace(b"<<", b"<<\n")).graph.n == 71
+    several = writer(graph, header=False) * 3
+    assert "the file has 3 graphs; give one" in refusal(tmp_path / f"a.{extension}", several)
+    assert "not a" in refusal(tmp_path / f"a.{extension}", b"D?{1")
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        (b"D?\n", "not a readable graph6 file"),
+        (b">>graph6<<\n", "the file has 0 graphs"),
+        (b">>sparse6<<:\n", "its characters are ? to ~, found ':'"),
+        (b"&B_\n", "this graph is directed (digraph6)"),
+        (b";A_\n", "incremental sparse6"),
+        (b":A_\n", "more than once"),
+        (b":~~??~~~~\n", "the file declares"),
+        (b"\xff\xfe\n", "its characters are ? to ~"),
+    ],
+)
+def test_a_wrong_graph6_file_is_one_clear_line(tmp_path, line, part):
+    assert part in refusal(tmp_path / "a.g6", line)
+
+
+def test_adjacency_lists(tmp_path):
+    assert load(tmp_path / "a.adjlist", "# c\n10 9 2\n9\n2\n7\n").graph.names == ("2", "7", "9", "10")
+    both_ways = "a b c\nb a\nc a\n"
+    assert named_edges(load(tmp_path / "a.adjlist", both_ways).graph) == pairs("a b", "a c")
+    assert "edge a - b is there more than once" in refusal(tmp_path / "a.adjlist", "a b b\n")
+    assert "edge a - b is there more than once" in refusal(tmp_path / "a.adjlist", "a b\nb a a\n")
+    assert "edge from a to itself" in refusal(tmp_path / "a.adjlist", "a a\n")
+    assert "no vertices" in refusal(tmp_path / "a.adjlist", "# nothing\n")
+
+
+def test_matrix_market(tmp_path):
+    general = "%%MatrixMarket matrix coordinate real general\n% c\n4 4 5\n1 2 0.5\n2 1 0.5\n3 2 -1\n\n2 3 1\n4 1 0\n"
+    graph = load(tmp_path / "a.mtx", general).graph
+    assert graph.names == ("1", "2", "3", "4")
+    assert graph.edges().tolist() == [[0, 1], [1, 2]]
+    directed = "%%MatrixMarket matrix coordinate pattern general\n3 3 4\n1 1\n3 1\n1 2\n1 2\n"
+    assert load(tmp_path / "a.mtx", directed, simplify=True).graph.edges().tolist() == [[0, 1], [0, 2]]
+    assert load(tmp_path / "a.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 0\n").graph.n == 3
+
+
+SYMMETRIC = "coordinate pattern symmetric"
+GENERAL = "coordinate pattern general"
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "part"),
+    [
+        (GENERAL, "3 3 2\n2 1\n3 2\n", "a.mtx: this graph is directed (entry 2 1, but none at 1 2)"),
+        (GENERAL, "3 3 2\n2 1\n2 1\n", "a.mtx: edge 2 - 1 is there more than once"),
+        (SYMMETRIC, "3 3 2\n2 1\n2 1\n", "a.mtx: edge 1 - 2 is there more than once"),
+        ("coordinate real symmetric", "3 3 2\n2 1 1\n2 1 -1\n", "a.mtx: edge 1 - 2 is there more than once"),
+        (SYMMETRIC, "%\n3 3 1\n2 2\n", "a.mtx: edge from 2 to itself"),
+        ("coordinate real general", "3 3 2\n1 2 0\n2 2 1\n", "a.mtx: edge from 2 to itself"),
+        (GENERAL, "3 4 1\n2 1\n", "a.mtx: an adjacency matrix is square, this one is 3 x 4"),
+        (SYMMETRIC, "3 3 2\n2 1\n", "a.mtx: not a readable Matrix Market file: Truncated file"),
+        (SYMMETRIC, "3 3 1\n2 1\n3 2\n", "a.mtx:4: not a readable Matrix Market file: Too many lines"),
+        (SYMMETRIC, "3 3 99999999999\n2 1\n", "a.mtx: the header declares 99,999,999,999 entries, but the file has"),
+        (SYMMETRIC, "999999999 999999999 1\n2 1\n", "a.mtx: the file declares 999,999,999 vertices"),
+        (SYMMETRIC, "3 3\n2 1\n", "a.mtx: not a readable Matrix Market header: "),
+        (SYMMETRIC, "% nothing", "a.mtx:3: not a readable Matrix Market header: "),
+        (SYMMETRIC, "3 3 1\n4 1\n", "a.mtx:3: not a readable Matrix Market file: Row index out of bounds"),
+        (SYMMETRIC, "3 3 1\n2 0\n", "a.mtx:3: not a readable Matrix Market file: Column index out of bounds"),
+        (SYMMETRIC, "3 3 1\nnan 1.5\n", "a.mtx:3: not a readable Matrix Market file: Invalid integer value"),
+        ("coordinate real symmetric", "3 3 1\n2 1\n", "a.mtx:3: not a readable Matrix Market file: Invalid floating"),
+        ("array real general", "2 2\n0\n1\n1\n0\n", "a.mtx:1: a matrix in array form; write it in coordinate form"),
+        ("coordinate odd general", "3 3 0\n", "a.mtx:1: not a readable Matrix Market header: "),
+        ("coordinate real odd", "3 3 0\n", "a.mtx:1: not a readable Matrix Market header: "),
+        ("nonsense", "3 3 2\n2 1\n", "a.mtx:1: not a readable Matrix Market header: "),
+    ],
+)
+def test_a_wrong_matrix_is_one_clear_line(tmp_path, kind, body, part):
+    message = refusal(tmp_path / "a.mtx", f"%%MatrixMarket matrix {kind}\n{body}")
+    assert message.startswith(part)
+    assert ("right is `%%MatrixMarket" in message) == ("readable Matrix Market header" in part)
+
+
+def test_a_damaged_matrix_does_not_crash_the_reader(tmp_path):
+    whole = b"%%MatrixMarket matrix coordinate real symmetric\n% c\n3 3 2\n2 1 1\n3 2 1p"
+    cuts = [whole[:end] for end in range(1, len(whole) + 1)]
+    nuls = [whole[:at] + b"\0" + whole[at:] for at in range(len(whole) + 1)]
+    paths = [tmp_path / f"{number}.mtx" for number in range(len(cuts) + len(nuls))]
+    for path, content in zip(paths, cuts + nuls, strict=True):
+        path.write_bytes(content)
+    code = (
+        "import sys; from app.formats import load_graph; from kernels_ti.errors import GraphError\n"
+        "for path in sys.argv[1:]:\n"
+        "    try: print(load_graph(path).graph.m)\n"
+        "    except GraphError as error: print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, paths)], capture_output=True, text=True, cwd=Path(__file__).parents[1]
+    )
+    assert done.returncode == 0, done.stderr
+    answers = done.stdout.splitlines()
+    assert len(answers) == len(paths)
+    assert answers[len(cuts) - 1] == "2"
+    assert all("this is a binary file" in answer for answer in answers[len(cuts) :])
+
+
+def test_without_scipy_a_matrix_says_how_to_install_it(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy.io", None)
+    message = refusal(tmp_path / "a.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 1\n2 1\n")
+    assert message == "a.mtx: Matrix Market files need scipy: pip install 'chordless[scipy]'"

@@ -1,0 +1,64 @@
+"""Who may load whom: heavy packages stay out of the processes that do not need them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import app
+
+ROOT = Path(app.__file__).parent.parent
+HEAVY = ("taichi", "textual", "numpy", "networkx", "scipy")
+
+
+def loaded_by(code):
+    """Run `code` in a fresh process; return which of the heavy packages it loaded, and what it printed."""
+    report = f"import sys; print(*[name for name in {HEAVY} if name in sys.modules], file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\n{report}"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    return done.stderr.split(), done.stdout
+
+
+@pytest.mark.parametrize("argv", [["--help"], ["--version"], []])
+def test_light_command_lines_load_nothing_heavy(argv):
+    loaded, printed = loaded_by(f"from app.cli import main; main({argv!r})")
+    assert loaded == []
+    assert "chordless" in printed
+
+
+@pytest.mark.parametrize("command", ["count", "list"])
+def test_the_parent_of_an_engine_loads_nothing_heavy(command):
+    loaded, printed = loaded_by(f"from app.cli import main; main([{command!r}, 'cycle:5', '--arch', 'reference'])")
+    assert loaded == []
+    assert printed
+
+
+def test_info_leaves_taichi_to_its_children():
+    loaded, printed = loaded_by("from app.cli import main; main(['info'])")
+    assert loaded == []
+    assert "reference" in printed
+
+
+def test_the_library_and_the_readers_load_no_taichi():
+    code = "import kernels_ti, kernels_ti.graph, kernels_ti.device, app.formats, app.generators, app.overlap"
+    loaded, _ = loaded_by(code)
+    assert loaded == ["numpy"]
+
+
+def test_import_contracts():
+    program = shutil.which("lint-imports", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
+    if program is None or not (ROOT / "pyproject.toml").exists():
+        pytest.skip("import-linter or pyproject.toml is not here")
+    done = subprocess.run([program], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout

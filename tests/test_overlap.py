@@ -1,0 +1,99 @@
+"""The niche overlap graphs of the published food webs, and the rules that make them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.formats import load_graph
+from app.overlap import niche_overlap
+from kernels_ti.errors import GraphError
+
+DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
+WEBS = ("CrystalD", "ChesUpper", "Narragan", "Chesapeake", "Michigan", "Mondego", "Cypwet", "Everglades")
+WEBS += ("Mangrovedry", "Floridabay")
+needs_data = pytest.mark.skipif(not DATA.exists(), reason="the shared test data is not beside the project")
+
+
+@needs_data
+@pytest.mark.parametrize("name", WEBS)
+def test_the_published_webs(name):
+    row = next(row for row in json.loads((DATA / "table1.json").read_text()) if row["name"] == name)
+    graph = niche_overlap(str(DATA / row["file"]))
+    assert (graph.n, graph.m, graph.max_degree) == (row["n"], row["m"], row["delta"])
+    derived = load_graph(str(DATA / row["derived"])).graph
+    assert graph.edges().tolist() == derived.edges().tolist()
+    assert derived.n == graph.n
+
+
+@needs_data
+def test_the_vertices_are_called_as_in_the_web():
+    names = niche_overlap(str(DATA / "foodwebs" / "CrystalD.net")).names
+    assert names[:4] == ("microphytes", "macrophytes", "zooplankton", "benthic invertebrates")
+    assert names[-1] == "Respiration"
+
+
+@pytest.fixture
+def web(tmp_path):
+    def write(arcs, types=None, vertices="*Vertices 5\n"):
+        path = tmp_path / "web.net"
+        path.write_text(vertices + "*Arcs\n" + arcs)
+        if types is not None:
+            (tmp_path / "web.clu").write_text(types)
+        return str(path)
+
+    return write
+
+
+def test_without_types_every_vertex_lives(web):
+    graph = niche_overlap(web("1 2 5\n1 3 0\n4 3 1\n4 5 1\n"))
+    assert graph.edges().tolist() == [[1, 2], [2, 4]]
+    assert graph.names == ("1", "2", "3", "4", "5")
+
+
+def test_only_arcs_between_living_vertices_count(web):
+    path = web("1 2 5\n1 3 1\n4 2 1\n4 3 1\n4 5 1\n", "*Vertices 5\n2\n1\n1\n1\n4\n")
+    assert niche_overlap(path).edges().tolist() == [[1, 2]]
+    assert niche_overlap(web("1 2 5\n1 3 1\n", "*Vertices 5\n2\n1\n1\n1\n1\n")).m == 0
+
+
+def test_a_cannibal_shares_itself_with_its_predators(web):
+    assert niche_overlap(web("1 1 1\n1 2 1\n")).edges().tolist() == [[0, 1]]
+
+
+def test_types_may_stand_elsewhere(web, tmp_path):
+    path = web("1 2 5\n1 3 1\n")
+    other = tmp_path / "other.clu"
+    other.write_text("*Vertices 5\r\n5\r\n1\r\n1\r\n1\r\n1\r\n")
+    assert niche_overlap(path).m == 1
+    assert niche_overlap(path, str(other)).m == 0
+
+
+@pytest.mark.parametrize(
+    ("types", "part"),
+    [
+        ("*Vertices 4\n1\n1\n1\n1\n", "has 4 vertices, the web"),
+        ("*Vertices 5\n1\n1\n1\n1\n", "4 classes for 5 vertices"),
+        ("*Vertices 5\n1\n1\n7\n1\n1\n", "vertex 3 has type 7; the types are 1 living"),
+        ("*Vertices 5\n1\nx\n", "web.clu:3: each line of a partition is one whole number"),
+        ("1\n1\n", "web.clu:1: a Pajek partition starts with"),
+        ("", "web.clu"),
+    ],
+)
+def test_a_wrong_partition_is_one_clear_line(web, types, part):
+    with pytest.raises(GraphError) as caught:
+        niche_overlap(web("1 2 1\n", types))
+    assert part in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_partition_that_was_named_is_an_error(web, tmp_path):
+    with pytest.raises(GraphError, match=r"nowhere\.clu: cannot be read"):
+        niche_overlap(web("1 2 1\n"), str(tmp_path / "nowhere.clu"))
+
+
+def test_a_web_has_arcs(tmp_path):
+    path = tmp_path / "web.net"
+    path.write_text("*Vertices 2\n*Edges\n1 2\n")
+    with pytest.raises(GraphError, match=r"web\.net:3: a food web has arcs only"):
+        niche_overlap(str(path))

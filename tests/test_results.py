@@ -1,0 +1,197 @@
+"""The lines that cycles are written as, against a plain Python loop, and what happens where writing fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.results import CycleEncoder, CycleOutput
+from kernels_ti.errors import EngineError, OptionError
+
+
+@dataclass
+class Chunk:
+    """What the engine hands over: see `kernels_ti.search.Cycles`."""
+
+    offsets: np.ndarray
+    vertices: np.ndarray
+
+
+def chunk_of(cycles):
+    offsets = np.cumsum([0, *map(len, cycles)])
+    return Chunk(offsets, np.array([v for cycle in cycles for v in cycle], np.int32))
+
+
+def encoded(cycles, names, line_format):
+    pieces = list(CycleEncoder(names, line_format).encode(chunk_of(cycles)))
+    data = b"".join(data for _, data in pieces)
+    assert sum(lines for lines, _ in pieces) == len(cycles) == data.count(b"\n")
+    return data.decode()
+
+
+@st.composite
+def cycles_and_names(draw, alphabet):
+    names = draw(st.lists(st.text(alphabet, min_size=1, max_size=30), min_size=3, max_size=20, unique=True))
+    cycle = st.lists(st.integers(0, len(names) - 1), min_size=3, max_size=len(names), unique=True)
+    return draw(st.lists(cycle, max_size=30)), names
+
+
+# Blanks and letters of one to four bytes; TAB and line breaks have a test of their own.
+TEXT = st.characters(codec="utf-8", exclude_characters="\t\n\r\v\f\0") | st.sampled_from(" ab")
+
+
+@given(cycles_and_names(TEXT))
+def test_text_is_what_a_loop_writes(drawn):
+    cycles, names = drawn
+    separator = "\t" if any(character.isspace() for name in names for character in name) else " "
+    expected = "".join(separator.join(names[v] for v in cycle) + "\n" for cycle in cycles)
+    assert encoded(cycles, names, "text") == expected
+
+
+@given(cycles_and_names(st.characters(codec="utf-8")))
+def test_jsonl_reads_back_as_the_names(drawn):
+    cycles, names = drawn
+    lines = encoded(cycles, names, "jsonl").split("\n")[:-1]
+    assert [json.loads(line) for line in lines] == [[names[v] for v in cycle] for cycle in cycles]
+
+
+def test_jsonl_keeps_integers_and_makes_text_of_the_rest():
+    names = (7, np.int64(8), True, (0, 1), "9", 10**30)
+    assert encoded([[0, 1, 2], [3, 4, 5]], names, "jsonl") == f'[7,8,"True"]\n["(0, 1)","9",{10**30}]\n'
+
+
+def test_half_a_surrogate_pair_does_not_stop_a_listing():
+    names = ("a\udc80", "b", "c")
+    assert encoded([[0, 1, 2]], names, "text") == "a\\udc80 b c\n"
+    assert json.loads(encoded([[0, 1, 2]], names, "jsonl")) == ["a\udc80", "b", "c"]
+
+
+@pytest.mark.parametrize("name", ["a\tb", "a\nb", "a\rb", "a\0b"])
+def test_text_refuses_a_name_that_breaks_a_line(name):
+    with pytest.raises(OptionError, match="jsonl"):
+        CycleEncoder(("x", name, "y"), "text")
+    assert json.loads(encoded([[0, 1, 2]], ("x", name, "y"), "jsonl")) == ["x", name, "y"]
+
+
+def test_pieces_of_a_large_slice_join_without_a_seam():
+    cycles = [[v % 50, v % 50 + 50, v % 50 + 100] for v in range(60_000)] + [list(range(1000)) * 200]
+    expected = "".join(" ".join(map(str, cycle)) + "\n" for cycle in cycles)
+    assert encoded(cycles, range(1000), "text") == expected
+
+
+def test_no_cycles_and_no_vertices():
+    assert encoded([], ("a", "b"), "text") == ""
+    assert encoded([], (), "jsonl") == ""
+
+
+@pytest.fixture
+def pipe():
+    """Open a pipe as two unbuffered files."""
+    reader, writer = os.pipe()
+    with open(reader, "rb", buffering=0) as read, open(writer, "wb", buffering=0) as write:
+        yield read, write
+
+
+@pytest.fixture
+def wake():
+    """Open two descriptors: nothing is to be read from the first until something is written to the second."""
+    reader, writer = os.pipe()
+    yield reader, writer
+    os.close(reader)
+    os.close(writer)
+
+
+def output_to(stream, wake, names=range(10), *, limit=None, interrupted=lambda: False):
+    descriptor = stream.fileno()
+    encoder = CycleEncoder(names, "text")
+    return CycleOutput(descriptor, "FILE", encoder, limit=limit, interrupted=interrupted, wake=wake[0])
+
+
+CYCLES = [[0, 1, 2], [3, 4, 5, 6], [7, 8, 9]]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 4])
+def test_limit_is_exact(tmp_path, wake, limit):
+    path = tmp_path / "cycles.txt"
+    with path.open("wb") as stream:
+        output = output_to(stream, wake, limit=limit)
+        assert output.write(chunk_of(CYCLES)) == (limit >= 3)
+        assert output.listed == min(limit, 3)
+        assert output.full == (limit <= 3)
+    assert path.read_text() == "".join(["0 1 2\n", "3 4 5 6\n", "7 8 9\n"][:limit])
+
+
+def test_limit_counts_over_slices(tmp_path, wake):
+    path = tmp_path / "cycles.txt"
+    with path.open("wb") as stream:
+        output = output_to(stream, wake, limit=4)
+        assert output.write(chunk_of(CYCLES))
+        assert not output.write(chunk_of(CYCLES))
+    assert path.read_text() == "0 1 2\n3 4 5 6\n7 8 9\n0 1 2\n"
+
+
+def test_stop_is_heard_while_a_file_is_written(tmp_path, wake):
+    path = tmp_path / "cycles.txt"
+    answers = iter([False, False, True])
+    with path.open("wb") as stream:
+        output = output_to(stream, wake, interrupted=lambda: next(answers))
+        assert not output.write(chunk_of(CYCLES * 100_000))
+    assert 0 < output.listed == path.read_text().count("\n") < 300_000
+
+
+def test_full_device_is_an_error(wake):
+    with open("/dev/full", "wb") as stream, pytest.raises(EngineError, match="FILE: No space left"):
+        output_to(stream, wake).write(chunk_of(CYCLES))
+
+
+def test_torn_line_is_cut_off_when_the_disk_is_full(tmp_path, wake, monkeypatch):
+    path = tmp_path / "cycles.txt"
+    path.write_text("before\n")
+    really_write = os.write
+
+    def write_nine_bytes(descriptor, data):
+        if len(data) < 20:
+            raise OSError(28, "No space left on device")
+        return really_write(descriptor, data[:9])
+
+    with path.open("ab") as stream:
+        output = output_to(stream, wake)
+        monkeypatch.setattr(os, "write", write_nine_bytes)
+        with pytest.raises(EngineError, match="whole lines written before: 1"):
+            output.write(chunk_of(CYCLES))
+        assert output.listed == 1
+    assert path.read_text() == "before\n0 1 2\n"
+
+
+def test_closed_pipe_is_noticed_before_and_while_writing(pipe, wake):
+    reader, writer = pipe
+    output = output_to(writer, wake)
+    assert not output.reader_is_gone()
+    reader.close()
+    assert output.reader_is_gone()
+    with pytest.raises(BrokenPipeError):
+        output.write(chunk_of(CYCLES))
+
+
+def test_stop_is_heard_while_the_reader_sleeps(pipe, wake):
+    reader, writer = pipe
+    stop = threading.Event()
+    output = output_to(writer, wake, interrupted=stop.is_set)
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(output.write(chunk_of(CYCLES * 100_000))))
+    thread.start()
+    stop.set()
+    os.write(wake[1], b"\n")
+    thread.join(30)
+    assert answers == [False]
+    writer.close()
+    data = reader.readall()
+    assert data.endswith(b"\n") or not data
+    assert output.listed == data.count(b"\n") < 300_000
