@@ -51,19 +51,19 @@ def placed(warp: ti.template(), control: ti.template(), cell, amount, item):
 def records_ready(control: ti.template(), level: ti.template(), parents, free, cycle_room):
     """Say how many records level `level` of a launch has to expand: none once an earlier level did not fit.
 
-    Level j fits when its children and itself share `free` places of the arena, and all cycles so far
-    `cycle_room` places of the output.
+    A level fits when its children and itself share `free` places of the arena, and its cycles the places of
+    `cycle_room` that earlier levels left. The host judges by the same rule.
     """
     ready = parents
-    cycles = ti.u32(0)
+    room = cycle_room
     for j in ti.static(range(level)):
         children = control[CELLS_PER_LEVEL * j + CHILDREN]
-        closed = control[CELLS_PER_LEVEL * j + CYCLES]
+        cycles = control[CELLS_PER_LEVEL * j + CYCLES]
         carries = control[CELLS_PER_LEVEL * j + CHILDREN + 1] + control[CELLS_PER_LEVEL * j + CYCLES + 1]
-        cycles += closed
-        fits = carries == 0 and children <= ti.cast(free - ready, ti.u32)
-        if fits and closed <= ti.cast(cycle_room, ti.u32) and cycles <= ti.cast(cycle_room, ti.u32):
+        fits = ready > 0 and carries == 0 and children <= ti.cast(free - ready, ti.u32)
+        if fits and cycles <= ti.cast(room, ti.u32):
             ready = ti.cast(children, ti.i32)
+            room -= ti.cast(cycles, ti.i32)
         else:
             ready = 0
     return ready

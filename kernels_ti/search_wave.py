@@ -18,10 +18,10 @@ from kernels_ti.device import Device
 from kernels_ti.errors import DeviceError, EngineError
 from kernels_ti.search import Cycles, ResidentBlocks, Totals
 
-LEVELS_AT_ONCE = 4
-"""Levels that one launch expands on CUDA, where a launch costs more than a small level."""
+LEVELS_AT_ONCE = {"cpu": 1, "vulkan": 1, "cuda": 4}
+"""Levels that one launch expands: several where a launch costs more than a small level."""
 
-FIRST_SLICE = 1 << 14
+FIRST_SLICE = {"cpu": 1 << 14, "vulkan": 1 << 14, "cuda": 1 << 22}
 """Records of the first slice; later ones are fitted to the time asked for."""
 
 ARENA_BYTES = {"cpu": 3 << 30, "vulkan": 256 << 20, "cuda": 8 << 30}
@@ -80,26 +80,30 @@ class WaveSearch:
         record_bytes = group.words * word_bytes * (2 if collect else 1) + 8
         arena_bytes = min(ARENA_BYTES[device.arch], (device.memory or 1 << 62) // SHARE_OF_MEMORY)
         self._capacity = min(arena_bytes // record_bytes, LARGEST_BUFFER // max(group.words, 2))
-        self._cycle_capacity = CYCLE_BYTES[device.arch] // ((group.words + 1) * word_bytes) if collect else 1
-        self._cycle_capacity = min(self._cycle_capacity, LARGEST_BUFFER // (group.words + 1))
+        cycle_places = LARGEST_BUFFER // (group.words + 1)
+        self._cycle_capacity = LARGEST_BUFFER  # nothing is stored, only counted
+        if collect:
+            self._cycle_capacity = min(CYCLE_BYTES[device.arch] // ((group.words + 1) * word_bytes), cycle_places)
         word = np.uint64 if group.word_bits == 64 else np.uint32
         self._allowed = device.empty(group.words * self._capacity, word)
         self._ends = device.empty(2 * self._capacity, np.int32)
         self._members = device.empty(group.words * self._capacity if collect else 1, word)
         self._cycles = device.empty((group.words + 1) * self._cycle_capacity if collect else 1, word)
-        self._control = device.buffer(np.zeros(4 * LEVELS_AT_ONCE, np.uint32))
-        self._levels = LEVELS_AT_ONCE if device.arch == "cuda" and not self._wide else 1
+        self._control = device.buffer(np.zeros(4 * LEVELS_AT_ONCE[device.arch], np.uint32))
+        self._levels = 1 if self._wide else LEVELS_AT_ONCE[device.arch]
         self._slots, self._sets, self._fifo, self._scratch_bytes = LARGEST_BUFFER, None, None, 0
         if self._wide:
             self._make_scratch(word)
-        self._arena_bytes = self._capacity * record_bytes + self._cycle_capacity * (group.words + 1) * word_bytes
+        self._arena_bytes = self._capacity * record_bytes
+        if collect:
+            self._arena_bytes += self._cycle_capacity * (group.words + 1) * word_bytes
         # Depth first, each level leaves the siblings of one path behind; so much is kept free for that.
         siblings = group.longest_block * int(np.diff(group.row_ptr).max(initial=0))
         self._reserve = min(siblings, self._capacity // 2)
         self._segments: list[_Segment] = []
         self._next_seed = 0
         self._cycle_count = 0
-        self._slice_limit = FIRST_SLICE
+        self._slice_limit = FIRST_SLICE[device.arch]
         self._compile()
 
     def _compile(self) -> None:
@@ -180,7 +184,7 @@ class WaveSearch:
     def _seed(self) -> int | None:
         """Stage 1 for as many seeds as surely fit."""
         pairs = self.blocks.pairs_before
-        room = self._cycle_capacity - self._cycle_count if self._collect else self._capacity
+        room = self._cycle_capacity - self._cycle_count
         most = int(pairs[self._next_seed]) + min(self._capacity - self._reserve, room)
         last = int(np.searchsorted(pairs, most, side="right")) - 1
         last = min(last, self._next_seed + min(self._slots, self._slice_limit))
@@ -287,13 +291,13 @@ class WaveSearch:
     def _commit_levels(self, segment: _Segment, parents: int, counters: list[tuple[int, int]]) -> int:
         """Take over the levels of a launch that fitted, as the device judged them; return how many."""
         free = self._free(parents)
+        room = self._cycle_capacity - self._cycle_count
         length, ready, done = segment.length, parents, 0
         for children, closed in counters:
-            room = self._cycle_capacity - self._cycle_count
-            if ready == 0 or children > free - ready or (self._collect and closed > room):
+            if ready == 0 or children > free - ready or closed > room:
                 break
             self._commit(children, length + 1, closed, length + 1)
-            length, ready, done = length + 1, children, done + 1
+            length, ready, done, room = length + 1, children, done + 1, room - closed
         if done:
             segment.count -= parents
             self._segments = [kept for kept in self._segments if kept.count]

@@ -21,6 +21,9 @@ LONG_LOOP = 1 << 20
 LEAST_LOOP = 60_000
 """Rounds that every device must manage."""
 
+LARGE = 1 << 24
+"""Factor that takes a counter beyond 32 bits; the sum of a warp stays below 31, as that of cycles does."""
+
 _MULTIPLIER, _INCREMENT = 1664525, 1013904223  # of a linear congruential generator: its rounds can't be skipped
 
 array = ti.types.ndarray
@@ -52,7 +55,7 @@ def exercise(
         if item < items:
             amount = item % 5
         at = placed(warp, control, CHILDREN, amount, item)
-        placed(warp, control, CELLS_PER_LEVEL + CYCLES, amount * 0x10000000, item)
+        placed(warp, control, CELLS_PER_LEVEL + CYCLES, amount * LARGE, item)
         k = 0
         while k < amount:
             owner[at + k] = item
@@ -142,7 +145,7 @@ def failures(bits: int, warp: bool, buffer: Any, download: Any) -> tuple[list[st
     if len(runs) != np.count_nonzero(amounts) - 1:
         found.append("the children of one path are not placed together")
     carried = control[CELLS_PER_LEVEL + CYCLES :].tolist()
-    if carried[0] + (carried[1] << 32) != total * 0x10000000:
+    if carried[0] + (carried[1] << 32) != total * LARGE:
         found.append("totals beyond 32 bits are wrong (carry)")
     if control[CELLS_PER_LEVEL] != total + 1:
         found.append("a loop bound that was computed on the device is not obeyed")
