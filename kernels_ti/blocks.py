@@ -41,6 +41,8 @@ class BlockGroup:
         Adjacent rows, ascending.
     vertex_of_row : ndarray of int32, shape (rows,)
         The vertex of the input graph that a row stands for.
+    is_root : ndarray of bool, shape (rows,)
+        Whether cycles whose least label is this row's are searched for in this block.
     longest_block : int
         Vertices of the largest block.
     """
@@ -51,6 +53,7 @@ class BlockGroup:
     row_ptr: Index
     neighbour: Index
     vertex_of_row: Index
+    is_root: npt.NDArray[np.bool_]
     longest_block: int
 
     @property
@@ -87,7 +90,8 @@ class BlockGroup:
         """
         entry = np.arange(len(self.neighbour), dtype=np.int32)
         owner = self.row_of_entry
-        seeds: Index = entry[(self.neighbour > owner) & (entry + 1 < self.row_ptr[owner + 1])]
+        later = (self.neighbour > owner) & (entry + 1 < self.row_ptr[owner + 1])
+        seeds: Index = entry[later & self.is_root[owner]]
         return seeds
 
     @cached_property
@@ -103,7 +107,7 @@ class BlockGroup:
         return (self.row_ptr[self.seed_roots + 1] - seeds - 1).astype(np.int64)
 
 
-def block_groups(graph: Graph, word_bits: int, *, whole: bool = False) -> list[BlockGroup]:
+def block_groups(graph: Graph, word_bits: int, *, whole: bool = False, nested: bool = False) -> list[BlockGroup]:
     """Split a graph into biconnected blocks with a cycle and group them by the words that they need.
 
     Parameters
@@ -113,46 +117,94 @@ def block_groups(graph: Graph, word_bits: int, *, whole: bool = False) -> list[B
         Bits to a word of the device, 32 or 64.
     whole : bool
         Do not split: the graph is one block, as in the paper's algorithm.
+    nested : bool
+        Search a block of several words only for the cycles through its first labels. The others lie in what
+        is left of it without them, which falls into blocks of at most half the words, and so on.
 
     Returns
     -------
     list of BlockGroup
         Fewest words first. Only groups with a seed: a forest gives none.
     """
+    layers = []
     if whole:
-        components = [np.arange(graph.n)] if graph.m else []
-        union, vertex_of, sizes = graph, np.arange(graph.n), np.array([graph.n] * len(components))
+        layers.append(_Layer.of(graph, np.arange(graph.n), np.array([graph.n]), word_bits, nested=False))
     else:
-        union, vertex_of, sizes = _disjoint_union(biconnected_edges(graph))
-    if not len(sizes):
-        return []
-    block_of = np.repeat(np.arange(len(sizes)), sizes)
-    words_of = -(-sizes // word_bits)
-    # Blocks of few words first, then the blocks themselves, then the degree labelling within each block.
-    order = np.lexsort((degree_labelling(union), block_of, words_of[block_of]))
-    row_of = np.empty(len(order), np.int64)
-    row_of[order] = np.arange(len(order))
-    ordered_blocks = np.lexsort((np.arange(len(sizes)), words_of))
-    ends = np.cumsum(sizes[ordered_blocks])
-    rows = Graph.from_edge_array(row_of[union.edges()].reshape(-1, 2), n=union.n)
-    groups = []
-    for words in np.unique(words_of).tolist():
-        members = np.flatnonzero(words_of[ordered_blocks] == words)
-        first, last = int(ends[members[0]] - sizes[ordered_blocks[members[0]]]), int(ends[members[-1]])
-        starts = ends[members] - sizes[ordered_blocks[members]] - first
-        entries = slice(int(rows.row_ptr[first]), int(rows.row_ptr[last]))
-        groups.append(
-            BlockGroup(
-                words=words,
-                word_bits=word_bits,
-                first_row=np.repeat(starts, sizes[ordered_blocks[members]]).astype(np.int32),
-                row_ptr=(rows.row_ptr[first : last + 1] - entries.start).astype(np.int32),
-                neighbour=(rows.col_idx[entries] - first).astype(np.int32),
-                vertex_of_row=vertex_of[order[first:last]].astype(np.int32),
-                longest_block=int(sizes[ordered_blocks[members]].max()),
-            )
-        )
+        blocks = biconnected_edges(graph)
+        while blocks:
+            layers.append(_Layer.of(*_disjoint_union(blocks), word_bits, nested=nested))
+            blocks = layers[-1].inner_blocks()
+    all_words = sorted({words for layer in layers for words in np.unique(layer.words).tolist()})
+    groups = (
+        _group([layer.selected(layer.words == words) for layer in layers], words, word_bits) for words in all_words
+    )
     return [group for group in groups if len(group.seed_entries)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Layer:
+    """Disjoint blocks, each with its rows in the order of its degree labelling.
+
+    `rows` is the graph of all rows, `first_row`, `vertex_of_row` and `words` have an entry to a row.
+    """
+
+    rows: Graph
+    first_row: IntArray
+    vertex_of_row: IntArray
+    is_root: npt.NDArray[np.bool_]
+    words: IntArray
+
+    @classmethod
+    def of(cls, union: Graph, vertex_of: IntArray, sizes: IntArray, word_bits: int, *, nested: bool) -> _Layer:
+        """Lay out the blocks of a disjoint union, given by their numbers of vertices."""
+        block_of = np.repeat(np.arange(len(sizes)), sizes)
+        order = np.lexsort((degree_labelling(union), block_of))
+        row_of = np.empty(union.n, np.int64)
+        row_of[order] = np.arange(union.n)
+        words = -(-sizes // word_bits)
+        first_row = np.repeat(np.cumsum(sizes) - sizes, sizes)
+        roots = np.where(nested & (words > 1), sizes - word_bits * -(-words // 2), sizes)
+        return cls(
+            rows=Graph.from_edge_array(row_of[union.edges()].reshape(-1, 2), n=union.n),
+            first_row=first_row,
+            vertex_of_row=vertex_of[order],
+            is_root=np.arange(union.n) - first_row < np.repeat(roots, sizes),
+            words=np.repeat(words, sizes),
+        )
+
+    def inner_blocks(self) -> list[IntArray]:
+        """Find the blocks of what is left without the roots, as edges between vertices of the input graph."""
+        edges = self.rows.edges()
+        inner = edges[~self.is_root[edges].any(axis=1)]
+        left = Graph.from_edge_array(inner.reshape(-1, 2), n=self.rows.n)
+        return [self.vertex_of_row[block] for block in biconnected_edges(left)]
+
+    def selected(self, keep: npt.NDArray[np.bool_]) -> _Layer:
+        """Only the blocks whose rows are all to be kept."""
+        row = np.cumsum(keep) - 1
+        degrees = self.rows.degrees
+        row_ptr = np.concatenate(([0], np.cumsum(degrees[keep])))
+        rows = Graph(row_ptr, row[self.rows.col_idx[np.repeat(keep, degrees)]])
+        return _Layer(rows, row[self.first_row[keep]], self.vertex_of_row[keep], self.is_root[keep], self.words[keep])
+
+
+def _group(layers: list[_Layer], words: int, word_bits: int) -> BlockGroup:
+    """Put the blocks of several layers side by side."""
+    row_offsets = np.cumsum([0] + [layer.rows.n for layer in layers])
+    entry_offsets = np.cumsum([0] + [len(layer.rows.col_idx) for layer in layers])
+    first_row = np.concatenate([layer.first_row + at for layer, at in zip(layers, row_offsets, strict=False)])
+    row_ptr = [layer.rows.row_ptr[:-1] + at for layer, at in zip(layers, entry_offsets, strict=False)]
+    neighbour = [layer.rows.col_idx + at for layer, at in zip(layers, row_offsets, strict=False)]
+    return BlockGroup(
+        words=words,
+        word_bits=word_bits,
+        first_row=first_row.astype(np.int32),
+        row_ptr=np.concatenate([*row_ptr, entry_offsets[-1:]]).astype(np.int32),
+        neighbour=np.concatenate(neighbour).astype(np.int32),
+        vertex_of_row=np.concatenate([layer.vertex_of_row for layer in layers]).astype(np.int32),
+        is_root=np.concatenate([layer.is_root for layer in layers]),
+        longest_block=int(np.bincount(first_row).max()),
+    )
 
 
 def _disjoint_union(blocks: list[IntArray]) -> tuple[Graph, IntArray, IntArray]:
@@ -161,8 +213,6 @@ def _disjoint_union(blocks: list[IntArray]) -> tuple[Graph, IntArray, IntArray]:
     Returns the graph of all blocks, the vertex of the input that each of its vertices stands for, and the
     number of vertices of each block.
     """
-    if not blocks:
-        return Graph.from_edges(0, []), np.empty(0, np.int64), np.empty(0, np.int64)
     sizes, vertices, edges, offset = [], [], [], 0
     for block in blocks:
         members, inverse = np.unique(block, return_inverse=True)

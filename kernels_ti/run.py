@@ -125,14 +125,20 @@ class Run:
 
             yield ReferenceSearch(self.graph, self._longest, options.collect)
             return
+        from kernels_ti.search import ResidentBlocks
+        from kernels_ti.search_survey import SurveySearch
         from kernels_ti.search_sweep import SweepSearch
         from kernels_ti.search_wave import WaveSearch
 
         paper = options.expansion == "paper"
-        for group in block_groups(self.graph, device.word_bits, whole=paper):
-            if device.arch == "cpu" and not paper:
-                yield SweepSearch(device, group, self._longest, options.collect)
-            else:
+        if device.arch == "cpu" and not paper:
+            groups = block_groups(self.graph, device.word_bits, nested=True)
+            blocks = [ResidentBlocks(device, group) for group in groups]
+            yield SurveySearch(blocks, self._longest, options.collect)
+            if self._longest > 3:
+                yield from (SweepSearch(group, self._longest, options.collect) for group in blocks)
+        else:
+            for group in block_groups(self.graph, device.word_bits, whole=paper):
                 yield WaveSearch(device, group, self._longest, options.collect, not paper)
 
     @property

@@ -7,8 +7,6 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.blocks import BlockGroup
-from kernels_ti.device import Device
 from kernels_ti.search import Cycles, ResidentBlocks, Totals
 
 FIRST_BUDGET, WIDE_FIRST_BUDGET = 20_000, 500
@@ -19,29 +17,26 @@ PATIENCE = 32
 
 CYCLE_BYTES_PER_WORKER = 4 << 20
 
-SURVEYED_AT_ONCE = 1 << 18
-"""Seeds of stage 1 in one launch."""
-
 
 class SweepSearch:
-    """Depth first on the CPU, every worker with a private stack.
+    """Stage 2 depth first on the CPU, every worker with a private stack.
 
     Parameters
     ----------
-    device : Device
-        The CPU.
-    group : BlockGroup
+    blocks : ResidentBlocks
+        On the CPU.
     max_length : int
-        Vertices of the longest cycle that is wanted.
+        Vertices of the longest cycle that is wanted, at least 4.
     collect : bool
         Keep the cycles for `take_cycles`.
     """
 
-    def __init__(self, device: Device, group: BlockGroup, max_length: int, collect: bool) -> None:
+    def __init__(self, blocks: ResidentBlocks, max_length: int, collect: bool) -> None:
         from kernels_ti.bits import LARGEST_UNROLLED, vector_of
         from kernels_ti.sweep import frame_words
 
-        self.blocks = ResidentBlocks(device, group)
+        group, device = blocks.group, blocks.device
+        self.blocks = blocks
         self.totals = Totals()
         self._collect = collect
         self._max_length = max_length
@@ -60,8 +55,6 @@ class SweepSearch:
         self._paths = np.zeros(workers * (longest + 2), np.int64)
         self._cycles_found = np.zeros(workers * (longest + 2), np.int64)
         self._cycles = device.empty(workers * self._cycles_per_worker * (group.words + 1) if collect else 1, np.uint64)
-        self._surveyed = 0
-        self._survey(0)
         self._launch(0)  # over nothing: it compiles, so that the first slice is a search alone
         if collect:
             self.blocks.compile_trace(self._cycles)
@@ -70,8 +63,7 @@ class SweepSearch:
     @property
     def finished(self) -> bool:
         """Whether all seeds are taken and all stacks are empty."""
-        seeds = self.blocks.seeds
-        return self._surveyed >= seeds and self._next_seed >= seeds and not self._depth_of.any()
+        return self._next_seed >= self.blocks.seeds and not self._depth_of.any()
 
     @property
     def _next_seed(self) -> int:
@@ -98,11 +90,7 @@ class SweepSearch:
         deadline = time.perf_counter() + seconds
         while not self.finished:
             started = time.perf_counter()
-            if self._surveyed < self.blocks.seeds:
-                self._survey(SURVEYED_AT_ONCE)
-            elif self._max_length == 3:
-                self._queue[0] = self.blocks.seeds
-            elif self._slice():
+            if self._slice():
                 spent = time.perf_counter() - started
                 self._budget = int(self._budget * min(4.0, max(0.25, seconds / max(spent, 1e-6))))
                 self._budget = min(max(self._budget, 100), 1 << 30)
@@ -119,25 +107,6 @@ class SweepSearch:
         ]
         self._cycle_count[:] = 0
         return Cycles.joined(pieces)
-
-    def _survey(self, seeds: int) -> None:
-        """Stage 1 for the next seeds, fewer if their triangles would not fit."""
-        from kernels_ti.survey import store_triangles, survey
-
-        blocks, first = self.blocks, self._surveyed
-        seeds = min(seeds, blocks.seeds - first)
-        rows = (blocks.group.words, blocks.rows, blocks.first_row, blocks.neighbour)
-        given = (*rows, blocks.seed_entry, blocks.seed_root, first)
-        triangles, triplets = np.zeros(seeds, np.int32), np.zeros(seeds, np.int32)
-        survey(*given, triangles, triplets)
-        if self._collect:
-            ends = np.cumsum(triangles)
-            seeds = int(np.searchsorted(ends, self._cycles_per_worker, side="right"))
-            store_triangles(*given, (ends - triangles)[:seeds].astype(np.int32), self._cycles)
-            self._cycle_count[0] = triangles[:seeds].sum()
-        self._surveyed += seeds
-        more = {3: int(triplets[:seeds].sum())} if self._max_length > 3 else {}
-        self.totals.add(more, {3: int(triangles[:seeds].sum())})
 
     def _slice(self) -> bool:
         """Let every worker make its steps; return whether each of them used up its budget."""

@@ -3,9 +3,14 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from kernels_ti.device import Device, open_device
 from kernels_ti.errors import DeviceError
+
+# How long an example takes says nothing on a shared machine.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

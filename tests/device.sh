@@ -12,7 +12,7 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
 echo "date    $(date -u +%F)"
-echo "commit  $(git rev-parse HEAD 2>/dev/null || echo "${COMMIT:-unknown}")"
+echo "commit  $(git rev-parse --verify --quiet HEAD || echo "${COMMIT:-unknown}")"
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | sed 's/^/gpu     /'
 "$python" -m app info
 

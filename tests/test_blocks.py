@@ -3,11 +3,12 @@
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels_ti.blocks import BlockGroup, biconnected_edges, block_groups
 from kernels_ti.graph import Graph
+from kernels_ti.reference import canonical, chordless_cycles
 
 
 def edge_sets(blocks: list) -> list[list[tuple[int, int]]]:
@@ -80,3 +81,28 @@ def test_a_long_chain_of_blocks_needs_no_recursion() -> None:
     for k in range(3000):
         nx.add_cycle(chain, [2 * k, 2 * k + 1, 2 * k + 2])
     assert len(biconnected_edges(Graph.from_networkx(chain))) == 3000
+
+
+@settings(max_examples=50)
+@given(st.integers(3, 22), st.floats(0.05, 0.5), st.integers(0, 10**6))
+def test_nested_blocks_have_every_root_once_with_all_that_it_can_reach(n: int, p: float, seed: int) -> None:
+    """With words of 4 bits, so that small graphs nest deeply."""
+    graph = Graph.from_networkx(nx.gnp_random_graph(n, p, seed=seed))
+    found = []
+    for group in block_groups(graph, 4, nested=True):
+        rows = Graph(group.row_ptr.astype(np.int64), group.neighbour.astype(np.int64))
+        least = np.zeros(rows.n, bool)
+        for cycle in chordless_cycles(rows):
+            least[:] = False
+            least[min(cycle)] = True
+            if group.is_root[least].all():
+                found.append(canonical(group.vertex_of_row[cycle].tolist()))
+    assert sorted(found) == sorted(chordless_cycles(graph))
+
+
+def test_nested_blocks_shrink_by_half() -> None:
+    graph = Graph.from_networkx(nx.convert_node_labels_to_integers(nx.grid_2d_graph(20, 20)))
+    groups = block_groups(graph, 64, nested=True)
+    assert [group.words for group in groups] == [1, 2, 4, 7]
+    assert groups[-1].is_root.sum() == 400 - 64 * 4
+    assert not groups[-1].is_root[-256:].any()

@@ -6,7 +6,7 @@ import networkx as nx
 import pytest
 from oracles import check_cycles, grid
 
-from kernels_ti import Graph, enumerate_cycles, search_sweep, search_wave
+from kernels_ti import Graph, enumerate_cycles, search_survey, search_sweep, search_wave
 from kernels_ti.device import Device, open_device
 from kernels_ti.errors import DeviceError, EngineError
 from kernels_ti.reference import chordless_cycles, levels_of
@@ -104,15 +104,28 @@ def test_a_sweep_in_tiny_slices_shares_its_frames(threads: int, budget: int, mon
         assert len(cycles) == 749 * (len(graph) // 30)
 
 
+@pytest.mark.parametrize("places", [1, 7])
+def test_stage_1_in_pieces_finds_every_triangle(places: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few seeds to a launch, and room for few triangles."""
+    monkeypatch.setattr(search_survey, "SEEDS_AT_ONCE", places)
+    monkeypatch.setattr(search_survey, "CYCLE_BYTES", 16 * places)
+    graph = Graph.from_networkx(nx.disjoint_union(nx.complete_graph(8), nx.complete_graph(70)))
+    for collect in (False, True):
+        run = Run(graph, open_device("cpu"), Options(collect=collect))
+        finish(run)
+        assert run.snapshot().cycles_by_length == {3: 56 + 54_740}
+        assert len(run.take_cycles()) == (56 + 54_740 if collect else 0)
+
+
 def test_sharing_gives_work_to_every_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search_sweep, "FIRST_BUDGET", 2000)
     monkeypatch.setattr("kernels_ti.run.SLICE_SECONDS", 0.0)
     run = Run(grid(6, 10), open_device("cpu", threads=4), Options())
-    search = run._current
     busy = 0
     while not run.finished:
         run.advance()
-        busy = max(busy, int((search._depth_of > 0).sum()))
+        if isinstance(run._current, search_sweep.SweepSearch):
+            busy = max(busy, int((run._current._depth_of > 0).sum()))
     assert busy == 4
     assert run.snapshot().cycles == 800_139
 
@@ -120,9 +133,11 @@ def test_sharing_gives_work_to_every_worker(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_run_stops_between_slices_with_exact_counts_so_far() -> None:
     run = Run(grid(8, 10), open_device("cpu"), Options())
     first = run.advance()
-    second = run.advance()
+    assert first.paths_by_length == {3: 63}, "stage 1 comes first"
+    for _ in range(3):
+        second = run.advance()
     assert not second.finished
-    assert 0 < first.cycles <= second.cycles < 71_535_910
+    assert 0 < second.cycles < 71_535_910
     assert second.frontier > 0
     assert second.paths == sum(second.paths_by_length.values())
     assert second.device_bytes > 0

@@ -1,0 +1,92 @@
+"""Stage 1 of the sweep: all triangles, and the number of initial triplets, before any path is expanded."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from kernels_ti.search import Cycles, ResidentBlocks, Totals
+
+SEEDS_AT_ONCE = 1 << 18
+"""Seeds of one launch."""
+
+CYCLE_BYTES = 4 << 20
+
+
+class SurveySearch:
+    """Stage 1 on the CPU, over all groups of blocks.
+
+    Parameters
+    ----------
+    blocks : list of ResidentBlocks
+    max_length : int
+        Vertices of the longest cycle that is wanted; up to 3 there are no triplets to count.
+    collect : bool
+        Keep the triangles for `take_cycles`.
+    """
+
+    def __init__(self, blocks: list[ResidentBlocks], max_length: int, collect: bool) -> None:
+        self.totals = Totals()
+        self._blocks = blocks
+        self._max_length = max_length
+        self._collect = collect
+        self._group = 0
+        self._next_seed = 0
+        self._found: list[Cycles] = []
+        for group in blocks[:1]:
+            self._survey(group, 0, 0)  # over nothing: it compiles
+            if collect:
+                group.compile_trace(np.zeros(group.group.words + 1, np.uint64))
+
+    @property
+    def finished(self) -> bool:
+        """Whether the seeds of all groups have been looked at."""
+        return self._group >= len(self._blocks)
+
+    @property
+    def frontier(self) -> int:
+        """Pairs of neighbours that have not been looked at."""
+        waiting = sum(int(blocks.pairs_before[-1]) for blocks in self._blocks[self._group :])
+        return waiting - (0 if self.finished else int(self._blocks[self._group].pairs_before[self._next_seed]))
+
+    @property
+    def device_bytes(self) -> int:
+        """Bytes of the blocks."""
+        return sum(blocks.bytes for blocks in self._blocks)
+
+    def advance(self, seconds: float) -> None:
+        """Look at seeds for about so many seconds."""
+        deadline = time.perf_counter() + seconds
+        while not self.finished:
+            blocks = self._blocks[self._group]
+            self._next_seed += self._survey(blocks, self._next_seed, min(SEEDS_AT_ONCE, blocks.seeds - self._next_seed))
+            if self._next_seed >= blocks.seeds:
+                self._group, self._next_seed = self._group + 1, 0
+            if time.perf_counter() >= deadline:
+                return
+
+    def take_cycles(self) -> Cycles:
+        """Return the triangles found since the last call."""
+        found, self._found = self._found, []
+        return Cycles.joined(found)
+
+    def _survey(self, blocks: ResidentBlocks, first: int, seeds: int) -> int:
+        """Look at some seeds, fewer if their triangles would not fit; return how many."""
+        from kernels_ti.survey import store_triangles, survey
+
+        words = blocks.group.words
+        rows = (words, blocks.rows, blocks.first_row, blocks.neighbour)
+        given = (*rows, blocks.seed_entry, blocks.seed_root, first)
+        triangles, triplets = np.zeros(seeds, np.int32), np.zeros(seeds, np.int32)
+        survey(*given, triangles, triplets)
+        if self._collect:
+            ends = np.cumsum(triangles, dtype=np.int64)
+            capacity = max(CYCLE_BYTES // (8 * (words + 1)), blocks.group.longest_block)
+            seeds = int(np.searchsorted(ends, capacity, side="right"))
+            cycles = np.empty(capacity * (words + 1), np.uint64)
+            store_triangles(*given, (ends - triangles)[:seeds].astype(np.int32), cycles)
+            self._found.append(blocks.traced(cycles, words + 1, 1, 0, int(triangles[:seeds].sum())))
+        triplets_found = int(triplets[:seeds].sum(dtype=np.int64)) if self._max_length > 3 else 0
+        self.totals.add({3: triplets_found}, {3: int(triangles[:seeds].sum(dtype=np.int64))})
+        return seeds
