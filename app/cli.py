@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 import time
@@ -51,6 +52,7 @@ def main(argv: list[str] | None = None) -> int:
         The exit code.
     """
     program_start = time.time()
+    _mend_standard_streams()
     try:
         exit_code = _run(sys.argv[1:] if argv is None else argv, program_start)
         sys.stdout.flush()
@@ -109,6 +111,22 @@ def _run(argv: list[str], program_start: float) -> int:
             traceback.print_exc()
         message = f"internal error: {type(error).__name__}: {error} (CHORDLESS_DEBUG=1 shows where)"
         return _fail(message, EngineError.exit_code)
+
+
+def _mend_standard_streams() -> None:
+    """Make the three streams usable however the program was started."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            # Else a pipe of ours would get the number of the closed stream, and the engine would take it for that
+            # stream. Reading finds the end; open for reading alone, so that writing stays an error.
+            os.set_inheritable(os.open(os.devnull, os.O_RDONLY), True)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A path that the terminal's encoding does not have is no reason to fail.
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _fail(message: str, exit_code: int) -> int:

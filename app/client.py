@@ -21,6 +21,7 @@ from app.events import (
     Failed,
     Finished,
     Log,
+    Started,
     StopCommand,
     command_to_json,
     event_from_json,
@@ -50,6 +51,18 @@ class Engine:
     recording : text file, optional
         Gets every event as a line of JSON, with the wall-clock ``time`` added.
 
+    Attributes
+    ----------
+    search_began : bool
+        Whether it has said so; from then on `stop` gets an answer soon.
+    last_words : deque of str
+        The last lines that the engine, or a driver below it, printed.
+
+    Raises
+    ------
+    EngineError
+        If the system does not start a process.
+
     Examples
     --------
     >>> import time
@@ -64,6 +77,7 @@ class Engine:
         self._pending: deque[Event] = deque()
         self._ended = False
         self._unread = {"events": b"", "words": b""}
+        self.search_began = False
         self.last_words: deque[str] = deque(maxlen=_LAST_WORDS_LINES)
 
         commands_below, self._commands = os.pipe()
@@ -78,6 +92,8 @@ class Engine:
                 pass_fds=(commands_below, events_below),
                 env={**os.environ, **_ENVIRONMENT},
             )
+        except OSError as error:
+            raise EngineError(f"cannot start the engine: {error.strerror}") from error
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             os.close(commands_below)
@@ -124,7 +140,8 @@ class Engine:
             left = None if deadline is None else deadline - time.monotonic()
             if left is not None and left < 0:
                 return None
-            for key, _ in self._selector.select(left):
+            # One at a time: the end of the events empties the other pipe as well.
+            for key, _ in self._selector.select(left)[:1]:
                 self._read(key.data, key.fd)
         event = self._pending.popleft()
         self._ended = self._ended or isinstance(event, (Finished, Failed, DeviceReport))
@@ -192,6 +209,7 @@ class Engine:
     def _take(self, event: Event) -> None:
         if isinstance(event, Log):
             self.last_words.append(event.text)
+        self.search_began = self.search_began or isinstance(event, Started)
         self._record(event)
         self._pending.append(event)
 
@@ -202,6 +220,9 @@ class Engine:
             self._recording.write(event_to_json(event, time=round(time.time(), 3)) + "\n")
             self._recording.flush()
         except OSError as error:
+            # What is still buffered must not be tried again, and fail again, when the owner closes the file.
+            with contextlib.suppress(OSError):
+                self._recording.close()
             raise EngineError(f"cannot record the events: {error.strerror}") from error
 
 

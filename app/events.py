@@ -41,7 +41,7 @@ class RunCommand:
     limit : int or None
         Stop once so many cycles were found; a listing ends after exactly so many.
     timeout : float or None
-        Stop after so many seconds of search.
+        Stop so many seconds after the search began; the writing of a listing counts as well.
     output : str or None
         Where the cycles go: None counts only, ``-`` is standard output, anything else a file.
     output_format : {"text", "jsonl"}

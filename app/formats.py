@@ -126,6 +126,8 @@ def read_bytes(path: str) -> bytes:
 
 
 def _no_such_graph(source: str) -> GraphError:
+    if not source.strip():
+        return GraphError(f"{source!r} is neither a file nor a spec such as grid:7x10")
     kind = source.partition(":")[0]
     if re.search(r"[./\\]", kind) or not kind:
         return GraphError(f"{source}: no such file")

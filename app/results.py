@@ -6,6 +6,7 @@ import json
 import os
 import select
 import stat
+import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
 
 # Bytes put together at a time: small enough to stay in the second-level cache.
 _PIECE_BYTES = 1 << 18
-# A pipe that is ready takes this much without blocking (PIPE_BUF), so a stop is heard while a reader sleeps.
-_PIPE_BYTES = select.PIPE_BUF if hasattr(select, "PIPE_BUF") else 512
+# A pipe that is ready takes this much without blocking, so nothing hangs while a reader sleeps.
+_PIPE_BYTES = select.PIPE_BUF
+_SECONDS_BETWEEN_QUESTIONS = 0.1
 
 
 class CycleEncoder:
@@ -90,28 +92,14 @@ class CycleOutput:
         Makes the lines.
     limit : int or None
         Never write more lines than this.
-    interrupted : callable
-        Asked again and again while cycles are written; once it says True the rest is given up.
-    wake : int
-        A descriptor that becomes readable when `interrupted` may have changed its answer.
     """
 
-    def __init__(
-        self,
-        descriptor: int,
-        label: str,
-        encoder: CycleEncoder,
-        *,
-        limit: int | None,
-        interrupted: Callable[[], bool],
-        wake: int,
-    ) -> None:
+    def __init__(self, descriptor: int, label: str, encoder: CycleEncoder, *, limit: int | None) -> None:
         self._descriptor = descriptor
         self._label = label
         self._encoder = encoder
         self._limit = limit
-        self._interrupted = interrupted
-        self._wake = wake
+        self._ask_at = 0.0
         self._regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
         self.listed = 0
 
@@ -120,13 +108,19 @@ class CycleOutput:
         """Whether the limit is reached."""
         return self._limit is not None and self.listed >= self._limit
 
-    def write(self, cycles: Cycles) -> bool:
+    def write(self, cycles: Cycles, give_up: Callable[[], bool]) -> bool:
         """Write the cycles of a slice.
+
+        Parameters
+        ----------
+        cycles : Cycles
+        give_up : callable
+            Asked between pieces, and while a reader sleeps; once it says True the rest is not written.
 
         Returns
         -------
         bool
-            Whether every one of them was written; False if the limit came first or a stop was asked for.
+            Whether every one of them was written; False if the limit came first or the rest was given up.
 
         Raises
         ------
@@ -136,12 +130,12 @@ class CycleOutput:
             If the output cannot be written; what is there are whole lines.
         """
         for lines, data in self._encoder.encode(cycles):
-            if self._interrupted():
+            if give_up():
                 return False
             if self._limit is not None and self.listed + lines > self._limit:
-                self._put(_first_lines(data, self._limit - self.listed))
+                self._put(_first_lines(data, self._limit - self.listed), give_up)
                 return False
-            if not self._put(data):
+            if not self._put(data, give_up):
                 return False
         return True
 
@@ -153,7 +147,7 @@ class CycleOutput:
         poll.register(self._descriptor, 0)
         return any(event & select.POLLERR for _, event in poll.poll(0))
 
-    def _put(self, data: bytes) -> bool:
+    def _put(self, data: bytes, give_up: Callable[[], bool]) -> bool:
         if self._regular:
             self._send(data)
             return True
@@ -162,17 +156,20 @@ class CycleOutput:
             end = data.rfind(b"\n", done, done + _PIPE_BYTES) + 1
             if end == 0:
                 end = data.index(b"\n", done) + 1
-            if not self._wait_for_reader():
+            if not self._reader_is_ready(give_up):
                 return False
             self._send(data[done:end])
             done = end
         return True
 
-    def _wait_for_reader(self) -> bool:
+    def _reader_is_ready(self, give_up: Callable[[], bool]) -> bool:
         while True:
-            heard, ready, _ = select.select([self._wake], [self._descriptor], [])
-            if heard and self._interrupted():
-                return False
+            ready = select.select([], [self._descriptor], [], _SECONDS_BETWEEN_QUESTIONS)[1]
+            now = time.monotonic()
+            if now >= self._ask_at:
+                self._ask_at = now + _SECONDS_BETWEEN_QUESTIONS
+                if give_up():
+                    return False
             if ready:
                 return True
 

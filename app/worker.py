@@ -41,8 +41,8 @@ _SECONDS_BETWEEN_REPORTS = 0.1
 _NOT_OPTIONS = ("graph", "program_start")
 
 
-class ClientIsGoneError(Exception):
-    """The other end of the pipes has closed: there is nobody left to work for."""
+class ClientIsGone(BaseException):
+    """The other end of the pipes has closed: there is nobody left to work for, nor to report an error to."""
 
 
 class Channel:
@@ -57,7 +57,7 @@ class Channel:
     def __init__(self, commands: int, events: int) -> None:
         os.set_inheritable(commands, False)
         os.set_inheritable(events, False)
-        self.wake = commands
+        self._commands = commands
         self._events = events
         self._unread = b""
         self._stop_asked = False
@@ -71,7 +71,7 @@ class Channel:
 
     def stop_asked(self) -> bool:
         """Obey what has come since the last call, without waiting; return whether a stop was asked for."""
-        while select.select([self.wake], [], [], 0)[0]:
+        while select.select([self._commands], [], [], 0)[0]:
             self._read()
         *lines, self._unread = self._unread.split(b"\n")
         for line in lines:
@@ -86,64 +86,70 @@ class Channel:
             while data:
                 data = data[os.write(self._events, data) :]
         except BrokenPipeError as error:
-            raise ClientIsGoneError from error
+            raise ClientIsGone from error
 
     def _read(self) -> None:
-        data = os.read(self.wake, 1 << 16)
+        data = os.read(self._commands, 1 << 16)
         if not data:
-            raise ClientIsGoneError
+            raise ClientIsGone
         self._unread += data
 
 
 @dataclass
 class Search:
-    """One run: the loop over slices, between which commands, limits and reports have their turn."""
+    """One run: slices of search and pieces of output, between which commands, limits and reports have their turn."""
 
     command: RunCommand
     channel: Channel
     run: Run
     output: CycleOutput | None
 
+    def __post_init__(self) -> None:
+        self._snapshot = self.run.snapshot()
+        self._began = self._reported = time.monotonic()
+
     def go(self) -> tuple[Reason, Snapshot]:
         """Search until the end, a limit or a stop; return why it ended and the last totals."""
-        reported = time.monotonic()
-        snapshot = self.run.snapshot()
         while not self.run.finished:
-            if self.channel.stop_asked():
-                return "interrupted", snapshot
-            if self.output is not None and self.output.reader_is_gone():
-                return "closed", snapshot
-            snapshot = self.run.advance()
-            reason = self._drain() or self._limit_reached(snapshot)
+            reason = self._pause()
             if reason is not None:
-                return reason, snapshot
-            if time.monotonic() - reported >= _SECONDS_BETWEEN_REPORTS:
-                reported = time.monotonic()
-                self.channel.send(self._progress(snapshot))
-        return "complete", snapshot
+                return reason, self._snapshot
+            self._snapshot = self.run.advance()
+            reason = self._drain()
+            if reason is not None:
+                return reason, self._snapshot
+        return "complete", self._snapshot
 
     def _drain(self) -> Reason | None:
         if self.output is None:
             return None
         try:
-            all_written = self.output.write(self.run.take_cycles())
+            if self.output.write(self.run.take_cycles(), lambda: self._pause() is not None):
+                return None
         except BrokenPipeError:
             return "closed"
-        if all_written:
-            return None
-        return "limit" if self.output.full else "interrupted"
+        return self._pause()
 
-    def _limit_reached(self, snapshot: Snapshot) -> Reason | None:
-        if self.run.finished:
-            return None
-        found = snapshot.cycles if self.output is None else self.output.listed
-        if self.command.limit is not None and found >= self.command.limit:
+    def _pause(self) -> Reason | None:
+        """Report if it is time to; return why to end here, if there is a reason, and then the same from now on."""
+        if time.monotonic() - self._reported >= _SECONDS_BETWEEN_REPORTS:
+            self._reported = time.monotonic()
+            self.channel.send(self._progress())
+        if self.channel.stop_asked():
+            return "interrupted"
+        if self.output is not None and self.output.reader_is_gone():
+            return "closed"
+        if self.command.limit is not None and self._found() >= self.command.limit:
             return "limit"
-        if self.command.timeout is not None and snapshot.seconds >= self.command.timeout:
+        if self.command.timeout is not None and time.monotonic() - self._began >= self.command.timeout:
             return "timeout"
         return None
 
-    def _progress(self, snapshot: Snapshot) -> Progress:
+    def _found(self) -> int:
+        return self._snapshot.cycles if self.output is None else self.output.listed
+
+    def _progress(self) -> Progress:
+        snapshot = self._snapshot
         return Progress(
             seconds=snapshot.seconds,
             paths=snapshot.paths,
@@ -187,7 +193,7 @@ def run(command: RunCommand, channel: Channel, standard_output: int) -> None:
 
     device = open_device(command.arch, threads=command.threads, graph=graph)
     engine = Run(graph, device, options)
-    with _opened(command, graph.names, channel, standard_output) as output:
+    with _opened(command, graph.names, standard_output) as output:
         setup_seconds = time.time() - command.program_start
         channel.send(
             Started(
@@ -242,9 +248,7 @@ def probe(command: ProbeCommand, channel: Channel) -> None:
 
 
 @contextlib.contextmanager
-def _opened(
-    command: RunCommand, names: tuple[object, ...], channel: Channel, standard_output: int
-) -> Iterator[CycleOutput | None]:
+def _opened(command: RunCommand, names: tuple[object, ...], standard_output: int) -> Iterator[CycleOutput | None]:
     if command.output is None:
         yield None
         return
@@ -260,14 +264,7 @@ def _opened(
         except OSError as error:
             raise EngineError(f"cannot write {label}: {error.strerror}") from error
     try:
-        yield CycleOutput(
-            descriptor,
-            label,
-            encoder,
-            limit=command.limit,
-            interrupted=channel.stop_asked,
-            wake=channel.wake,
-        )
+        yield CycleOutput(descriptor, label, encoder, limit=command.limit)
     finally:
         os.close(descriptor)
 
@@ -303,10 +300,8 @@ def main(commands: int, events: int) -> None:
                 run(command, channel, standard_output)
             elif isinstance(command, ProbeCommand):
                 probe(command, channel)
-        except ClientIsGoneError:
-            raise
         except Exception as error:
             channel.send(_failure(error))
-    except ClientIsGoneError:
+    except ClientIsGone:
         # Nobody is left to hear of anything, so nothing is cleaned up that the system does not clean up itself.
         os._exit(1)

@@ -9,7 +9,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 ARCHES = ("cpu", "cuda", "vulkan", "reference")
 """What a search can run on; ``reference`` is the sequential algorithm in plain Python."""
+
+LARGEST_BUFFER = (1 << 31) - 1
+"""Elements of a buffer: kernels count them in 32 bits."""
+
+MOST_THREADS = 1024
 
 UNLIMITED_ROUNDS = 1 << 30
 SMALL_GRAPH = 64
@@ -57,6 +62,11 @@ class Device:
     loop_rounds: int = UNLIMITED_ROUNDS
 
     @property
+    def items_at_once(self) -> int:
+        """Work items to a launch: where loops are limited, the items that one thread takes share the limit."""
+        return 1 << 31 if self.loop_rounds == UNLIMITED_ROUNDS else 1 << 17
+
+    @property
     def warp(self) -> bool:
         """Whether the work items of a warp place their children together."""
         return self.arch == "cuda"
@@ -85,6 +95,8 @@ class Device:
         """
         import taichi as ti
 
+        if size > LARGEST_BUFFER:
+            raise EngineError(f"a buffer of {size:,} elements is more than kernels can count ({LARGEST_BUFFER:,})")
         types = {"int32": ti.i32, "uint32": ti.u32, "int64": ti.i64, "uint64": ti.u64}
         try:
             if self.arch == "cpu":
@@ -124,16 +136,17 @@ def open_device(arch: str = "auto", *, threads: int | None = None, graph: Graph 
     DeviceError
         If the arch is not there or fails its self-test. No other arch is taken in its place.
     OptionError
-        If there is no arch of that name, or `threads` is less than 1.
+        If there is no arch of that name, or `threads` is not from 1 to 1,024.
 
     Notes
     -----
-    Taichi runs on one arch at a time in a process: opening another one ends the use of the one before.
+    Taichi runs on one arch at a time in a process: opening another one ends the runs on the one before.
+    `auto` looks for CUDA's driver, and then expects a device.
     """
     if arch not in ("auto", *ARCHES):
         raise OptionError(f"there is no arch {arch!r}: choose one of auto, {', '.join(ARCHES)}")
-    if threads is not None and threads < 1:
-        raise OptionError(f"threads must be 1 or more, not {threads}")
+    if threads is not None and not 1 <= threads <= MOST_THREADS:
+        raise OptionError(f"threads must be from 1 to {MOST_THREADS}, not {threads}")
     if arch == "reference":
         return Device("reference", f"Python {platform.python_version()}", _host_memory(), None)
     os.environ["TI_SKIP_VERSION_CHECK"] = "ON"  # Taichi asks a server otherwise
@@ -144,10 +157,24 @@ def open_device(arch: str = "auto", *, threads: int | None = None, graph: Graph 
         small = graph is not None and graph.n <= SMALL_GRAPH
         arch = "cuda" if not small and ti._lib.core.with_cuda() else "cpu"
     workers = (threads or _cores()) if arch == "cpu" else None
+    if arch != "cpu" and not getattr(ti._lib.core, f"with_{arch}")():
+        raise DeviceError(f"arch {arch} is not available here: no driver for it was found")
     if (arch, workers) not in _started:
         _started.clear()
         _started[arch, workers] = _start(ti, arch, workers)
     return _started[arch, workers]
+
+
+def require_running(device: Device) -> None:
+    """Refuse to go on with a device when another arch has been opened since.
+
+    Raises
+    ------
+    DeviceError
+        Taichi has dropped the kernels and buffers of the device.
+    """
+    if device.arch != "reference" and all(arch != device.arch for arch, _ in _started):
+        raise DeviceError(f"arch {device.arch} is no longer open: another one has been opened since in this process")
 
 
 def _start(ti: Any, arch: str, threads: int | None) -> Device:
@@ -163,7 +190,8 @@ def _start(ti: Any, arch: str, threads: int | None) -> Device:
             )
             ti.set_logging_level(ti.ERROR)
         except Exception as error:
-            raise DeviceError(f"arch {arch} is not available here: {_reason(error)}") from error
+            reason = str(error).strip().splitlines() or [type(error).__name__]
+            raise DeviceError(f"arch {arch} is not available here: {reason[0]}") from error
     if str(ti.cfg.arch) not in (f"Arch.{arch}", *(("Arch.x64", "Arch.arm64") if arch == "cpu" else ())):
         raise DeviceError(f"arch {arch} is not available here: Taichi started {ti.cfg.arch} instead")
     name, memory = _identity(arch, said[0])
@@ -209,32 +237,31 @@ def _cpu_name() -> str:
     return platform.processor() or platform.machine()
 
 
-def _reason(error: Exception) -> str:
-    text = str(error).strip().splitlines()
-    if text and "is not supported" in text[0]:
-        return "no driver for it was found"
-    return text[0] if text else type(error).__name__
-
-
 @contextmanager
 def _captured_output() -> Iterator[list[str]]:
     """Keep what the process writes to its standard output and error: Taichi names its device only there."""
     captured = [""]
-    sys.stdout.flush()
-    sys.stderr.flush()
-    saved = os.dup(1), os.dup(2)
+    _flush()
+    saved = {}
+    for descriptor in (1, 2):
+        with suppress(OSError):  # it may be closed
+            saved[descriptor] = os.dup(descriptor)
     with tempfile.TemporaryFile() as file:
         try:
-            os.dup2(file.fileno(), 1)
-            os.dup2(file.fileno(), 2)
+            for descriptor in saved:
+                os.dup2(file.fileno(), descriptor)
             with redirect_stdout(io.StringIO()):  # a notebook's output is not descriptor 1
                 yield captured
         finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os.dup2(saved[0], 1)
-            os.dup2(saved[1], 2)
-            os.close(saved[0])
-            os.close(saved[1])
+            _flush()
+            for descriptor, original in saved.items():
+                os.dup2(original, descriptor)
+                os.close(original)
             file.seek(0)
             captured[0] = file.read().decode(errors="replace")
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()

@@ -28,7 +28,7 @@ class Graph:
         ``col_idx[row_ptr[v]:row_ptr[v + 1]]`` are the neighbours of vertex ``v``.
     col_idx : ndarray of int64, shape (2 m,)
         Neighbours, ascending within each row.
-    names : tuple, length n, or None
+    vertex_names : tuple, length n, or None
         What each vertex is called in results; None stands for the indices 0 .. n - 1.
 
     Examples

@@ -60,7 +60,7 @@ def records_ready(control: ti.template(), level: ti.template(), parents, free, c
         children = control[CELLS_PER_LEVEL * j + CHILDREN]
         cycles = control[CELLS_PER_LEVEL * j + CYCLES]
         carries = control[CELLS_PER_LEVEL * j + CHILDREN + 1] + control[CELLS_PER_LEVEL * j + CYCLES + 1]
-        fits = ready > 0 and carries == 0 and children <= ti.cast(free - ready, ti.u32)
+        fits = ready > 0 and carries == 0 and children <= ti.cast(ti.max(free - ready, 0), ti.u32)
         if fits and cycles <= ti.cast(room, ti.u32):
             ready = ti.cast(children, ti.i32)
             room -= ti.cast(cycles, ti.i32)

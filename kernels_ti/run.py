@@ -9,12 +9,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from numbers import Integral
 
-from kernels_ti.blocks import block_groups
-from kernels_ti.device import Device
-from kernels_ti.errors import OptionError
+from kernels_ti.blocks import BlockGroup, block_groups
+from kernels_ti.device import Device, require_running
+from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.graph import Graph
-from kernels_ti.search import Cycles, Search, Totals
+from kernels_ti.search import Cycles, ResidentBlocks, Search, Totals, require_room
 
 SLICE_SECONDS = 0.1
 EXPANSIONS = ("two-ended", "paper")
@@ -47,6 +48,10 @@ class Options:
     collect: bool = False
 
     def __post_init__(self) -> None:
+        for name in ("min_length", "max_length"):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) and (value is not None or name == "min_length"):
+                raise OptionError(f"{name} must be a whole number, not {value!r}")
         if self.min_length < 3:
             raise OptionError(f"the minimum length must be 3 or more (a triangle), not {self.min_length}")
         if self.max_length is not None and self.max_length < 3:
@@ -68,7 +73,7 @@ class Snapshot:
     cycles_by_length : dict of int to int
         |C_t|: cycles with t vertices found so far, within the bounds; 3 stands for the triangles.
     frontier : int
-        Paths that wait now.
+        Paths that wait now, and pairs of neighbours from which stage 2 has yet to start.
     paths, cycles : int
         Sums of the two.
     seconds : float
@@ -92,6 +97,9 @@ class Snapshot:
 class Run:
     """The enumeration of one graph on one device, in slices.
 
+    A run belongs to the thread that opened the device. After an exception, an interrupt included, it cannot
+    go on: what it had found stays readable.
+
     Parameters
     ----------
     graph : Graph
@@ -106,6 +114,7 @@ class Run:
     """
 
     def __init__(self, graph: Graph, device: Device, options: Options | None = None) -> None:
+        require_running(device)
         self.graph = graph
         self.device = device
         self.options = options or Options()
@@ -113,42 +122,76 @@ class Run:
         self._totals = Totals()
         self._seconds = 0.0
         self._waiting: list[Cycles] = []
-        self._current: Search | None = None
-        self._searches = self._make_searches() if self._longest >= 3 else iter(())
-        self._current = next(self._searches, None)
+        self._later_pairs = 0
+        self._broken = False
+        self._searches = self._plan() if self._longest >= 3 else iter(())
+        self._current: Search | None = next(self._searches, None)
 
-    def _make_searches(self) -> Iterator[Search]:
-        """Make the searches one after another, so that only one holds memory on the device."""
+    def _plan(self) -> Iterator[Search]:
+        """Check that the device can search all of the graph; return the searches to make, one after another."""
         options, device = self.options, self.device
+        paper = options.expansion == "paper"
         if device.arch == "reference":
             from kernels_ti.search_reference import ReferenceSearch
 
-            yield ReferenceSearch(self.graph, self._longest, options.collect)
-            return
-        from kernels_ti.search import ResidentBlocks
-        from kernels_ti.search_survey import SurveySearch
-        from kernels_ti.search_sweep import SweepSearch
-        from kernels_ti.search_wave import WaveSearch
-
-        paper = options.expansion == "paper"
+            return iter([ReferenceSearch(self.graph, self._longest, options.collect)])
         if device.arch == "cpu" and not paper:
             groups = block_groups(self.graph, device.word_bits, nested=True)
-            blocks = [ResidentBlocks(device, group) for group in groups]
-            yield SurveySearch(blocks, self._longest, options.collect)
-            if self._longest > 3:
-                yield from (SweepSearch(group, self._longest, options.collect) for group in blocks)
-        else:
-            for group in block_groups(self.graph, device.word_bits, whole=paper):
-                yield WaveSearch(device, group, self._longest, options.collect, not paper)
+            require_room(device, groups)
+            return self._sweeps(groups)
+        from kernels_ti.search_wave import require_loops
+
+        groups = block_groups(self.graph, device.word_bits, whole=paper)
+        for group in groups:
+            require_room(device, [group])
+            require_loops(device, group)
+        return self._waves(groups, not paper)
+
+    def _sweeps(self, groups: list[BlockGroup]) -> Iterator[Search]:
+        """Stage 1 over all groups, then stage 2 group by group, so that one set of stacks is held at a time."""
+        from kernels_ti.search_survey import SurveySearch
+        from kernels_ti.search_sweep import SweepSearch
+
+        blocks = [ResidentBlocks(self.device, group) for group in groups]
+        yield SurveySearch(blocks, self._longest, self.options.collect)
+        if self._longest > 3:
+            for i, group in enumerate(blocks):
+                self._later_pairs = sum(int(later.pairs_before[-1]) for later in blocks[i + 1 :])
+                yield SweepSearch(group, self._longest, self.options.collect)
+
+    def _waves(self, groups: list[BlockGroup], two_ended: bool) -> Iterator[Search]:
+        """Both stages group by group, so that one arena is held at a time."""
+        from kernels_ti.search_wave import WaveSearch
+
+        for i, group in enumerate(groups):
+            self._later_pairs = sum(int(later.pairs_of_seed.sum()) for later in groups[i + 1 :])
+            yield WaveSearch(self.device, group, self._longest, self.options.collect, two_ended)
 
     @property
     def finished(self) -> bool:
         """Whether the search is complete."""
-        return self._current is None
+        return self._current is None and not self._broken
 
     def advance(self) -> Snapshot:
-        """Search for one slice, about 100 ms, and say where the run stands."""
+        """Search for one slice, about 100 ms.
+
+        Returns
+        -------
+        Snapshot
+            Where the run stands after it.
+
+        Raises
+        ------
+        DeviceError
+            If another arch has been opened since in this process.
+        EngineError
+            If memory runs out, or an earlier slice ended in an exception.
+        """
+        if self._broken:
+            raise EngineError("this run cannot go on: an earlier slice of it ended in an exception")
         if self._current is not None:
+            require_running(self.device)
+            self._broken = True
             started = time.perf_counter()
             self._current.advance(SLICE_SECONDS)
             self._seconds += time.perf_counter() - started
@@ -158,6 +201,7 @@ class Run:
                 self._totals.add(self._current.totals.paths, self._current.totals.cycles)
                 self._current = None
                 self._current = next(self._searches, None)
+            self._broken = False
         return self.snapshot()
 
     def snapshot(self) -> Snapshot:
@@ -171,7 +215,7 @@ class Run:
         return Snapshot(
             paths_by_length=paths,
             cycles_by_length=cycles,
-            frontier=0 if self._current is None else self._current.frontier,
+            frontier=0 if self._current is None else self._current.frontier + self._later_pairs,
             paths=sum(paths.values()),
             cycles=sum(cycles.values()),
             seconds=self._seconds,
@@ -180,7 +224,13 @@ class Run:
         )
 
     def take_cycles(self) -> Cycles:
-        """Return the cycles found since the last call; nothing without ``Options.collect``."""
+        """Take the cycles found since the last call.
+
+        Returns
+        -------
+        Cycles
+            None of them without ``Options.collect``.
+        """
         found, self._waiting = Cycles.joined(self._waiting), []
         if self.options.min_length > 3:
             found = found.chosen(found.lengths >= self.options.min_length)

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.blocks import BlockGroup
-from kernels_ti.device import Device
+from kernels_ti.device import LARGEST_BUFFER, Device
+from kernels_ti.errors import EngineError
 from kernels_ti.graph import IntArray
 
 TRACED_AT_ONCE = 1 << 22
@@ -50,6 +51,8 @@ class Cycles:
     @staticmethod
     def joined(pieces: list[Cycles]) -> Cycles:
         """All cycles of some pieces, in order."""
+        if len(pieces) == 1:
+            return pieces[0]
         lengths = np.concatenate([np.empty(0, np.int64), *(piece.lengths for piece in pieces)])
         return Cycles(
             np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
@@ -104,6 +107,24 @@ class Search(Protocol):
         """Return the cycles found since the last call."""
 
 
+def require_room(device: Device, groups: list[BlockGroup]) -> None:
+    """Refuse groups of blocks whose bit rows the device cannot hold together.
+
+    Raises
+    ------
+    EngineError
+        The message says how much memory they would need.
+    """
+    sizes = [group.rows * group.words * group.word_bits // 8 for group in groups]
+    too_long = any(group.rows * group.words > LARGEST_BUFFER for group in groups)
+    if too_long or sum(sizes) > (device.memory or 1 << 62):
+        longest = max(group.longest_block for group in groups)
+        raise EngineError(
+            f"a block of {longest:,} vertices needs {sum(sizes) / 2**30:,.1f} GiB for its bit rows, "
+            f"more than {device.name} can hold"
+        )
+
+
 class ResidentBlocks:
     """A group of blocks in the memory of a device.
 
@@ -149,8 +170,9 @@ class ResidentBlocks:
         from kernels_ti.trace import measure, trace
 
         place = (self.group.word_bits, self.group.words, cycles, 1, 1, 0, 0)
+        csr = (self.row_ptr, self.neighbour, self.vertex_of_row)
         measure(*place, self._scratch(0, 1))
-        trace(*place, self.row_ptr, self.neighbour, self.vertex_of_row, self._scratch(1, 1), self._scratch(2, 1))
+        trace(*place, self.rows, *csr, self._scratch(1, 1), self._scratch(2, 1))
 
     def traced(self, cycles: Any, cycle_stride: int, word_stride: int, first: int, count: int) -> Cycles:
         """Put the vertices of some found cycles in cycle order.
@@ -163,7 +185,7 @@ class ResidentBlocks:
             Which cycles.
         """
         pieces = []
-        at_once = max(1, TRACED_AT_ONCE // self.group.longest_block)
+        at_once = min(max(1, TRACED_AT_ONCE // self.group.longest_block), self.device.items_at_once)
         for start in range(first, first + count, at_once):
             pieces.append(
                 self._traced_piece(cycles, cycle_stride, word_stride, start, min(at_once, first + count - start))
@@ -181,7 +203,8 @@ class ResidentBlocks:
         ends = np.zeros(1 << count.bit_length(), np.int32)
         ends[: count + 1] = offsets
         vertices = self._scratch(2, int(offsets[-1]))
-        trace(*place, self.row_ptr, self.neighbour, self.vertex_of_row, self._filled(1, ends), vertices)
+        csr = (self.row_ptr, self.neighbour, self.vertex_of_row)
+        trace(*place, self.rows, *csr, self._filled(1, ends), vertices)
         return Cycles(offsets, device.download(vertices)[: offsets[-1]].astype(np.int64))
 
     def _filled(self, role: int, values: npt.NDArray[np.int32]) -> Any:

@@ -46,9 +46,8 @@ class SurveySearch:
 
     @property
     def frontier(self) -> int:
-        """Pairs of neighbours that have not been looked at."""
-        waiting = sum(int(blocks.pairs_before[-1]) for blocks in self._blocks[self._group :])
-        return waiting - (0 if self.finished else int(self._blocks[self._group].pairs_before[self._next_seed]))
+        """All pairs of neighbours: stage 2 is still to come for each."""
+        return sum(int(blocks.pairs_before[-1]) for blocks in self._blocks)
 
     @property
     def device_bytes(self) -> int:
@@ -72,21 +71,24 @@ class SurveySearch:
         return Cycles.joined(found)
 
     def _survey(self, blocks: ResidentBlocks, first: int, seeds: int) -> int:
-        """Look at some seeds, fewer if their triangles would not fit; return how many."""
+        """Look at some seeds, fewer if their triangles might not fit; return how many."""
         from kernels_ti.survey import store_triangles, survey
 
         words = blocks.group.words
+        capacity = max(CYCLE_BYTES // (8 * (words + 1)), blocks.group.longest_block)
+        if self._collect and seeds:
+            pairs = blocks.pairs_before
+            fitting = int(np.searchsorted(pairs, pairs[first] + capacity, side="right")) - 1 - first
+            seeds = min(seeds, max(fitting, 1))
         rows = (words, blocks.rows, blocks.first_row, blocks.neighbour)
         given = (*rows, blocks.seed_entry, blocks.seed_root, first)
         triangles, triplets = np.zeros(seeds, np.int32), np.zeros(seeds, np.int32)
         survey(*given, triangles, triplets)
         if self._collect:
             ends = np.cumsum(triangles, dtype=np.int64)
-            capacity = max(CYCLE_BYTES // (8 * (words + 1)), blocks.group.longest_block)
-            seeds = int(np.searchsorted(ends, capacity, side="right"))
             cycles = np.empty(capacity * (words + 1), np.uint64)
-            store_triangles(*given, (ends - triangles)[:seeds].astype(np.int32), cycles)
-            self._found.append(blocks.traced(cycles, words + 1, 1, 0, int(triangles[:seeds].sum())))
-        triplets_found = int(triplets[:seeds].sum(dtype=np.int64)) if self._max_length > 3 else 0
-        self.totals.add({3: triplets_found}, {3: int(triangles[:seeds].sum(dtype=np.int64))})
+            store_triangles(*given, (ends - triangles).astype(np.int32), cycles)
+            self._found.append(blocks.traced(cycles, words + 1, 1, 0, int(triangles.sum())))
+        triplets_found = int(triplets.sum(dtype=np.int64)) if self._max_length > 3 else 0
+        self.totals.add({3: triplets_found}, {3: int(triangles.sum(dtype=np.int64))})
         return seeds

@@ -7,6 +7,7 @@ import time
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.device import LARGEST_BUFFER
 from kernels_ti.search import Cycles, ResidentBlocks, Totals
 
 FIRST_BUDGET, WIDE_FIRST_BUDGET = 20_000, 500
@@ -15,7 +16,14 @@ FIRST_BUDGET, WIDE_FIRST_BUDGET = 20_000, 500
 PATIENCE = 32
 """Paths without a cycle after which the certificate is asked for."""
 
-CYCLE_BYTES_PER_WORKER = 4 << 20
+CYCLE_BYTES_PER_WORKER = 1 << 19
+"""So few that a slice which lists is soon over."""
+
+SHORT_SLICE = 0.005
+"""Seconds under which a slice that ended because a worker ran dry was not worth its launch."""
+
+NEXT_SEED, DRY_WORKERS = 0, 1
+"""Cells of the queue that the workers share; see `kernels_ti.sweep`."""
 
 
 class SweepSearch:
@@ -39,22 +47,27 @@ class SweepSearch:
         self.blocks = blocks
         self.totals = Totals()
         self._collect = collect
-        self._max_length = max_length
+        longest = group.longest_block
+        self._max_length = min(max_length, longest)
+        self._depth = self._max_length + 2  # each frame above another has a longer path
+        self._most_closers = int(np.diff(group.row_ptr).max())
         self._wide = group.words > LARGEST_UNROLLED
         self._words = group.words if self._wide else vector_of(group.words, 64)
         self._frame = frame_words(group.words, collect)
-        workers = device.threads or 1
-        longest = group.longest_block
-        self._stack_words = (longest + 2) * self._frame + (2 * group.words if self._wide else 0)
-        self._cycles_per_worker = max(CYCLE_BYTES_PER_WORKER // (8 * (group.words + 1)), 4 * longest) if collect else 1
+        self._stack_words = self._depth * self._frame + (2 * group.words if self._wide else 0)
+        workers = max(1, min(device.threads or 1, LARGEST_BUFFER // self._stack_words))
+        cycle_words = group.words + 1
+        self._cycles_per_worker = 1
+        if collect:
+            self._cycles_per_worker = max(CYCLE_BYTES_PER_WORKER // (8 * cycle_words), 2 * self._most_closers)
         self._queue = np.zeros(2, np.int32)
         self._depth_of = np.zeros(workers, np.int32)
         self._cycle_count = np.zeros(workers, np.int32)
         self._stack = device.empty(workers * self._stack_words, np.uint64)
         self._fifo = device.empty(workers * longest if self._wide else 1, np.int32)
-        self._paths = np.zeros(workers * (longest + 2), np.int64)
-        self._cycles_found = np.zeros(workers * (longest + 2), np.int64)
-        self._cycles = device.empty(workers * self._cycles_per_worker * (group.words + 1) if collect else 1, np.uint64)
+        self._paths = np.zeros(workers * (self._max_length + 2), np.int64)
+        self._cycles_found = np.zeros(workers * (self._max_length + 2), np.int64)
+        self._cycles = device.empty(workers * self._cycles_per_worker * cycle_words if collect else 1, np.uint64)
         self._launch(0)  # over nothing: it compiles, so that the first slice is a search alone
         if collect:
             self.blocks.compile_trace(self._cycles)
@@ -67,7 +80,7 @@ class SweepSearch:
 
     @property
     def _next_seed(self) -> int:
-        return int(self._queue[0])
+        return int(self._queue[NEXT_SEED])
 
     @property
     def frontier(self) -> int:
@@ -90,12 +103,22 @@ class SweepSearch:
         deadline = time.perf_counter() + seconds
         while not self.finished:
             started = time.perf_counter()
-            if self._slice():
-                spent = time.perf_counter() - started
-                self._budget = int(self._budget * min(4.0, max(0.25, seconds / max(spent, 1e-6))))
-                self._budget = min(max(self._budget, 100), 1 << 30)
+            self._slice()
+            self._fit_budget(seconds, time.perf_counter() - started)
             if time.perf_counter() >= deadline or self._cycle_count.any():
                 return
+
+    def _fit_budget(self, wanted: float, spent: float) -> None:
+        """Fit the steps of a slice to the time that it took, if that says anything."""
+        full = self._cycle_count.max() > self._cycles_per_worker - self._most_closers
+        dry = self._queue[DRY_WORKERS] > 0
+        if dry and spent < SHORT_SLICE:
+            self._budget *= 2  # sharing would cost more than searching
+        elif not dry and not (self._collect and full):
+            self._budget = int(self._budget * min(4.0, max(0.25, wanted / max(spent, 1e-6))))
+        elif spent > wanted:
+            self._budget //= 2
+        self._budget = min(max(self._budget, 100), 1 << 30)
 
     def take_cycles(self) -> Cycles:
         """Return the cycles found since the last call."""
@@ -108,18 +131,14 @@ class SweepSearch:
         self._cycle_count[:] = 0
         return Cycles.joined(pieces)
 
-    def _slice(self) -> bool:
-        """Let every worker make its steps; return whether each of them used up its budget."""
-        from kernels_ti.sweep import DRY_WORKERS
-
+    def _slice(self) -> None:
+        """Let every worker make its steps, then share what is left among them."""
         self._queue[DRY_WORKERS] = 0
         self._launch(self._budget)
-        self._queue[0] = min(self._next_seed, self.blocks.seeds)
+        self._queue[NEXT_SEED] = min(self._next_seed, self.blocks.seeds)
         self._harvest()
-        dry = int(self._queue[DRY_WORKERS])
-        if dry:
+        if self._queue[DRY_WORKERS]:
             self._share()
-        return dry == 0
 
     def _launch(self, budget: int) -> None:
         from kernels_ti.sweep import sweep
@@ -127,34 +146,14 @@ class SweepSearch:
 
         blocks = self.blocks
         seeds = (blocks.seed_entry, blocks.seed_root, blocks.seeds, self._queue, self._stack, self._stack_words)
-        bounds = (budget, PATIENCE, self._max_length, blocks.group.longest_block)
+        bounds = (budget, PATIENCE, self._max_length, self._most_closers)
         results = (self._paths, self._cycles_found, self._cycles, self._cycles_per_worker, self._cycle_count)
+        mode = (self._words, self._collect, blocks.rows, blocks.first_row)
         if self._wide:
-            csr = (blocks.row_ptr, blocks.neighbour)
-            sweep_wide(
-                self._words,
-                self._collect,
-                blocks.rows,
-                blocks.first_row,
-                *csr,
-                *seeds,
-                self._fifo,
-                self._depth_of,
-                *bounds,
-                *results,
-            )
+            own = (self._fifo, self._depth_of, *bounds, blocks.group.longest_block)
+            sweep_wide(*mode, blocks.row_ptr, blocks.neighbour, *seeds, *own, *results)
         else:
-            sweep(
-                self._words,
-                self._collect,
-                blocks.rows,
-                blocks.first_row,
-                blocks.neighbour,
-                *seeds,
-                self._depth_of,
-                *bounds,
-                *results,
-            )
+            sweep(*mode, blocks.neighbour, *seeds, self._depth_of, *bounds, *results)
 
     def _harvest(self) -> None:
         """Move the workers' counters into the totals."""
@@ -168,8 +167,8 @@ class SweepSearch:
     def _frames(self, worker: int) -> npt.NDArray[np.uint64]:
         """Return the stack of a worker as one row to a frame, its oldest first; a view."""
         start = worker * self._stack_words
-        count = self.blocks.group.longest_block + 2
-        frames: npt.NDArray[np.uint64] = self._stack[start : start + count * self._frame].reshape(count, self._frame)
+        end = start + self._depth * self._frame
+        frames: npt.NDArray[np.uint64] = self._stack[start:end].reshape(self._depth, self._frame)
         return frames
 
     def _share(self) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from kernels_ti.blocks import BlockGroup
-from kernels_ti.device import Device
+from kernels_ti.device import LARGEST_BUFFER, Device
 from kernels_ti.errors import DeviceError, EngineError
 from kernels_ti.search import Cycles, ResidentBlocks, Totals
 
@@ -29,9 +29,6 @@ CYCLE_BYTES = {"cpu": 64 << 20, "vulkan": 32 << 20, "cuda": 512 << 20}
 SCRATCH_BYTES = {"cpu": 16 << 20, "vulkan": 64 << 20, "cuda": 1 << 30}
 SHARE_OF_MEMORY = 8
 """No more than this part of the device's memory goes into the arena."""
-
-LARGEST_BUFFER = (1 << 31) - 1
-"""Elements of a buffer: indices are 32 bits wide."""
 
 
 @dataclass
@@ -58,8 +55,6 @@ class WaveSearch:
 
     Raises
     ------
-    DeviceError
-        If a work item would loop longer than the device can.
     EngineError
         If the device has not enough memory.
     """
@@ -69,7 +64,6 @@ class WaveSearch:
 
         self.totals = Totals()
         self._wide = group.words > LARGEST_UNROLLED
-        _check_loops(device, group, self._wide)
         self.blocks = ResidentBlocks(device, group)
         self._device = device
         self._collect = collect
@@ -80,6 +74,10 @@ class WaveSearch:
         record_bytes = group.words * word_bytes * (2 if collect else 1) + 8
         arena_bytes = min(ARENA_BYTES[device.arch], (device.memory or 1 << 62) // SHARE_OF_MEMORY)
         self._capacity = min(arena_bytes // record_bytes, LARGEST_BUFFER // max(group.words, 2))
+        if self._capacity < 2:
+            raise EngineError(
+                f"{device.name} has no room for paths of {group.longest_block:,} vertices: use --arch cpu"
+            )
         cycle_places = LARGEST_BUFFER // (group.words + 1)
         self._cycle_capacity = LARGEST_BUFFER  # nothing is stored, only counted
         if collect:
@@ -91,7 +89,7 @@ class WaveSearch:
         self._cycles = device.empty((group.words + 1) * self._cycle_capacity if collect else 1, word)
         self._control = device.buffer(np.zeros(4 * LEVELS_AT_ONCE[device.arch], np.uint32))
         self._levels = 1 if self._wide else LEVELS_AT_ONCE[device.arch]
-        self._slots, self._sets, self._fifo, self._scratch_bytes = LARGEST_BUFFER, None, None, 0
+        self._slots, self._sets, self._fifo, self._scratch_bytes = device.items_at_once, None, None, 0
         if self._wide:
             self._make_scratch(word)
         self._arena_bytes = self._capacity * record_bytes
@@ -122,7 +120,7 @@ class WaveSearch:
         slots = min(
             SCRATCH_BYTES[device.arch] // slot_bytes, LARGEST_BUFFER // max(5 * group.words, group.longest_block)
         )
-        self._slots = max(slots, 1)
+        self._slots = min(max(slots, 1), device.items_at_once)
         self._sets = device.empty(SCRATCH_ROWS * group.words * self._slots, word)
         self._fifo = device.empty(group.longest_block * self._slots, np.int32)
         self._scratch_bytes = self._slots * slot_bytes
@@ -198,7 +196,7 @@ class WaveSearch:
         tried, first = last - self._next_seed, self._next_seed
         children, closed = self._seed_slice(tried)
         self._next_seed = first + tried
-        self._commit(children, 3, closed, 3)
+        self._commit(children, closed, 3)
         if children:
             self._segments.append(_Segment(3, children))
         return tried
@@ -231,7 +229,7 @@ class WaveSearch:
         roomy = adjacent and total <= (self._capacity - self._reserve) // 2
         index = 0 if roomy else len(self._segments) - 1
         segment = self._segments[index]
-        parents = min(segment.count, self._slice_limit, self._slots)
+        parents = max(1, min(segment.count, self._slice_limit, self._slots, self._free(2)))
         while True:
             levels = self._levels if index == len(self._segments) - 1 else 1
             counters = self._expand_slice(segment, parents, levels)
@@ -296,7 +294,7 @@ class WaveSearch:
         for children, closed in counters:
             if ready == 0 or children > free - ready or closed > room:
                 break
-            self._commit(children, length + 1, closed, length + 1)
+            self._commit(children, closed, length + 1)
             length, ready, done, room = length + 1, children, done + 1, room - closed
         if done:
             segment.count -= parents
@@ -309,21 +307,23 @@ class WaveSearch:
                     self._segments.append(_Segment(length, ready))
         return done
 
-    def _commit(self, children: int, path_length: int, closed: int, cycle_length: int) -> None:
-        self.totals.add({path_length: children}, {cycle_length: closed})
+    def _commit(self, children: int, closed: int, length: int) -> None:
+        self.totals.add({length: children}, {length: closed})
         if self._collect:
             self._cycle_count += closed
 
 
-def _check_loops(device: Device, group: BlockGroup, wide: bool) -> None:
-    """Refuse a graph for which a work item would loop longer than the device can."""
-    degrees = np.diff(group.row_ptr)
-    most = int(degrees.max(initial=0))
-    rounds = 8 * group.longest_block
-    if wide:
-        blocks = np.flatnonzero(np.concatenate(([True], np.diff(group.first_row) != 0)))
-        flood = int(np.add.reduceat(np.minimum(degrees, group.words), blocks).max())
-        rounds = 8 * group.words + 4 * group.longest_block + flood + 2 * most * group.words
+def require_loops(device: Device, group: BlockGroup) -> None:
+    """Refuse a group of blocks for which a work item might loop longer than the device can.
+
+    Raises
+    ------
+    DeviceError
+        The message says how many rounds it might need.
+    """
+    most = int(np.diff(group.row_ptr).max(initial=0))
+    near = min(most, group.words)
+    rounds = 8 * group.words + group.longest_block * (4 + near) + 2 * most * group.words
     if rounds > device.loop_rounds:
         raise DeviceError(
             f"{device.name} leaves a loop after {device.loop_rounds:,} rounds and this graph may need {rounds:,}: "

@@ -99,7 +99,7 @@ def sweep(
     budget: ti.i32,
     patience: ti.i32,
     max_length: ti.i32,
-    longest_block: ti.i32,
+    most_closers: ti.i32,
     paths_by_length: array(ti.i64, 1),
     cycles_by_length: array(ti.i64, 1),
     cycles: array(ti.u64, 1),
@@ -126,9 +126,11 @@ def sweep(
         Frames on each stack.
     patience : int
         Paths without a cycle after which a worker asks for the certificate.
-    max_length, longest_block : int
-        Bounds on the length of a cycle: the user's and the graph's.
-    paths_by_length, cycles_by_length : shape (workers * (longest_block + 2),)
+    max_length : int
+        Vertices of the longest cycle that is wanted or possible.
+    most_closers : int
+        The most cycles that one step can close: the largest degree.
+    paths_by_length, cycles_by_length : shape (workers * (max_length + 2),)
         Added to.
     cycles : shape (workers * cycles_per_worker * (W + 1),)
         Members of each cycle, and the first row of its block; touched with `collect` only.
@@ -141,9 +143,9 @@ def sweep(
     for i in range(workers * ITERATIONS_PER_WORKER):
         if i % ITERATIONS_PER_WORKER == 0:
             me = i // ITERATIONS_PER_WORKER
-            counters = me * (longest_block + 2)
+            counters = me * (max_length + 2)
             bottom = me * stack_words
-            cycles_end = (me + 1) * cycles_per_worker - longest_block
+            cycles_end = (me + 1) * cycles_per_worker - most_closers
             found = me * cycles_per_worker + cycle_count[me]
             depth = depth_of[me]
             steps = budget

@@ -58,6 +58,7 @@ def sweep_wide(
     budget: ti.i32,
     patience: ti.i32,
     max_length: ti.i32,
+    most_closers: ti.i32,
     longest_block: ti.i32,
     paths_by_length: array(ti.i64, 1),
     cycles_by_length: array(ti.i64, 1),
@@ -67,19 +68,19 @@ def sweep_wide(
 ):
     """Drain seeds depth first for one slice of the search; one work item in 512 is a worker.
 
-    Parameters are those of `kernels_ti.sweep.sweep`, and `row_ptr` of the blocks and `fifo`, shape
-    (workers * longest_block,), the queues of the floods. The last two bit rows of a worker's part of
-    `stack` belong to the floods too.
+    Parameters are those of `kernels_ti.sweep.sweep`, and `row_ptr` of the blocks, the vertices of the
+    `longest_block`, and `fifo`, shape (workers * longest_block,), the queues of the floods. The last two
+    bit rows of a worker's part of `stack` belong to the floods too.
     """
     frame = (4 if ti.static(collect) else 3) * words + 1
     workers = depth_of.shape[0]
     for i in range(workers * ITERATIONS_PER_WORKER):
         if i % ITERATIONS_PER_WORKER == 0:
             me = i // ITERATIONS_PER_WORKER
-            counters = me * (longest_block + 2)
+            counters = me * (max_length + 2)
             bottom = me * stack_words
             kept_at = bottom + stack_words - 2 * words
-            cycles_end = (me + 1) * cycles_per_worker - longest_block
+            cycles_end = (me + 1) * cycles_per_worker - most_closers
             found = me * cycles_per_worker + cycle_count[me]
             depth = depth_of[me]
             steps = budget

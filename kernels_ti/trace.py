@@ -44,6 +44,7 @@ def trace(
     word_stride: ti.i32,
     first_cycle: ti.i32,
     count: ti.i32,
+    rows: array(ndim=1),
     row_ptr: array(ti.i32, 1),
     neighbour: array(ti.i32, 1),
     vertex_of_row: array(ti.i32, 1),
@@ -58,6 +59,8 @@ def trace(
 
     Parameters
     ----------
+    rows : ndarray
+        Adjacency bit rows; a vertex of more neighbours than words is looked at word by word.
     offsets : shape (at least count + 1,)
         Where in `vertices` each cycle begins.
     vertices : ndarray of int32
@@ -80,14 +83,25 @@ def trace(
         before, here = -1, start
         while place + 1 < last:
             following, least = -1, 0x7FFFFFFF
-            for entry in range(row_ptr[here], row_ptr[here + 1]):
-                row = neighbour[entry]
-                label = row - first_row
-                word = cycles[at + label // bits * word_stride]
-                member = (word >> word_of(label % bits, bits)) & word_of(1, bits)
-                if member != word_of(0, bits) and row != before and vertex_of_row[row] < least:
-                    following = row
-                    least = vertex_of_row[row]
+            begin, end = row_ptr[here], row_ptr[here + 1]
+            if end - begin <= words:
+                for entry in range(begin, end):
+                    row = neighbour[entry]
+                    label = row - first_row
+                    word = cycles[at + label // bits * word_stride]
+                    member = (word >> word_of(label % bits, bits)) & word_of(1, bits)
+                    if member != word_of(0, bits) and row != before and vertex_of_row[row] < least:
+                        following = row
+                        least = vertex_of_row[row]
+            else:
+                for w in range(words):
+                    rest = rows[here * words + w] & cycles[at + w * word_stride]
+                    while rest != word_of(0, bits):
+                        row = first_row + w * bits + lowest_bit(rest, bits)
+                        rest = without_lowest(rest, bits)
+                        if row != before and vertex_of_row[row] < least:
+                            following = row
+                            least = vertex_of_row[row]
             before = here
             here = following
             place += 1

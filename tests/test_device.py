@@ -12,7 +12,8 @@ from oracles import grid
 from kernels_ti import search_wave
 from kernels_ti.blocks import block_groups
 from kernels_ti.device import ARCHES, Device, open_device
-from kernels_ti.errors import DeviceError, OptionError
+from kernels_ti.errors import DeviceError, EngineError, OptionError
+from kernels_ti.run import Options, Run
 from kernels_ti.selftest import LEAST_LOOP, failures
 
 
@@ -65,7 +66,13 @@ def test_a_graph_that_loops_longer_than_the_device_can_is_refused() -> None:
     device = replace(open_device("cpu"), loop_rounds=1000)
     (group,) = block_groups(grid(40, 40), 64)
     with pytest.raises(DeviceError, match="use --arch cpu"):
-        search_wave.WaveSearch(device, group, 100, False, True)
+        search_wave.require_loops(device, group)
+
+
+def test_a_graph_that_does_not_fit_is_refused_with_its_size() -> None:
+    device = replace(open_device("cpu"), memory=1 << 20)
+    with pytest.raises(EngineError, match=r"a block of 10,000 vertices needs 0\.0 GiB"):
+        Run(grid(100, 100), device, Options())
 
 
 def test_unknown_arches_and_threads_are_refused() -> None:
@@ -91,6 +98,13 @@ def test_an_arch_that_is_not_there_is_an_error_and_no_other_is_taken() -> None:
 def test_starting_a_device_prints_nothing() -> None:
     done = run_python("from kernels_ti.device import open_device; open_device('cpu')")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_device_starts_without_standard_output() -> None:
+    code = "import os; os.close(1); import sys; sys.stdout = None; from kernels_ti.device import open_device; "
+    done = run_python(code + "print(open_device('cpu').arch, file=sys.stderr)")
+    assert done.returncode == 0
+    assert done.stderr.endswith("cpu\n")
 
 
 def test_importing_the_library_does_not_load_taichi() -> None:

@@ -158,6 +158,18 @@ def test_the_smallest_graphs(arch: str, n: int) -> None:
     assert list(enumerate_cycles(graph, arch=arch)) == ([[0, 1, 2]] if n == 3 else [])
 
 
+@pytest.mark.parametrize("ring", [8, 256])
+def test_a_ring_in_the_midst_of_many_neighbours(arch: str, ring: int) -> None:
+    """Each vertex of the ring has hundreds of neighbours outside it, which the walk along it must pass by."""
+    graph = Graph.from_networkx(nx.complete_multipartite_graph(*[1] * 256))
+    edges = [(v, (v + 1) % ring) for v in range(ring)]
+    edges += [(v, ring + u) for v in range(ring) for u in range(256)]
+    edges += [(ring + u, ring + v) for u, v in graph.edges().tolist()]
+    whole = Graph.from_edges(ring + 256, edges)
+    cycles = [cycle for cycle in enumerate_cycles(whole, arch=arch, min_length=5) if len(cycle) > 4]
+    assert cycles == [list(range(ring))]
+
+
 def test_names_and_input_types(arch: str) -> None:
     named = nx.relabel_nodes(nx.cycle_graph(4), dict(enumerate("dcba")))
     assert list(enumerate_cycles(named, arch=arch)) == [["d", "c", "b", "a"]]

@@ -28,7 +28,7 @@ def test_a_spec_and_a_file_of_the_same_spelling(tmp_path, monkeypatch):
     [
         ("no/where.txt", "no/where.txt: no such file"),
         ("where.txt", "where.txt: no such file"),
-        ("", ": no such file"),
+        ("", "'' is neither a file nor a spec such as grid:7x10"),
         ("gird:3x3", "gird:3x3: no such file, and there is no kind of graph called 'gird'; did you mean grid?"),
         (".", ".: this is a folder, not a graph file"),
         ("grid:7x", "grid:7x: the size '7x' is not made of whole numbers; right is grid:7x10"),

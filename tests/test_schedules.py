@@ -1,9 +1,11 @@
 """What the host loops do when memory or time is short: nothing lost, nothing twice."""
 
+from contextlib import suppress
 from itertools import pairwise
 
 import networkx as nx
 import pytest
+import taichi as ti
 from oracles import check_cycles, grid
 
 from kernels_ti import Graph, enumerate_cycles, search_survey, search_sweep, search_wave
@@ -82,6 +84,23 @@ def test_several_levels_in_one_launch_give_the_same_counts(
         assert found == (last.cycles if collect else 0)
 
 
+@pytest.mark.parametrize("places", [30])
+def test_a_launch_over_several_levels_never_reads_what_was_not_written(
+    wave_device: Device, places: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a full arena a level may have less than no room; records that are not there name rows far away."""
+    graph = grid(5, 6)
+    monkeypatch.setitem(search_wave.LEVELS_AT_ONCE, wave_device.arch, 4)
+    record_bytes = wave_device.word_bits // 8 + 8
+    monkeypatch.setitem(search_wave.ARENA_BYTES, wave_device.arch, places * record_bytes)
+    run = Run(graph, wave_device, Options(expansion="paper"))
+    ends = run._current._ends
+    ends.fill(1_500_000_000)
+    with suppress(EngineError):  # so small an arena may be too small in earnest
+        finish(run)
+    assert run.snapshot().cycles == 749 or not run.finished
+
+
 def test_an_arena_that_is_too_small_for_one_path_says_so(wave_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(search_wave.ARENA_BYTES, wave_device.arch, 64)
     run = Run(Graph.from_networkx(nx.complete_bipartite_graph(9, 9)), wave_device, Options(expansion="paper"))
@@ -148,3 +167,38 @@ def test_cycles_come_while_the_search_goes_on() -> None:
     stream = enumerate_cycles(grid(8, 10), arch="cpu")
     some = [next(stream) for _ in range(1000)]
     check_cycles(grid(8, 10), some)
+
+
+def test_a_run_ends_when_another_arch_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Run(grid(5, 6), open_device("cpu"), Options())
+    monkeypatch.setattr(ti._lib.core, "with_cuda", lambda: False)
+    with pytest.raises(DeviceError, match="no driver"):
+        open_device("cuda")
+    run.advance()  # an arch that is not there takes nothing away
+    try:
+        open_device("vulkan")
+    except DeviceError as error:
+        pytest.skip(f"needs a vulkan device: {error}")
+    with pytest.raises(DeviceError, match="another one has been opened"):
+        run.advance()
+    open_device("cpu")
+
+
+def test_a_run_that_failed_is_not_finished(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The small blocks are done when the large one cannot be made."""
+    graph = Graph.from_networkx(nx.disjoint_union(nx.cycle_graph(5), nx.cycle_graph(80)))
+    run = Run(graph, open_device("cpu"), Options())
+    made = search_sweep.SweepSearch.__init__
+
+    def fail_on_the_large(self: search_sweep.SweepSearch, blocks, *arguments) -> None:
+        if blocks.group.words > 1:
+            raise MemoryError
+        made(self, blocks, *arguments)
+
+    monkeypatch.setattr(search_sweep.SweepSearch, "__init__", fail_on_the_large)
+    with pytest.raises(MemoryError):
+        finish(run)
+    assert not run.finished
+    assert run.snapshot().cycles_by_length == {5: 1}
+    with pytest.raises(EngineError, match="cannot go on"):
+        run.advance()

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import platform
+import textwrap
+import time
+from dataclasses import asdict
 from typing import Any
 
 from app.commands import options as shared
@@ -33,9 +37,10 @@ def act(options: argparse.Namespace) -> int:
     versions["python"] = platform.python_version()
     reports = probe_all()
     if options.json:
-        print(json.dumps({"versions": versions, "arches": [_arch_object(report) for report in reports]}))
+        print(json.dumps({"versions": versions, "arches": [asdict(report) for report in reports]}))
         return 0
-    print("  ".join(f"{package} {version or 'missing'}" for package, version in versions.items()))
+    for package, version in versions.items():
+        print(f"{package:<11}{version or 'not installed'}")
     print()
     for report in reports:
         for line in _arch_lines(report):
@@ -61,8 +66,6 @@ def probe_all() -> list[DeviceReport]:
     list of DeviceReport
         In the order in which the arches are listed for users.
     """
-    import contextlib
-
     from app.client import Engine
     from app.events import ProbeCommand
 
@@ -73,8 +76,6 @@ def probe_all() -> list[DeviceReport]:
 
 
 def _answer(arch: str, engine: Any) -> DeviceReport:
-    import time
-
     from app.events import Failed
 
     deadline = time.monotonic() + _PROBE_SECONDS
@@ -87,29 +88,17 @@ def _answer(arch: str, engine: Any) -> DeviceReport:
     return DeviceReport(arch, available=False, message=f"gave no answer in {_PROBE_SECONDS:.0f} s")
 
 
-def _arch_object(report: DeviceReport) -> dict[str, Any]:
-    return {
-        "arch": report.arch,
-        "available": report.available,
-        "device": report.device,
-        "memory": report.memory,
-        "threads": report.threads,
-        "message": report.message,
-    }
-
-
 def _arch_lines(report: DeviceReport) -> list[str]:
-    import textwrap
-
     from app.commands.terminal import bytes_text
 
     if not report.available:
-        text = report.message or "not usable"
+        text = (report.message or "not usable").removeprefix(f"arch {report.arch} is ")
     else:
         parts = [report.device or "?"]
         if report.threads is not None:
             parts.append(f"{report.threads} thread{'s' * (report.threads != 1)}")
         if report.memory is not None:
             parts.append(bytes_text(report.memory))
-        text = f"{', '.join(parts)}; self-test passed"
+        tested = "needs no self-test" if report.arch == "reference" else "self-test passed"
+        text = f"{', '.join(parts)}; {tested}"
     return textwrap.wrap(text, 78, initial_indent=f"{report.arch:<11}", subsequent_indent=" " * 11)

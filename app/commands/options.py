@@ -116,7 +116,7 @@ def add_search(parser: argparse.ArgumentParser, *, limit_help: str) -> None:
     group.add_argument("--max-length", type=cycle_length, metavar="N", help="only cycles of N vertices or fewer")
     group.add_argument("--limit", type=positive, metavar="N", help=limit_help)
     group.add_argument(
-        "--timeout", type=duration, metavar="TIME", help="stop after this time of search: 10, 1.5, 90s, 5m, 2h"
+        "--timeout", type=duration, metavar="TIME", help="stop this long after the search began: 10, 1.5, 90s, 5m, 2h"
     )
     group = parser.add_argument_group("how to run")
     group.add_argument(

@@ -13,7 +13,7 @@ from types import FrameType
 
 from app.client import Engine
 from app.commands.terminal import ProgressDisplay, is_live
-from app.events import CycleFormat, Failed, Finished, Progress, RunCommand, Started
+from app.events import CycleFormat, Failed, Finished, Progress, RunCommand
 from kernels_ti.errors import ChordlessError, EngineError
 
 STOPPED_EXIT_CODE = 4
@@ -47,7 +47,6 @@ class _Signals:
         self._engine = engine
         self._display = display
         self.received: int | None = None
-        self.search_began = False
         self.killed = False
         self._at = 0.0
 
@@ -56,7 +55,7 @@ class _Signals:
         if self.received is not None and now - self._at < _SAME_SIGNAL_SECONDS:
             return
         self._at = now
-        if self.received is None and self.search_began:
+        if self.received is None and self._engine.search_began:
             self._engine.stop()
         else:
             self.killed = True
@@ -130,10 +129,10 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
         stack.callback(display.clear)
         signals = _Signals(engine, display)
         with signals.in_force():
-            end = _follow(engine, display, signals)
+            end = _follow(engine, display)
         display.clear()
         if signals.killed and signals.received is not None and not isinstance(end, Finished):
-            when = "" if signals.search_began else " before the search began"
+            when = "" if engine.search_began else " before the search began"
             raise InterruptedRunError(signals.received, f"interrupted{when}, nothing to report")
         if isinstance(end, Failed):
             _explain(end, engine)
@@ -141,13 +140,11 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
     return end, _exit_code(end, signals.received)
 
 
-def _follow(engine: Engine, display: ProgressDisplay, signals: _Signals) -> Finished | Failed:
+def _follow(engine: Engine, display: ProgressDisplay) -> Finished | Failed:
     while True:
         event = engine.poll(_TICK_SECONDS)
         if isinstance(event, (Finished, Failed)):
             return event
-        if isinstance(event, Started):
-            signals.search_began = True
         display.show(event if isinstance(event, Progress) else None)
 
 

@@ -29,15 +29,14 @@ def write_graph(graph: Graph, output: str, comments: Sequence[str]) -> None:
     EngineError
         If that is not possible.
     """
+    to_file = output != "-"
+    target = output if to_file else sys.stdout.fileno()
     try:
-        if output == "-":
-            write_edge_list(graph, sys.stdout, comments)
-            sys.stdout.flush()
-            return
-        with open(output, "w", encoding="utf-8") as stream:
+        # UTF-8 whatever the terminal speaks: that is what the readers take.
+        with open(target, "w", encoding="utf-8", closefd=to_file) as stream:
             write_edge_list(graph, stream, comments)
     except BrokenPipeError:
         raise
     except OSError as error:
-        label = "standard output" if output == "-" else output
+        label = output if to_file else "standard output"
         raise EngineError(f"cannot write {label}: {error.strerror}") from error

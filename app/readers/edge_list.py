@@ -11,6 +11,7 @@ from app.readers.source import UNDIRECTED_ONLY, Parsed, Source, build_graph, lab
 from kernels_ti.graph import IntArray
 
 _INTEGER = re.compile(r"-?[0-9]{1,18}")  # longer ones may not fit an int64 and are taken as words
+_TOO_LONG = re.compile(r"[0-9]{19}")  # some versions of numpy wrap such numbers around in silence
 _NOT_INTEGERS = re.compile(r"[^0-9\s-]")  # numpy takes +1 for an integer too, and its older versions 1.5
 
 
@@ -128,11 +129,11 @@ def _integer_pairs(lines: list[str]) -> IntArray | None:
     text = "\n".join(lines)
     if not text or text.isspace():
         return np.empty((0, 2), np.int64)
-    if _NOT_INTEGERS.search(text):
+    if _NOT_INTEGERS.search(text) or _TOO_LONG.search(text):
         return None
     try:
         pairs = np.loadtxt(lines, dtype=np.int64, comments=None, ndmin=2)
-    except (ValueError, OverflowError):
+    except ValueError:
         return None
     return pairs if pairs.shape[1] == 2 else None
 

@@ -1,0 +1,80 @@
+"""The command ``chordless`` as a process: start it, look at what it wrote."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import app
+from app.events import Progress, Started, event_from_json
+
+ROOT = Path(app.__file__).parent.parent
+LONG = "grid:7x10"
+REFERENCE = ("--arch", "reference")
+COUNT_KEYS = [
+    "graph", "n", "m", "max_degree", "triangles", "chordless_cycles", "total", "by_length", "frontier", "paths",
+    "complete", "arch", "device", "seconds",
+]  # fmt: skip
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+
+
+def command(*arguments):
+    return [sys.executable, "-m", "app", *map(str, arguments)]
+
+
+def chordless(*arguments, **more):
+    return subprocess.run(
+        command(*arguments), **{"capture_output": True, "text": True, "timeout": 120, "env": ENVIRONMENT, **more}
+    )
+
+
+def count(*arguments, **more):
+    done = chordless("count", *arguments, "--json", **more)
+    return json.loads(done.stdout), done.returncode
+
+
+def fails(done, exit_code, *words):
+    """Check that a run said in one line what was wrong."""
+    assert done.returncode == exit_code, done.stderr
+    assert done.stdout == ""
+    assert done.stderr.startswith("chordless")
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    for word in words:
+        assert word in done.stderr
+    return True
+
+
+@contextlib.contextmanager
+def running(*arguments, tmp_path, until=Progress):
+    """Start a long run in a process group of its own, wait for an event; yield it and its engine's pid."""
+    events = tmp_path / "events.jsonl"
+    process = subprocess.Popen(
+        command(*arguments, *REFERENCE, "--events", events),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=ENVIRONMENT,
+        start_new_session=True,
+    )
+    try:
+        pid = None
+        deadline = time.monotonic() + 120
+        while pid is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+            lines = events.read_text().split("\n")[:-1] if events.exists() else []
+            read = [event_from_json(line) for line in lines]
+            if any(isinstance(event, until) for event in read):
+                pid = next(event.pid for event in read if isinstance(event, Started))
+        assert pid is not None, "the search did not begin"
+        yield process, pid
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()

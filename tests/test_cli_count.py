@@ -1,0 +1,114 @@
+"""``chordless count`` as a user drives it: a process, its output, its exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from program import COUNT_KEYS, LONG, REFERENCE, chordless, count, fails
+
+from app.events import Finished, Started, event_from_json
+
+
+def test_json_has_exactly_the_promised_keys():
+    result, exit_code = count("grid:5x6", *REFERENCE)
+    assert exit_code == 0
+    assert list(result) == COUNT_KEYS
+    assert list(result["frontier"]) == ["peak", "by_length"]
+    assert list(result["seconds"]) == ["setup", "enumerate", "total"]
+    assert (result["n"], result["m"], result["max_degree"]) == (30, 49, 4)
+    assert (result["triangles"], result["chordless_cycles"], result["total"]) == (0, 749, 749)
+    assert sum(result["by_length"].values()) == 749
+    assert result["frontier"]["peak"] == max(result["frontier"]["by_length"].values())
+    assert result["complete"] is True
+    assert result["arch"] == "reference"
+
+
+@pytest.mark.parametrize("arch", ["reference", "cpu"])
+def test_bounds_apply_to_every_count(arch):
+    result, exit_code = count("wheel:9", "--arch", arch, "--min-length", "4")
+    assert exit_code == 0
+    assert (result["triangles"], result["total"], result["by_length"]) == (0, 1, {"9": 1})
+    result, _ = count("wheel:9", "--arch", arch, "--max-length", "8")
+    assert (result["triangles"], result["total"], result["by_length"]) == (9, 9, {"3": 9})
+
+
+def test_table_for_people():
+    done = chordless("count", "grid:5x6", *REFERENCE)
+    assert done.returncode == 0
+    assert done.stderr == ""
+    assert "\x1b" not in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    for word in ("grid:5x6", "749", "triangles", "largest degree", "reference"):
+        assert word in done.stdout
+    assert "not complete" not in done.stdout
+
+
+def test_graph_without_cycles_and_without_edges():
+    assert chordless("count", "path:5", *REFERENCE).returncode == 0
+    result, exit_code = count("path:1", *REFERENCE)
+    assert (exit_code, result["total"], result["by_length"], result["frontier"]["peak"]) == (0, 0, {}, 0)
+
+
+def test_reads_standard_input():
+    edges = "1 2\n2 3\n3 4\n4 1\n"
+    result, exit_code = count("-", *REFERENCE, input=edges)
+    assert (exit_code, result["n"], result["total"]) == (0, 4, 1)
+
+
+def test_simplify_and_format_reach_the_reader():
+    loops = "1 1\n1 2\n2 3\n3 1\n2 1\n"
+    assert fails(chordless("count", "-", *REFERENCE, input=loops), 2, "--simplify")
+    result, exit_code = count("-", *REFERENCE, "--simplify", "--format", "edgelist", input=loops)
+    assert (exit_code, result["triangles"]) == (0, 1)
+    assert fails(chordless("count", "-", *REFERENCE, "--format", "visio", input=loops), 2, "visio", "edgelist")
+
+
+def test_bad_graphs_are_one_line(tmp_path):
+    bad = tmp_path / "bad.txt"
+    bad.write_text("1 2\n2 three four five\n")
+    assert fails(chordless("count", bad, *REFERENCE), 2, "bad.txt:2")
+    assert fails(chordless("count", tmp_path / "none.txt", *REFERENCE), 2, "none.txt")
+    assert fails(chordless("count", "grid:0x4", *REFERENCE), 2, "grid:0x4")
+    assert fails(chordless("count", "gird:3x4", *REFERENCE), 2, "grid")
+    assert fails(chordless("list", tmp_path, *REFERENCE), 2, "folder")
+    assert fails(chordless("count", " ", *REFERENCE), 2, "' '")
+
+
+def test_a_missing_arch_is_exit_3():
+    if any(Path("/dev").glob("nvidia[0-9]*")):
+        pytest.skip("this machine has an NVIDIA GPU")
+    assert fails(chordless("count", "petersen", "--arch", "cuda"), 3, "cuda")
+
+
+def test_timeout_is_exit_4_and_says_so():
+    result, exit_code = count(LONG, *REFERENCE, "--timeout", "1")
+    assert (exit_code, result["complete"]) == (4, False)
+    assert result["total"] > 0
+    done = chordless("count", LONG, *REFERENCE, "--timeout", "0.01m")
+    assert done.returncode == 4
+    assert "not complete: stopped by --timeout after" in done.stdout
+
+
+def test_limit_of_a_count_is_a_lower_bound():
+    result, exit_code = count(LONG, *REFERENCE, "--limit", "100")
+    assert (exit_code, result["complete"]) == (4, False)
+    assert result["total"] >= 100
+    result, exit_code = count("cycle:5", *REFERENCE, "--limit", "1")
+    assert (exit_code, result["complete"]) == (0, True)
+
+
+def test_events_are_recorded_and_readable(tmp_path):
+    path = tmp_path / "events.jsonl"
+    assert chordless("count", "grid:5x6", *REFERENCE, "--events", path).returncode == 0
+    lines = path.read_text().splitlines()
+    events = [event_from_json(line) for line in lines]
+    assert isinstance(events[0], Started)
+    assert isinstance(events[-1], Finished)
+    assert events[-1].cycles == 749
+    assert all("time" in json.loads(line) for line in lines)
+    assert fails(chordless("count", "petersen", "--events", tmp_path / "no" / "events"), 1, "cannot write")
+    assert fails(
+        chordless("count", "petersen", *REFERENCE, "--events", "/dev/full"), 1, "cannot record", "No space left"
+    )

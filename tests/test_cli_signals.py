@@ -1,0 +1,91 @@
+"""Ctrl-C, SIGTERM and death, at every moment of a run."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from program import COUNT_KEYS, ENVIRONMENT, LONG, command, running
+
+from app.events import Started
+
+
+@pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_the_first_signal_reports_what_was_found(tmp_path, number, exit_code):
+    with running("count", LONG, "--json", tmp_path=tmp_path) as (process, _):
+        os.killpg(process.pid, number)
+        output, errors = process.communicate(timeout=60)
+    assert process.returncode == exit_code
+    assert errors == ""
+    result = json.loads(output)
+    assert list(result) == COUNT_KEYS
+    assert result["complete"] is False
+
+
+def test_an_interrupt_before_the_search_ends_everything_at_once():
+    process = subprocess.Popen(
+        command("count", "-"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=ENVIRONMENT, start_new_session=True,
+    )  # fmt: skip
+    try:
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        deadline = time.monotonic() + 60
+        while not children.read_text() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(60) == 130
+        assert process.stderr.read().startswith("chordless: error: interrupted")
+        assert process.stdout.read() == ""
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def test_an_interrupted_listing_ends_with_a_whole_line(tmp_path):
+    path = tmp_path / "cycles.txt"
+    with running("list", LONG, "-o", path, tmp_path=tmp_path) as (process, _):
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    lines = path.read_text().split("\n")
+    assert lines.pop() == ""
+    assert f"{len(lines):,} cycles in" in errors
+
+
+def test_an_interrupt_is_heard_while_the_reader_sleeps(tmp_path):
+    with running("list", "complete:200", tmp_path=tmp_path, until=Started) as (process, _):
+        time.sleep(0.5)
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(60) == 130
+
+
+def test_the_second_signal_ends_everything_at_once(tmp_path):
+    with running("count", LONG, tmp_path=tmp_path) as (process, pid):
+        os.kill(pid, signal.SIGSTOP)
+        os.kill(process.pid, signal.SIGINT)
+        time.sleep(0.5)
+        assert process.poll() is None
+        # Again where a slow machine took the second for a repeat of the first.
+        for _ in range(10):
+            os.kill(process.pid, signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                output, errors = process.communicate(timeout=10)
+                break
+    assert (process.returncode, output) == (130, "")
+    assert errors == "chordless: error: interrupted, nothing to report\n"
+
+
+def test_an_engine_that_is_killed_is_an_error_with_its_last_words(tmp_path):
+    with running("count", LONG, tmp_path=tmp_path) as (process, pid):
+        os.kill(pid, signal.SIGKILL)
+        output, errors = process.communicate(timeout=60)
+    assert (process.returncode, output) == (1, "")
+    assert errors.startswith("chordless: error: the engine was killed (SIGKILL)")
+    assert errors.count("\n") == 1

@@ -1,0 +1,77 @@
+"""What people see: the table, numbers, the progress."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+
+import pytest
+from program import ENVIRONMENT, LONG, REFERENCE, chordless
+
+from app.commands.terminal import bytes_text, result_table, seconds_text, short_number
+from app.events import Finished
+
+
+def finished(by_length, **more):
+    values = {
+        "reason": "complete", "graph": "g", "n": 9, "m": 9, "max_degree": 9, "cycles": sum(by_length.values()),
+        "cycles_by_length": by_length, "paths": 0, "frontier": 0, "frontier_by_length": {}, "listed": 0,
+        "device_bytes": 0, "arch": "cpu", "device": "d", "setup_seconds": 1.0, "enumerate_seconds": 1.0,
+        "total_seconds": 1.0, **more,
+    }  # fmt: skip
+    return Finished(**values)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+@pytest.mark.parametrize("lengths", [1, 16, 17, 60, 61, 500])
+def test_the_table_fits_80_columns_and_loses_nothing(tmp_path, encoding, lengths):
+    by_length = {3 + i: 10**i % 99_999_999_999 + 1 for i in range(lengths)}
+    with (tmp_path / "table").open("w", encoding=encoding) as stream:
+        lines = list(result_table(finished(by_length), None, stream))
+        print(*lines, file=stream, sep="\n")
+    assert max(map(len, lines)) <= 80
+    table = lines[lines.index("") + 2 : -2]
+    numbers = [word for line in table for word in line.split() if word.replace(",", "").isdigit() or "-" in word]
+    if lengths <= 60:
+        assert sorted(int(number.replace(",", "")) for number in numbers) == sorted([*by_length, *by_length.values()])
+    else:
+        counts = [int(word.replace(",", "")) for word in numbers if "-" not in word]
+        assert sum(counts) == sum(by_length.values())
+
+
+def test_numbers_for_people():
+    assert [seconds_text(s) for s in (0.00049, 0.0344, 12.34, 245, 11520)] == [
+        "0.5 ms", "34 ms", "12.3 s", "4 min 05 s", "3 h 12 min",
+    ]  # fmt: skip
+    assert [bytes_text(size) for size in (0, 1023, 1536, 150 << 30)] == ["0 bytes", "1023 bytes", "1.5 KiB", "150 GiB"]
+    assert [short_number(value) for value in (0, 950, 12300, 4.56e6, 1e21)] == [
+        "0", "950", "12.3 k", "4.56 M", "1e+06 P",
+    ]  # fmt: skip
+
+
+def test_plain_progress_goes_to_standard_error_only():
+    done = chordless("count", LONG, *REFERENCE, "--timeout", "3", "--progress", "plain", "--json")
+    assert "waiting" in done.stderr
+    assert json.loads(done.stdout)["total"] > 0
+    quiet = chordless("count", LONG, *REFERENCE, "--timeout", "3", "--progress", "plain", "-q")
+    assert quiet.stderr == ""
+
+
+def test_a_live_line_on_a_terminal_is_taken_away_at_the_end():
+    screen, terminal = pty.openpty()
+    environment = {**ENVIRONMENT, "TERM": "xterm"}
+    done = chordless(
+        "count", LONG, *REFERENCE, "--timeout", "2", capture_output=False, stdout=subprocess.PIPE, stderr=terminal,
+        env=environment,
+    )  # fmt: skip
+    os.close(terminal)
+    shown = os.read(screen, 1 << 16).decode()
+    os.close(screen)
+    lines = shown.split("\r\x1b[K")
+    assert len(lines) > 2
+    assert lines[0] == lines[-1] == ""
+    assert any("cycles" in line for line in lines)
+    assert max(map(len, lines)) < 80
+    assert "\x1b" not in done.stdout
