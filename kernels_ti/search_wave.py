@@ -61,6 +61,7 @@ class WaveSearch:
 
     def __init__(self, device: Device, group: BlockGroup, max_length: int, collect: bool, two_ended: bool) -> None:
         from kernels_ti.bits import LARGEST_UNROLLED, vector_of
+        from kernels_ti.records import CELLS_PER_LEVEL, MOST_LEVELS
 
         self.totals = Totals()
         self._wide = group.words > LARGEST_UNROLLED
@@ -87,7 +88,7 @@ class WaveSearch:
         self._ends = device.empty(2 * self._capacity, np.int32)
         self._members = device.empty(group.words * self._capacity if collect else 1, word)
         self._cycles = device.empty((group.words + 1) * self._cycle_capacity if collect else 1, word)
-        self._control = device.buffer(np.zeros(4 * LEVELS_AT_ONCE[device.arch], np.uint32))
+        self._control = device.buffer(np.zeros(CELLS_PER_LEVEL * MOST_LEVELS, np.uint32))
         self._levels = 1 if self._wide else LEVELS_AT_ONCE[device.arch]
         self._slots, self._sets, self._fifo, self._scratch_bytes = device.items_at_once, None, None, 0
         if self._wide:
@@ -280,7 +281,9 @@ class WaveSearch:
 
     def _read_counters(self, levels: int) -> list[tuple[int, int]]:
         """Children placed and cycles found by each level of the last launch."""
-        cells = self._device.download(self._control).tolist()
+        from kernels_ti.records import counters
+
+        cells = counters(self._control).to_list()
         return [
             (cells[4 * j] + (cells[4 * j + 1] << 32), cells[4 * j + 2] + (cells[4 * j + 3] << 32))
             for j in range(levels)
