@@ -7,6 +7,7 @@ import time
 import numpy as np
 
 from kernels_ti.search import Cycles, ResidentBlocks, Totals
+from kernels_ti.survey import store_triangles, survey
 
 SEEDS_AT_ONCE = 1 << 18
 """Seeds of one launch."""
@@ -72,8 +73,6 @@ class SurveySearch:
 
     def _survey(self, blocks: ResidentBlocks, first: int, seeds: int) -> int:
         """Look at some seeds, fewer if their triangles might not fit; return how many."""
-        from kernels_ti.survey import store_triangles, survey
-
         words = blocks.group.words
         capacity = max(CYCLE_BYTES // (8 * (words + 1)), blocks.group.longest_block)
         if self._collect and seeds:

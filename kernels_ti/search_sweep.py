@@ -7,8 +7,11 @@ import time
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.bits import LARGEST_UNROLLED, vector_of
 from kernels_ti.device import LARGEST_BUFFER
 from kernels_ti.search import Cycles, ResidentBlocks, Totals
+from kernels_ti.sweep import DRY_WORKERS, NEXT_SEED, frame_words, sweep
+from kernels_ti.sweep_wide import sweep_wide
 
 FIRST_BUDGET, WIDE_FIRST_BUDGET = 20_000, 500
 """Steps of each worker in the first slice; later ones are fitted to the time asked for."""
@@ -21,9 +24,6 @@ CYCLE_BYTES_PER_WORKER = 1 << 19
 
 SHORT_SLICE = 0.005
 """Seconds under which a slice that ended because a worker ran dry was not worth its launch."""
-
-NEXT_SEED, DRY_WORKERS = 0, 1
-"""Cells of the queue that the workers share; see `kernels_ti.sweep`."""
 
 
 class SweepSearch:
@@ -40,9 +40,6 @@ class SweepSearch:
     """
 
     def __init__(self, blocks: ResidentBlocks, max_length: int, collect: bool) -> None:
-        from kernels_ti.bits import LARGEST_UNROLLED, vector_of
-        from kernels_ti.sweep import frame_words
-
         group, device = blocks.group, blocks.device
         self.blocks = blocks
         self.totals = Totals()
@@ -141,9 +138,6 @@ class SweepSearch:
             self._share()
 
     def _launch(self, budget: int) -> None:
-        from kernels_ti.sweep import sweep
-        from kernels_ti.sweep_wide import sweep_wide
-
         blocks = self.blocks
         seeds = (blocks.seed_entry, blocks.seed_root, blocks.seeds, self._queue, self._stack, self._stack_words)
         bounds = (budget, PATIENCE, self._max_length, self._most_closers)

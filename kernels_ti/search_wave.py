@@ -13,10 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from kernels_ti.bits import LARGEST_UNROLLED, vector_of
 from kernels_ti.blocks import BlockGroup
 from kernels_ti.device import LARGEST_BUFFER, Device
 from kernels_ti.errors import DeviceError, EngineError
+from kernels_ti.records import CELLS_PER_LEVEL, MOST_LEVELS, counters
 from kernels_ti.search import Cycles, ResidentBlocks, Totals
+from kernels_ti.wave import expand, triplets
+from kernels_ti.wave_wide import SCRATCH_ROWS, expand_wide, triplets_wide
 
 LEVELS_AT_ONCE = {"cpu": 1, "vulkan": 1, "cuda": 4}
 """Levels that one launch expands: several where a launch costs more than a small level."""
@@ -60,9 +64,6 @@ class WaveSearch:
     """
 
     def __init__(self, device: Device, group: BlockGroup, max_length: int, collect: bool, two_ended: bool) -> None:
-        from kernels_ti.bits import LARGEST_UNROLLED, vector_of
-        from kernels_ti.records import CELLS_PER_LEVEL, MOST_LEVELS
-
         self.totals = Totals()
         self._wide = group.words > LARGEST_UNROLLED
         self.blocks = ResidentBlocks(device, group)
@@ -114,8 +115,6 @@ class WaveSearch:
             self.blocks.compile_trace(self._cycles)
 
     def _make_scratch(self, word: Any) -> None:
-        from kernels_ti.wave_wide import SCRATCH_ROWS
-
         group, device = self.blocks.group, self._device
         slot_bytes = SCRATCH_ROWS * group.words * group.word_bits // 8 + 4 * group.longest_block
         slots = min(
@@ -204,9 +203,6 @@ class WaveSearch:
 
     def _seed_slice(self, seeds: int) -> tuple[int, int]:
         """Launch stage 1 over the next seeds; return the triplets placed and the triangles found."""
-        from kernels_ti.wave import triplets
-        from kernels_ti.wave_wide import triplets_wide
-
         blocks = self.blocks
         launch = (
             *(blocks.rows, blocks.first_row, blocks.neighbour, blocks.seed_entry, blocks.seed_root),
@@ -247,9 +243,6 @@ class WaveSearch:
             self._slice_limit = parents = max(parents // 2, 1)
 
     def _expand_slice(self, segment: _Segment, parents: int, levels: int) -> list[tuple[int, int]]:
-        from kernels_ti.wave import expand
-        from kernels_ti.wave_wide import expand_wide
-
         blocks, side = self.blocks, segment.length % 2
         below = self._used(side) - parents
         launch = (
@@ -281,8 +274,6 @@ class WaveSearch:
 
     def _read_counters(self, levels: int) -> list[tuple[int, int]]:
         """Children placed and cycles found by each level of the last launch."""
-        from kernels_ti.records import counters
-
         cells = counters(self._control).to_list()
         return [
             (cells[4 * j] + (cells[4 * j + 1] << 32), cells[4 * j + 2] + (cells[4 * j + 3] << 32))
