@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Sequence
 from typing import Any
 
-from app.commands import count, generate, info, overlap
+from app.commands import bench, count, estimate, export, generate, info, overlap, resume
 from app.commands import list as list_
 from app.commands.options import EXIT_CODES, USAGE_EXIT_CODE, Parser, examples
 from kernels_ti.errors import ChordlessError, EngineError
@@ -79,7 +79,7 @@ def make_parser() -> Parser:
     subparsers = parser.add_subparsers(
         dest="command", metavar="COMMAND", title="commands (chordless COMMAND --help says more)", parser_class=Parser
     )
-    for module in (count, list_, info, generate, overlap):
+    for module in (count, list_, resume, estimate, export, info, generate, overlap, bench):
         module.add_parser(subparsers)
     return parser
 

@@ -11,16 +11,21 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterator
+from pathlib import Path
 from types import TracebackType
 from typing import IO
 
 from app.events import (
+    CheckpointCommand,
     Command,
     DeviceReport,
     Event,
     Failed,
     Finished,
+    GoCommand,
     Log,
+    PauseCommand,
+    Progress,
     Started,
     StopCommand,
     command_to_json,
@@ -37,6 +42,9 @@ _ENVIRONMENT = {"TI_SKIP_VERSION_CHECK": "ON", "ENABLE_TAICHI_HEADER_PRINT": "0"
 _PARENT_SIGNALS = {signal.SIGINT, signal.SIGTERM}
 _LAST_WORDS_LINES = 200
 _SECONDS_TO_EXIT = 10.0
+# Of the progress of a session that is t seconds old, a run directory records one report in t times this: a week's
+# recording stays small, and a short run is recorded whole.
+_SHARE_BETWEEN_RECORDS = 0.005
 
 
 class Engine:
@@ -49,12 +57,15 @@ class Engine:
     command : RunCommand or ProbeCommand
         What it shall do.
     recording : text file, optional
-        Gets every event as a line of JSON, with the wall-clock ``time`` added.
+        Gets every event as a line of JSON, with the wall-clock ``time`` added. A run with a directory records them
+        there as well.
 
     Attributes
     ----------
     search_began : bool
         Whether it has said so; from then on `stop` gets an answer soon.
+    directory : str or None
+        The absolute path of its run directory, once it has said so.
     last_words : deque of str
         The last lines that the engine, or a driver below it, printed.
 
@@ -74,6 +85,10 @@ class Engine:
 
     def __init__(self, command: Command, *, recording: IO[str] | None = None) -> None:
         self._recording = recording
+        self._in_directory: IO[str] | None = None
+        self._unrecorded: list[str] = []
+        self._began = self._last_record = time.monotonic()
+        self.directory: str | None = None
         self._pending: deque[Event] = deque()
         self._ended = False
         self._unread = {"events": b"", "words": b""}
@@ -113,6 +128,18 @@ class Engine:
     def stop(self) -> None:
         """Ask the engine to end at the next slice and to report what it found. May be called in a signal handler."""
         self._send(StopCommand())
+
+    def pause(self) -> None:
+        """Ask the engine to halt after this slice; it answers with a `Paused`."""
+        self._send(PauseCommand())
+
+    def go(self) -> None:
+        """Ask a paused engine to go on."""
+        self._send(GoCommand())
+
+    def checkpoint(self) -> None:
+        """Ask the engine for a checkpoint after this slice; it answers with a `Checkpointed`."""
+        self._send(CheckpointCommand())
 
     def kill(self) -> None:
         """End the engine at once; nothing is reported."""
@@ -165,6 +192,8 @@ class Engine:
             self._process.wait()
         self._selector.close()
         os.close(self._events)
+        if self._in_directory is not None:
+            self._in_directory.close()
 
     def __enter__(self) -> Engine:
         return self
@@ -209,21 +238,50 @@ class Engine:
     def _take(self, event: Event) -> None:
         if isinstance(event, Log):
             self.last_words.append(event.text)
-        self.search_began = self.search_began or isinstance(event, Started)
         self._record(event)
         self._pending.append(event)
 
     def _record(self, event: Event) -> None:
-        if self._recording is None:
-            return
+        line = event_to_json(event, time=round(time.time(), 3)) + "\n"
         try:
-            self._recording.write(event_to_json(event, time=round(time.time(), 3)) + "\n")
-            self._recording.flush()
+            if self._recording is not None:
+                _write_line(self._recording, line)
+            if isinstance(event, Started):
+                self.search_began = True
+                self.directory = event.directory
+            self._record_in_directory(event, line)
         except OSError as error:
-            # What is still buffered must not be tried again, and fail again, when the owner closes the file.
-            with contextlib.suppress(OSError):
-                self._recording.close()
             raise EngineError(f"cannot record the events: {error.strerror}") from error
+
+    def _record_in_directory(self, event: Event, line: str) -> None:
+        if not self.search_began:
+            # Only an engine that has begun to search holds the lock of its directory.
+            self._unrecorded.append(line)
+            return
+        if self.directory is None:
+            return
+        if self._in_directory is None:
+            from app.run_directory import RunDirectory
+
+            self._in_directory = RunDirectory(Path(self.directory)).record()
+            line = "".join([*self._unrecorded, line])
+        now = time.monotonic()
+        if isinstance(event, Progress):
+            if now - self._last_record < _SHARE_BETWEEN_RECORDS * (now - self._began):
+                return
+            self._last_record = now
+        _write_line(self._in_directory, line)
+
+
+def _write_line(recording: IO[str], line: str) -> None:
+    try:
+        recording.write(line)
+        recording.flush()
+    except OSError:
+        # What is still buffered must not be tried again, and fail again, when the owner closes the file.
+        with contextlib.suppress(OSError):
+            recording.close()
+        raise
 
 
 def _killed_by(number: int) -> str:

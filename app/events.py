@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar, get_args
 
-from kernels_ti.errors import ChordlessError, DeviceError, EngineError, GraphError, OptionError
+from kernels_ti.errors import CheckpointError, ChordlessError, DeviceError, EngineError, GraphError, OptionError
 
-PROTOCOL_VERSION = 1
+PROTOCOL_VERSION = 2
+"""Recordings of version 1 are read too; what they do not say has a default."""
 
 Reason = Literal["complete", "limit", "timeout", "interrupted", "closed"]
-CycleFormat = Literal["text", "jsonl"]
+CycleFormat = Literal["text", "jsonl", "npy", "parts"]
 
 # Lengths are keys, and JSON knows only strings as keys.
 _BY_LENGTH = frozenset({"frontier_by_length", "cycles_by_length"})
@@ -39,13 +40,27 @@ class RunCommand:
     min_length, max_length, expansion
         See `kernels_ti.run.Options`.
     limit : int or None
-        Stop once so many cycles were found; a listing ends after exactly so many.
+        Stop once so many cycles were found; a listing ends after exactly so many. Those of the earlier sessions
+        of a resumed run are among them.
     timeout : float or None
-        Stop so many seconds after the search began; the writing of a listing counts as well.
+        Stop so many seconds after the search, or its resumption, began; the writing of a listing counts as well,
+        pauses do not.
     output : str or None
-        Where the cycles go: None counts only, ``-`` is standard output, anything else a file.
-    output_format : {"text", "jsonl"}
+        Where the cycles go: None counts only, ``-`` is standard output, anything else a file, or with the format
+        ``parts`` the run directory.
+    output_format : {"text", "jsonl", "npy", "parts"}
         How a cycle is written.
+    memory : int or None
+        Bytes that the search may take; see `kernels_ti.memory`.
+    part : (int, int) or None
+        Search only the i-th of so many parts, from 1 on.
+    checkpoint : str or None
+        The run directory that keeps the checkpoint, see `app.run_directory`; None keeps none.
+    checkpoint_every : float
+        Seconds between two checkpoints.
+    resume : bool
+        Go on with the run in that directory. Its own copy of the graph is searched; what `graph` says is passed
+        over, and so are `file_format` and `simplify`.
     """
 
     name: ClassVar[str] = "run"
@@ -62,6 +77,11 @@ class RunCommand:
     timeout: float | None = None
     output: str | None = None
     output_format: CycleFormat = "text"
+    memory: int | None = None
+    part: tuple[int, int] | None = None
+    checkpoint: str | None = None
+    checkpoint_every: float = 60.0
+    resume: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,10 +100,32 @@ class StopCommand:
 
 
 @dataclass(frozen=True)
+class PauseCommand:
+    """Halt after this slice; until it shall go on, the engine answers commands and reports nothing else."""
+
+    name: ClassVar[str] = "pause"
+
+
+@dataclass(frozen=True)
+class GoCommand:
+    """Go on after a pause."""
+
+    name: ClassVar[str] = "go"
+
+
+@dataclass(frozen=True)
+class CheckpointCommand:
+    """Write a checkpoint after this slice. A run without a directory says on its log that it has none."""
+
+    name: ClassVar[str] = "checkpoint"
+
+
+@dataclass(frozen=True)
 class Started:
     """The graph is read, the device is open, the first slice is next.
 
-    `options` holds the fields of the `RunCommand` that shape the search, `pid` is the engine's process.
+    `options` holds the fields of the `RunCommand` that shape the search, `pid` is the engine's process,
+    `directory` the absolute path of the run directory, where there is one.
     """
 
     name: ClassVar[str] = "started"
@@ -97,11 +139,12 @@ class Started:
     pid: int
     options: dict[str, Any] = field(default_factory=dict)
     version: int = PROTOCOL_VERSION
+    directory: str | None = None
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Totals so far.
+    """Totals so far; those of a resumed run are of all its sessions.
 
     Parameters
     ----------
@@ -117,6 +160,12 @@ class Progress:
         Memory held on the device.
     listed : int
         Cycles written to the output.
+    share : float
+        Share of the search that is done, 0 to 1.
+    memory_bytes : int
+        Memory of the engine's process that is resident now.
+    cycles_estimate, cycles_low, cycles_high : float or None
+        How many cycles there are in all, by random probes, and the spread of that; None until there are enough.
     """
 
     name: ClassVar[str] = "progress"
@@ -128,6 +177,29 @@ class Progress:
     cycles_by_length: dict[int, int]
     device_bytes: int
     listed: int = 0
+    share: float = 0.0
+    memory_bytes: int = 0
+    cycles_estimate: float | None = None
+    cycles_low: float | None = None
+    cycles_high: float | None = None
+
+
+@dataclass(frozen=True)
+class Paused:
+    """The search halts. When it goes on, the next event is a `Progress`."""
+
+    name: ClassVar[str] = "paused"
+
+
+@dataclass(frozen=True)
+class Checkpointed:
+    """A checkpoint is safe on the disk: so many cycles found, and listed, up to it; `bytes` is its size."""
+
+    name: ClassVar[str] = "checkpointed"
+    path: str
+    cycles: int
+    listed: int
+    bytes: int
 
 
 @dataclass(frozen=True)
@@ -135,7 +207,9 @@ class Finished:
     """The search ended; all that a result needs is here, so the last line of a recording suffices.
 
     `reason` says why it ended; the counts are the whole truth only where it is ``complete``. `frontier` is the
-    number of paths that were left.
+    number of paths that were left, `share` the share of the search that is done. The seconds are those of all
+    sessions of a resumed run, `peak_memory_bytes` is the largest resident size that an engine had in any.
+    `checkpoint` is the run directory to resume from.
     """
 
     name: ClassVar[str] = "finished"
@@ -156,6 +230,9 @@ class Finished:
     setup_seconds: float
     enumerate_seconds: float
     total_seconds: float
+    share: float = 0.0
+    peak_memory_bytes: int = 0
+    checkpoint: str | None = None
 
     @property
     def complete(self) -> bool:
@@ -179,7 +256,7 @@ class Failed:
 
     def to_error(self) -> ChordlessError:
         """Return the exception that this event reports."""
-        for known in (GraphError, OptionError, DeviceError, EngineError):
+        for known in (GraphError, OptionError, DeviceError, EngineError, CheckpointError):
             if known.__name__ == self.kind:
                 return known(self.message)
         return EngineError(self.message)
@@ -206,13 +283,13 @@ class Log:
     text: str
 
 
-Command = RunCommand | ProbeCommand | StopCommand
-Event = Started | Progress | Finished | Failed | DeviceReport | Log
+Command = RunCommand | ProbeCommand | StopCommand | PauseCommand | GoCommand | CheckpointCommand
+Event = Started | Progress | Paused | Checkpointed | Finished | Failed | DeviceReport | Log
 
 _Message = TypeVar("_Message", Command, Event)
 
-_COMMANDS: dict[str, type[Command]] = {kind.name: kind for kind in (RunCommand, ProbeCommand, StopCommand)}
-_EVENTS: dict[str, type[Event]] = {kind.name: kind for kind in (Started, Progress, Finished, Failed, DeviceReport, Log)}
+_COMMANDS: dict[str, type[Command]] = {kind.name: kind for kind in get_args(Command)}
+_EVENTS: dict[str, type[Event]] = {kind.name: kind for kind in get_args(Event)}
 
 
 def command_to_json(command: Command) -> str:
@@ -275,6 +352,8 @@ def _build(kinds: Mapping[str, type[_Message]], name: Any, values: dict[str, Any
         for key, value in values.items()
         if key in known
     }
+    if given.get("part") is not None:
+        given["part"] = tuple(given["part"])
     try:
         return kind(**given)
     except TypeError as error:

@@ -163,6 +163,27 @@ def _regular(spec: str, degree: int, n: int, seed: int) -> Graph:
     return Graph.from_edge_array(_edge_array(drawn.edges()), n=n)
 
 
+def _planar(spec: str, n: int, seed: int) -> Graph:
+    _check_size(spec, n, 3 * n // 2)
+    columns = math.isqrt(max(n - 1, 0)) + 1
+    v = np.arange(n)
+    inner = v % columns + 1 < columns
+    right, down = v[inner & (v + 1 < n)], v[v + columns < n]
+    square = v[inner & (v + columns + 1 < n)]
+    # Raw numbers, because those of a seed are the same in every version of numpy.
+    source = np.random.PCG64(seed)
+    falling = source.random_raw(len(square)) >> np.uint64(63) == 0
+    pairs = np.concatenate(
+        (
+            np.column_stack((right, right + 1)),
+            np.column_stack((down, down + columns)),
+            np.column_stack((square + ~falling, square + columns + falling)),
+        )
+    )
+    drawn = source.random_raw(len(pairs)).argsort(kind="stable")[: 3 * n // 2]
+    return Graph.from_edge_array(pairs[drawn], n=n)
+
+
 def _check_random(spec: str, m: int) -> None:
     if m > LARGEST_RANDOM_SIZE:
         raise GraphError(f"{spec}: about {m:,} edges are more than the {LARGEST_RANDOM_SIZE:,} of a random graph")
@@ -175,6 +196,7 @@ def _edge_array(edges: object) -> IntArray:
 _RANDOM = {
     "gnp": ("gnp:60,0.1,1", "random: vertices, probability of an edge, seed"),
     "regular": ("regular:3,60,1", "random: degree, vertices, seed"),
+    "planar": ("planar:1000,1", "random: vertices, seed; a square grid with diagonals, cut down to average degree 3"),
 }
 
 _NAMED = {
@@ -234,7 +256,9 @@ def generate(spec: str) -> Graph:
     Vertices are numbered as networkx numbers them, from 0; grids row by row, with names ``row,column``, and
     hypercubes with their corners in binary as names. Named graphs keep the names of networkx. Random graphs are
     those of networkx' ``gnp_random_graph`` and ``random_regular_graph`` with that seed; a regular graph in which
-    more than half of all pairs are joined is the complement of one.
+    more than half of all pairs are joined is the complement of one. A planar graph is a square grid, numbered row
+    by row and its last row cut short, with one of the two diagonals in each square, of whose edges 3 n / 2 are
+    drawn; it need not be connected.
 
     Parameters
     ----------
@@ -286,11 +310,14 @@ def _generate_family(spec: str, family: _Family, sizes: str) -> Graph:
 
 def _generate_random(spec: str, kind: str, sizes: str) -> Graph:
     whole, fraction = r"([0-9]{1,18})", r"([0-9]*\.?[0-9]+(?:e-?[0-9]{1,3})?)"
-    found = re.fullmatch(f"{whole},{fraction if kind == 'gnp' else whole},{whole}", sizes)
+    parts = {"gnp": (whole, fraction, whole), "regular": (whole, whole, whole), "planar": (whole, whole)}
+    found = re.fullmatch(",".join(parts[kind]), sizes)
     if found is None:
         example, summary = _RANDOM[kind]
-        needs = summary.removeprefix("random: ")
+        needs = summary.removeprefix("random: ").partition(";")[0]
         raise GraphError(f"{spec}: {kind} takes {needs}, separated by commas; right is {example}")
     if kind == "gnp":
         return _gnp(spec, int(found[1]), float(found[2]), int(found[3]))
-    return _regular(spec, int(found[1]), int(found[2]), int(found[3]))
+    if kind == "regular":
+        return _regular(spec, int(found[1]), int(found[2]), int(found[3]))
+    return _planar(spec, int(found[1]), int(found[2]))

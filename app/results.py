@@ -1,119 +1,167 @@
-"""Cycles out: text or JSON lines, written while the search runs."""
+"""Where the cycles go: lines or bit rows, written while the search runs, and gone on with after a pause."""
 
 from __future__ import annotations
 
-import json
+import contextlib
 import os
 import select
 import stat
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-import numpy.typing as npt
-
-from app.events import CycleFormat
+from app.encoder import CycleEncoder, CycleLists
+from app.parts import RowOutput
+from app.rows import CYCLES_FOLDER
 from kernels_ti.errors import EngineError, OptionError
 
 if TYPE_CHECKING:
-    from kernels_ti.search import Cycles
+    from app.events import RunCommand
+    from kernels_ti.graph import Graph
 
-# Bytes put together at a time: small enough to stay in the second-level cache.
-_PIECE_BYTES = 1 << 18
+STANDARD_OUTPUT = "-"
+
 # A pipe that is ready takes this much without blocking, so nothing hangs while a reader sleeps.
 _PIPE_BYTES = select.PIPE_BUF
 _SECONDS_BETWEEN_QUESTIONS = 0.1
 
 
-class CycleEncoder:
-    """Turns cycles of vertex indices into lines of vertex names, vectorised over all vertices of a slice.
+class CycleOutput(Protocol):
+    """What a search writes its cycles to.
+
+    Attributes
+    ----------
+    rows : bool
+        Takes bit rows, uint64 (k, ceil(n / 64)); otherwise `CycleLists`.
+    listed : int
+        Cycles written, those before a pause among them.
+    """
+
+    @property
+    def rows(self) -> bool:
+        """Whether it takes bit rows."""
+
+    listed: int
+
+    def write(self, found: Any, give_up: Callable[[], bool]) -> bool:
+        """Write the cycles of a slice; return whether every one was written."""
+
+    def reader_is_gone(self) -> bool:
+        """Whether nobody reads any more what is written."""
+
+    def position(self) -> dict[str, int]:
+        """Make everything written so far safe on the disk and return where to go on from."""
+
+    def close(self) -> None:
+        """End the writing."""
+
+
+@contextlib.contextmanager
+def open_output(
+    command: RunCommand, graph: Graph, standard_output: int, position: Mapping[str, int] | None = None
+) -> Iterator[CycleOutput]:
+    """Open the output that `command` names: standard output, a file of lines or of bit rows, a run directory.
 
     Parameters
     ----------
-    names : sequence of hashable
-        Name of each vertex.
-    line_format : {"text", "jsonl"}
-        ``text``: names separated by a blank, or by a TAB in the whole output if some name contains white space.
-        ``jsonl``: a JSON array a line; names that are integers stay integers, all others are strings.
+    command : RunCommand
+        ``output``, ``output_format`` and ``limit`` count.
+    graph : Graph
+    standard_output : int
+        Descriptor of what the user knows as standard output; where that is the output, it is closed at the end.
+    position : mapping, optional
+        What `CycleOutput.position` returned: output beyond it is cut off, and writing goes on from there.
 
     Raises
     ------
     OptionError
-        If a name cannot be told from the separators of the text format.
+        If a vertex name does not fit in a line, or the graph is too large for bit rows.
+    EngineError
+        If the output cannot be opened, or no longer holds what `position` says.
     """
-
-    def __init__(self, names: Sequence[Hashable], line_format: CycleFormat) -> None:
-        if line_format == "jsonl":
-            encoded = [_json_name(name) for name in names]
-            first, middle, last = (b"[", b","), (b"", b","), (b"", b"]\n")
+    assert command.output is not None
+    output: CycleOutput
+    if command.output_format == "parts":
+        folder = Path(command.output) / CYCLES_FOLDER
+        output = RowOutput.to_folder(folder, graph.n, limit=command.limit, position=position)
+    elif command.output_format == "npy":
+        output = RowOutput(Path(command.output), graph.n, limit=command.limit, position=position)
+    else:
+        encoder = CycleEncoder(graph.names, command.output_format)
+        if command.output == STANDARD_OUTPUT:
+            output = LineOutput(standard_output, "standard output", encoder, limit=command.limit)
         else:
-            texts = [str(name) for name in names]
-            separator = b"\t" if any(_has_white_space(text) for text in texts) else b" "
-            encoded = [_text_name(text) for text in texts]
-            first = middle = (b"", separator)
-            last = (b"", b"\n")
-        # One table of zero-padded tokens; which third a vertex reads depends on its place in the cycle.
-        tokens = [before + name + after for before, after in (middle, first, last) for name in encoded]
-        self._count = len(encoded)
-        self._width = _padded_width(max(map(len, tokens), default=0))
-        padded = np.array(tokens, dtype=f"S{self._width}")
-        word = np.dtype(np.uint32 if self._width == 4 else np.uint64)
-        self._table: npt.NDArray[Any] = padded.view(word).reshape(len(tokens), self._width // word.itemsize)
-
-    def encode(self, cycles: Cycles) -> Iterator[tuple[int, bytes]]:
-        """Yield the lines of `cycles` in pieces: the number of lines in the piece, and its bytes."""
-        offsets = np.asarray(cycles.offsets)
-        step = max(_PIECE_BYTES // self._width, 1)
-        start = 0
-        while start < len(offsets) - 1:
-            stop = int(np.searchsorted(offsets, offsets[start] + step, side="right")) - 1
-            stop = max(stop, start + 1)
-            yield stop - start, self._lines(offsets[start : stop + 1], cycles.vertices)
-            start = stop
-
-    def _lines(self, offsets: npt.NDArray[np.int64], vertices: npt.NDArray[np.integer]) -> bytes:
-        tokens = vertices[offsets[0] : offsets[-1]].astype(np.intp)
-        tokens[offsets[:-1] - offsets[0]] += self._count
-        tokens[offsets[1:] - offsets[0] - 1] += 2 * self._count
-        return self._table[tokens].tobytes().translate(None, b"\0")
+            output = LineOutput.to_file(command.output, encoder, limit=command.limit, position=position)
+    try:
+        yield output
+    finally:
+        output.close()
 
 
-class CycleOutput:
-    """Where the lines go: a file, or the standard output of the program.
+class LineOutput:
+    """Lines to a file, or to the standard output of the program.
 
     Parameters
     ----------
     descriptor : int
-        Open for writing; it is not closed here.
+        Open for writing; `close` closes it.
     label : str
         What it is called in messages.
     encoder : CycleEncoder
         Makes the lines.
     limit : int or None
         Never write more lines than this.
+    listed : int
+        Lines that are there already.
     """
 
-    def __init__(self, descriptor: int, label: str, encoder: CycleEncoder, *, limit: int | None) -> None:
+    rows = False
+
+    def __init__(
+        self, descriptor: int, label: str, encoder: CycleEncoder, *, limit: int | None, listed: int = 0
+    ) -> None:
         self._descriptor = descriptor
         self._label = label
         self._encoder = encoder
         self._limit = limit
         self._ask_at = 0.0
         self._regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
-        self.listed = 0
+        self.listed = listed
+
+    @classmethod
+    def to_file(
+        cls, path: str, encoder: CycleEncoder, *, limit: int | None = None, position: Mapping[str, int] | None = None
+    ) -> LineOutput:
+        """Open a file, empty, or cut off at a position; see `open_output`."""
+        if position is None:
+            try:
+                descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+            except OSError as error:
+                raise EngineError(f"cannot write {path}: {error.strerror}") from error
+            return cls(descriptor, path, encoder, limit=limit)
+        try:
+            descriptor = os.open(path, os.O_WRONLY)
+        except OSError as error:
+            raise EngineError(f"cannot go on with {path}: {error.strerror}") from error
+        if os.fstat(descriptor).st_size < position["bytes"]:
+            os.close(descriptor)
+            raise EngineError(f"cannot go on with {path}: it is shorter than it was when the run paused")
+        os.ftruncate(descriptor, position["bytes"])
+        os.lseek(descriptor, 0, os.SEEK_END)
+        return cls(descriptor, path, encoder, limit=limit, listed=position["listed"])
 
     @property
     def full(self) -> bool:
         """Whether the limit is reached."""
         return self._limit is not None and self.listed >= self._limit
 
-    def write(self, cycles: Cycles, give_up: Callable[[], bool]) -> bool:
+    def write(self, found: CycleLists, give_up: Callable[[], bool]) -> bool:
         """Write the cycles of a slice.
 
         Parameters
         ----------
-        cycles : Cycles
+        found : CycleLists
         give_up : callable
             Asked between pieces, and while a reader sleeps; once it says True the rest is not written.
 
@@ -129,7 +177,7 @@ class CycleOutput:
         EngineError
             If the output cannot be written; what is there are whole lines.
         """
-        for lines, data in self._encoder.encode(cycles):
+        for lines, data in self._encoder.encode(found):
             if give_up():
                 return False
             if self._limit is not None and self.listed + lines > self._limit:
@@ -146,6 +194,28 @@ class CycleOutput:
         poll = select.poll()
         poll.register(self._descriptor, 0)
         return any(event & select.POLLERR for _, event in poll.poll(0))
+
+    def position(self) -> dict[str, int]:
+        """Make everything written so far safe on the disk; return ``bytes`` and ``listed``, where to go on from.
+
+        Raises
+        ------
+        OptionError
+            If this is no file.
+        EngineError
+            If the disk fails.
+        """
+        if not self._regular:
+            raise OptionError(f"{self._label} is not a file, so a run that writes to it cannot be gone on with later")
+        try:
+            os.fsync(self._descriptor)
+        except OSError as error:
+            raise EngineError(f"cannot write {self._label}: {error.strerror}") from error
+        return {"bytes": os.lseek(self._descriptor, 0, os.SEEK_CUR), "listed": self.listed}
+
+    def close(self) -> None:
+        """Close the descriptor."""
+        os.close(self._descriptor)
 
     def _put(self, data: bytes, give_up: Callable[[], bool]) -> bool:
         if self._regular:
@@ -193,26 +263,6 @@ class CycleOutput:
         if self._regular and torn:
             end = os.lseek(self._descriptor, -torn, os.SEEK_CUR)
             os.ftruncate(self._descriptor, end)
-
-
-def _text_name(text: str) -> bytes:
-    if any(character in text for character in "\t\n\r\v\f\0"):
-        raise OptionError(f"the vertex name {text!r} does not fit in a line of text; list to a file.jsonl instead")
-    return text.encode(errors="backslashreplace")
-
-
-def _json_name(name: Hashable) -> bytes:
-    if isinstance(name, (int, np.integer)) and not isinstance(name, bool):
-        return b"%d" % int(name)
-    return json.dumps(str(name), ensure_ascii=False).encode(errors="backslashreplace")
-
-
-def _has_white_space(text: str) -> bool:
-    return any(character.isspace() for character in text)
-
-
-def _padded_width(longest: int) -> int:
-    return 4 if longest <= 4 else -(-longest // 8) * 8
 
 
 def _first_lines(data: bytes, lines: int) -> bytes:

@@ -8,158 +8,24 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
 import signal
 import time
 import traceback
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
-from app.events import (
-    Command,
-    DeviceReport,
-    Event,
-    Failed,
-    Finished,
-    ProbeCommand,
-    Progress,
-    Reason,
-    RunCommand,
-    Started,
-    StopCommand,
-    command_from_json,
-    event_to_json,
-)
-from kernels_ti.errors import ChordlessError, DeviceError, EngineError
+from app.channel import Channel, ClientIsGone
+from app.events import DeviceReport, Failed, Finished, ProbeCommand, Reason, RunCommand, Started
+from app.run_directory import RunDirectory, check_is_free, created, graph_hash, reopened
+from kernels_ti.errors import ChordlessError, DeviceError, EngineError, OptionError
 
 if TYPE_CHECKING:
-    from app.results import CycleOutput
-    from kernels_ti.run import Run, Snapshot
+    from app.checkpoint import Checkpoint, Sessions
+    from app.formats import LoadedGraph
+    from kernels_ti.run import Snapshot
 
-_SECONDS_BETWEEN_REPORTS = 0.1
 _NOT_OPTIONS = ("graph", "program_start")
-
-
-class ClientIsGone(BaseException):
-    """The other end of the pipes has closed: there is nobody left to work for, nor to report an error to."""
-
-
-class Channel:
-    """The engine's end of the two pipes.
-
-    Parameters
-    ----------
-    commands, events : int
-        The descriptors to read from and to write to.
-    """
-
-    def __init__(self, commands: int, events: int) -> None:
-        os.set_inheritable(commands, False)
-        os.set_inheritable(events, False)
-        self._commands = commands
-        self._events = events
-        self._unread = b""
-        self._stop_asked = False
-
-    def first_command(self) -> Command:
-        """Wait for the first command and return it."""
-        while b"\n" not in self._unread:
-            self._read()
-        line, _, self._unread = self._unread.partition(b"\n")
-        return command_from_json(line)
-
-    def stop_asked(self) -> bool:
-        """Obey what has come since the last call, without waiting; return whether a stop was asked for."""
-        while select.select([self._commands], [], [], 0)[0]:
-            self._read()
-        *lines, self._unread = self._unread.split(b"\n")
-        for line in lines:
-            if isinstance(command_from_json(line), StopCommand):
-                self._stop_asked = True
-        return self._stop_asked
-
-    def send(self, event: Event) -> None:
-        """Report `event`."""
-        try:
-            data = memoryview(event_to_json(event).encode() + b"\n")
-            while data:
-                data = data[os.write(self._events, data) :]
-        except BrokenPipeError as error:
-            raise ClientIsGone from error
-
-    def _read(self) -> None:
-        data = os.read(self._commands, 1 << 16)
-        if not data:
-            raise ClientIsGone
-        self._unread += data
-
-
-@dataclass
-class Search:
-    """One run: slices of search and pieces of output, between which commands, limits and reports have their turn."""
-
-    command: RunCommand
-    channel: Channel
-    run: Run
-    output: CycleOutput | None
-
-    def __post_init__(self) -> None:
-        self._snapshot = self.run.snapshot()
-        self._began = self._reported = time.monotonic()
-
-    def go(self) -> tuple[Reason, Snapshot]:
-        """Search until the end, a limit or a stop; return why it ended and the last totals."""
-        while not self.run.finished:
-            reason = self._pause()
-            if reason is not None:
-                return reason, self._snapshot
-            self._snapshot = self.run.advance()
-            reason = self._drain()
-            if reason is not None:
-                return reason, self._snapshot
-        return "complete", self._snapshot
-
-    def _drain(self) -> Reason | None:
-        if self.output is None:
-            return None
-        try:
-            if self.output.write(self.run.take_cycles(), lambda: self._pause() is not None):
-                return None
-        except BrokenPipeError:
-            return "closed"
-        return self._pause()
-
-    def _pause(self) -> Reason | None:
-        """Report if it is time to; return why to end here, if there is a reason, and then the same from now on."""
-        if time.monotonic() - self._reported >= _SECONDS_BETWEEN_REPORTS:
-            self._reported = time.monotonic()
-            self.channel.send(self._progress())
-        if self.channel.stop_asked():
-            return "interrupted"
-        if self.output is not None and self.output.reader_is_gone():
-            return "closed"
-        if self.command.limit is not None and self._found() >= self.command.limit:
-            return "limit"
-        if self.command.timeout is not None and time.monotonic() - self._began >= self.command.timeout:
-            return "timeout"
-        return None
-
-    def _found(self) -> int:
-        return self._snapshot.cycles if self.output is None else self.output.listed
-
-    def _progress(self) -> Progress:
-        snapshot = self._snapshot
-        return Progress(
-            seconds=snapshot.seconds,
-            paths=snapshot.paths,
-            cycles=snapshot.cycles,
-            frontier=snapshot.frontier,
-            frontier_by_length=snapshot.paths_by_length,
-            cycles_by_length=snapshot.cycles_by_length,
-            device_bytes=snapshot.device_bytes,
-            listed=0 if self.output is None else self.output.listed,
-        )
+_ROW_FORMATS = ("npy", "parts")
 
 
 def run(command: RunCommand, channel: Channel, standard_output: int) -> None:
@@ -175,61 +41,169 @@ def run(command: RunCommand, channel: Channel, standard_output: int) -> None:
     Raises
     ------
     ChordlessError
-        If the graph, the options, the device or the output are no good.
+        If the graph, the options, the device, the output or the run directory are no good.
     """
+    if command.checkpoint is not None and command.arch == "reference":
+        raise OptionError("--arch reference has no checkpoints: it keeps its place in Python's own stack")
+    if command.resume:
+        assert command.checkpoint is not None
+        with reopened(command.checkpoint) as directory:
+            _go_on(command, channel, directory)
+        return
+
     from app.formats import load_graph
+
+    if command.checkpoint is not None:
+        check_is_free(command.checkpoint)
+    loaded = load_graph(command.graph, simplify=command.simplify, file_format=command.file_format)
+    _search(command, channel, standard_output, loaded, None, None)
+
+
+def _go_on(command: RunCommand, channel: Channel, directory: RunDirectory) -> None:
+    """Search what a run has left, or report once more what a finished one has found."""
+    from app.checkpoint import open_checkpoint
+
+    loaded = directory.graph()
+    with open_checkpoint(directory.checkpoint, graph_hash(loaded.graph), _identity(command)) as checkpoint:
+        if not checkpoint.finished:
+            # Standard output cannot be cut back, so no run that has a directory lists to it.
+            _search(command, channel, -1, loaded, directory, checkpoint)
+            return
+        snapshot = _last_snapshot(checkpoint, command.min_length)
+        sessions, listed = checkpoint.sessions, checkpoint.listed
+    channel.send(_started(command, loaded, sessions, directory))
+    channel.send(_finished("complete", snapshot, loaded, sessions, listed, directory))
+
+
+def _search(
+    command: RunCommand,
+    channel: Channel,
+    standard_output: int,
+    loaded: LoadedGraph,
+    directory: RunDirectory | None,
+    checkpoint: Checkpoint | None,
+) -> None:
+    """Search on from a checkpoint, or from the beginning; in the latter case make the directory, if one is wanted."""
+    from app.engine_loop import Forecast, Keeper, Search, Session
+    from kernels_ti.device import open_device
     from kernels_ti.run import Options, Run
 
+    graph = loaded.graph
+    collect = command.output is not None
     options = Options(
         min_length=command.min_length,
         max_length=command.max_length,
         expansion=command.expansion,
-        collect=command.output is not None,
+        collect=collect,
+        rows=collect and command.output_format in _ROW_FORMATS,
+        part=command.part,
+        memory=command.memory,
     )
-    loaded = load_graph(command.graph, simplify=command.simplify, file_format=command.file_format)
-    graph = loaded.graph
-
-    from kernels_ti.device import open_device
-
     device = open_device(command.arch, threads=command.threads, graph=graph)
-    engine = Run(graph, device, options)
-    with _opened(command, graph.names, standard_output) as output:
-        setup_seconds = time.time() - command.program_start
-        channel.send(
-            Started(
-                graph=loaded.title,
-                n=graph.n,
-                m=graph.m,
-                max_degree=graph.max_degree,
-                arch=device.arch,
-                device=device.name,
-                setup_seconds=setup_seconds,
-                pid=os.getpid(),
-                options={key: value for key, value in asdict(command).items() if key not in _NOT_OPTIONS},
-            )
+    engine = Run(graph, device, options, None if checkpoint is None else checkpoint.state)
+    with contextlib.ExitStack() as stack:
+        if command.checkpoint is not None and directory is None:
+            directory = stack.enter_context(created(command.checkpoint, command, loaded))
+        output = None
+        if collect:
+            from app.results import open_output
+
+            position = None if checkpoint is None else checkpoint.position
+            output = stack.enter_context(open_output(command, graph, standard_output, position))
+        earlier = None if checkpoint is None else checkpoint.sessions
+        session = Session(command, device, time.time() - command.program_start, earlier)
+        search = Search(
+            command,
+            channel,
+            engine,
+            output,
+            keeper=None if directory is None else Keeper(directory, graph_hash(graph), _identity(command), session),
+            # The probes know nothing of parts.
+            forecast=Forecast(graph, command.min_length, command.max_length) if command.part is None else None,
+            unwritten=[] if checkpoint is None else list(checkpoint.unwritten),
         )
-        reason, snapshot = Search(command, channel, engine, output).go()
+        if directory is not None and checkpoint is None:
+            search.keep()
+        channel.send(_started(command, loaded, session.so_far(), directory))
+        reason, snapshot = search.go()
         listed = 0 if output is None else output.listed
-    channel.send(
-        Finished(
-            reason=reason,
-            graph=loaded.title,
-            n=graph.n,
-            m=graph.m,
-            max_degree=graph.max_degree,
-            cycles=snapshot.cycles,
-            cycles_by_length=snapshot.cycles_by_length,
-            paths=snapshot.paths,
-            frontier=snapshot.frontier,
-            frontier_by_length=snapshot.paths_by_length,
-            listed=listed,
-            device_bytes=snapshot.device_bytes,
-            arch=device.arch,
-            device=device.name,
-            setup_seconds=setup_seconds,
-            enumerate_seconds=snapshot.seconds,
-            total_seconds=time.time() - command.program_start,
-        )
+    channel.send(_finished(reason, snapshot, loaded, session.so_far(), listed, directory))
+
+
+def _identity(command: RunCommand) -> dict[str, Any]:
+    """Return what a checkpoint of this run is valid for."""
+    return {
+        "min_length": command.min_length,
+        "max_length": command.max_length,
+        "expansion": command.expansion,
+        "part": command.part,
+        "output_format": None if command.output is None else command.output_format,
+    }
+
+
+def _last_snapshot(checkpoint: Checkpoint, min_length: int) -> Snapshot:
+    from kernels_ti.run import Snapshot
+
+    state = checkpoint.state
+    paths = dict(sorted(state.paths_by_length.items()))
+    cycles = {t: count for t, count in sorted(state.cycles_by_length.items()) if t >= min_length}
+    return Snapshot(
+        paths_by_length=paths,
+        cycles_by_length=cycles,
+        paths=sum(paths.values()),
+        cycles=sum(cycles.values()),
+        seconds=state.seconds,
+        share=1.0,
+        finished=True,
+    )
+
+
+def _started(command: RunCommand, loaded: LoadedGraph, sessions: Sessions, directory: RunDirectory | None) -> Started:
+    graph = loaded.graph
+    return Started(
+        graph=loaded.title,
+        n=graph.n,
+        m=graph.m,
+        max_degree=graph.max_degree,
+        arch=sessions.arch,
+        device=sessions.device,
+        setup_seconds=sessions.setup_seconds,
+        pid=os.getpid(),
+        options={key: value for key, value in asdict(command).items() if key not in _NOT_OPTIONS},
+        directory=None if directory is None else os.path.abspath(directory.path),
+    )
+
+
+def _finished(
+    reason: Reason,
+    snapshot: Snapshot,
+    loaded: LoadedGraph,
+    sessions: Sessions,
+    listed: int,
+    directory: RunDirectory | None,
+) -> Finished:
+    graph = loaded.graph
+    return Finished(
+        reason=reason,
+        graph=loaded.title,
+        n=graph.n,
+        m=graph.m,
+        max_degree=graph.max_degree,
+        cycles=snapshot.cycles,
+        cycles_by_length=snapshot.cycles_by_length,
+        paths=snapshot.paths,
+        frontier=snapshot.frontier,
+        frontier_by_length=snapshot.paths_by_length,
+        listed=listed,
+        device_bytes=snapshot.device_bytes,
+        arch=sessions.arch,
+        device=sessions.device,
+        setup_seconds=sessions.setup_seconds,
+        enumerate_seconds=snapshot.seconds,
+        total_seconds=sessions.total_seconds,
+        share=snapshot.share,
+        peak_memory_bytes=sessions.peak_memory_bytes,
+        checkpoint=None if directory is None else str(directory.path),
     )
 
 
@@ -245,28 +219,6 @@ def probe(command: ProbeCommand, channel: Channel) -> None:
         channel.send(
             DeviceReport(command.arch, available=True, device=device.name, memory=device.memory, threads=device.threads)
         )
-
-
-@contextlib.contextmanager
-def _opened(command: RunCommand, names: tuple[object, ...], standard_output: int) -> Iterator[CycleOutput | None]:
-    if command.output is None:
-        yield None
-        return
-    from app.results import CycleEncoder, CycleOutput
-
-    encoder = CycleEncoder(names, command.output_format)
-    if command.output == "-":
-        descriptor, label = standard_output, "standard output"
-    else:
-        label = command.output
-        try:
-            descriptor = os.open(command.output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
-        except OSError as error:
-            raise EngineError(f"cannot write {label}: {error.strerror}") from error
-    try:
-        yield CycleOutput(descriptor, label, encoder, limit=command.limit)
-    finally:
-        os.close(descriptor)
 
 
 def _failure(error: Exception) -> Failed:

@@ -89,10 +89,12 @@ def lowest_taken(words: ti.template(), labels):
     all words, where a loop for each word would be compiled as often as there are words.
     """
     bits = ti.static(bits_of(words))
-    found, waits = 0, 1
+    word, base = labels[words.n - 1], (words.n - 1) * bits
+    for w in ti.static(range(words.n - 2, -1, -1)):
+        if labels[w] != word_of(0, bits):
+            word, base = labels[w], w * bits
+    low = word & (~word + word_of(1, bits))
     for w in ti.static(range(words.n)):
-        if waits == 1 and labels[w] != word_of(0, bits):
-            found = w * bits + lowest_bit(labels[w], bits)
-            labels[w] = without_lowest(labels[w], bits)
-            waits = 0
-    return found, labels
+        if base == w * bits:
+            labels[w] ^= low
+    return base + population(low - word_of(1, bits), bits), labels

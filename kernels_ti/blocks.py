@@ -2,19 +2,25 @@
 
 A chordless cycle lies inside one biconnected component, and each component is an induced subgraph as far as
 its cycles are concerned. So the search runs on the blocks, each with compact labels of its own: fewer words
-to a path, and the blocks of one graph, or of many, share a launch.
+to a path, and the blocks of one graph, or of many, share a launch. A large block may fall into balls,
+see `kernels_ti.balls`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.balls import LARGEST_WHOLE, Sample, balls, batch_ends, later_degrees, sample_balls, worthwhile
+from kernels_ti.biconnected import biconnected_edges
 from kernels_ti.graph import Graph, IntArray
 from kernels_ti.labeling import degree_labelling
+from kernels_ti.state import Layout
 
 Index = npt.NDArray[np.int32]
 
@@ -107,36 +113,113 @@ class BlockGroup:
         return (self.row_ptr[self.seed_roots + 1] - seeds - 1).astype(np.int64)
 
 
-def block_groups(graph: Graph, word_bits: int, *, whole: bool = False, nested: bool = False) -> list[BlockGroup]:
+@dataclass(frozen=True, eq=False)
+class BlockBatches:
+    """The blocks of a graph in batches that are made on demand, so that one at a time takes memory.
+
+    Attributes
+    ----------
+    shares : ndarray of float64, shape (batches,)
+        Expected part of the work of each batch; their sum is 1.
+    makers : tuple of callable
+        Each makes the groups of a batch.
+    """
+
+    shares: npt.NDArray[np.float64]
+    makers: tuple[Callable[[], list[BlockGroup]], ...]
+
+    def __len__(self) -> int:
+        return len(self.makers)
+
+    def __getitem__(self, batch: int) -> list[BlockGroup]:
+        return self.makers[batch]()
+
+
+def block_batches(graph: Graph, layout: Layout, word_bits: int) -> BlockBatches:
     """Split a graph into biconnected blocks with a cycle and group them by the words that they need.
 
     Parameters
     ----------
     graph : Graph
+    layout : Layout
+        With `whole` there is no split: the graph is one block, as in the paper's algorithm. With `nested` a
+        block of several words is searched for the cycles through its first labels only; the others lie in
+        what is left of it without them, which falls into blocks of at most half the words, and so on. With a
+        `radius` each root of a large block has a block of its own, its ball, if that needs far fewer words.
     word_bits : int
-        Bits to a word of the device, 32 or 64.
-    whole : bool
-        Do not split: the graph is one block, as in the paper's algorithm.
-    nested : bool
-        Search a block of several words only for the cycles through its first labels. The others lie in what
-        is left of it without them, which falls into blocks of at most half the words, and so on.
+        Bits to a word of the device, 32 or 64. Groups, rows, seeds and labels do not depend on it.
 
     Returns
     -------
-    list of BlockGroup
-        Fewest words first. Only groups with a seed: a forest gives none.
+    BlockBatches
+        The groups of a batch come with the fewest words first, and each has a seed: a forest gives one batch
+        without a group. Balls have batches of their own, after all other blocks.
     """
+    if layout.whole:
+        return BlockBatches(np.ones(1), (partial(_whole_graph, graph, layout.grain, word_bits),))
+    edges, block = biconnected_edges(graph)
+    in_balls = np.zeros(len(edges), np.bool_)
+    makers: list[Callable[[], list[BlockGroup]]] = []
+    if layout.radius is not None:
+        in_balls, makers = _ball_batches(edges, block, layout.radius, layout.grain, word_bits)
+    shares = np.full(len(makers), np.count_nonzero(in_balls) / max(len(makers), 1))
+    if not makers or not in_balls.all():
+        edges, block = edges[~in_balls], block[~in_balls]
+        makers.insert(0, partial(_blocks, edges, block, layout, word_bits))
+        shares = np.insert(shares, 0, max(len(edges), 1))
+    return BlockBatches(shares / shares.sum(), tuple(makers))
+
+
+def _whole_graph(graph: Graph, grain: int, word_bits: int) -> list[BlockGroup]:
+    layer = _Layer.of(graph, np.arange(graph.n), np.array([graph.n]), grain, nested=False)
+    return _groups([layer], grain, word_bits)
+
+
+def _blocks(edges: IntArray, block: IntArray, layout: Layout, word_bits: int) -> list[BlockGroup]:
+    """Lay out the blocks to which edges belong, and those nested in them."""
     layers = []
-    if whole:
-        layers.append(_Layer.of(graph, np.arange(graph.n), np.array([graph.n]), word_bits, nested=False))
-    else:
-        blocks = biconnected_edges(graph)
-        while blocks:
-            layers.append(_Layer.of(*_disjoint_union(blocks), word_bits, nested=nested))
-            blocks = layers[-1].inner_blocks()
+    while len(edges):
+        layers.append(_Layer.of(*_disjoint_union(edges, block), layout.grain, nested=layout.nested))
+        edges, block = layers[-1].inner_blocks()
+    return _groups(layers, layout.grain, word_bits)
+
+
+def _ball_batches(
+    edges: IntArray, block: IntArray, radius: int, grain: int, word_bits: int
+) -> tuple[npt.NDArray[np.bool_], list[Callable[[], list[BlockGroup]]]]:
+    """Choose the blocks for which balls are worthwhile; return which edges they have, and makers of the balls."""
+    maybe = np.bincount(block, minlength=1) > LARGEST_WHOLE
+    union, vertex_of, sizes = _disjoint_union(edges[maybe[block]], block[maybe[block]])
+    layer = _Layer.of(union, vertex_of, sizes, grain, nested=False)
+    sample = sample_balls(layer.rows, sizes, radius)
+    chosen = worthwhile(sample, sizes)
+    maybe[maybe] = chosen
+    rows = np.repeat(chosen, sizes)
+    roots = np.flatnonzero(rows & (later_degrees(layer.rows) > 1))
+    if not len(roots):
+        return maybe[block], []
+    inside = rows[sample.roots]
+    cuts = [0, *batch_ends(roots, Sample(sample.roots[inside], sample.sizes[inside])).tolist()]
+    return maybe[block], [partial(_balls, layer, roots[a:b], radius, grain, word_bits) for a, b in pairwise(cuts)]
+
+
+def _balls(layer: _Layer, roots: IntArray, radius: int, grain: int, word_bits: int) -> list[BlockGroup]:
+    """Lay out the balls of some rows of a layer."""
+    union, row_of, sizes = balls(layer.rows, roots, radius)
+    first_row = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    is_root = first_row == np.arange(union.n)
+    # Powers of two, so that there are few groups: the first of each kind has its kernels to compile.
+    words = 1 << np.ceil(np.log2(-(-sizes // grain))).astype(np.int64)
+    laid_out = _Layer(union, first_row, layer.vertex_of_row[row_of], is_root, np.repeat(words, sizes))
+    return _groups([laid_out], grain, word_bits)
+
+
+def _groups(layers: list[_Layer], grain: int, word_bits: int) -> list[BlockGroup]:
+    """Group the blocks of several layers by the words of `grain` bits that they need."""
     all_words = sorted({words for layer in layers for words in np.unique(layer.words).tolist()})
     groups = (
-        _group([layer.selected(layer.words == words) for layer in layers], words, word_bits) for words in all_words
+        _group([layer.selected(layer.words == words) for layer in layers], -(-words * grain // word_bits), word_bits)
+        for words in all_words
     )
     return [group for group in groups if len(group.seed_entries)]
 
@@ -145,7 +228,8 @@ def block_groups(graph: Graph, word_bits: int, *, whole: bool = False, nested: b
 class _Layer:
     """Disjoint blocks, each with its rows in the order of its degree labelling.
 
-    `rows` is the graph of all rows, `first_row`, `vertex_of_row` and `words` have an entry to a row.
+    `rows` is the graph of all rows, `first_row`, `vertex_of_row` and `words` have an entry to a row; these words
+    are those by which blocks are grouped, whatever the device's are.
     """
 
     rows: Graph
@@ -155,15 +239,15 @@ class _Layer:
     words: IntArray
 
     @classmethod
-    def of(cls, union: Graph, vertex_of: IntArray, sizes: IntArray, word_bits: int, *, nested: bool) -> _Layer:
+    def of(cls, union: Graph, vertex_of: IntArray, sizes: IntArray, grain: int, *, nested: bool) -> _Layer:
         """Lay out the blocks of a disjoint union, given by their numbers of vertices."""
         block_of = np.repeat(np.arange(len(sizes)), sizes)
         order = np.lexsort((degree_labelling(union), block_of))
         row_of = np.empty(union.n, np.int64)
         row_of[order] = np.arange(union.n)
-        words = -(-sizes // word_bits)
+        words = -(-sizes // grain)
         first_row = np.repeat(np.cumsum(sizes) - sizes, sizes)
-        roots = np.where(nested & (words > 1), sizes - word_bits * -(-words // 2), sizes)
+        roots = np.where(nested & (words > 1), sizes - grain * -(-words // 2), sizes)
         return cls(
             rows=Graph.from_edge_array(row_of[union.edges()].reshape(-1, 2), n=union.n),
             first_row=first_row,
@@ -172,12 +256,12 @@ class _Layer:
             words=np.repeat(words, sizes),
         )
 
-    def inner_blocks(self) -> list[IntArray]:
-        """Find the blocks of what is left without the roots, as edges between vertices of the input graph."""
+    def inner_blocks(self) -> tuple[IntArray, IntArray]:
+        """Find the blocks of what is left without the roots: their edges in the input graph, and the block of each."""
         edges = self.rows.edges()
         inner = edges[~self.is_root[edges].any(axis=1)]
-        left = Graph.from_edge_array(inner.reshape(-1, 2), n=self.rows.n)
-        return [self.vertex_of_row[block] for block in biconnected_edges(left)]
+        edges, block = biconnected_edges(Graph.from_edge_array(inner.reshape(-1, 2), n=self.rows.n))
+        return self.vertex_of_row[edges], block
 
     def selected(self, keep: npt.NDArray[np.bool_]) -> _Layer:
         """Only the blocks whose rows are all to be kept."""
@@ -207,77 +291,14 @@ def _group(layers: list[_Layer], words: int, word_bits: int) -> BlockGroup:
     )
 
 
-def _disjoint_union(blocks: list[IntArray]) -> tuple[Graph, IntArray, IntArray]:
-    """Put blocks, given by their edges, side by side.
+def _disjoint_union(edges: IntArray, block: IntArray) -> tuple[Graph, IntArray, IntArray]:
+    """Put blocks side by side, given by their edges and the number of the block of each.
 
     Returns the graph of all blocks, the vertex of the input that each of its vertices stands for, and the
     number of vertices of each block.
     """
-    sizes, vertices, edges, offset = [], [], [], 0
-    for block in blocks:
-        members, inverse = np.unique(block, return_inverse=True)
-        edges.append(inverse.reshape(-1, 2) + offset)
-        vertices.append(members)
-        sizes.append(len(members))
-        offset += len(members)
-    union = Graph.from_edge_array(np.concatenate(edges), n=offset)
-    return union, np.concatenate(vertices), np.array(sizes)
-
-
-def biconnected_edges(graph: Graph) -> list[IntArray]:
-    """Find the biconnected components that have a cycle.
-
-    Depth first with an explicit stack (Hopcroft and Tarjan 1973), so depth is bounded by memory only.
-
-    Parameters
-    ----------
-    graph : Graph
-
-    Returns
-    -------
-    list of ndarray of int64, shape (edges, 2)
-        The edges of each component with at least three vertices; bridges are left out.
-    """
-    row_ptr = graph.row_ptr.tolist()
-    col_idx = graph.col_idx.tolist()
-    cursor = row_ptr[:-1].copy()
-    discovered = [-1] * graph.n
-    low = [0] * graph.n
-    clock = 0
-    components: list[IntArray] = []
-    edge_stack: list[tuple[int, int]] = []
-    for root in range(graph.n):
-        if discovered[root] >= 0:
-            continue
-        discovered[root] = low[root] = clock
-        clock += 1
-        path = [root]
-        parents = [-1]
-        marks = [0]  # where in the edge stack the tree edge into each path vertex lies
-        while path:
-            v = path[-1]
-            if cursor[v] < row_ptr[v + 1]:
-                u = col_idx[cursor[v]]
-                cursor[v] += 1
-                if discovered[u] < 0:
-                    discovered[u] = low[u] = clock
-                    clock += 1
-                    marks.append(len(edge_stack))
-                    edge_stack.append((v, u))
-                    path.append(u)
-                    parents.append(v)
-                elif discovered[u] < discovered[v] and u != parents[-1]:
-                    edge_stack.append((v, u))
-                    low[v] = min(low[v], discovered[u])
-                continue
-            path.pop()
-            parent = parents.pop()
-            mark = marks.pop()
-            if parent < 0:
-                continue
-            low[parent] = min(low[parent], low[v])
-            if low[v] >= discovered[parent]:
-                if len(edge_stack) - mark > 1:
-                    components.append(np.array(edge_stack[mark:], np.int64))
-                del edge_stack[mark:]
-    return components
+    n = int(edges.max(initial=-1)) + 1
+    keys, places = np.unique(block[:, None] * n + edges, return_inverse=True)
+    block_of, vertex_of = np.divmod(keys, max(n, 1))
+    union = Graph.from_edge_array(places.reshape(-1, 2), n=len(keys))
+    return union, vertex_of, np.unique(block_of, return_counts=True)[1]

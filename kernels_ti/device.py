@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import io
 import os
 import platform
@@ -66,11 +67,6 @@ class Device:
         """Work items to a launch: where loops are limited, the items that one thread takes share the limit."""
         return 1 << 31 if self.loop_rounds == UNLIMITED_ROUNDS else 1 << 17
 
-    @property
-    def warp(self) -> bool:
-        """Whether the work items of a warp place their children together."""
-        return self.arch == "cuda"
-
     def buffer(self, values: np.ndarray) -> Any:
         """Copy an array to the device; on CPU it is the array itself.
 
@@ -93,18 +89,27 @@ class Device:
         EngineError
             If the device has no room for it.
         """
-        import taichi as ti
-
         if size > LARGEST_BUFFER:
             raise EngineError(f"a buffer of {size:,} elements is more than kernels can count ({LARGEST_BUFFER:,})")
-        types = {"int32": ti.i32, "uint32": ti.u32, "int64": ti.i64, "uint64": ti.u64}
         try:
-            if self.arch == "cpu":
-                return np.empty(size, dtype)
-            return ti.ndarray(types[np.dtype(dtype).name], (size,))
+            return self._allocated(size, np.dtype(dtype))
         except (MemoryError, RuntimeError) as error:
             wanted = size * np.dtype(dtype).itemsize / 2**20
             raise EngineError(f"{self.name} has no room for another {wanted:,.0f} MiB: {error}") from error
+
+    def _allocated(self, size: int, dtype: np.dtype[Any]) -> Any:
+        if self.arch == "cpu":
+            return np.empty(size, dtype)
+        import taichi as ti
+
+        types = {"int32": ti.i32, "uint32": ti.u32, "int64": ti.i64, "uint64": ti.u64}
+        return ti.ndarray(types[dtype.name], (size,))
+
+    def free_memory(self) -> int | None:
+        """Bytes of the device's memory that are free now, None where its driver does not say."""
+        if self.arch == "cuda":
+            return _free_cuda_memory()
+        return None if self.arch == "vulkan" else self.memory
 
     def download(self, buffer: Any) -> np.ndarray:
         """Copy a buffer back from the device; on CPU it is the buffer itself."""
@@ -199,7 +204,7 @@ def _start(ti: Any, arch: str, threads: int | None) -> Device:
     device = Device(arch, name, memory, threads, word_bits)
     from kernels_ti.selftest import LONG_LOOP, failures
 
-    found, rounds = failures(word_bits, device.warp, device.buffer, device.download)
+    found, rounds = failures(word_bits, arch, device.buffer, device.download)
     if found:
         raise DeviceError(f"{name} ({arch}) fails the self-test and is not used: {'; '.join(found)}")
     return Device(arch, name, memory, threads, word_bits, UNLIMITED_ROUNDS if rounds >= LONG_LOOP else rounds)
@@ -213,6 +218,13 @@ def _host_memory() -> int | None:
     if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
         return None
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _free_cuda_memory() -> int | None:
+    free, total = ctypes.c_size_t(), ctypes.c_size_t()
+    driver = ctypes.CDLL("libcuda.so.1" if sys.platform != "win32" else "nvcuda.dll")
+    asked = driver.cuMemGetInfo_v2(ctypes.byref(free), ctypes.byref(total))
+    return free.value if asked == 0 else None
 
 
 def _identity(arch: str, log: str) -> tuple[str, int | None]:

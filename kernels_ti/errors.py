@@ -37,3 +37,9 @@ class EngineError(ChordlessError, RuntimeError):
     """The enumeration itself failed: out of memory, a driver error, a child process that died."""
 
     exit_code = 1
+
+
+class CheckpointError(ChordlessError, ValueError):
+    """A run directory or its checkpoint cannot be used: damaged, foreign, in use, or not there."""
+
+    exit_code = 2

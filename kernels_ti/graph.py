@@ -154,10 +154,10 @@ class Graph:
     @classmethod
     def _from_simple_edges(cls, n: int, low: IntArray, high: IntArray, names: tuple[Hashable, ...] | None) -> Graph:
         rows, columns = np.concatenate((low, high)), np.concatenate((high, low))
-        order = np.lexsort((columns, rows))
         row_ptr = np.zeros(n + 1, np.int64)
         np.cumsum(np.bincount(rows, minlength=n), out=row_ptr[1:])
-        return cls(row_ptr, columns[order], names)
+        # Sorting one number for each entry is several times faster than sorting by two.
+        return cls(row_ptr, np.sort(rows * n + columns) % max(n, 1), names)
 
     @classmethod
     def from_edges(

@@ -2,49 +2,18 @@
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
+
 import numpy as np
 
 from kernels_ti.graph import Graph, IntArray
-
-_CHUNK_BITS = 10  # a bucket is a set of sets of 1,024 vertices, so that finding its lowest looks at two short integers
-
-
-class _Bucket:
-    """The vertices of one degree, lowest index first.
-
-    A two-level bit set: `chunks` holds the members 1,024 to an integer, `occupied` says which chunks have
-    any. Both integers stay short for every n in reach, so each operation takes constant time.
-    """
-
-    __slots__ = ("chunks", "occupied")
-
-    def __init__(self) -> None:
-        self.occupied = 0
-        self.chunks: dict[int, int] = {}
-
-    def add(self, v: int) -> None:
-        chunk = v >> _CHUNK_BITS
-        self.chunks[chunk] = self.chunks.get(chunk, 0) | 1 << (v & (1 << _CHUNK_BITS) - 1)
-        self.occupied |= 1 << chunk
-
-    def remove(self, v: int) -> None:
-        chunk = v >> _CHUNK_BITS
-        left = self.chunks[chunk] & ~(1 << (v & (1 << _CHUNK_BITS) - 1))
-        self.chunks[chunk] = left
-        if not left:
-            self.occupied &= ~(1 << chunk)
-
-    def lowest(self) -> int:
-        chunk = (self.occupied & -self.occupied).bit_length() - 1
-        members = self.chunks[chunk]
-        return chunk << _CHUNK_BITS | (members & -members).bit_length() - 1
 
 
 def degree_labelling(graph: Graph) -> IntArray:
     """Label the vertices in the order in which they have the least remaining degree.
 
     Repeatedly takes a vertex of least degree, the lowest index among equals, out of the graph. The result
-    is a degeneracy ordering. A bucket queue makes it linear in n + m.
+    is a degeneracy ordering.
 
     Parameters
     ----------
@@ -62,23 +31,27 @@ def degree_labelling(graph: Graph) -> IntArray:
     degree = graph.degrees.tolist()
     row_ptr = graph.row_ptr.tolist()
     col_idx = graph.col_idx.tolist()
+    by_degree = np.argsort(graph.degrees, kind="stable")
+    # A heap to each degree. A vertex stays in the heaps of the degrees that it had, and is passed over there.
+    ends = np.cumsum(np.bincount(graph.degrees, minlength=1))
+    heaps = [vertices.tolist() for vertices in np.split(by_degree, ends[:-1])]
     labels = [-1] * graph.n
-    buckets = [_Bucket() for _ in range(graph.max_degree + 1)]
-    for v, d in enumerate(degree):
-        buckets[d].add(v)
-    least = 0
-    for label in range(graph.n):
-        while not buckets[least].occupied:
+    least = label = 0
+    while label < graph.n:
+        if not heaps[least]:
             least += 1
-        v = buckets[least].lowest()
-        buckets[least].remove(v)
+            continue
+        v = heappop(heaps[least])
+        if degree[v] != least:
+            continue
+        degree[v] = -1
         labels[v] = label
+        label += 1
         for u in col_idx[row_ptr[v] : row_ptr[v + 1]]:
-            if labels[u] < 0:
-                d = degree[u]
-                buckets[d].remove(u)
-                buckets[d - 1].add(u)
-                degree[u] = d - 1
+            left = degree[u] - 1
+            if left >= 0:
+                degree[u] = left
+                heappush(heaps[left], u)
         least = max(least - 1, 0)
     return np.array(labels, np.int64)
 

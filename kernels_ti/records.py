@@ -10,12 +10,24 @@ Counters are pairs of 32-bit cells, low and high: 64-bit integers are not to be 
 
 import taichi as ti
 
-CELLS_PER_LEVEL = 4
-MOST_LEVELS = 4
-"""Levels that one launch may expand; the time to compile grows faster than they do."""
+CELLS_PER_LEVEL = 8
+"""Cells that each level of a queue of launches has in `control`; the last is for alignment."""
+
+MOST_LEVELS = 64
+"""Levels of the search that may be queued before the host looks."""
 
 CHILDREN, CYCLES = 0, 2
-"""First cells of the two counters that each level of a launch has in `control`."""
+"""First cells of the two counters: records placed for the next level, cycles found."""
+
+GROUP_SIDE = 16
+GROUP = GROUP_SIDE * GROUP_SIDE
+"""Work items of a group that reserve places together; it is a thread block of the GPU."""
+
+WARP = 32
+"""Work items of CUDA that run in step."""
+
+READY, ROOM, TAKEN = 4, 5, 6
+"""Cells for the records that the level expands, the places left for cycles, and the cycles stored before."""
 
 
 @ti.func
@@ -28,63 +40,137 @@ def count_up(control: ti.template(), cell, amount):
 
 
 @ti.func
-def placed(warp: ti.template(), control: ti.template(), cell, amount, item):
-    """Reserve `amount` consecutive places for this work item; return the first.
-
-    With `warp` (CUDA, every lane of the warp takes part) there is one atomic to a warp, else one to an item.
-    """
+def placed(control: ti.template(), cell, amount):
+    """Reserve `amount` consecutive places for this work item alone; return the first."""
     first = 0
-    if ti.static(warp):
-        lane = item & 31
-        upto = amount
-        for i in ti.static(range(5)):
-            below = ti.simt.warp.shfl_up_i32(ti.u32(0xFFFFFFFF), upto, 1 << i)
-            if lane >= 1 << i:
-                upto += below
-        base = 0
-        if lane == 31 and upto > 0:
-            base = count_up(control, cell, upto)
-        first = ti.simt.warp.shfl_sync_i32(ti.u32(0xFFFFFFFF), base, 31) + upto - amount
-    elif amount > 0:
+    if amount > 0:
         first = count_up(control, cell, amount)
     return first
 
 
 @ti.func
-def records_ready(control: ti.template(), level: ti.template(), parents, free, cycle_room):
-    """Say how many records level `level` of a launch has to expand: none once an earlier level did not fit.
-
-    A level fits when its children and itself share `free` places of the arena, and its cycles the places of
-    `cycle_room` that earlier levels left. The host judges by the same rule.
-    """
-    ready = parents
-    room = cycle_room
-    for j in ti.static(range(level)):
-        children = control[CELLS_PER_LEVEL * j + CHILDREN]
-        cycles = control[CELLS_PER_LEVEL * j + CYCLES]
-        carries = control[CELLS_PER_LEVEL * j + CHILDREN + 1] + control[CELLS_PER_LEVEL * j + CYCLES + 1]
-        fits = ready > 0 and carries == 0 and children <= ti.cast(ti.max(free - ready, 0), ti.u32)
-        if fits and cycles <= ti.cast(room, ti.u32):
-            ready = ti.cast(children, ti.i32)
-            room -= ti.cast(cycles, ti.i32)
-        else:
-            ready = 0
-    return ready
+def padded(items):
+    """Round a number of work items up to whole groups."""
+    return (items + GROUP - 1) // GROUP * GROUP
 
 
 @ti.func
-def cycles_before(control: ti.template(), level: ti.template()):
-    """Add up the cycles that the earlier levels of a launch found."""
-    cycles = ti.u32(0)
-    for j in ti.static(range(level)):
-        cycles += control[CELLS_PER_LEVEL * j + CYCLES]
-    return ti.cast(cycles, ti.i32)
+def summed_up(amounts, item, sums: ti.template()):
+    """Add up the amounts of the work items of a group before this one, without atomics.
+
+    Each item adds up those before it in its row of `GROUP_SIDE`, and the sums of the rows before.
+    """
+    me = item % GROUP
+    row = me // GROUP_SIDE
+    sums[me] = amounts
+    ti.simt.block.sync()
+    if me < GROUP_SIDE:
+        total = ti.u32(0)
+        for k in ti.static(range(GROUP_SIDE)):
+            total += sums[me * GROUP_SIDE + k]
+        sums[GROUP + me] = total
+    ti.simt.block.sync()
+    before = ti.u32(0)
+    for k in ti.static(range(GROUP_SIDE)):
+        if k < me % GROUP_SIDE:
+            before += sums[row * GROUP_SIDE + k]
+        if k < row:
+            before += sums[GROUP + k]
+    return before
+
+
+@ti.func
+def summed_up_by_warps(amounts, item, sums: ti.template()):
+    """Do the same on CUDA, where the 32 work items of a warp read one another's registers."""
+    lane, warp = item % WARP, item % GROUP // WARP
+    upto = ti.cast(amounts, ti.i32)
+    for i in ti.static(range(5)):
+        below = ti.simt.warp.shfl_up_i32(ti.u32(0xFFFFFFFF), upto, 1 << i)
+        if lane >= 1 << i:
+            upto += below
+    if lane == WARP - 1:
+        sums[warp] = ti.cast(upto, ti.u32)
+    ti.simt.block.sync()
+    before = ti.cast(upto, ti.u32) - amounts
+    for k in ti.static(range(GROUP // WARP)):
+        if k < warp:
+            before += sums[k]
+    return before
+
+
+@ti.func
+def placed_together(warps: ti.template(), control: ti.template(), level, opened, closing, item):
+    """Reserve places for the children and cycles of a whole group of work items with one atomic for each.
+
+    One atomic to a work item would be the slowest part of a launch: all of them meet at the same address.
+    Every item of the group must take part. Up to 255 children and cycles of an item share a word.
+
+    Returns
+    -------
+    int, int
+        First place for the item's children, and for its cycles.
+    """
+    # One cell for each item, one for each row, and the first places of the group.
+    sums = ti.simt.block.SharedArray((GROUP + GROUP_SIDE + 2,), ti.u32)
+    amounts = ti.cast(opened, ti.u32) | ti.cast(closing, ti.u32) << ti.u32(16)
+    before = ti.u32(0)
+    if ti.static(warps):
+        before = summed_up_by_warps(amounts, item, sums)
+    else:
+        before = summed_up(amounts, item, sums)
+    if item % GROUP == GROUP - 1:
+        total = before + amounts
+        children, found = ti.cast(total & ti.u32(0xFFFF), ti.i32), ti.cast(total >> ti.u32(16), ti.i32)
+        cell = CELLS_PER_LEVEL * level
+        sums[GROUP + GROUP_SIDE] = ti.cast(placed(control, cell + CHILDREN, children), ti.u32)
+        sums[GROUP + GROUP_SIDE + 1] = ti.cast(placed(control, cell + CYCLES, found), ti.u32)
+    ti.simt.block.sync()
+    child = ti.cast(sums[GROUP + GROUP_SIDE] + (before & ti.u32(0xFFFF)), ti.i32)
+    cycle = ti.cast(sums[GROUP + GROUP_SIDE + 1] + (before >> ti.u32(16)), ti.i32)
+    ti.simt.block.sync()
+    return child, cycle
+
+
+@ti.func
+def opened_level(control: ti.template(), level, levels, parents, free, cycle_room):
+    """Work out what a level of a queue of launches has to do, from the counters of the level before it.
+
+    The first level expands `parents` records. A later one, up to `levels`, expands the children of the level
+    before it, and none once a level did not fit: a level fits when its children and itself share `free` places of the
+    arena, and its cycles the places of `cycle_room` that earlier levels left. The host judges by the same rule.
+
+    Returns
+    -------
+    int, int, int
+        Records that are ready, places left for cycles, cycles stored by the levels before.
+    """
+    ready, room, taken = parents, cycle_room, 0
+    if level > 0:
+        before = CELLS_PER_LEVEL * (level - 1)
+        children, cycles = control[before + CHILDREN], control[before + CYCLES]
+        expanded = ti.cast(control[before + READY], ti.i32)
+        room = ti.cast(control[before + ROOM], ti.i32)
+        taken = ti.cast(control[before + TAKEN], ti.i32)
+        ready = 0
+        if level < levels and control[before + CHILDREN + 1] + control[before + CYCLES + 1] == ti.u32(0):
+            if children <= ti.cast(ti.max(free - expanded, 0), ti.u32) and cycles <= ti.cast(room, ti.u32):
+                ready = ti.cast(children, ti.i32)
+                room -= ti.cast(cycles, ti.i32)
+                taken += ti.cast(cycles, ti.i32)
+    return ready, room, taken
+
+
+@ti.func
+def note_level(control: ti.template(), level, ready, room, taken):
+    """Keep what `opened_level` found, for the level that follows."""
+    cell = CELLS_PER_LEVEL * level
+    control[cell + READY] = ti.cast(ready, ti.u32)
+    control[cell + ROOM] = ti.cast(room, ti.u32)
+    control[cell + TAKEN] = ti.cast(taken, ti.u32)
 
 
 @ti.kernel
-def counters(control: ti.types.ndarray(ti.u32, 1)) -> ti.types.vector(CELLS_PER_LEVEL * MOST_LEVELS, ti.u32):
-    """Return all counters of a launch: much faster than copying the array to the host."""
-    cells = ti.Vector([ti.u32(0)] * (CELLS_PER_LEVEL * MOST_LEVELS))
-    for k in ti.static(range(CELLS_PER_LEVEL * MOST_LEVELS)):
-        cells[k] = control[k]
-    return cells
+def clear(control: ti.types.ndarray(ti.u32, 1)):
+    """Set all counters to zero, before a queue of launches; one work item takes one cell."""
+    for cell in range(CELLS_PER_LEVEL * MOST_LEVELS):
+        control[cell] = ti.u32(0)

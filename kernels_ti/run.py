@@ -1,97 +1,43 @@
 """The run: a host loop over slices of the search, with counts after each.
 
-A run is single-threaded and does nothing between two calls of `Run.advance`, so its caller reports, pauses
-and stops as it likes.
+A run is single-threaded and does nothing between two calls of `Run.advance`, so its caller reports, pauses,
+stops, or takes its state to go on from elsewhere, as it likes.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from numbers import Integral
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
 
-from kernels_ti.blocks import BlockGroup, block_groups
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.balls import choose_radius
+from kernels_ti.blocks import BlockGroup, block_batches
+from kernels_ti.cycles import Cycles
 from kernels_ti.device import Device, require_running
 from kernels_ti.errors import EngineError, OptionError
+from kernels_ti.estimate import seed_weights
 from kernels_ti.graph import Graph
-from kernels_ti.search import Cycles, ResidentBlocks, Search, Totals, require_room
+from kernels_ti.memory import search_budget
+from kernels_ti.options import Options, Snapshot
+from kernels_ti.search import GroupSearch, ResidentBlocks, Search, Totals, require_room
+from kernels_ti.state import STATE_WORD_BITS, GroupState, Layout, Rows, RunState, populations
+
+if TYPE_CHECKING:
+    from kernels_ti.search_survey import SurveySearch
+
+__all__ = ["Options", "Run", "Snapshot"]
 
 SLICE_SECONDS = 0.1
-EXPANSIONS = ("two-ended", "paper")
+NEARLY_DONE = 1 - 2**-20
+"""Share of a search that is not finished, at most."""
 
 
-@dataclass(frozen=True)
-class Options:
-    """What to search for, and how.
-
-    Attributes
-    ----------
-    min_length, max_length : int, int or None
-        Vertices of the shortest and the longest cycle that is wanted. A maximum prunes the search, a
-        minimum only leaves out the shorter ones.
-    expansion : {"two-ended", "paper"}
-        How a path grows: at the end with fewer extensions and with a certificate that it can be closed, or
-        as in the paper, at its last vertex alone, breadth first, in the whole graph.
-    collect : bool
-        Make the cycles themselves, for `Run.take_cycles`, not only their number.
-
-    Raises
-    ------
-    OptionError
-        If a bound is below 3, the bounds exclude each other, or there is no such expansion.
-    """
-
-    min_length: int = 3
-    max_length: int | None = None
-    expansion: str = "two-ended"
-    collect: bool = False
-
-    def __post_init__(self) -> None:
-        for name in ("min_length", "max_length"):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) and (value is not None or name == "min_length"):
-                raise OptionError(f"{name} must be a whole number, not {value!r}")
-        if self.min_length < 3:
-            raise OptionError(f"the minimum length must be 3 or more (a triangle), not {self.min_length}")
-        if self.max_length is not None and self.max_length < 3:
-            raise OptionError(f"the maximum length must be 3 or more (a triangle), not {self.max_length}")
-        if self.max_length is not None and self.max_length < self.min_length:
-            raise OptionError(f"the maximum length {self.max_length} is less than the minimum {self.min_length}")
-        if self.expansion not in EXPANSIONS:
-            raise OptionError(f"there is no expansion {self.expansion!r}: choose {' or '.join(EXPANSIONS)}")
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """Where a run stands.
-
-    Attributes
-    ----------
-    paths_by_length : dict of int to int
-        |T_t|: paths with t vertices that have been put into the frontier so far.
-    cycles_by_length : dict of int to int
-        |C_t|: cycles with t vertices found so far, within the bounds; 3 stands for the triangles.
-    frontier : int
-        Paths that wait now, and pairs of neighbours from which stage 2 has yet to start.
-    paths, cycles : int
-        Sums of the two.
-    seconds : float
-        Time spent searching.
-    device_bytes : int
-        Bytes of the buffers on the device.
-    finished : bool
-        Whether the search is complete.
-    """
-
-    paths_by_length: dict[int, int] = field(default_factory=dict)
-    cycles_by_length: dict[int, int] = field(default_factory=dict)
-    frontier: int = 0
-    paths: int = 0
-    cycles: int = 0
-    seconds: float = 0.0
-    device_bytes: int = 0
-    finished: bool = False
+Weights = list[npt.NDArray[np.float64]]
+"""For each group of blocks the share of the search behind each of its seeds."""
 
 
 class Run:
@@ -106,14 +52,21 @@ class Run:
     device : Device
         From `kernels_ti.device.open_device`.
     options : Options
+    state : RunState, optional
+        Go on from here. It must come from a run of the same graph, bounds, expansion and part, and with
+        `collect` from one that collected; the device may be another.
 
     Raises
     ------
     DeviceError, EngineError
         If the device cannot hold or run this graph.
+    OptionError
+        If the options cannot be combined, or the budget of memory is too small.
     """
 
-    def __init__(self, graph: Graph, device: Device, options: Options | None = None) -> None:
+    def __init__(
+        self, graph: Graph, device: Device, options: Options | None = None, state: RunState | None = None
+    ) -> None:
         require_running(device)
         self.graph = graph
         self.device = device
@@ -121,51 +74,123 @@ class Run:
         self._longest = min(graph.n, self.options.max_length or graph.n)
         self._totals = Totals()
         self._seconds = 0.0
-        self._waiting: list[Cycles] = []
+        self._share = 0.0
+        self._batch = 0
+        self._batch_shares = np.ones(1)
+        self._states: list[GroupState] = []
+        self._group = 0
+        self._survey: SurveySearch | None = None
         self._later_pairs = 0
+        self._later_share = 0.0
+        self._cycles: list[Cycles] = []
+        self._rows: list[Rows] = []
         self._broken = False
-        self._searches = self._plan() if self._longest >= 3 else iter(())
+        if state is not None:
+            self._totals.add(state.paths_by_length, state.cycles_by_length)
+            self._seconds, self._share, self._batch = state.seconds, state.share, state.batch
+        self._layout = _layout(graph, device, self.options) if state is None else state.layout
+        self._searches = self._plan(state) if self._longest >= 3 else iter(())
         self._current: Search | None = next(self._searches, None)
 
-    def _plan(self) -> Iterator[Search]:
-        """Check that the device can search all of the graph; return the searches to make, one after another."""
-        options, device = self.options, self.device
-        paper = options.expansion == "paper"
-        if device.arch == "reference":
+    def _plan(self, state: RunState | None) -> Iterator[Search]:
+        """Return the searches to make, one after another."""
+        if self.device.arch == "reference":
+            if state is not None or self.options.part is not None:
+                raise OptionError("the reference searches a graph in one piece: choose another arch")
             from kernels_ti.search_reference import ReferenceSearch
 
-            return iter([ReferenceSearch(self.graph, self._longest, options.collect)])
-        if device.arch == "cpu" and not paper:
-            groups = block_groups(self.graph, device.word_bits, nested=True)
-            require_room(device, groups)
-            return self._sweeps(groups)
-        from kernels_ti.search_wave import require_loops
+            return iter([ReferenceSearch(self.graph, self._longest, self.options.collect)])
+        return self._batches(state)
 
-        groups = block_groups(self.graph, device.word_bits, whole=paper)
-        for group in groups:
-            require_room(device, [group])
-            require_loops(device, group)
-        return self._waves(groups, not paper)
+    def _batches(self, state: RunState | None) -> Iterator[Search]:
+        """Search batch by batch; without balls there is only one."""
+        batches = block_batches(self.graph, self._layout, self.device.word_bits)
+        self._batch_shares = batches.shares
+        while self._batch < len(batches):
+            groups = batches[self._batch]
+            weights = seed_weights(groups, self._longest)
+            if state is not None and state.groups:
+                self._states = list(state.groups)
+            else:
+                self._begin(groups, weights)
+            state = None
+            budget = search_budget(self.device, self.options.memory)
+            yield from self._waves(groups, weights, budget) if self._is_wave else self._sweeps(groups, weights, budget)
+            self._batch, self._states = self._batch + 1, []
 
-    def _sweeps(self, groups: list[BlockGroup]) -> Iterator[Search]:
+    @property
+    def _is_wave(self) -> bool:
+        return self.device.arch != "cpu" or self._layout.whole
+
+    def _begin(self, groups: list[BlockGroup], weights: Weights) -> None:
+        """Make the states of groups of which nothing is done yet, or of this run's part of them."""
+        if self.options.part is None:
+            self._states = [GroupState() for _ in groups]
+            return
+        from kernels_ti.partition import split
+
+        begun = split(groups, weights, *self.options.part, self._longest, self.options.collect)
+        self._states = list(begun.groups)
+        self._totals.add(begun.paths_by_length, begun.cycles_by_length)
+        if self.options.collect:
+            self._keep(Cycles.of_lists(begun.found))
+
+    def _sweeps(self, groups: list[BlockGroup], weights: Weights, budget: int) -> Iterator[Search]:
         """Stage 1 over all groups, then stage 2 group by group, so that one set of stacks is held at a time."""
         from kernels_ti.search_survey import SurveySearch
         from kernels_ti.search_sweep import SweepSearch
 
-        blocks = [ResidentBlocks(self.device, group) for group in groups]
-        yield SurveySearch(blocks, self._longest, self.options.collect)
-        if self._longest > 3:
-            for i, group in enumerate(blocks):
-                self._later_pairs = sum(int(later.pairs_before[-1]) for later in blocks[i + 1 :])
-                yield SweepSearch(group, self._longest, self.options.collect)
+        require_room(self.device, groups, budget)
+        blocks = [ResidentBlocks(self.device, group, self.graph.n) for group in groups]
+        budget -= sum(group.bytes for group in blocks)
+        surveyed = [state.surveyed for state in self._states]
+        if any(done < group.seeds for done, group in zip(surveyed, blocks, strict=True)):
+            self._look_ahead(groups, weights, 0)
+            survey = SurveySearch(blocks, surveyed, self._longest, self.options.collect)
+            self._survey = survey
+            yield survey
+            self._survey = None
+            self._states = [
+                replace(state, surveyed=group.seeds) for state, group in zip(self._states, blocks, strict=True)
+            ]
+        for i, group in enumerate(blocks if self._longest > 3 else []):
+            state = self._begin_group(groups, weights, i)
+            if state is not None:
+                yield SweepSearch(group, self._longest, self.options.collect, state, weights[i], budget)
 
-    def _waves(self, groups: list[BlockGroup], two_ended: bool) -> Iterator[Search]:
+    def _waves(self, groups: list[BlockGroup], weights: Weights, budget: int) -> Iterator[Search]:
         """Both stages group by group, so that one arena is held at a time."""
-        from kernels_ti.search_wave import WaveSearch
+        from kernels_ti.search_wave import WaveSearch, require_loops
 
+        for group in groups:
+            require_room(self.device, [group], budget)
+            require_loops(self.device, group)
+        two_ended = self.options.expansion == "two-ended"
         for i, group in enumerate(groups):
-            self._later_pairs = sum(int(later.pairs_of_seed.sum()) for later in groups[i + 1 :])
-            yield WaveSearch(self.device, group, self._longest, self.options.collect, two_ended)
+            state = self._begin_group(groups, weights, i)
+            if state is not None:
+                blocks = ResidentBlocks(self.device, group, self.graph.n)
+                memory = budget - blocks.bytes
+                yield WaveSearch(blocks, self._longest, self.options.collect, two_ended, state, weights[i], memory)
+
+    def _begin_group(self, groups: list[BlockGroup], weights: Weights, i: int) -> GroupState | None:
+        """Make a group the current one; return what is left of it to do, if anything."""
+        self._look_ahead(groups, weights, i + 1)
+        seeds = len(groups[i].seed_entries)
+        state, self._states[i] = self._states[i], GroupState(seeds, seeds)
+        self._group = i
+        return None if min(state.next_seed, state.surveyed) == seeds and state.frames == () else state
+
+    def _look_ahead(self, groups: list[BlockGroup], weights: Weights, first: int) -> None:
+        """Add up what is left in the groups from `first` on, while none of it is being searched."""
+        self._later_pairs, self._later_share = 0, 0.0
+        for i in range(first, len(groups)):
+            state = self._states[i] = replace(self._states[i], frames=tuple(self._states[i].frames))
+            self._later_pairs += int(groups[i].pairs_of_seed[state.next_seed :].sum())
+            self._later_share += float(weights[i][state.next_seed :].sum())
+            for frames in state.frames:
+                self._later_pairs += frames.paths
+                self._later_share += frames.share
 
     @property
     def finished(self) -> bool:
@@ -194,9 +219,9 @@ class Run:
             self._broken = True
             started = time.perf_counter()
             self._current.advance(SLICE_SECONDS)
-            self._seconds += time.perf_counter() - started
             if self.options.collect:
-                self._waiting.append(self._current.take_cycles())
+                self._keep(self._current.take_rows() if self.options.rows else self._current.take_cycles())
+            self._seconds += time.perf_counter() - started
             if self._current.finished:
                 self._totals.add(self._current.totals.paths, self._current.totals.cycles)
                 self._current = None
@@ -206,10 +231,7 @@ class Run:
 
     def snapshot(self) -> Snapshot:
         """Say where the run stands, without searching."""
-        totals = Totals()
-        totals.add(self._totals.paths, self._totals.cycles)
-        if self._current is not None:
-            totals.add(self._current.totals.paths, self._current.totals.cycles)
+        totals = self._all_totals()
         paths = dict(sorted(totals.paths.items()))
         cycles = {t: count for t, count in sorted(totals.cycles.items()) if t >= self.options.min_length}
         return Snapshot(
@@ -219,9 +241,74 @@ class Run:
             paths=sum(paths.values()),
             cycles=sum(cycles.values()),
             seconds=self._seconds,
+            share=self._share_done(),
             device_bytes=0 if self._current is None else self._current.device_bytes,
             finished=self.finished,
         )
+
+    def _all_totals(self) -> Totals:
+        totals = Totals()
+        totals.add(self._totals.paths, self._totals.cycles)
+        if self._current is not None:
+            totals.add(self._current.totals.paths, self._current.totals.cycles)
+        return totals
+
+    def _share_done(self) -> float:
+        if self.finished:
+            return 1.0
+        if self._current is not None:
+            left = self._current.remaining + self._later_share
+            done = float(self._batch_shares[: self._batch].sum() + self._batch_shares[self._batch] * (1 - left))
+            self._share = max(self._share, min(done, NEARLY_DONE))
+        return self._share
+
+    def state(self) -> RunState:
+        """Hand out all that is still to do, so that another run can go on from here.
+
+        Returns
+        -------
+        RunState
+            Its frames may be made while they are gone through, once; the run must not advance meanwhile.
+
+        Raises
+        ------
+        EngineError
+            If the run is broken, or cycles that were found have not been taken.
+        OptionError
+            For the reference, which keeps its place in Python's own stack.
+        """
+        if self._broken:
+            raise EngineError("this run cannot go on: an earlier slice of it ended in an exception")
+        if self.device.arch == "reference":
+            raise OptionError("the reference cannot be stopped and resumed: choose another arch")
+        if self._cycles or self._rows:
+            raise EngineError("cycles that were found have not been taken")
+        totals = self._all_totals()
+        groups = list(self._states)
+        if self._survey is not None:
+            groups = [replace(state, surveyed=done) for state, done in zip(groups, self._survey.surveyed, strict=True)]
+        elif self._current is not None:
+            search = cast(GroupSearch, self._current)
+            groups[self._group] = GroupState(search.surveyed, search.next_seed, search.frames())
+        return RunState(
+            layout=self._layout,
+            batch=self._batch,
+            groups=tuple(groups),
+            paths_by_length=totals.paths,
+            cycles_by_length=totals.cycles,
+            seconds=self._seconds,
+            share=self._share_done(),
+        )
+
+    def _keep(self, found: Cycles | Rows) -> None:
+        """Keep cycles until they are taken."""
+        if isinstance(found, Cycles):
+            if self.options.rows:
+                self._keep(found.rows(self.graph.n))
+            elif len(found):
+                self._cycles.append(found)
+        elif len(found):
+            self._rows.append(found)
 
     def take_cycles(self) -> Cycles:
         """Take the cycles found since the last call.
@@ -229,9 +316,35 @@ class Run:
         Returns
         -------
         Cycles
-            None of them without ``Options.collect``.
+            None of them without ``Options.collect``, or with ``Options.rows``.
         """
-        found, self._waiting = Cycles.joined(self._waiting), []
+        found, self._cycles = Cycles.joined(self._cycles), []
         if self.options.min_length > 3:
             found = found.chosen(found.lengths >= self.options.min_length)
         return found
+
+    def take_rows(self) -> Rows:
+        """Take the cycles found since the last call as bit rows.
+
+        Returns
+        -------
+        ndarray of uint64, shape (k, ceil(n / 64))
+            Bit ``v % 64`` of word ``v // 64`` is set when vertex v lies on the cycle. None of them without
+            ``Options.rows``.
+        """
+        words = -(-self.graph.n // STATE_WORD_BITS)
+        found: Rows = np.concatenate([np.empty((0, words), np.uint64), *self._rows])
+        self._rows = []
+        if self.options.min_length > 3:
+            found = found[populations(found) >= self.options.min_length]
+        return found
+
+
+def _layout(graph: Graph, device: Device, options: Options) -> Layout:
+    """Choose how the graph is laid out in blocks."""
+    if options.expansion == "paper":
+        return Layout(whole=True, grain=device.word_bits)
+    radius = None if options.max_length is None else choose_radius(graph, options.max_length)
+    if options.part is not None:  # the parts of one search may run on different devices
+        return Layout(nested=True, grain=STATE_WORD_BITS, radius=radius)
+    return Layout(nested=device.arch == "cpu", grain=device.word_bits, radius=radius)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -9,55 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.blocks import BlockGroup
+from kernels_ti.cycles import Cycles
 from kernels_ti.device import LARGEST_BUFFER, Device
 from kernels_ti.errors import EngineError
-from kernels_ti.graph import IntArray
+from kernels_ti.state import STATE_WORD_BITS, Frames, Rows
 
-TRACED_AT_ONCE = 1 << 22
+TRACED_AT_ONCE = 1 << 21
 """Vertices of cycles that are put in order in one launch."""
 
-
-@dataclass(frozen=True, eq=False)
-class Cycles:
-    """Some cycles, one behind the other.
-
-    Attributes
-    ----------
-    offsets : ndarray of int64, shape (k + 1,)
-        Cycle i is ``vertices[offsets[i]:offsets[i + 1]]``.
-    vertices : ndarray of int64
-        Vertex indices of the input graph in cycle order; each cycle starts at its smallest vertex and goes
-        on to that vertex's smaller neighbour.
-    """
-
-    offsets: IntArray
-    vertices: IntArray
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def lengths(self) -> IntArray:
-        """Vertices of each cycle, shape (k,)."""
-        return np.diff(self.offsets)
-
-    def chosen(self, keep: npt.NDArray[np.bool_]) -> Cycles:
-        """Only the cycles for which `keep`, shape (k,), is true."""
-        lengths = self.lengths
-        return Cycles(
-            np.concatenate(([0], np.cumsum(lengths[keep]))).astype(np.int64), self.vertices[np.repeat(keep, lengths)]
-        )
-
-    @staticmethod
-    def joined(pieces: list[Cycles]) -> Cycles:
-        """All cycles of some pieces, in order."""
-        if len(pieces) == 1:
-            return pieces[0]
-        lengths = np.concatenate([np.empty(0, np.int64), *(piece.lengths for piece in pieces)])
-        return Cycles(
-            np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
-            np.concatenate([np.empty(0, np.int64), *(piece.vertices for piece in pieces)]),
-        )
+ROW_BYTES_AT_ONCE = 16 << 20
+"""Bytes of bit rows over the graph's vertices that one launch makes."""
 
 
 @dataclass
@@ -84,9 +46,13 @@ class Totals:
 
 
 class Search(Protocol):
-    """A search of one group of blocks, in slices."""
+    """A search in slices: of stage 1, of one group of blocks, or of a whole graph."""
 
     totals: Totals
+
+    @property
+    def remaining(self) -> float:
+        """Share of the whole search, or batch of blocks, that this search has still to do."""
 
     @property
     def finished(self) -> bool:
@@ -106,23 +72,55 @@ class Search(Protocol):
     def take_cycles(self) -> Cycles:
         """Return the cycles found since the last call."""
 
+    def take_rows(self) -> Rows:
+        """Return them as bit rows over the graph's vertices, shape (k, words of a row), instead."""
 
-def require_room(device: Device, groups: list[BlockGroup]) -> None:
-    """Refuse groups of blocks whose bit rows the device cannot hold together.
+
+class GroupSearch(Search, Protocol):
+    """Stage 2 of one group of blocks; it can be handed out and begun again."""
+
+    @property
+    def surveyed(self) -> int:
+        """Seeds whose triangles and triplets are counted, from the first on."""
+
+    @property
+    def next_seed(self) -> int:
+        """Seeds that stage 2 has taken, from the first on."""
+
+    def frames(self) -> Iterator[Frames]:
+        """All paths that wait, in pieces, once the cycles found have been taken; nothing changes."""
+
+
+def require_room(device: Device, groups: list[BlockGroup], memory: int) -> None:
+    """Refuse groups of blocks that do not fit into a budget of memory together.
+
+    Parameters
+    ----------
+    device : Device
+    groups : list of BlockGroup
+    memory : int
+        Bytes.
 
     Raises
     ------
     EngineError
         The message says how much memory they would need.
     """
-    sizes = [group.rows * group.words * group.word_bits // 8 for group in groups]
     too_long = any(group.rows * group.words > LARGEST_BUFFER for group in groups)
-    if too_long or sum(sizes) > (device.memory or 1 << 62):
+    needed = sum(block_bytes(group) for group in groups)
+    if too_long or needed > memory:
         longest = max(group.longest_block for group in groups)
         raise EngineError(
-            f"a block of {longest:,} vertices needs {sum(sizes) / 2**30:,.1f} GiB for its bit rows, "
-            f"more than {device.name} can hold"
+            f"a block of {longest:,} vertices needs {needed / 2**30:,.2f} GiB for its bit rows, more than the "
+            f"{memory / 2**30:,.2f} GiB that may be used on {device.name}; "
+            "--max-length would do with small parts of it, --memory allows more"
         )
+
+
+def block_bytes(group: BlockGroup) -> int:
+    """Bytes of the bit rows and the CSR arrays of a group on a device."""
+    words = group.rows * group.words * group.word_bits // 8
+    return words + 4 * (3 * group.rows + len(group.neighbour) + 2 * len(group.seed_entries))
 
 
 class ResidentBlocks:
@@ -132,6 +130,8 @@ class ResidentBlocks:
     ----------
     device : Device
     group : BlockGroup
+    vertices : int
+        Vertices of the whole graph.
 
     Attributes
     ----------
@@ -139,9 +139,10 @@ class ResidentBlocks:
         See `kernels_ti.blocks.BlockGroup`.
     """
 
-    def __init__(self, device: Device, group: BlockGroup) -> None:
+    def __init__(self, device: Device, group: BlockGroup, vertices: int) -> None:
         self.device = device
         self.group = group
+        self.vertices = vertices
         self.rows = device.buffer(group.bit_rows().reshape(-1))
         self.first_row = device.buffer(group.first_row)
         self.row_ptr = device.buffer(group.row_ptr)
@@ -161,18 +162,22 @@ class ResidentBlocks:
     @property
     def bytes(self) -> int:
         """Bytes of the bit rows and the CSR arrays on the device."""
-        group = self.group
-        words = group.rows * group.words * group.word_bits // 8
-        return words + 4 * (3 * group.rows + len(group.neighbour) + 2 * self.seeds)
+        return block_bytes(self.group)
+
+    @property
+    def row_words(self) -> int:
+        """64-bit words of a bit row over all vertices of the graph."""
+        return -(-self.vertices // STATE_WORD_BITS)
 
     def compile_trace(self, cycles: Any) -> None:
-        """Compile what `traced` needs for a buffer of this type."""
-        from kernels_ti.trace import measure, trace
+        """Compile what `traced` and `member_rows` need for a buffer of this type."""
+        from kernels_ti.trace import measure, relabel, trace
 
         place = (self.group.word_bits, self.group.words, cycles, 1, 1, 0, 0)
         csr = (self.row_ptr, self.neighbour, self.vertex_of_row)
         measure(*place, self._scratch(0, 1))
         trace(*place, self.rows, *csr, self._scratch(1, 1), self._scratch(2, 1))
+        relabel(*place, self.vertex_of_row, 1, self._scratch(3, 1, self._word))
 
     def traced(self, cycles: Any, cycle_stride: int, word_stride: int, first: int, count: int) -> Cycles:
         """Put the vertices of some found cycles in cycle order.
@@ -207,6 +212,38 @@ class ResidentBlocks:
         trace(*place, self.rows, *csr, self._filled(1, ends), vertices)
         return Cycles(offsets, device.download(vertices)[: offsets[-1]].astype(np.int64))
 
+    def member_rows(self, cycles: Any, cycle_stride: int, word_stride: int, first: int, count: int) -> Rows:
+        """Return the vertices of some found cycles as bit rows over the graph.
+
+        Parameters
+        ----------
+        cycles, cycle_stride, word_stride, first, count
+            As for `traced`.
+
+        Returns
+        -------
+        ndarray of uint64, shape (count, row_words)
+            Bit ``v % 64`` of word ``v // 64`` is set when vertex v lies on the cycle.
+        """
+        from kernels_ti.trace import relabel
+
+        group = self.group
+        width = self.row_words * STATE_WORD_BITS // group.word_bits
+        at_once = min(max(1, ROW_BYTES_AT_ONCE // (8 * self.row_words)), self.device.items_at_once)
+        pieces = [np.empty((0, self.row_words), np.uint64)]
+        for start in range(first, first + count, at_once):
+            taken = min(at_once, first + count - start)
+            members = self._scratch(3, taken * width, self._word)
+            place = (group.word_bits, group.words, cycles, cycle_stride, word_stride, start, taken)
+            relabel(*place, self.vertex_of_row, width, members)
+            found = self.device.download(members)[: taken * width]
+            pieces.append(found.copy().view(np.uint64).reshape(taken, self.row_words))
+        return np.concatenate(pieces)
+
+    @property
+    def _word(self) -> Any:
+        return np.uint64 if self.group.word_bits == STATE_WORD_BITS else np.uint32
+
     def _filled(self, role: int, values: npt.NDArray[np.int32]) -> Any:
         """Copy values to the scratch buffer of a role."""
         if self.device.arch == "cpu":
@@ -217,9 +254,9 @@ class ResidentBlocks:
         buffer.from_numpy(whole)
         return buffer
 
-    def _scratch(self, role: int, size: int) -> Any:
-        """Return a buffer of 32-bit integers that is kept for reuse, at least so large."""
+    def _scratch(self, role: int, size: int, dtype: npt.DTypeLike = np.int32) -> Any:
+        """Return a buffer that is kept for reuse, at least so large."""
         kept = self._buffers.get(role)
         if kept is None or kept.shape[0] < size:
-            kept = self._buffers[role] = self.device.empty(1 << max(size - 1, 1).bit_length(), np.int32)
+            kept = self._buffers[role] = self.device.empty(1 << max(size - 1, 1).bit_length(), dtype)
         return kept

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
-import numpy as np
-
+from kernels_ti.cycles import Cycles
 from kernels_ti.graph import Graph
 from kernels_ti.reference import Levels, search
-from kernels_ti.search import Cycles, Totals
+from kernels_ti.search import Totals
+from kernels_ti.state import Rows
 
 
 class ReferenceSearch:
@@ -26,10 +26,16 @@ class ReferenceSearch:
         self._levels = Levels()
         self._events = search(graph, self._levels, max_length=max_length)
         self._collect = collect
+        self._vertices = graph.n
         self._found: list[list[int]] = []
         self.totals = Totals(self._levels.paths, self._levels.cycles)
         self.finished = False
         self.device_bytes = 0
+
+    @property
+    def remaining(self) -> float:
+        """All of it until the end: a generator does not say how far it has come."""
+        return 0.0 if self.finished else 1.0
 
     @property
     def frontier(self) -> int:
@@ -49,5 +55,8 @@ class ReferenceSearch:
     def take_cycles(self) -> Cycles:
         """Return the cycles found since the last call."""
         found, self._found = self._found, []
-        offsets = np.concatenate(([0], np.cumsum([len(cycle) for cycle in found]))).astype(np.int64)
-        return Cycles(offsets, np.array([v for cycle in found for v in cycle], np.int64))
+        return Cycles.of_lists(found)
+
+    def take_rows(self) -> Rows:
+        """Return them as bit rows instead."""
+        return self.take_cycles().rows(self._vertices)

@@ -5,14 +5,20 @@ from __future__ import annotations
 import time
 
 import numpy as np
+import numpy.typing as npt
 
-from kernels_ti.search import Cycles, ResidentBlocks, Totals
+from kernels_ti.cycles import Cycles
+from kernels_ti.search import ResidentBlocks, Totals
+from kernels_ti.state import Rows
 from kernels_ti.survey import store_triangles, survey
 
 SEEDS_AT_ONCE = 1 << 18
 """Seeds of one launch."""
 
 CYCLE_BYTES = 4 << 20
+
+_Found = tuple[ResidentBlocks, tuple[npt.NDArray[np.uint64], int, int, int, int]]
+"""Triangles: their blocks, and the arguments that tell `ResidentBlocks.traced` where they are."""
 
 
 class SurveySearch:
@@ -21,20 +27,23 @@ class SurveySearch:
     Parameters
     ----------
     blocks : list of ResidentBlocks
+    surveyed : list of int
+        For each group the seeds that an earlier search has looked at, from the first on.
     max_length : int
         Vertices of the longest cycle that is wanted; up to 3 there are no triplets to count.
     collect : bool
-        Keep the triangles for `take_cycles`.
+        Keep the triangles for `take_cycles` or `take_rows`.
     """
 
-    def __init__(self, blocks: list[ResidentBlocks], max_length: int, collect: bool) -> None:
+    def __init__(self, blocks: list[ResidentBlocks], surveyed: list[int], max_length: int, collect: bool) -> None:
         self.totals = Totals()
         self._blocks = blocks
+        self._surveyed = list(surveyed)
         self._max_length = max_length
         self._collect = collect
         self._group = 0
-        self._next_seed = 0
-        self._found: list[Cycles] = []
+        self._skip_done()
+        self._found: list[_Found] = []
         for group in blocks[:1]:
             self._survey(group, 0, 0)  # over nothing: it compiles
             if collect:
@@ -44,6 +53,16 @@ class SurveySearch:
     def finished(self) -> bool:
         """Whether the seeds of all groups have been looked at."""
         return self._group >= len(self._blocks)
+
+    @property
+    def surveyed(self) -> list[int]:
+        """For each group the seeds that have been looked at, from the first on."""
+        return list(self._surveyed)
+
+    @property
+    def remaining(self) -> float:
+        """Nothing: a share of the search is what lies behind its triplets."""
+        return 0.0
 
     @property
     def frontier(self) -> int:
@@ -59,17 +78,27 @@ class SurveySearch:
         """Look at seeds for about so many seconds."""
         deadline = time.perf_counter() + seconds
         while not self.finished:
-            blocks = self._blocks[self._group]
-            self._next_seed += self._survey(blocks, self._next_seed, min(SEEDS_AT_ONCE, blocks.seeds - self._next_seed))
-            if self._next_seed >= blocks.seeds:
-                self._group, self._next_seed = self._group + 1, 0
+            blocks, done = self._blocks[self._group], self._surveyed[self._group]
+            self._surveyed[self._group] += self._survey(blocks, done, min(SEEDS_AT_ONCE, blocks.seeds - done))
+            self._skip_done()
             if time.perf_counter() >= deadline:
                 return
+
+    def _skip_done(self) -> None:
+        """Go on to the next group that has seeds to look at."""
+        while not self.finished and self._surveyed[self._group] >= self._blocks[self._group].seeds:
+            self._group += 1
 
     def take_cycles(self) -> Cycles:
         """Return the triangles found since the last call."""
         found, self._found = self._found, []
-        return Cycles.joined(found)
+        return Cycles.joined([blocks.traced(*place) for blocks, place in found])
+
+    def take_rows(self) -> Rows:
+        """Return them as bit rows over the graph's vertices, shape (k, words of a row), instead."""
+        found, self._found = self._found, []
+        none = np.empty((0, self._blocks[0].row_words), np.uint64)
+        return np.concatenate([none, *(blocks.member_rows(*place) for blocks, place in found)])
 
     def _survey(self, blocks: ResidentBlocks, first: int, seeds: int) -> int:
         """Look at some seeds, fewer if their triangles might not fit; return how many."""
@@ -83,11 +112,12 @@ class SurveySearch:
         given = (*rows, blocks.seed_entry, blocks.seed_root, first)
         triangles, triplets = np.zeros(seeds, np.int32), np.zeros(seeds, np.int32)
         survey(*given, triangles, triplets)
+        ends = np.cumsum(triangles, dtype=np.int64)
+        found = int(triangles.sum(dtype=np.int64))
         if self._collect:
-            ends = np.cumsum(triangles, dtype=np.int64)
-            cycles = np.empty(capacity * (words + 1), np.uint64)
+            cycles = np.empty(max(found, 1) * (words + 1), np.uint64)
             store_triangles(*given, (ends - triangles).astype(np.int32), cycles)
-            self._found.append(blocks.traced(cycles, words + 1, 1, 0, int(triangles.sum())))
+            self._found.append((blocks, (cycles, words + 1, 1, 0, found)))
         triplets_found = int(triplets.sum(dtype=np.int64)) if self._max_length > 3 else 0
-        self.totals.add({3: triplets_found}, {3: int(triangles.sum(dtype=np.int64))})
+        self.totals.add({3: triplets_found}, {3: found})
         return seeds

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.bits import LARGEST_UNROLLED, vector_of
+from kernels_ti.cycles import Cycles
 from kernels_ti.device import LARGEST_BUFFER
-from kernels_ti.search import Cycles, ResidentBlocks, Totals
-from kernels_ti.sweep import DRY_WORKERS, NEXT_SEED, frame_words, sweep
+from kernels_ti.errors import EngineError
+from kernels_ti.search import ResidentBlocks, Totals
+from kernels_ti.state import Frames, GroupState, Rows
+from kernels_ti.sweep import DRY_WORKERS, NEXT_ITEM, sweep
+from kernels_ti.sweep_frames import FramePool, frame_words, unpacked
 from kernels_ti.sweep_wide import sweep_wide
 
-FIRST_BUDGET, WIDE_FIRST_BUDGET = 20_000, 500
+FIRST_BUDGET, WIDE_FIRST_BUDGET = 100_000, 500
 """Steps of each worker in the first slice; later ones are fitted to the time asked for."""
 
 PATIENCE = 32
@@ -21,6 +26,9 @@ PATIENCE = 32
 
 CYCLE_BYTES_PER_WORKER = 1 << 19
 """So few that a slice which lists is soon over."""
+
+FRAMES_AT_ONCE = 1 << 18
+"""Frames of an earlier search that are laid out for the workers at a time, at most."""
 
 SHORT_SLICE = 0.005
 """Seconds under which a slice that ended because a worker ran dry was not worth its launch."""
@@ -36,32 +44,58 @@ class SweepSearch:
     max_length : int
         Vertices of the longest cycle that is wanted, at least 4.
     collect : bool
-        Keep the cycles for `take_cycles`.
+        Keep the cycles for `take_cycles` or `take_rows`.
+    start : GroupState
+        Where to begin: with its frames, then with its next seed. With `collect` the frames have members.
+    seed_weight : ndarray of float64, shape (seeds,)
+        Share of the whole search behind each seed.
+    memory : int
+        Bytes that stacks, found cycles and the pool of frames may take; fewer workers take less.
+
+    Raises
+    ------
+    EngineError
+        If not even one worker has room.
     """
 
-    def __init__(self, blocks: ResidentBlocks, max_length: int, collect: bool) -> None:
+    def __init__(
+        self,
+        blocks: ResidentBlocks,
+        max_length: int,
+        collect: bool,
+        start: GroupState,
+        seed_weight: npt.NDArray[np.float64],
+        memory: int,
+    ) -> None:
         group, device = blocks.group, blocks.device
         self.blocks = blocks
         self.totals = Totals()
         self._collect = collect
-        longest = group.longest_block
-        self._max_length = min(max_length, longest)
+        self._max_length = min(max_length, group.longest_block)
         self._depth = self._max_length + 2  # each frame above another has a longer path
         self._most_closers = int(np.diff(group.row_ptr).max())
         self._wide = group.words > LARGEST_UNROLLED
         self._words = group.words if self._wide else vector_of(group.words, 64)
         self._frame = frame_words(group.words, collect)
         self._stack_words = self._depth * self._frame + (2 * group.words if self._wide else 0)
-        workers = max(1, min(device.threads or 1, LARGEST_BUFFER // self._stack_words))
+        workers, memory = self._workers_in(memory)
         cycle_words = group.words + 1
         self._cycles_per_worker = 1
         if collect:
-            self._cycles_per_worker = max(CYCLE_BYTES_PER_WORKER // (8 * cycle_words), 2 * self._most_closers)
+            fitting = min(CYCLE_BYTES_PER_WORKER, memory // (2 * workers)) // (8 * cycle_words)
+            self._cycles_per_worker = max(fitting, self._most_closers)
+        rows = blocks.rows.reshape(-1, group.words)
+        room = memory // (4 * 8 * self._frame)
+        self._pool = FramePool(start.frames, rows, collect, min(max(room, 1), FRAMES_AT_ONCE))
+        self._first_seed = start.next_seed
+        self._seed_weight = np.ascontiguousarray(seed_weight, np.float64)
+        # Summed up from the last on, so that what is left comes down to 0 exactly.
+        self._share_from_seed = np.append(np.cumsum(self._seed_weight[::-1])[::-1], 0.0)
         self._queue = np.zeros(2, np.int32)
         self._depth_of = np.zeros(workers, np.int32)
         self._cycle_count = np.zeros(workers, np.int32)
         self._stack = device.empty(workers * self._stack_words, np.uint64)
-        self._fifo = device.empty(workers * longest if self._wide else 1, np.int32)
+        self._fifo = device.empty(workers * group.longest_block if self._wide else 1, np.int32)
         self._paths = np.zeros(workers * (self._max_length + 2), np.int64)
         self._cycles_found = np.zeros(workers * (self._max_length + 2), np.int64)
         self._cycles = device.empty(workers * self._cycles_per_worker * cycle_words if collect else 1, np.uint64)
@@ -70,30 +104,69 @@ class SweepSearch:
             self.blocks.compile_trace(self._cycles)
         self._budget = WIDE_FIRST_BUDGET if self._wide else FIRST_BUDGET
 
-    @property
-    def finished(self) -> bool:
-        """Whether all seeds are taken and all stacks are empty."""
-        return self._next_seed >= self.blocks.seeds and not self._depth_of.any()
+    def _workers_in(self, memory: int) -> tuple[int, int]:
+        """Return how many workers have room, and the bytes left beside what they cannot do without."""
+        group, device = self.blocks.group, self.blocks.device
+        cycle_words = self._most_closers * (group.words + 1) if self._collect else 0
+        words = self._stack_words + 2 * (self._max_length + 2) + cycle_words
+        least = 8 * words + (4 * group.longest_block if self._wide else 0)
+        room = min(memory, 8 * LARGEST_BUFFER)
+        workers = min(device.threads or 1, room // least)
+        if workers < 1:
+            raise EngineError(
+                f"a block of {group.longest_block:,} vertices needs {-(-least // 1024):,} KiB for one worker's stack, "
+                f"more than the {max(room, 0) // 1024:,} KiB that it may take"
+            )
+        return workers, memory - workers * least
 
     @property
-    def _next_seed(self) -> int:
-        return int(self._queue[NEXT_SEED])
+    def finished(self) -> bool:
+        """Whether all frames and seeds are taken and all stacks are empty."""
+        taken = self.next_seed >= self.blocks.seeds and self._frames_taken >= self._pool.size
+        return taken and not self._pool.more and not self._depth_of.any()
+
+    @property
+    def surveyed(self) -> int:
+        """All seeds: stage 1 comes before."""
+        return self.blocks.seeds
+
+    @property
+    def next_seed(self) -> int:
+        """Seeds that have been taken, from the first on."""
+        return self._first_seed + max(0, int(self._queue[NEXT_ITEM]) - self._pool.size)
+
+    @property
+    def _frames_taken(self) -> int:
+        return min(int(self._queue[NEXT_ITEM]), self._pool.size)
 
     @property
     def frontier(self) -> int:
-        """Paths that wait on the stacks, and pairs that no worker has taken."""
-        waiting = int(self.blocks.pairs_before[-1] - self.blocks.pairs_before[min(self._next_seed, self.blocks.seeds)])
-        words = self.blocks.group.words
-        for worker, depth in enumerate(self._depth_of.tolist()):
-            extensions = np.ascontiguousarray(self._frames(worker)[:depth, 2 * words : 3 * words])
-            waiting += int(np.unpackbits(extensions.view(np.uint8)).sum())
-        return waiting
+        """Paths that wait on the stacks and in the pool, and pairs that no worker has taken."""
+        pairs = int(self.blocks.pairs_before[-1] - self.blocks.pairs_before[self.next_seed])
+        return pairs + self._pool.paths(self._frames_taken) + sum(frames.paths for frames in self._stacked())
+
+    @property
+    def remaining(self) -> float:
+        """Share of the whole search behind the frames on the stacks and in the pool, and behind the seeds left."""
+        waiting = self._pool.share(self._frames_taken) + float(self._share_from_seed[self.next_seed])
+        return waiting + sum(frames.share for frames in self._stacked())
 
     @property
     def device_bytes(self) -> int:
-        """Bytes of the blocks, stacks, counters and cycles."""
-        own = (self._stack, self._fifo, self._paths, self._cycles_found, self._cycles)
+        """Bytes of the blocks, stacks, frames to begin with, counters and cycles."""
+        own = (self._stack, self._pool.stacked, self._fifo, self._paths, self._cycles_found, self._cycles)
         return self.blocks.bytes + sum(array.nbytes for array in own)
+
+    def frames(self) -> Iterator[Frames]:
+        """All paths that wait, in pieces, once the cycles found have been taken; nothing changes."""
+        yield from self._stacked()
+        yield from self._pool.frames(self._frames_taken)
+
+    def _stacked(self) -> Iterator[Frames]:
+        """Return the frames of each stack."""
+        for worker, depth in enumerate(self._depth_of.tolist()):
+            if depth:
+                yield unpacked(self._stack_of(worker)[:depth], self.blocks.group.words, self._collect)
 
     def advance(self, seconds: float) -> None:
         """Search for about so many seconds, less if the cycles found should be taken."""
@@ -119,35 +192,50 @@ class SweepSearch:
 
     def take_cycles(self) -> Cycles:
         """Return the cycles found since the last call."""
-        stride = self.blocks.group.words + 1
-        pieces = [
-            self.blocks.traced(self._cycles, stride, 1, worker * self._cycles_per_worker, count)
-            for worker, count in enumerate(self._cycle_count.tolist())
-            if count
-        ]
+        return Cycles.joined([self.blocks.traced(*place) for place in self._found()])
+
+    def take_rows(self) -> Rows:
+        """Return them as bit rows over the graph's vertices, shape (k, words of a row), instead."""
+        none = np.empty((0, self.blocks.row_words), np.uint64)
+        return np.concatenate([none, *(self.blocks.member_rows(*place) for place in self._found())])
+
+    def _found(self) -> Iterator[tuple[npt.NDArray[np.uint64], int, int, int, int]]:
+        """Where each worker's cycles are, for `ResidentBlocks.traced`; they count as taken after the last."""
+        for worker, count in enumerate(self._cycle_count.tolist()):
+            if count:
+                yield self._cycles, self.blocks.group.words + 1, 1, worker * self._cycles_per_worker, count
         self._cycle_count[:] = 0
-        return Cycles.joined(pieces)
 
     def _slice(self) -> None:
         """Let every worker make its steps, then share what is left among them."""
+        if self._pool.more and self._frames_taken == self._pool.size:
+            self._queue[NEXT_ITEM] = 0
+            self._pool.refill()
         self._queue[DRY_WORKERS] = 0
         self._launch(self._budget)
-        self._queue[NEXT_SEED] = min(self._next_seed, self.blocks.seeds)
+        self._queue[NEXT_ITEM] = min(self._queue[NEXT_ITEM], self._last_item)
         self._harvest()
         if self._queue[DRY_WORKERS]:
             self._share()
 
+    @property
+    def _last_item(self) -> int:
+        """One past the last item that workers may take: seeds only when all frames to begin with are laid out."""
+        return self._pool.size + (0 if self._pool.more else self.blocks.seeds - self._first_seed)
+
     def _launch(self, budget: int) -> None:
         blocks = self.blocks
-        seeds = (blocks.seed_entry, blocks.seed_root, blocks.seeds, self._queue, self._stack, self._stack_words)
+        seeds = (blocks.seed_entry, blocks.seed_root, self._seed_weight, self._first_seed)
+        items = (self._pool.stacked, self._pool.size, self._last_item, self._queue)
+        stacks = (self._stack, self._stack_words)
         bounds = (budget, PATIENCE, self._max_length, self._most_closers)
         results = (self._paths, self._cycles_found, self._cycles, self._cycles_per_worker, self._cycle_count)
         mode = (self._words, self._collect, blocks.rows, blocks.first_row)
         if self._wide:
             own = (self._fifo, self._depth_of, *bounds, blocks.group.longest_block)
-            sweep_wide(*mode, blocks.row_ptr, blocks.neighbour, *seeds, *own, *results)
+            sweep_wide(*mode, blocks.row_ptr, blocks.neighbour, *seeds, *items, *stacks, *own, *results)
         else:
-            sweep(*mode, blocks.neighbour, *seeds, self._depth_of, *bounds, *results)
+            sweep(*mode, blocks.neighbour, *seeds, *items, *stacks, self._depth_of, *bounds, *results)
 
     def _harvest(self) -> None:
         """Move the workers' counters into the totals."""
@@ -158,11 +246,11 @@ class SweepSearch:
                 into[length] = into.get(length, 0) + int(sums[length])
             counters[:] = 0
 
-    def _frames(self, worker: int) -> npt.NDArray[np.uint64]:
+    def _stack_of(self, worker: int) -> Rows:
         """Return the stack of a worker as one row to a frame, its oldest first; a view."""
         start = worker * self._stack_words
         end = start + self._depth * self._frame
-        frames: npt.NDArray[np.uint64] = self._stack[start:end].reshape(self._depth, self._frame)
+        frames: Rows = self._stack[start:end].reshape(self._depth, self._frame)
         return frames
 
     def _share(self) -> None:
@@ -172,8 +260,8 @@ class SweepSearch:
             depth = int(self._depth_of[giver])
             if depth < 2:
                 return
-            frames = self._frames(giver)[:depth].copy()
+            frames = self._stack_of(giver)[:depth].copy()
             given, kept = frames[0::2], frames[1::2]
-            self._frames(taker)[: len(given)] = given
-            self._frames(giver)[: len(kept)] = kept
+            self._stack_of(taker)[: len(given)] = given
+            self._stack_of(giver)[: len(kept)] = kept
             self._depth_of[taker], self._depth_of[giver] = len(given), len(kept)

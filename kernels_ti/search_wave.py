@@ -8,39 +8,39 @@ children do not fit is made smaller and tried again, nothing lost and nothing tw
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from kernels_ti.arena import Arena, Segment
 from kernels_ti.bits import LARGEST_UNROLLED, vector_of
 from kernels_ti.blocks import BlockGroup
+from kernels_ti.cycles import Cycles
 from kernels_ti.device import LARGEST_BUFFER, Device
 from kernels_ti.errors import DeviceError, EngineError
-from kernels_ti.records import CELLS_PER_LEVEL, MOST_LEVELS, counters
-from kernels_ti.search import Cycles, ResidentBlocks, Totals
-from kernels_ti.wave import expand, triplets
+from kernels_ti.records import CELLS_PER_LEVEL, CHILDREN, CYCLES, MOST_LEVELS
+from kernels_ti.search import ResidentBlocks, Totals
+from kernels_ti.state import Frames, GroupState, Rows
+from kernels_ti.wave import triplets
+from kernels_ti.wave_queue import Queue
 from kernels_ti.wave_wide import SCRATCH_ROWS, expand_wide, triplets_wide
 
-LEVELS_AT_ONCE = {"cpu": 1, "vulkan": 1, "cuda": 4}
-"""Levels that one launch expands: several where a launch costs more than a small level."""
+FIRST_QUEUE = {"cpu": 1, "vulkan": 8, "cuda": 64}
+"""Levels that are queued at first before the host looks; later queues are fitted to the time asked for."""
 
 FIRST_SLICE = {"cpu": 1 << 14, "vulkan": 1 << 14, "cuda": 1 << 22}
 """Records of the first slice; later ones are fitted to the time asked for."""
 
-ARENA_BYTES = {"cpu": 3 << 30, "vulkan": 256 << 20, "cuda": 8 << 30}
+FIRST_ARENA = {"cpu": 3 << 30, "vulkan": 16 << 20, "cuda": 8 << 30}
+"""Bytes of the arena at first; it grows where a large buffer costs more than a small search."""
+
+ARENA_BYTES = {"cpu": 3 << 30, "vulkan": 1 << 30, "cuda": 8 << 30}
 CYCLE_BYTES = {"cpu": 64 << 20, "vulkan": 32 << 20, "cuda": 512 << 20}
 SCRATCH_BYTES = {"cpu": 16 << 20, "vulkan": 64 << 20, "cuda": 1 << 30}
-SHARE_OF_MEMORY = 8
-"""No more than this part of the device's memory goes into the arena."""
-
-
-@dataclass
-class _Segment:
-    """Records of one length in the arena, above those of the same parity that came before."""
-
-    length: int
-    count: int
+"""The most that is of use; a small budget is shared out."""
 
 
 class WaveSearch:
@@ -48,14 +48,19 @@ class WaveSearch:
 
     Parameters
     ----------
-    device : Device
-    group : BlockGroup
+    blocks : ResidentBlocks
     max_length : int
         Vertices of the longest cycle that is wanted.
     collect : bool
         Keep the cycles for `take_cycles`.
     two_ended : bool
         False for the paper's own expansion: one end, no certificate.
+    start : GroupState
+        What is left to do.
+    seed_weight : ndarray of float64, shape (seeds,)
+        Share of the whole search behind each seed.
+    memory : int
+        Bytes for the arena, the cycles and scratch memory.
 
     Raises
     ------
@@ -63,248 +68,315 @@ class WaveSearch:
         If the device has not enough memory.
     """
 
-    def __init__(self, device: Device, group: BlockGroup, max_length: int, collect: bool, two_ended: bool) -> None:
+    def __init__(
+        self, blocks: ResidentBlocks, max_length: int, collect: bool, two_ended: bool, start: GroupState,
+        seed_weight: npt.NDArray[np.float64], memory: int,
+    ) -> None:  # fmt: skip
         self.totals = Totals()
+        self.blocks = blocks
+        self.next_seed = start.next_seed
+        group, device = blocks.group, blocks.device
         self._wide = group.words > LARGEST_UNROLLED
-        self.blocks = ResidentBlocks(device, group)
         self._device = device
         self._collect = collect
         self._two_ended = int(two_ended)
         self._max_length = max_length
+        self._bounded = max_length < group.longest_block
+        self.surveyed = start.surveyed
+        self._share_after = np.append(np.cumsum(seed_weight[::-1])[::-1], 0.0)
+        self._pool = _by_length(start.frames)
         self._words = group.words if self._wide else vector_of(group.words, group.word_bits)
-        word_bytes = group.word_bits // 8
-        record_bytes = group.words * word_bytes * (2 if collect else 1) + 8
-        arena_bytes = min(ARENA_BYTES[device.arch], (device.memory or 1 << 62) // SHARE_OF_MEMORY)
-        self._capacity = min(arena_bytes // record_bytes, LARGEST_BUFFER // max(group.words, 2))
-        if self._capacity < 2:
-            raise EngineError(
-                f"{device.name} has no room for paths of {group.longest_block:,} vertices: use --arch cpu"
-            )
-        cycle_places = LARGEST_BUFFER // (group.words + 1)
-        self._cycle_capacity = LARGEST_BUFFER  # nothing is stored, only counted
-        if collect:
-            self._cycle_capacity = min(CYCLE_BYTES[device.arch] // ((group.words + 1) * word_bytes), cycle_places)
         word = np.uint64 if group.word_bits == 64 else np.uint32
-        self._allowed = device.empty(group.words * self._capacity, word)
-        self._ends = device.empty(2 * self._capacity, np.int32)
-        self._members = device.empty(group.words * self._capacity if collect else 1, word)
-        self._cycles = device.empty((group.words + 1) * self._cycle_capacity if collect else 1, word)
-        self._control = device.buffer(np.zeros(CELLS_PER_LEVEL * MOST_LEVELS, np.uint32))
-        self._levels = 1 if self._wide else LEVELS_AT_ONCE[device.arch]
         self._slots, self._sets, self._fifo, self._scratch_bytes = device.items_at_once, None, None, 0
         if self._wide:
-            self._make_scratch(word)
-        self._arena_bytes = self._capacity * record_bytes
-        if collect:
-            self._arena_bytes += self._cycle_capacity * (group.words + 1) * word_bytes
+            self._make_scratch(word, min(SCRATCH_BYTES[device.arch], memory // 8))
+            memory -= self._scratch_bytes
+        self._make_room_for_cycles(word, min(CYCLE_BYTES[device.arch], memory // 4))
+        memory -= self._cycle_bytes
+        self._arena = Arena(blocks, collect, min(ARENA_BYTES[device.arch], memory), FIRST_ARENA[device.arch])
+        self._control = device.buffer(np.zeros(CELLS_PER_LEVEL * MOST_LEVELS, np.uint32))
         # Depth first, each level leaves the siblings of one path behind; so much is kept free for that.
-        siblings = group.longest_block * int(np.diff(group.row_ptr).max(initial=0))
-        self._reserve = min(siblings, self._capacity // 2)
-        self._segments: list[_Segment] = []
-        self._next_seed = 0
+        self._siblings = group.longest_block * int(np.diff(group.row_ptr).max(initial=0))
         self._cycle_count = 0
         self._slice_limit = FIRST_SLICE[device.arch]
+        self._queue = None if self._wide else Queue(blocks, self._words, collect, self._bounded)
+        self._most_levels = 1 if self._queue is None else MOST_LEVELS
+        self._queue_levels = min(FIRST_QUEUE[device.arch], self._most_levels)
         self._compile()
 
-    def _compile(self) -> None:
-        """Launch each kernel over nothing, so that the first slice is a search alone."""
-        self._seed_slice(0)
-        for levels in {1, self._levels}:
-            self._expand_slice(_Segment(3, 0), 0, levels)
-        if self._collect:
-            self.blocks.compile_trace(self._cycles)
-
-    def _make_scratch(self, word: Any) -> None:
+    def _make_scratch(self, word: Any, memory: int) -> None:
         group, device = self.blocks.group, self._device
         slot_bytes = SCRATCH_ROWS * group.words * group.word_bits // 8 + 4 * group.longest_block
-        slots = min(
-            SCRATCH_BYTES[device.arch] // slot_bytes, LARGEST_BUFFER // max(5 * group.words, group.longest_block)
-        )
+        slots = min(memory // slot_bytes, LARGEST_BUFFER // max(5 * group.words, group.longest_block))
         self._slots = min(max(slots, 1), device.items_at_once)
         self._sets = device.empty(SCRATCH_ROWS * group.words * self._slots, word)
         self._fifo = device.empty(group.longest_block * self._slots, np.int32)
         self._scratch_bytes = self._slots * slot_bytes
 
+    def _make_room_for_cycles(self, word: Any, memory: int) -> None:
+        width, word_bytes = self.blocks.group.words + 1, self.blocks.group.word_bits // 8
+        self._cycle_capacity, self._cycle_bytes = LARGEST_BUFFER, 0  # nothing is stored, only counted
+        if self._collect:
+            self._cycle_capacity = max(min(memory // (width * word_bytes), LARGEST_BUFFER // width), 1)
+            self._cycle_bytes = self._cycle_capacity * width * word_bytes
+        self._cycles = self._device.empty(width * self._cycle_capacity if self._collect else 1, word)
+
+    def _compile(self) -> None:
+        """Launch each kernel over nothing, so that the first slice is a search alone."""
+        self._launch_triplets(self.next_seed, self.next_seed, self._max_length)
+        self._launch_expand(Segment(3, 0, 0.0), 0, 1)
+        self._device.download(self._control)
+        if self._collect:
+            self.blocks.compile_trace(self._cycles)
+
+    @property
+    def _reserve(self) -> int:
+        return min(self._siblings, self._arena.capacity // 2)
+
     @property
     def finished(self) -> bool:
         """Whether the arena is empty and stage 1 is over."""
-        return not self._segments and self._next_seed >= self.blocks.seeds
+        waiting = self._arena.segments or self._pool
+        return not waiting and min(self.next_seed, self.surveyed) >= self.blocks.seeds
 
     @property
     def frontier(self) -> int:
         """Records in the arena, and pairs that stage 1 has yet to look at."""
         pairs = self.blocks.pairs_before
-        return sum(segment.count for segment in self._segments) + int(pairs[-1] - pairs[self._next_seed])
+        pooled = sum(frames.paths for frames in self._pool)
+        return self._arena.count + pooled + int(pairs[-1] - pairs[self.next_seed])
+
+    @property
+    def remaining(self) -> float:
+        """Share of the whole search that is still to do, level by level."""
+        pooled = sum(frames.share for frames in self._pool)
+        return self._arena.share + pooled + float(self._share_after[self.next_seed])
 
     @property
     def device_bytes(self) -> int:
         """Bytes of the blocks, the arena, the cycles and the scratch memory."""
-        return self.blocks.bytes + self._arena_bytes + self._scratch_bytes
+        return self.blocks.bytes + self._arena.bytes + self._cycle_bytes + self._scratch_bytes
 
-    def advance(self, seconds: float) -> None:
-        """Search for about so many seconds, less if the cycles found should be taken."""
-        deadline = time.perf_counter() + seconds
-        while not self.finished:
-            started = time.perf_counter()
-            tried = self._launch()
-            if tried is None:
-                return
-            spent = time.perf_counter() - started
-            if tried >= self._slice_limit:
-                self._slice_limit = int(tried * min(4.0, max(0.25, seconds / 2 / max(spent, 1e-6)))) + 1
-            if time.perf_counter() >= deadline:
-                return
+    def frames(self) -> Iterator[Frames]:
+        """All paths that wait, in pieces."""
+        yield from self._arena.frames()
+        yield from self._pool
 
     def take_cycles(self) -> Cycles:
         """Return the cycles found since the last call."""
         count, self._cycle_count = self._cycle_count, 0
         return self.blocks.traced(self._cycles, 1, self._cycle_capacity, 0, count)
 
-    def _used(self, side: int) -> int:
-        return sum(segment.count for segment in self._segments if segment.length % 2 == side)
+    def take_rows(self) -> Rows:
+        """Return them as bit rows instead."""
+        count, self._cycle_count = self._cycle_count, 0
+        return self.blocks.member_rows(self._cycles, 1, self._cycle_capacity, 0, count)
+
+    def advance(self, seconds: float) -> None:
+        """Search for about so many seconds, less if the cycles found should be taken."""
+        deadline = time.perf_counter() + seconds
+        while not self.finished:
+            started = time.perf_counter()
+            tried = self._step()
+            if tried is None:
+                return
+            spent = time.perf_counter() - started
+            self._fit(tried, spent, seconds)
+            if time.perf_counter() >= deadline:
+                return
+
+    def _fit(self, tried: int, spent: float, wanted: float) -> None:
+        """Fit the levels of a queue and the records of a slice to the time that they took."""
+        if spent > wanted and self._queue_levels > 1:
+            self._queue_levels //= 2
+        elif tried >= self._slice_limit:
+            self._slice_limit = int(tried * min(4.0, max(0.25, wanted / 2 / max(spent, 1e-6)))) + 1
+        elif spent < wanted / 4:
+            self._queue_levels = min(2 * self._queue_levels, self._most_levels)
 
     def _free(self, parents: int) -> int:
         """Places that a slice and its children may share; only a single path may touch the reserve."""
-        others = sum(kept.count for kept in self._segments) - parents
-        return max(self._capacity - others - (self._reserve if parents > 1 else 0), 0)
+        others = self._arena.count - parents
+        return max(self._arena.capacity - others - (self._reserve if parents > 1 else 0), 0)
 
-    def _place(self, side: int, used: int) -> int:
-        """Place of the arena that follows `used` records on a side."""
-        return self._capacity - 1 - used if side else used
-
-    def _launch(self) -> int | None:
+    def _step(self) -> int | None:
         """Expand one slice, or make one of initial triplets.
 
         Returns the records tried, or None when there is no room for cycles until those found are taken.
         """
-        return self._expand() if self._segments else self._seed()
+        if self.surveyed < self.next_seed:
+            return self._survey()
+        if self._pool:
+            self._load()
+        return self._expand() if self._arena.segments else self._seed()
+
+    def _load(self) -> None:
+        """Take frames that wait on the host into the arena: the shortest first, and with their like."""
+        arena = self._arena
+        room = (arena.capacity - self._reserve) // 4 - arena.count
+        while self._pool and room > 0:
+            frames = self._pool[0]
+            if arena.segments and (len(arena.segments) > 1 or arena.segments[0].length != int(frames.length[0]) + 1):
+                return
+            upto = np.cumsum(frames.path_counts)
+            fitting = int(np.searchsorted(upto, room, side="right"))
+            if fitting == 0 and arena.segments:
+                return
+            fitting = max(fitting, 1)
+            arena.load(frames[:fitting])
+            room -= int(upto[fitting - 1])
+            if fitting < len(frames):
+                self._pool[0] = frames[fitting:]
+            else:
+                self._pool.popleft()
+
+    def _survey(self) -> int | None:
+        """Count the triangles of seeds that stage 2 has taken before, and the triplets that they had."""
+        pairs, first = self.blocks.pairs_before, self.surveyed
+        last = self._fitting(first, self._cycle_capacity - self._cycle_count)
+        last = min(last, self.next_seed)
+        if last <= first:
+            return None
+        self._launch_triplets(first, last, 3)
+        [(_, closed)] = self._counted(1)
+        self._count(3, int(pairs[last] - pairs[first]) - closed if self._max_length > 3 else 0, closed)
+        self.surveyed = last
+        return last - first
+
+    def _fitting(self, first: int, places: int) -> int:
+        """Return the end of the range of seeds from `first` on whose pairs fit into so many places."""
+        pairs = self.blocks.pairs_before
+        last = int(np.searchsorted(pairs, int(pairs[first]) + places, side="right")) - 1
+        return min(last, first + min(self._slots, self._slice_limit))
 
     def _seed(self) -> int | None:
         """Stage 1 for as many seeds as surely fit."""
-        pairs = self.blocks.pairs_before
+        pairs, first = self.blocks.pairs_before, self.next_seed
         room = self._cycle_capacity - self._cycle_count
-        most = int(pairs[self._next_seed]) + min(self._capacity - self._reserve, room)
-        last = int(np.searchsorted(pairs, most, side="right")) - 1
-        last = min(last, self._next_seed + min(self._slots, self._slice_limit))
-        if last <= self._next_seed:
+        last = self._fitting(first, min(self._arena.capacity - self._reserve, room))
+        if first < self.surveyed:
+            last = min(last, self.surveyed)
+        if last <= first:
             if self._collect and self._cycle_count:
                 return None
+            if self._arena.grow():
+                return self._seed()
             raise EngineError(
-                f"{self._device.name}: the arena has {self._capacity:,} places, "
-                f"a single vertex needs {int(pairs[self._next_seed + 1] - pairs[self._next_seed]):,}"
+                f"{self._device.name}: the arena has {self._arena.capacity:,} places, "
+                f"a single vertex needs {int(pairs[first + 1] - pairs[first]):,}"
             )
-        tried, first = last - self._next_seed, self._next_seed
-        children, closed = self._seed_slice(tried)
-        self._next_seed = first + tried
-        self._commit(children, closed, 3)
-        if children:
-            self._segments.append(_Segment(3, children))
-        return tried
+        self._launch_triplets(first, last, self._max_length)
+        [(children, closed)] = self._counted(1)
+        self._count(3, 0 if first < self.surveyed else children, closed)
+        self.next_seed, self.surveyed = last, max(last, self.surveyed)
+        self._arena.add(3, children, float(self._share_after[first] - self._share_after[last]))
+        return last - first
 
-    def _seed_slice(self, seeds: int) -> tuple[int, int]:
-        """Launch stage 1 over the next seeds; return the triplets placed and the triangles found."""
-        blocks = self.blocks
+    def _launch_triplets(self, first: int, last: int, max_length: int) -> None:
+        """Stage 1 over some seeds."""
+        blocks, arena = self.blocks, self._arena
         launch = (
             *(blocks.rows, blocks.first_row, blocks.neighbour, blocks.seed_entry, blocks.seed_root),
-            *(self._next_seed, self._next_seed + seeds, self._max_length, self._control),
-            *(self._allowed, self._ends, self._members, self._capacity),
-            *(self._place(1, 0), -1, self._capacity),
+            *(first, last, self.surveyed, max_length, self._control),
+            *(arena.allowed, arena.ends, arena.members, arena.capacity),
+            *(arena.place(1, 0), -1, arena.capacity),
             *(self._cycles, self._cycle_capacity, self._cycle_count),
         )
-        warp = self._device.warp
         if self._wide:
-            bits = blocks.group.word_bits
-            triplets_wide(bits, self._words, self._collect, warp, *launch, self._sets, self._slots)
+            triplets_wide(blocks.group.word_bits, self._words, self._collect, *launch, self._sets, self._slots)
         else:
-            triplets(self._words, self._collect, warp, *launch)
-        return self._read_counters(1)[0]
+            triplets(self._words, self._collect, *launch)
 
     def _expand(self) -> int | None:
         """Stage 2 for the top of the shallowest level while there is plenty of room, else of the deepest."""
-        total = sum(segment.count for segment in self._segments)
-        adjacent = self._segments[-1].length - self._segments[0].length <= 1
-        roomy = adjacent and total <= (self._capacity - self._reserve) // 2
-        index = 0 if roomy else len(self._segments) - 1
-        segment = self._segments[index]
+        arena, segments = self._arena, self._arena.segments
+        while arena.count > (arena.capacity - self._reserve) // 2:
+            if not arena.grow():
+                break
+        adjacent = segments[-1].length - segments[0].length <= 1
+        roomy = adjacent and arena.count <= (arena.capacity - self._reserve) // 2
+        segment = segments[0] if roomy else segments[-1]
         parents = max(1, min(segment.count, self._slice_limit, self._slots, self._free(2)))
         while True:
-            levels = self._levels if index == len(self._segments) - 1 else 1
-            counters = self._expand_slice(segment, parents, levels)
-            done = self._commit_levels(segment, parents, counters)
-            if done:
+            levels = self._queue_levels
+            if self._pool:  # not past the length of those that wait on the host, so that they can join
+                levels = max(1, min(levels, int(self._pool[0].length[0]) + 1 - segment.length))
+            self._launch_expand(segment, parents, levels)
+            if self._commit(segment, parents, self._counted(levels)):
                 return parents
             if self._collect and self._cycle_count:
                 return None
+            if arena.grow():
+                continue
             if parents == 1:
                 raise EngineError(
-                    f"{self._device.name} ran out of memory: {total:,} paths wait in an arena of "
-                    f"{self._capacity:,} places and not one of them can be expanded"
+                    f"{self._device.name} ran out of memory: {arena.count:,} paths wait in an arena of "
+                    f"{arena.capacity:,} places and not one of them can be expanded"
                 )
             self._slice_limit = parents = max(parents // 2, 1)
 
-    def _expand_slice(self, segment: _Segment, parents: int, levels: int) -> list[tuple[int, int]]:
-        blocks, side = self.blocks, segment.length % 2
-        below = self._used(side) - parents
-        launch = (
-            *(parents, segment.length, self._max_length, self._control),
-            *(self._allowed, self._ends, self._members, self._capacity),
-            *(self._place(side, below), -1 if side else 1, self._place(1 - side, self._used(1 - side))),
-            self._free(parents),
-            *(self._cycles, self._cycle_capacity, self._cycle_count),
-        )
-        warp = self._device.warp
-        if self._wide:
-            rows = (blocks.rows, blocks.first_row, blocks.row_ptr, blocks.neighbour)
-            bits = blocks.group.word_bits
-            expand_wide(
-                bits,
-                self._words,
-                self._collect,
-                warp,
-                self._two_ended,
-                *rows,
-                *launch,
-                self._sets,
-                self._slots,
-                self._fifo,
-            )
+    def _launch_expand(self, segment: Segment, parents: int, levels: int) -> None:
+        """Stage 2 for the topmost records of a segment, and for so many levels on."""
+        blocks, arena, side = self.blocks, self._arena, segment.length % 2
+        launch = {
+            "two_ended": self._two_ended,
+            "rows": blocks.rows,
+            "first_row": blocks.first_row,
+            "parents": parents,
+            "length": segment.length,
+            "max_length": self._max_length,
+            "control": self._control,
+            "allowed": arena.allowed,
+            "ends": arena.ends,
+            "members": arena.members,
+            "capacity": arena.capacity,
+            "from_start": arena.place(side, arena.used(side) - parents),
+            "direction": -1 if side else 1,
+            "to_start": arena.place(1 - side, arena.used(1 - side)),
+            "free": self._free(parents),
+            "cycles": self._cycles,
+            "cycle_capacity": self._cycle_capacity,
+            "cycle_start": self._cycle_count,
+        }
+        if self._queue is not None:
+            self._queue.launch(levels, launch)
         else:
-            expand(self._words, self._collect, warp, levels, self._two_ended, blocks.rows, blocks.first_row, *launch)
-        return self._read_counters(levels)
+            wide = {"bits": blocks.group.word_bits, "words": self._words, "collect": self._collect}
+            csr = {"row_ptr": blocks.row_ptr, "neighbour": blocks.neighbour}
+            expand_wide(**wide, **csr, **launch, sets=self._sets, slots=self._slots, fifo=self._fifo)
 
-    def _read_counters(self, levels: int) -> list[tuple[int, int]]:
-        """Children placed and cycles found by each level of the last launch."""
-        cells = counters(self._control).to_list()
+    def _counted(self, levels: int) -> list[tuple[int, int]]:
+        """Children placed and cycles found by each level of the last queue."""
+        cells = self._device.download(self._control).reshape(-1, CELLS_PER_LEVEL)[:levels].tolist()
         return [
-            (cells[4 * j] + (cells[4 * j + 1] << 32), cells[4 * j + 2] + (cells[4 * j + 3] << 32))
-            for j in range(levels)
+            (cell[CHILDREN] + (cell[CHILDREN + 1] << 32), cell[CYCLES] + (cell[CYCLES + 1] << 32)) for cell in cells
         ]
 
-    def _commit_levels(self, segment: _Segment, parents: int, counters: list[tuple[int, int]]) -> int:
-        """Take over the levels of a launch that fitted, as the device judged them; return how many."""
+    def _commit(self, segment: Segment, parents: int, counted: list[tuple[int, int]]) -> bool:
+        """Take over the levels of a queue that fitted, as the device judged them; say whether any did."""
         free = self._free(parents)
         room = self._cycle_capacity - self._cycle_count
-        length, ready, done = segment.length, parents, 0
-        for children, closed in counters:
+        length, ready = segment.length, parents
+        for children, closed in counted:
             if ready == 0 or children > free - ready or closed > room:
                 break
-            self._commit(children, closed, length + 1)
-            length, ready, done, room = length + 1, children, done + 1, room - closed
-        if done:
-            segment.count -= parents
-            self._segments = [kept for kept in self._segments if kept.count]
-            if ready:
-                top = self._segments[-1] if self._segments else None
-                if top is not None and top.length == length:
-                    top.count += ready
-                else:
-                    self._segments.append(_Segment(length, ready))
-        return done
+            length, ready, room = length + 1, children, room - closed
+            self._count(length, children, closed)
+        if length == segment.length:
+            return False
+        self._arena.add(length, ready, self._arena.take(segment, parents))
+        return True
 
-    def _commit(self, children: int, closed: int, length: int) -> None:
+    def _count(self, length: int, children: int, closed: int) -> None:
         self.totals.add({length: children}, {length: closed})
         if self._collect:
             self._cycle_count += closed
+
+
+def _by_length(frames: Iterable[Frames]) -> deque[Frames]:
+    """Put frames of one length together, the shortest first."""
+    pieces = [piece[piece.length == length] for piece in frames for length in np.unique(piece.length).tolist()]
+    return deque(sorted(pieces, key=lambda piece: int(piece.length[0])))
 
 
 def require_loops(device: Device, group: BlockGroup) -> None:

@@ -10,7 +10,17 @@ import numpy as np
 import taichi as ti
 
 from kernels_ti.bits import above, lowest_bit, population, without_lowest, word_of
-from kernels_ti.records import CELLS_PER_LEVEL, CHILDREN, CYCLES, placed, records_ready
+from kernels_ti.records import (
+    CELLS_PER_LEVEL,
+    CHILDREN,
+    CYCLES,
+    GROUP,
+    note_level,
+    opened_level,
+    padded,
+    placed,
+    placed_together,
+)
 
 ITEMS = 3000
 """Work items; not a multiple of any group, so that ragged ends are tried."""
@@ -32,7 +42,7 @@ array = ti.types.ndarray
 @ti.kernel
 def exercise(
     bits: ti.template(),
-    warp: ti.template(),
+    arch: ti.template(),
     items: ti.i32,
     rounds: ti.i32,
     patterns: array(ndim=1),
@@ -48,20 +58,25 @@ def exercise(
     runs over as many items as were placed. Each counts bits in a pattern three ways and rebuilds it.
     The last loop makes `rounds` rounds of a generator that cannot be shortened, in nested loops.
     """
-    for cell in range(2 * CELLS_PER_LEVEL):
-        control[cell] = ti.u32(0)
-    for item in range((items + 255) // 256 * 256):
+    ready, room, taken = opened_level(control, 0, 2, 1, 0x7FFFFFF0, 0x7FFFFFF0)
+    note_level(control, 0, ready, room, taken)
+    ti.loop_config(block_dim=GROUP)
+    for item in range(padded(items)):
         amount = 0
         if item < items:
             amount = item % 5
-        at = placed(warp, control, CHILDREN, amount, item)
-        placed(warp, control, CELLS_PER_LEVEL + CYCLES, amount * LARGE, item)
+        at, _beside = 0, 0
+        if ti.static(arch != "cpu"):
+            at, _beside = placed_together(arch == "cuda", control, 0, amount, 0, item)
+        else:
+            at = placed(control, CHILDREN, amount)
+        placed(control, 2 * CELLS_PER_LEVEL + CYCLES, amount * LARGE)
         k = 0
         while k < amount:
             owner[at + k] = item
             k += 1
-    ready = records_ready(control, 1, 1, 0x7FFFFFF0, 0x7FFFFFF0)
-    for _ in range(ready + 1):
+    following, _left, before = opened_level(control, 1, 2, 1, 0x7FFFFFF0, 0x7FFFFFF0)
+    for _ in range(following + before + 1):
         ti.atomic_add(control[CELLS_PER_LEVEL], ti.u32(1))
     for item in range(patterns.shape[0]):
         rest = patterns[item]
@@ -99,15 +114,15 @@ def _generator_after(state: int, rounds: int) -> int:
     return (multiplier * state + increment) % 2**32
 
 
-def failures(bits: int, warp: bool, buffer: Any, download: Any) -> tuple[list[str], int]:
+def failures(bits: int, arch: str, buffer: Any, download: Any) -> tuple[list[str], int]:
     """Run the self-test on the device that is open.
 
     Parameters
     ----------
     bits : int
         Bits to a word.
-    warp : bool
-        Place by whole warps.
+    arch : str
+        What is open.
     buffer, download : callable
         Array to device and back, see `kernels_ti.device.Device`.
 
@@ -128,13 +143,13 @@ def failures(bits: int, warp: bool, buffer: Any, download: Any) -> tuple[list[st
     def run(rounds: int) -> list[np.ndarray]:
         arrays = [
             buffer(patterns),
-            buffer(np.zeros(2 * CELLS_PER_LEVEL, np.uint32)),
+            buffer(np.zeros(3 * CELLS_PER_LEVEL, np.uint32)),
             buffer(np.full(total, -1, np.int32)),
             buffer(np.zeros(len(masks), np.int32)),
             buffer(np.zeros(len(masks), word)),
             buffer(np.zeros(2, np.uint32)),
         ]
-        exercise(bits, warp, ITEMS, rounds, *arrays)
+        exercise(bits, arch, ITEMS, rounds, *arrays)
         return [download(a) for a in arrays[1:]]
 
     control, owner, counted, folded, looped = run(LONG_LOOP)
@@ -144,7 +159,7 @@ def failures(bits: int, warp: bool, buffer: Any, download: Any) -> tuple[list[st
     runs = np.flatnonzero(np.diff(owner)) + 1
     if len(runs) != np.count_nonzero(amounts) - 1:
         found.append("the children of one path are not placed together")
-    carried = control[CELLS_PER_LEVEL + CYCLES :].tolist()
+    carried = control[2 * CELLS_PER_LEVEL + CYCLES :].tolist()
     if carried[0] + (carried[1] << 32) != total * LARGE:
         found.append("totals beyond 32 bits are wrong (carry)")
     if control[CELLS_PER_LEVEL] != total + 1:

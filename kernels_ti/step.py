@@ -8,7 +8,7 @@ certificate at every step no path is dead and the search is output-polynomial.
 
 import taichi as ti
 
-from kernels_ti.bits import bits_of, lowest_bit, row_of, without_lowest, word_of
+from kernels_ti.bits import bits_of, lowest_bit, lowest_taken, row_of, without_lowest, word_of
 
 
 @ti.func
@@ -60,4 +60,32 @@ def reachable_extensions(words: ti.template(), rows: ti.template(), first_row, a
         left -= 1
         if missing == word_of(0, bits) or found == word_of(0, bits):
             left = 0
+    return kept
+
+
+@ti.func
+def connected_extensions(words: ti.template(), rows: ti.template(), first_row, allowed, waiting, extensions):
+    """Keep the extensions that the waiting end reaches, however long the way; see `reachable_extensions`.
+
+    Vertex by vertex instead of round by round: one loop, so that the work items of a warp stay together.
+    """
+    bits = ti.static(bits_of(words))
+    kept = words(0)
+    seen = waiting
+    fresh = waiting
+    going = 1
+    while going == 1:
+        label, fresh = lowest_taken(words, fresh)
+        near = row_of(words, rows, first_row + label)
+        missing = word_of(0, bits)
+        found = word_of(0, bits)
+        for w in ti.static(range(words.n)):
+            kept[w] |= near[w] & extensions[w]
+            missing |= extensions[w] & ~kept[w]
+            new = near[w] & allowed[w] & ~seen[w]
+            seen[w] |= new
+            fresh[w] |= new
+            found |= fresh[w]
+        if missing == word_of(0, bits) or found == word_of(0, bits):
+            going = 0
     return kept

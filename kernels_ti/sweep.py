@@ -1,34 +1,41 @@
 """The sweep: every CPU worker drains its share of the search depth first, through a private stack.
 
 A worker holds one **frame** in registers: a path that is being extended at one end, with the extensions
-that are still to be tried. Its stack keeps the frames above which it works. A frame is self-contained, so
-any of them can move to another worker. The initial triplets of a seed are a frame as well: the path <x, u>
-with the extensions y. Triangles and triplets have been counted before, see `kernels_ti.survey`.
+that are still to be tried. Below it are the frames that it comes from: the uppermost in memory of the
+worker's own, which the compiler knows that nobody else writes to, the others on its stack. A frame is
+self-contained, so any of them can move to another worker. The initial triplets of a seed are a frame as
+well: the path <x, u> with the extensions y. Triangles and triplets have been counted before, see
+`kernels_ti.survey`.
 
 Taichi hands out the iterations of a CPU loop in blocks of 512, so one worker is the first of 512.
 """
 
 import taichi as ti
 
-from kernels_ti.bits import above, bits_of, lowest_taken, population, row_of, single
+from kernels_ti.bits import above, bits_of, lowest_taken, population, single
 from kernels_ti.step import reachable_extensions
+from kernels_ti.sweep_frames import LENGTH_SHIFT, frame_words
 
 ITERATIONS_PER_WORKER = 512
 STEPS_BETWEEN_LOOKS = 256
 """Steps that a worker makes before it looks whether another has run dry."""
 
+TOP_FRAMES = 8
+"""Frames that a worker keeps off its stack; when there are as many, all of them move there."""
+
 SHARES_PER_SLICE = 16
 """A worker gives work away only after this part of its budget, so that sharing stays cheap."""
 
-NEXT_SEED, DRY_WORKERS = 0, 1
-"""Cells of the shared queue."""
+NEXT_ITEM, DRY_WORKERS = 0, 1
+"""Cells of the shared queue: what to take next, the frames of the pool before the seeds, and who found nothing."""
 
 array = ti.types.ndarray
 
 
-def frame_words(words: int, collect: bool) -> int:
-    """Words of a frame on a stack: allowed, waiting, extensions, members if wanted, and end with length."""
-    return (4 if collect else 3) * words + 1
+@ti.func
+def add(counters: ti.template(), at, amount):
+    """Add to a counter of this worker alone: an augmented assignment would be an atomic, many times slower."""
+    counters[at] = counters[at] + ti.cast(amount, ti.i64)
 
 
 @ti.func
@@ -45,30 +52,79 @@ def emit(words: ti.template(), cycles: ti.template(), at, members, closers, coun
 
 
 @ti.func
-def add(counters: ti.template(), at, amount):
-    """Add to a counter of this worker alone: an augmented assignment would be an atomic, many times slower."""
-    counters[at] = counters[at] + ti.cast(amount, ti.i64)
+def end_and_length(end, length):
+    """Pack the waiting end of a path and its number of vertices into the last word of a frame."""
+    return ti.cast(end, ti.u64) | ti.cast(length, ti.u64) << ti.u64(LENGTH_SHIFT)
 
 
 @ti.func
-def save(
-    words: ti.template(), collect: ti.template(), stack: ti.template(), at,
-    allowed, waiting, extensions, members, end, length,
+def end_of(last):
+    """Unpack the waiting end from the last word of a frame."""
+    return ti.cast(last & ti.u64((1 << LENGTH_SHIFT) - 1), ti.i32)
+
+
+@ti.func
+def length_of(last):
+    """Unpack the number of vertices from the last word of a frame."""
+    return ti.cast(last >> ti.u64(LENGTH_SHIFT), ti.i32)
+
+
+@ti.func
+def lengthened(last, end):
+    """Return the last word of a frame whose path has one vertex more and this waiting end."""
+    return end_and_length(end, length_of(last) + 1)
+
+
+@ti.func
+def put(
+    words: ti.template(), collect: ti.template(), top: ti.template(), height,
+    allowed, waiting, extensions, members, weight, last,
 ):  # fmt: skip
-    """Write a frame to the stack, at word `at`."""
+    """Write a frame to the worker's own memory, a vector for each of its words."""
     for w in ti.static(range(words.n)):
-        stack[at + w] = allowed[w]
-        stack[at + words.n + w] = waiting[w]
-        stack[at + 2 * words.n + w] = extensions[w]
+        top[w][height] = allowed[w]
+        top[words.n + w][height] = waiting[w]
+        top[2 * words.n + w][height] = extensions[w]
         if ti.static(collect):
-            stack[at + 3 * words.n + w] = members[w]
-    last = at + ti.static(frame_words(words.n, collect) - 1)
-    stack[last] = ti.cast(end, ti.u64) | ti.cast(length, ti.u64) << ti.u64(32)
+            top[3 * words.n + w][height] = members[w]
+    frame = ti.static(frame_words(words.n, collect))
+    top[frame - 2][height] = ti.bit_cast(weight, ti.u64)
+    top[frame - 1][height] = last
+
+
+@ti.func
+def taken_back(words: ti.template(), collect: ti.template(), top: ti.template(), height):
+    """Read a frame from the worker's own memory."""
+    allowed, waiting, extensions, members = words(0), words(0), words(0), words(0)
+    for w in ti.static(range(words.n)):
+        allowed[w] = top[w][height]
+        waiting[w] = top[words.n + w][height]
+        extensions[w] = top[2 * words.n + w][height]
+        if ti.static(collect):
+            members[w] = top[3 * words.n + w][height]
+    frame = ti.static(frame_words(words.n, collect))
+    return allowed, waiting, extensions, members, ti.bit_cast(top[frame - 2][height], ti.f64), top[frame - 1][height]
+
+
+@ti.func
+def spill(words: ti.template(), collect: ti.template(), top: ti.template(), frames, stack: ti.template(), bottom):
+    """Move so many frames from the worker's own memory to its stack, from word `bottom` on."""
+    frame = ti.static(frame_words(words.n, collect))
+    for h in range(frames):
+        at = bottom + h * frame
+        for w in ti.static(range(words.n)):
+            stack[at + w] = top[w][h]
+            stack[at + words.n + w] = top[words.n + w][h]
+            stack[at + 2 * words.n + w] = top[2 * words.n + w][h]
+            if ti.static(collect):
+                stack[at + 3 * words.n + w] = top[3 * words.n + w][h]
+        stack[at + frame - 2] = top[frame - 2][h]
+        stack[at + frame - 1] = top[frame - 1][h]
 
 
 @ti.func
 def restored(words: ti.template(), collect: ti.template(), stack: ti.template(), at):
-    """Read a frame from the stack, at word `at`."""
+    """Read a frame from a stack or the pool, at word `at`."""
     allowed, waiting, extensions, members = words(0), words(0), words(0), words(0)
     for w in ti.static(range(words.n)):
         allowed[w] = stack[at + w]
@@ -76,10 +132,35 @@ def restored(words: ti.template(), collect: ti.template(), stack: ti.template(),
         extensions[w] = stack[at + 2 * words.n + w]
         if ti.static(collect):
             members[w] = stack[at + 3 * words.n + w]
-    last = stack[at + ti.static(frame_words(words.n, collect) - 1)]
-    end = ti.cast(last & ti.u64(0xFFFFFFFF), ti.i32)
-    length = ti.cast(last >> ti.u64(32), ti.i32)
-    return allowed, waiting, extensions, members, end, length
+    last = at + ti.static(frame_words(words.n, collect) - 1)
+    return allowed, waiting, extensions, members, ti.bit_cast(stack[last - 1], ti.f64), stack[last]
+
+
+@ti.func
+def put_seed(
+    words, collect: ti.template(), rows: ti.template(), first, u, x, share, stack: ti.template(), at
+):  # fmt: skip
+    """Write the frame of a seed to a stack, at word `at`: the path <x, u>, to be extended by the y of its triplets.
+
+    Returns how many frames that makes: 1, or 0 if there is no such y or nothing that the end x can meet.
+    """
+    opened = 0
+    alive = ti.u64(0)
+    for w in range(words):
+        row_u, row_x = rows[u * words + w], rows[x * words + w]
+        extensions = row_u & ~row_x & above(x - first, w, 64)
+        allowed = above(u - first, w, 64) & ~row_u
+        stack[at + w] = allowed
+        stack[at + words + w] = row_x & allowed
+        stack[at + 2 * words + w] = extensions
+        if ti.static(collect):
+            stack[at + 3 * words + w] = single(u - first, w, 64) | single(x - first, w, 64)
+        opened += population(extensions, 64)
+        alive |= row_x & allowed
+    weight_at = at + (4 if ti.static(collect) else 3) * words
+    stack[weight_at] = ti.bit_cast(share / ti.max(opened, 1), ti.u64)
+    stack[weight_at + 1] = end_and_length(x, 2)
+    return ti.cast(opened > 0, ti.i32) & ti.cast(alive != 0, ti.i32)
 
 
 @ti.kernel
@@ -91,7 +172,11 @@ def sweep(
     neighbour: array(ti.i32, 1),
     seed_entry: array(ti.i32, 1),
     seed_root: array(ti.i32, 1),
-    last_seed: ti.i32,
+    seed_weight: array(ti.f64, 1),
+    first_seed: ti.i32,
+    pool: array(ti.u64, 1),
+    pooled: ti.i32,
+    last_item: ti.i32,
     queue: array(ti.i32, 1),
     stack: array(ti.u64, 1),
     stack_words: ti.i32,
@@ -117,10 +202,14 @@ def sweep(
     ----------
     rows, first_row, neighbour, seed_entry, seed_root
         The blocks, see `kernels_ti.blocks.BlockGroup`.
-    last_seed : int
-        One past the last seed of the search.
+    seed_weight : shape (seeds,)
+        Share of the whole search behind each seed.
+    pool : shape (at least pooled * frame words,)
+        Frames to begin with: items 0 to `pooled` of the queue. Item ``pooled + k`` is seed ``first_seed + k``.
+    last_item : int
+        One past the last item of the queue.
     queue : shape (2,)
-        The next seed to take, and how many workers found none.
+        The next item to take, and how many workers found none.
     stack : shape (workers * stack_words,)
     depth_of : shape (workers,)
         Frames on each stack.
@@ -143,120 +232,119 @@ def sweep(
     for i in range(workers * ITERATIONS_PER_WORKER):
         if i % ITERATIONS_PER_WORKER == 0:
             me = i // ITERATIONS_PER_WORKER
-            counters = me * (max_length + 2)
             bottom = me * stack_words
             cycles_end = (me + 1) * cycles_per_worker - most_closers
             found = me * cycles_per_worker + cycle_count[me]
             depth = depth_of[me]
-            steps = budget
-            barren = 0
-            active = 0
+            height = 0
+            counters = me * (max_length + 2)
+            # One more than ever wait there: the frame in registers, when the slice ends.
+            top = [ti.Vector.zero(ti.u64, TOP_FRAMES + 1) for k in ti.static(range(frame_words(words.n, collect)))]
             allowed, waiting, extensions, members = words(0), words(0), words(0), words(0)
-            end, length, first = 0, 0, 0
-            if depth > 0:
-                depth -= 1
-                active = 1
-                allowed, waiting, extensions, members, end, length = restored(
-                    words, collect, stack, bottom + depth * frame
-                )
-                first = first_row[end]
+            weight = ti.f64(0.0)
+            last = ti.u64(0)
+            first, active, barren = 0, 0, 0
+            steps = budget
             while steps > 0:
-                if active == 0:
-                    seed = ti.atomic_add(queue[NEXT_SEED], 1)
-                    if seed >= last_seed:
+                if active == 0 and depth == 0:
+                    steps -= 1
+                    item = ti.atomic_add(queue[NEXT_ITEM], 1)
+                    if item >= last_item:
                         ti.atomic_add(queue[DRY_WORKERS], 1)
                         steps = 0
+                    elif item < pooled:
+                        depth = 1
+                        for k in range(frame):
+                            stack[bottom + k] = pool[item * frame + k]
                     else:
+                        seed = first_seed + item - pooled
                         u = seed_root[seed]
-                        end = neighbour[seed_entry[seed]]
-                        first = first_row[u]
-                        length = 2
-                        row_u = row_of(words, rows, u)
-                        row_x = row_of(words, rows, end)
-                        opened = ti.u64(0)
-                        alive = ti.u64(0)
-                        for w in ti.static(range(words.n)):
-                            extensions[w] = row_u[w] & ~row_x[w] & above(end - first, w, bits)
-                            allowed[w] = above(u - first, w, bits) & ~row_u[w]
-                            waiting[w] = row_x[w] & allowed[w]
-                            opened |= extensions[w]
-                            alive |= waiting[w]
-                            if ti.static(collect):
-                                members[w] = single(u - first, w, bits) | single(end - first, w, bits)
-                        if opened != 0 and alive != 0:
-                            active = 1
-                        steps -= 1
-                while active == 1 and steps > 0:
-                    steps -= 1
+                        x = neighbour[seed_entry[seed]]
+                        depth = put_seed(words.n, collect, rows, first_row[u], u, x, seed_weight[seed], stack, bottom)
+                if active == 0 and depth > 0:
+                    active = 1
+                    depth -= 1
+                    allowed, waiting, extensions, members, weight, last = restored(
+                        words, collect, stack, bottom + depth * frame
+                    )
+                    first = first_row[end_of(last)]
+                turns = ti.min(steps, STEPS_BETWEEN_LOOKS) * active
+                steps -= turns
+                while turns > 0:
+                    turns -= 1
                     label, extensions = lowest_taken(words, extensions)
                     v = first + label
+                    length = length_of(last)
                     closing, of_v, of_end = 0, 0, 0
                     left = ti.u64(0)
-                    closers, only_v, only_end = words(0), words(0), words(0)
+                    free, closers, only_v, only_end, path = words(0), words(0), words(0), words(0), members
                     for w in ti.static(range(words.n)):
-                        free = rows[v * words.n + w] & allowed[w]
-                        closers[w] = free & waiting[w]
-                        only_v[w] = free & ~waiting[w]
-                        only_end[w] = waiting[w] & ~free
+                        free[w] = rows[v * words.n + w] & allowed[w]
+                        closers[w] = free[w] & waiting[w]
+                        only_v[w] = free[w] & ~waiting[w]
+                        only_end[w] = waiting[w] & ~free[w]
                         closing += population(closers[w], bits)
                         of_v += population(only_v[w], bits)
                         of_end += population(only_end[w], bits)
                         left |= extensions[w]
-                    add(cycles_by_length, counters + length + 2, closing)
-                    barren = ti.select(closing > 0, 0, barren)
-                    path = members
-                    if ti.static(collect):
-                        for w in ti.static(range(words.n)):
+                        if ti.static(collect):
                             path[w] |= single(label, w, bits)
+                    add(cycles_by_length, counters + length + 2, closing)
+                    if ti.static(collect):
                         emit(words, cycles, found, path, closers, closing, first)
                         found += closing
-                    if of_v > 0 and of_end > 0 and length + 3 <= max_length:
-                        if left != 0:
-                            save(
-                                words, collect, stack, bottom + depth * frame,
-                                allowed, waiting, extensions, members, end, length,
-                            )  # fmt: skip
-                            depth += 1
-                        length += 1
+                    barren = ti.select(closing > 0, 0, barren + 1)
+                    # Written whether it is needed again or not: a branch that cannot be foreseen costs more.
+                    put(words, collect, top, height, allowed, waiting, extensions, members, weight, last)
+                    opened = ti.select(length + 3 <= max_length, ti.min(of_v, of_end), 0)
+                    if opened > 0:
+                        height += ti.cast(left != 0, ti.i32)
                         swap = of_v > of_end
-                        growing = ti.select(swap, end, v)
-                        end = ti.select(swap, v, end)
-                        opened = ti.min(of_v, of_end)
+                        last = lengthened(last, ti.select(swap, v, end_of(last)))
                         members = path
                         for w in ti.static(range(words.n)):
                             extensions[w] = ti.select(swap, only_end[w], only_v[w])
+                            # The allowed neighbours of the growing end are at hand: no need for its row.
+                            allowed[w] &= ~ti.select(swap, waiting[w], free[w])
                             waiting[w] = ti.select(swap, only_v[w], only_end[w])
-                            allowed[w] &= ~rows[growing * words.n + w]
-                        barren += 1
                         if barren > patience:
                             extensions = reachable_extensions(
-                                words, rows, first, allowed, waiting, extensions, max_length - length - 1
+                                words, rows, first, allowed, waiting, extensions, max_length - length - 2
                             )
                             opened = 0
                             for w in ti.static(range(words.n)):
                                 opened += population(extensions[w], bits)
-                        add(paths_by_length, counters + length + 1, opened)
-                        left = ti.cast(opened, ti.u64)
-                    if left == 0:
-                        active = 0
-                        if depth > 0:
-                            depth -= 1
-                            active = 1
-                            allowed, waiting, extensions, members, end, length = restored(
-                                words, collect, stack, bottom + depth * frame
+                            left = ti.cast(opened, ti.u64)
+                        weight /= ti.cast(opened, ti.f64)
+                        add(paths_by_length, counters + length + 2, opened)
+                    if opened == 0:
+                        height -= ti.cast(left == 0, ti.i32)
+                        if height >= 0:
+                            allowed, waiting, extensions, members, weight, last = taken_back(
+                                words, collect, top, height
                             )
-                            first = first_row[end]
-                    if steps % STEPS_BETWEEN_LOOKS == 0 and depth > 0 and budget - steps >= budget // SHARES_PER_SLICE:
-                        if ti.atomic_add(queue[DRY_WORKERS], 0) > 0:
-                            steps = 0
+                        else:
+                            height = 0
+                            active = 0
+                            break
+                    if height == TOP_FRAMES:
+                        break
                     if ti.static(collect):
                         if found > cycles_end:
-                            steps = 0
-            if active == 1:
-                save(
-                    words, collect, stack, bottom + depth * frame,
-                    allowed, waiting, extensions, members, end, length,
-                )  # fmt: skip
-                depth += 1
+                            break
+                steps += turns
+                if ti.static(collect):
+                    if found > cycles_end:
+                        steps = 0
+                if workers > 1 and depth + height > 0 and budget - steps >= budget // SHARES_PER_SLICE:
+                    if queue[DRY_WORKERS] > 0:
+                        steps = 0
+                if steps == 0 and active == 1:
+                    put(words, collect, top, height, allowed, waiting, extensions, members, weight, last)
+                    height += 1
+                if steps == 0 or height == TOP_FRAMES:
+                    spill(words, collect, top, height, stack, bottom + depth * frame)
+                    depth += height
+                    height = 0
             depth_of[me] = depth
             cycle_count[me] = found - me * cycles_per_worker

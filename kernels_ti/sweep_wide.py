@@ -5,16 +5,20 @@ The same search as `kernels_ti.sweep`, frame for frame; there the words are held
 
 import taichi as ti
 
-from kernels_ti.bits import above, lowest_bit, population, single, without_lowest
+from kernels_ti.bits import lowest_bit, population, single, without_lowest
 from kernels_ti.step_wide import flood
 from kernels_ti.sweep import (
     DRY_WORKERS,
     ITERATIONS_PER_WORKER,
-    NEXT_SEED,
+    NEXT_ITEM,
     SHARES_PER_SLICE,
     STEPS_BETWEEN_LOOKS,
     add,
     array,
+    end_and_length,
+    end_of,
+    length_of,
+    put_seed,
 )
 
 
@@ -49,7 +53,11 @@ def sweep_wide(
     neighbour: array(ti.i32, 1),
     seed_entry: array(ti.i32, 1),
     seed_root: array(ti.i32, 1),
-    last_seed: ti.i32,
+    seed_weight: array(ti.f64, 1),
+    first_seed: ti.i32,
+    pool: array(ti.u64, 1),
+    pooled: ti.i32,
+    last_item: ti.i32,
     queue: array(ti.i32, 1),
     stack: array(ti.u64, 1),
     stack_words: ti.i32,
@@ -72,7 +80,7 @@ def sweep_wide(
     `longest_block`, and `fifo`, shape (workers * longest_block,), the queues of the floods. The last two
     bit rows of a worker's part of `stack` belong to the floods too.
     """
-    frame = (4 if ti.static(collect) else 3) * words + 1
+    frame = (4 if ti.static(collect) else 3) * words + 2
     workers = depth_of.shape[0]
     for i in range(workers * ITERATIONS_PER_WORKER):
         if i % ITERATIONS_PER_WORKER == 0:
@@ -88,35 +96,24 @@ def sweep_wide(
             while steps > 0:
                 steps -= 1
                 if depth == 0:
-                    seed = ti.atomic_add(queue[NEXT_SEED], 1)
-                    if seed >= last_seed:
+                    item = ti.atomic_add(queue[NEXT_ITEM], 1)
+                    if item >= last_item:
                         ti.atomic_add(queue[DRY_WORKERS], 1)
                         steps = 0
+                    elif item < pooled:
+                        for k in range(frame):
+                            stack[bottom + k] = pool[item * frame + k]
+                        depth = 1
                     else:
+                        seed = first_seed + item - pooled
                         u = seed_root[seed]
                         x = neighbour[seed_entry[seed]]
-                        first = first_row[u]
-                        opened = ti.u64(0)
-                        alive = ti.u64(0)
-                        for w in range(words):
-                            row_u, row_x = rows[u * words + w], rows[x * words + w]
-                            extensions = row_u & ~row_x & above(x - first, w, 64)
-                            allowed = above(u - first, w, 64) & ~row_u
-                            stack[bottom + w] = allowed
-                            stack[bottom + words + w] = row_x & allowed
-                            stack[bottom + 2 * words + w] = extensions
-                            if ti.static(collect):
-                                stack[bottom + 3 * words + w] = single(u - first, w, 64) | single(x - first, w, 64)
-                            opened |= extensions
-                            alive |= row_x & allowed
-                        stack[bottom + frame - 1] = ti.cast(x, ti.u64) | ti.u64(2) << ti.u64(32)
-                        if opened != 0 and alive != 0:
-                            depth = 1
+                        depth = put_seed(words, collect, rows, first_row[u], u, x, seed_weight[seed], stack, bottom)
                 else:
                     at = bottom + (depth - 1) * frame
                     last = stack[at + frame - 1]
-                    end = ti.cast(last & ti.u64(0xFFFFFFFF), ti.i32)
-                    length = ti.cast(last >> ti.u64(32), ti.i32)
+                    end, length = end_of(last), length_of(last)
+                    weight = ti.bit_cast(stack[at + frame - 2], ti.f64)
                     first = first_row[end]
                     label = 0
                     waits = 1
@@ -149,19 +146,18 @@ def sweep_wide(
                             depth += 1
                         length += 1
                         swap = of_v > of_end
-                        growing = ti.select(swap, end, v)
                         end = ti.select(swap, v, end)
                         opened = ti.min(of_v, of_end)
                         for w in range(words):
                             allowed, waiting = stack[at + w], stack[at + words + w]
                             free = rows[v * words + w] & allowed
                             only_v, only_end = free & ~waiting, waiting & ~free
-                            stack[target + w] = allowed & ~rows[growing * words + w]
+                            stack[target + w] = allowed & ~ti.select(swap, waiting, free)
                             stack[target + words + w] = ti.select(swap, only_v, only_end)
                             stack[target + 2 * words + w] = ti.select(swap, only_end, only_v)
                             if ti.static(collect):
                                 stack[target + 3 * words + w] = stack[at + 3 * words + w] | single(label, w, 64)
-                        stack[target + frame - 1] = ti.cast(end, ti.u64) | ti.cast(length, ti.u64) << ti.u64(32)
+                        stack[target + frame - 1] = end_and_length(end, length)
                         barren += 1
                         if barren > patience:
                             opened = flood(
@@ -171,6 +167,7 @@ def sweep_wide(
                             )  # fmt: skip
                             for w in range(words):
                                 stack[target + 2 * words + w] = stack[kept_at + w]
+                        stack[target + frame - 2] = ti.bit_cast(weight / ti.max(opened, 1), ti.u64)
                         add(paths_by_length, counters + length + 1, opened)
                         if opened == 0:
                             depth -= 1

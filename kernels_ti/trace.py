@@ -1,4 +1,4 @@
-"""From bit rows to vertices in cycle order."""
+"""From bit rows of a block to the vertices of the graph: in cycle order, or as bit rows again."""
 
 import taichi as ti
 
@@ -106,3 +106,39 @@ def trace(
             here = following
             place += 1
             vertices[place] = least
+
+
+@ti.kernel
+def relabel(
+    bits: ti.template(),
+    words: ti.i32,
+    cycles: array(ndim=1),
+    cycle_stride: ti.i32,
+    word_stride: ti.i32,
+    first_cycle: ti.i32,
+    count: ti.i32,
+    vertex_of_row: array(ti.i32, 1),
+    row_words: ti.i32,
+    members: array(ndim=1),
+):
+    """Turn the labels of each cycle's block into vertices of the graph; one work item takes one cycle.
+
+    Parameters
+    ----------
+    row_words : int
+        Words to a bit row over all vertices of the graph.
+    members : shape (at least count * row_words,)
+        Written: bit ``v % bits`` of word ``v // bits`` of row i is set when vertex v lies on the cycle.
+    """
+    for i in range(count):
+        at = (first_cycle + i) * cycle_stride
+        first_row = ti.cast(cycles[at + words * word_stride], ti.i32)
+        for k in range(row_words):
+            members[i * row_words + k] = word_of(0, bits)
+        for w in range(words):
+            rest = cycles[at + w * word_stride]
+            while rest != word_of(0, bits):
+                v = vertex_of_row[first_row + w * bits + lowest_bit(rest, bits)]
+                rest = without_lowest(rest, bits)
+                place = i * row_words + v // bits
+                members[place] = members[place] | (word_of(1, bits) << word_of(v % bits, bits))

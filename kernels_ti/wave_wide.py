@@ -8,7 +8,7 @@ import taichi as ti
 from kernels_ti.bits import above, lowest_bit, population, single, without_lowest, word_of
 from kernels_ti.records import CELLS_PER_LEVEL, CHILDREN, CYCLES, placed
 from kernels_ti.step_wide import flood
-from kernels_ti.wave import array, padded
+from kernels_ti.wave import array
 
 SCRATCH_ROWS = 5
 """Bit rows of scratch to a slot: allowed, waiting, extensions, kept and seen."""
@@ -50,7 +50,6 @@ def triplets_wide(
     bits: ti.template(),
     words: ti.i32,
     collect: ti.template(),
-    warp: ti.template(),
     rows: array(ndim=1),
     first_row: array(ti.i32, 1),
     neighbour: array(ti.i32, 1),
@@ -58,6 +57,7 @@ def triplets_wide(
     seed_root: array(ti.i32, 1),
     first_seed: ti.i32,
     last_seed: ti.i32,
+    surveyed: ti.i32,
     max_length: ti.i32,
     control: array(ti.u32, 1),
     allowed: array(ndim=1),
@@ -76,7 +76,7 @@ def triplets_wide(
     """Stage 1, see `kernels_ti.wave.triplets`; at most `slots` seeds to a launch."""
     for cell in range(CELLS_PER_LEVEL):
         control[cell] = ti.u32(0)
-    for item in range(padded(last_seed - first_seed, warp)):
+    for item in range(last_seed - first_seed):
         opened, closing, u, x, first = 0, 0, 0, 0, 0
         if item < last_seed - first_seed:
             u = seed_root[first_seed + item]
@@ -91,13 +91,16 @@ def triplets_wide(
                 sets[w * slots + item] = above(u - first, w, bits) & ~row_u
                 sets[(words + w) * slots + item] = single(u - first, w, bits) | single(x - first, w, bits)
                 sets[(2 * words + w) * slots + item] = extensions
-                closing += population(later & row_x, bits)
+                if first_seed + item >= surveyed:
+                    closing += population(later & row_x, bits)
                 opened += population(extensions, bits)
-        at = placed(warp, control, CHILDREN, opened, item)
-        cycle_at = placed(warp, control, CYCLES, closing, item)
+        at = placed(control, CHILDREN, opened)
+        cycle_at = placed(control, CYCLES, closing)
         if item < last_seed - first_seed:
             if ti.static(collect):
                 place = cycle_start + cycle_at
+                if closing == 0:
+                    place = cycle_capacity
                 for w in range(words):
                     rest = rows[u * words + w] & above(x - first, w, bits) & rows[x * words + w]
                     while rest != word_of(0, bits):
@@ -120,7 +123,6 @@ def expand_wide(
     bits: ti.template(),
     words: ti.i32,
     collect: ti.template(),
-    warp: ti.template(),
     two_ended: ti.i32,
     rows: array(ndim=1),
     first_row: array(ti.i32, 1),
@@ -148,7 +150,7 @@ def expand_wide(
     """Stage 2, see `kernels_ti.wave.expand`; one level and at most `slots` parents to a launch."""
     for cell in range(CELLS_PER_LEVEL):
         control[cell] = ti.u32(0)
-    for item in range(padded(parents, warp)):
+    for item in range(parents):
         closing, opened, other, growing, first = 0, 0, 0, 0, 0
         chosen = 2
         p = from_start + direction * item
@@ -185,8 +187,8 @@ def expand_wide(
                         3 * words * slots + item, 4 * words * slots + item,
                         fifo, slots, item, max_length - length - 1,
                     )  # fmt: skip
-        at = placed(warp, control, CHILDREN, opened, item)
-        cycle_at = placed(warp, control, CYCLES, closing, item)
+        at = placed(control, CHILDREN, opened)
+        cycle_at = placed(control, CYCLES, closing)
         if item < parents:
             if ti.static(collect):
                 place = cycle_start + cycle_at

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import app
+import app.client
 from app.events import Progress, Started, event_from_json
 
 ROOT = Path(app.__file__).parent.parent
@@ -19,13 +20,38 @@ LONG = "grid:7x10"
 REFERENCE = ("--arch", "reference")
 COUNT_KEYS = [
     "graph", "n", "m", "max_degree", "triangles", "chordless_cycles", "total", "by_length", "frontier", "paths",
-    "complete", "arch", "device", "seconds",
+    "complete", "share", "arch", "device", "seconds", "peak_memory_bytes", "checkpoint",
 ]  # fmt: skip
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
 
 
 def command(*arguments):
     return [sys.executable, "-m", "app", *map(str, arguments)]
+
+
+# The engine of a run in slow motion: slices of a fifth of a millisecond, and a rest after each.
+SLOW_BOOT = (
+    "import time, kernels_ti.run as run; run.SLICE_SECONDS = 0.0002; advance = run.Run.advance; "
+    "run.Run.advance = lambda self: (time.sleep(0.02), advance(self))[1]; "
+)
+
+
+def slow_boot():
+    """Return what makes an engine start in slow motion, in place of `app.client._BOOT`."""
+    return app.client._BOOT.replace("from app.worker", SLOW_BOOT + "from app.worker")
+
+
+def slow_command(*arguments):
+    """Return the command line of a run in slow motion, so that it can be stopped in the middle."""
+    code = f"import sys, app.client, app.cli; app.client._BOOT = {slow_boot()!r}; sys.exit(app.cli.main())"
+    return [sys.executable, "-c", code, *map(str, arguments)]
+
+
+def slowly(*arguments, **more):
+    """Run `chordless` in slow motion."""
+    return subprocess.run(
+        slow_command(*arguments), **{"capture_output": True, "text": True, "timeout": 120, "env": ENVIRONMENT, **more}
+    )
 
 
 def chordless(*arguments, **more):
@@ -37,6 +63,28 @@ def chordless(*arguments, **more):
 def count(*arguments, **more):
     done = chordless("count", *arguments, "--json", **more)
     return json.loads(done.stdout), done.returncode
+
+
+def whole_run(graph, folder):
+    """Return what a run that nobody interrupts finds: counts by length, and the sorted lines."""
+    path = folder / "cycles.txt"
+    assert chordless("list", graph, "--arch", "cpu", "-o", path).returncode == 0
+    return count(graph, "--arch", "cpu")[0]["by_length"], lines_of(path)
+
+
+def lines_of(path):
+    """Return the cycles of a listing, a file or a run directory, as sorted lines of text."""
+    if path.is_dir():
+        exported = path.with_suffix(".txt")
+        done = chordless("export", path, "--format", "txt", "-o", exported)
+        assert done.returncode == 0, done.stderr
+        path = exported
+    return sorted(path.read_text().splitlines())
+
+
+def events_in(directory):
+    """Return what a run directory has recorded."""
+    return [event_from_json(line) for line in (directory / "events.jsonl").read_text().splitlines()]
 
 
 def fails(done, exit_code, *words):

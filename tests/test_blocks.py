@@ -1,18 +1,33 @@
 """Biconnected blocks and their bit rows."""
 
+from collections.abc import Iterable
+
 import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels_ti.blocks import BlockGroup, biconnected_edges, block_groups
+from kernels_ti.biconnected import biconnected_edges
+from kernels_ti.blocks import BlockGroup, block_batches
 from kernels_ti.graph import Graph
 from kernels_ti.reference import canonical, chordless_cycles
+from kernels_ti.state import Layout
 
 
-def edge_sets(blocks: list) -> list[list[tuple[int, int]]]:
+def groups_of(graph: Graph, word_bits: int, *, whole: bool = False, nested: bool = False) -> list[BlockGroup]:
+    """The one batch of a layout without balls, begun on the device itself."""
+    (groups,) = block_batches(graph, Layout(whole, nested, grain=word_bits), word_bits)
+    return groups
+
+
+def edge_sets(blocks: Iterable[Iterable[tuple[int, int]]]) -> list[list[tuple[int, int]]]:
     return sorted(sorted((min(u, v), max(u, v)) for u, v in block) for block in blocks)
+
+
+def blocks_of(graph: Graph) -> list[list[tuple[int, int]]]:
+    edges, component = biconnected_edges(graph)
+    return edge_sets(edges[component == i].tolist() for i in range(component.max(initial=-1) + 1))
 
 
 def edges_in(group: BlockGroup) -> set[tuple[int, int]]:
@@ -32,7 +47,7 @@ def edges_in(group: BlockGroup) -> set[tuple[int, int]]:
 def test_components_equal_those_of_networkx(n: int, p: float, seed: int) -> None:
     graph = nx.gnp_random_graph(n, p, seed=seed)
     expected = [block for block in nx.biconnected_component_edges(graph) if len(block) > 1]
-    assert edge_sets(biconnected_edges(Graph.from_networkx(graph))) == edge_sets(expected)
+    assert blocks_of(Graph.from_networkx(graph)) == edge_sets(expected)
 
 
 @pytest.mark.parametrize("word_bits", [32, 64])
@@ -40,10 +55,10 @@ def test_groups_hold_every_edge_of_every_block(word_bits: int) -> None:
     joined = nx.disjoint_union_all([nx.cycle_graph(k) for k in (3, 31, 32, 33, 64, 65, 70, 5)] + [nx.path_graph(9)])
     joined.add_edges_from([(0, 4), (40, 70)])
     graph = Graph.from_networkx(joined)
-    groups = block_groups(graph, word_bits)
+    groups = groups_of(graph, word_bits)
     assert [group.words for group in groups] == [1, 2] if word_bits == 64 else [1, 2, 3]
     assert sum(len(edges_in(group)) for group in groups) == 3 + 31 + 32 + 33 + 64 + 65 + 70 + 5
-    expected = {edge for block in edge_sets(biconnected_edges(graph)) for edge in block}
+    expected = {edge for block in blocks_of(graph) for edge in block}
     assert set().union(*map(edges_in, groups)) == expected
     for group in groups:
         lengths = np.diff(np.flatnonzero(np.diff(group.first_row, prepend=-1, append=-1)))
@@ -53,21 +68,21 @@ def test_groups_hold_every_edge_of_every_block(word_bits: int) -> None:
 
 def test_a_forest_gives_nothing_to_search() -> None:
     forest = Graph.from_networkx(nx.disjoint_union(nx.balanced_tree(2, 4), nx.path_graph(7)))
-    assert block_groups(forest, 64) == []
-    assert block_groups(Graph.from_edges(0, []), 32) == []
-    assert block_groups(Graph.from_edges(5, []), 32, whole=True) == []
+    assert groups_of(forest, 64) == []
+    assert groups_of(Graph.from_edges(0, []), 32) == []
+    assert groups_of(Graph.from_edges(5, []), 32, whole=True) == []
 
 
 def test_whole_is_one_block_whatever_the_graph() -> None:
     graph = Graph.from_networkx(nx.disjoint_union(nx.cycle_graph(4), nx.path_graph(80)))
-    (group,) = block_groups(graph, 32, whole=True)
+    (group,) = groups_of(graph, 32, whole=True)
     assert (group.rows, group.longest_block, group.words) == (84, 84, 3)
     assert not group.first_row.any()
 
 
 def test_rows_of_a_block_are_in_the_order_of_its_degree_labelling() -> None:
     star_of_cycles = nx.Graph([(0, k) for k in range(1, 7)] + [(k, k % 6 + 1) for k in range(1, 7)])
-    (group,) = block_groups(Graph.from_networkx(star_of_cycles), 64)
+    (group,) = groups_of(Graph.from_networkx(star_of_cycles), 64)
     assert group.vertex_of_row.tolist()[0] == 1, "a rim vertex has the least degree"
     pairs = [(int(u), int(group.neighbour[e])) for u, e in zip(group.seed_roots, group.seed_entries, strict=True)]
     assert all(u < x for u, x in pairs)
@@ -80,7 +95,7 @@ def test_a_long_chain_of_blocks_needs_no_recursion() -> None:
     chain = nx.Graph()
     for k in range(3000):
         nx.add_cycle(chain, [2 * k, 2 * k + 1, 2 * k + 2])
-    assert len(biconnected_edges(Graph.from_networkx(chain))) == 3000
+    assert np.bincount(biconnected_edges(Graph.from_networkx(chain))[1]).tolist() == [3] * 3000
 
 
 @settings(max_examples=50)
@@ -89,7 +104,7 @@ def test_nested_blocks_have_every_root_once_with_all_that_it_can_reach(n: int, p
     """With words of 4 bits, so that small graphs nest deeply."""
     graph = Graph.from_networkx(nx.gnp_random_graph(n, p, seed=seed))
     found = []
-    for group in block_groups(graph, 4, nested=True):
+    for group in groups_of(graph, 4, nested=True):
         rows = Graph(group.row_ptr.astype(np.int64), group.neighbour.astype(np.int64))
         least = np.zeros(rows.n, bool)
         for cycle in chordless_cycles(rows):
@@ -102,7 +117,33 @@ def test_nested_blocks_have_every_root_once_with_all_that_it_can_reach(n: int, p
 
 def test_nested_blocks_shrink_by_half() -> None:
     graph = Graph.from_networkx(nx.convert_node_labels_to_integers(nx.grid_2d_graph(20, 20)))
-    groups = block_groups(graph, 64, nested=True)
+    groups = groups_of(graph, 64, nested=True)
     assert [group.words for group in groups] == [1, 2, 4, 7]
     assert groups[-1].is_root.sum() == 400 - 64 * 4
     assert not groups[-1].is_root[-256:].any()
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("grain", [32, 64])
+def test_a_layout_means_the_same_on_every_device(grain: int, nested: bool) -> None:
+    """So a state that was saved on one is valid on the other: same groups, rows, seeds and labels."""
+    graph = Graph.from_networkx(
+        nx.disjoint_union_all([nx.cycle_graph(k) for k in (5, 33, 90, 130)] + [nx.grid_graph((9, 30))])
+    )
+    (wide,), (narrow,) = (block_batches(graph, Layout(nested=nested, grain=grain), bits) for bits in (64, 32))
+    by_grain = [group.words for group in (wide if grain == 64 else narrow)]
+    assert by_grain == sorted(set(by_grain))
+    assert [group.words for group in wide] == [-(-words * grain // 64) for words in by_grain]
+    assert [group.words for group in narrow] == [words * grain // 32 for words in by_grain]
+    for group, other in zip(wide, narrow, strict=True):
+        for name in ("first_row", "row_ptr", "neighbour", "vertex_of_row", "is_root", "seed_entries"):
+            assert (getattr(group, name) == getattr(other, name)).all(), name
+        assert (group.bit_rows().view(np.uint32)[:, : other.words] == other.bit_rows()).all()
+
+
+def test_batches_are_counted_from_the_first_and_end() -> None:
+    batches = block_batches(Graph.from_networkx(nx.petersen_graph()), Layout(), 64)
+    assert len(batches) == len(list(batches)) == 1
+    assert batches.shares.tolist() == [1.0]
+    with pytest.raises(IndexError):
+        batches[1]

@@ -11,16 +11,18 @@ from program import ENVIRONMENT, REFERENCE, chordless, command, count, fails
 
 from app.commands.options import ARCHES, EXPANSIONS
 
+COMMANDS = ("count", "list", "resume", "estimate", "export", "info", "generate", "overlap", "bench")
+
 
 def test_help_names_every_command_and_exit_code():
     done = chordless("--help")
     assert done.returncode == 0
-    for word in ("count", "list", "info", "generate", "overlap", "exit codes", "130", "chordless count grid:7x10"):
+    for word in (*COMMANDS, "exit codes", "130", "chordless count grid:7x10"):
         assert word in done.stdout
     assert chordless().stdout == done.stdout
 
 
-@pytest.mark.parametrize("name", ["count", "list", "info", "generate", "overlap"])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_help_of_a_command_has_an_example_and_fits_80_columns(name):
     done = chordless(name, "--help", env={**ENVIRONMENT, "COLUMNS": "80"})
     assert done.returncode == 0

@@ -21,7 +21,8 @@ def test_json_has_exactly_the_promised_keys():
     assert (result["triangles"], result["chordless_cycles"], result["total"]) == (0, 749, 749)
     assert sum(result["by_length"].values()) == 749
     assert result["frontier"]["peak"] == max(result["frontier"]["by_length"].values())
-    assert result["complete"] is True
+    assert (result["complete"], result["share"], result["checkpoint"]) == (True, 1.0, None)
+    assert result["peak_memory_bytes"] > 1 << 20
     assert result["arch"] == "reference"
 
 

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from program import COUNT_KEYS, ENVIRONMENT, LONG, command, running
+from program import COUNT_KEYS, ENVIRONMENT, LONG, chordless, command, count, running, slow_command
 
 from app.events import Started
 
@@ -26,6 +26,32 @@ def test_the_first_signal_reports_what_was_found(tmp_path, number, exit_code):
     result = json.loads(output)
     assert list(result) == COUNT_KEYS
     assert result["complete"] is False
+
+
+@pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_leaves_a_checkpoint_and_says_where(tmp_path, number, exit_code):
+    run = tmp_path / "run"
+    process = subprocess.Popen(
+        slow_command("count", "grid:6x9", "--arch", "cpu", "--checkpoint", run, "--json"),
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, start_new_session=True,
+    )  # fmt: skip
+    try:
+        deadline = time.monotonic() + 60
+        events = run / "events.jsonl"
+        while not (events.exists() and '"progress"' in events.read_text()) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        os.killpg(process.pid, number)
+        output, errors = process.communicate(timeout=60)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == exit_code
+    assert errors == f"checkpoint in {run}; to go on: chordless resume {run}\n"
+    result = json.loads(output)
+    assert (result["complete"], result["checkpoint"]) == (False, str(run))
+    expected, _ = count("grid:6x9", "--arch", "cpu")
+    resumed = json.loads(chordless("resume", run, "--json").stdout)
+    assert resumed["by_length"] == expected["by_length"]
 
 
 def test_an_interrupt_before_the_search_ends_everything_at_once():

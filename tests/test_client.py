@@ -9,18 +9,25 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from program import slow_boot
 
 import app
 from app.client import Engine
 from app.events import (
+    CheckpointCommand,
+    Checkpointed,
     DeviceReport,
     Failed,
     Finished,
+    GoCommand,
     Log,
+    PauseCommand,
+    Paused,
     ProbeCommand,
     Progress,
     RunCommand,
@@ -62,9 +69,11 @@ def is_gone(pid):
 
 
 EVENTS = [
-    Started("a b", 1, 2, 3, "cpu", "device", 0.5, 77, {"limit": None}),
-    Progress(1.5, 2**70, 3, 4, {3: 2**65, 10: 1}, {4: 2**64}, 1 << 40, 9),
-    Finished("timeout", "g", 1, 2, 3, 4, {3: 4}, 5, 6, {3: 7}, 8, 9, "cuda", "H\u00e9", 0.1, 0.2, 0.3),
+    Started("a b", 1, 2, 3, "cpu", "device", 0.5, 77, {"limit": None}, directory="/tmp/run"),
+    Progress(1.5, 2**70, 3, 4, {3: 2**65, 10: 1}, {4: 2**64}, 1 << 40, 9, 0.25, 1 << 33, 7.5e7, 7e7, None),
+    Paused(),
+    Checkpointed("run/checkpoint", 2**70, 3, 4),
+    Finished("timeout", "g", 1, 2, 3, 4, {3: 4}, 5, 6, {3: 7}, 8, 9, "cuda", "H\u00e9", 0.1, 0.2, 0.3, 0.5, 6, "run"),
     Failed("GraphError", "no such file", 2),
     DeviceReport("vulkan", False, message="no driver"),
     Log("[Taichi] something"),
@@ -78,7 +87,17 @@ def test_an_event_reads_back_as_it_was(event):
     assert event_from_json(line) == event
 
 
-@pytest.mark.parametrize("command", [run_of("x", limit=3, output="-"), ProbeCommand("cpu"), StopCommand()])
+COMMANDS = [
+    run_of("x", limit=3, output="-", part=(1, 4), memory=1 << 28, checkpoint="run", checkpoint_every=0.5, resume=True),
+    ProbeCommand("cpu"),
+    StopCommand(),
+    PauseCommand(),
+    GoCommand(),
+    CheckpointCommand(),
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 def test_a_command_reads_back_as_it_was(command):
     assert command_from_json(command_to_json(command)) == command
 
@@ -86,6 +105,9 @@ def test_a_command_reads_back_as_it_was(command):
 def test_events_of_later_programs():
     known = json.loads(event_to_json(EVENTS[1]))
     assert event_from_json(json.dumps({**known, "share_done": 0.5})) == EVENTS[1]
+    first = {"event": "progress", "seconds": 1, "paths": 2, "cycles": 3, "frontier": 4, "device_bytes": 5}
+    of_version_1 = json.dumps({**first, "frontier_by_length": {}, "cycles_by_length": {"4": 3}})
+    assert event_from_json(of_version_1) == Progress(1, 2, 3, 4, {}, {4: 3}, 5)
     newer = {**json.loads(event_to_json(EVENTS[0])), "version": 99}
     with pytest.raises(EngineError, match="version 99"):
         event_from_json(json.dumps(newer))
@@ -122,6 +144,91 @@ def test_stop_ends_a_run_with_what_it_found():
     assert finished.reason == "interrupted"
     assert finished.cycles >= progress.cycles
     assert is_gone(engine.pid)
+
+
+def kinds_until(engine, kind):
+    """Return the kinds of the events up to the first of this kind."""
+    found = []
+    while (event := engine.poll(60)) is not None:
+        found.append(type(event))
+        if isinstance(event, kind):
+            return found, event
+    raise AssertionError(f"no {kind.__name__} came")
+
+
+def test_a_paused_engine_answers_and_is_silent_otherwise(tmp_path, monkeypatch):
+    monkeypatch.setattr("app.client._BOOT", slow_boot())
+    run = tmp_path / "run"
+    command = RunCommand("grid:6x9", time.time(), arch="cpu", checkpoint=str(run), timeout=20.0)
+    with Engine(command) as engine:
+        wait_for(engine, Progress)
+        engine.pause()
+        _, paused = kinds_until(engine, Paused)
+        assert paused == Paused()
+        assert [engine.poll(0.3) for _ in range(2)] == [None, None]
+        engine.checkpoint()
+        kinds, first = kinds_until(engine, Checkpointed)
+        assert kinds == [Checkpointed]
+        assert first.path == str(run / "checkpoint")
+        assert first.bytes == (run / "checkpoint").stat().st_size
+        engine.checkpoint()
+        kinds, second = kinds_until(engine, Checkpointed)
+        assert (kinds, second.cycles) == ([Checkpointed], first.cycles)
+        assert engine.poll(0.3) is None
+        engine.go()
+        kinds, progress = kinds_until(engine, Progress)
+        assert (kinds, progress.cycles) == ([Progress], first.cycles)
+        engine.pause()
+        kinds_until(engine, Paused)
+        engine.stop()
+        kinds, finished = kinds_until(engine, Finished)
+    assert kinds == [Checkpointed, Finished]
+    assert (finished.reason, finished.checkpoint) == ("interrupted", str(run))
+    assert engine.directory == str(run)
+    monkeypatch.undo()
+    with Engine(replace(command, resume=True)) as engine:
+        finished = wait_for(engine, Finished)
+    assert finished.complete
+    with Engine(replace(command, checkpoint=None)) as engine:
+        assert wait_for(engine, Finished).cycles_by_length == finished.cycles_by_length
+
+
+def test_a_pause_does_not_count_for_the_timeout():
+    with Engine(run_of(LONG, timeout=1.0)) as engine:
+        wait_for(engine, Started)
+        engine.pause()
+        wait_for(engine, Paused)
+        assert engine.poll(1.5) is None
+        engine.go()
+        assert isinstance(engine.poll(60), Progress)
+        assert wait_for(engine, Finished).reason == "timeout"
+
+
+def test_a_checkpoint_that_cannot_be_is_said_on_the_log():
+    with Engine(run_of(LONG)) as engine:
+        wait_for(engine, Started)
+        engine.checkpoint()
+        assert wait_for(engine, Log).text == "no checkpoint is written: this run has no directory"
+
+
+def test_a_long_run_is_estimated():
+    with Engine(run_of(LONG, timeout=4)) as engine:
+        reports = [event for event in engine.events() if isinstance(event, Progress)]
+    assert reports[0].cycles_estimate is None
+    last = reports[-1]
+    assert last.cycles_estimate is not None
+    assert last.cycles_low is None or last.cycles_low <= last.cycles_estimate
+    assert last.cycles_high is None or last.cycles_high >= last.cycles_estimate
+
+
+def test_progress_tells_share_and_memory():
+    with Engine(run_of(LONG, timeout=1)) as engine:
+        *reports, finished = [event for event in engine.events() if isinstance(event, (Progress, Finished))]
+    shares = [report.share for report in reports]
+    assert shares == sorted(shares)
+    assert finished.share < 1
+    assert all(1 << 20 < report.memory_bytes <= finished.peak_memory_bytes for report in reports)
+    assert events_of(run_of("grid:4x4"))[-1].share == 1
 
 
 def test_leaving_the_block_leaves_no_child():

@@ -10,11 +10,13 @@ import pytest
 from oracles import grid
 
 from kernels_ti import search_wave
-from kernels_ti.blocks import block_groups
+from kernels_ti.blocks import block_batches
 from kernels_ti.device import ARCHES, Device, open_device
 from kernels_ti.errors import DeviceError, EngineError, OptionError
+from kernels_ti.memory import resident_bytes
 from kernels_ti.run import Options, Run
 from kernels_ti.selftest import LEAST_LOOP, failures
+from kernels_ti.state import Layout
 
 
 def test_a_device_says_what_it_is(device: Device) -> None:
@@ -31,7 +33,7 @@ def test_buffers_come_back_as_they_went(device: Device) -> None:
 
 
 def test_the_self_test_passes_on_a_sound_device(device: Device) -> None:
-    found, _ = failures(device.word_bits, device.warp, device.buffer, device.download)
+    found, _ = failures(device.word_bits, device.arch, device.buffer, device.download)
     assert found == []
 
 
@@ -57,22 +59,22 @@ def test_the_self_test_sees_a_device_that_computes_wrongly(broken: int, message:
         calls["n"] += 1
         return values
 
-    found, _ = failures(64, False, device.buffer, spoiled)
+    found, _ = failures(64, "cpu", device.buffer, spoiled)
     assert len(found) >= 1
     assert message in " ".join(found)
 
 
 def test_a_graph_that_loops_longer_than_the_device_can_is_refused() -> None:
     device = replace(open_device("cpu"), loop_rounds=1000)
-    (group,) = block_groups(grid(40, 40), 64)
+    (group,) = block_batches(grid(40, 40), Layout(), 64)[0]
     with pytest.raises(DeviceError, match="use --arch cpu"):
         search_wave.require_loops(device, group)
 
 
 def test_a_graph_that_does_not_fit_is_refused_with_its_size() -> None:
-    device = replace(open_device("cpu"), memory=1 << 20)
-    with pytest.raises(EngineError, match=r"a block of 10,000 vertices needs 0\.0 GiB"):
-        Run(grid(100, 100), device, Options())
+    memory = resident_bytes() + (40 << 20)
+    with pytest.raises(EngineError, match=r"a block of 14,400 vertices needs 0\.\d\d GiB for its bit rows"):
+        Run(grid(120, 120), open_device("cpu"), Options(memory=memory))
 
 
 def test_unknown_arches_and_threads_are_refused() -> None:
@@ -117,11 +119,14 @@ def test_no_kernel_reads_or_writes_out_of_range() -> None:
     """One run of every kernel with Taichi's own bounds checks."""
     code = """
 import networkx as nx
+import numpy as np
 from kernels_ti import Graph, count_cycles, enumerate_cycles
-from kernels_ti.blocks import block_groups
+from kernels_ti.blocks import block_batches
 from kernels_ti.device import open_device
 from kernels_ti.reference import chordless_cycles
+from kernels_ti.search import ResidentBlocks
 from kernels_ti.search_wave import WaveSearch
+from kernels_ti.state import GroupState, Layout
 small = Graph.from_networkx(nx.convert_node_labels_to_integers(nx.grid_2d_graph(4, 5)))
 ladder = Graph.from_networkx(nx.convert_node_labels_to_integers(nx.grid_2d_graph(2, 300)))
 few = len(list(chordless_cycles(small)))
@@ -133,8 +138,10 @@ for expansion in ("paper", "two-ended"):
         if expansion == "paper" and graph is ladder:
             continue
         found = 0
-        for group in block_groups(graph, 64):
-            search = WaveSearch(open_device("cpu"), group, graph.n, True, expansion == "two-ended")
+        for group in block_batches(graph, Layout(), 64)[0]:
+            blocks = ResidentBlocks(open_device("cpu"), group, graph.n)
+            weights = np.ones(blocks.seeds) / blocks.seeds
+            search = WaveSearch(blocks, graph.n, True, expansion == "two-ended", GroupState(), weights, 1 << 28)
             while not search.finished:
                 search.advance(0.1)
                 found += len(search.take_cycles())

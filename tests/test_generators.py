@@ -78,6 +78,24 @@ def test_a_hypercube_is_numbered_by_its_corners_in_binary(dimension):
     assert all(int(name, 2) == v for v, name in enumerate(graph.names))
 
 
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 5, 30, 1000])
+def test_a_planar_graph_is_planar_of_average_degree_3(n):
+    graph = generate(f"planar:{n},7")
+    assert graph.n == n
+    assert graph.m == 3 * n // 2 or n < 10
+    assert nx.check_planarity(nx.Graph(graph.edges().tolist()))[0]
+
+
+def test_a_planar_graph_is_drawn_anew_for_each_seed():
+    first = generate("planar:300,1")
+    assert edge_set(generate("planar:300,1")) == edge_set(first)
+    common = edge_set(generate("planar:300,2")) & edge_set(first)
+    assert len(common) < 0.7 * first.m
+    assert len({v - u for u, v in edge_set(first)}) == 4, "edges to the right, down and along both diagonals"
+    checksum = int((first.edges() * [1, 300]).sum())
+    assert checksum == 20_446_941, "a seed gives the same graph in every version"
+
+
 def test_every_named_graph_is_the_one_of_networkx():
     named = [kind for kind in known_kinds() if kind.example == kind.name]
     assert len(named) >= 20
@@ -153,6 +171,8 @@ def test_the_sizes_are_those_of_the_published_tables():
         ("regular:3,7,1", "their product even"),
         ("regular:5,5,1", "below the number of vertices"),
         ("regular:3,60", "right is regular:3,60,1"),
+        ("planar:1000", "planar takes vertices, seed, separated by commas; right is planar:1000,1"),
+        ("planar:20000000,1", "more than the 20,000,000"),
         ("gird:7x10", "did you mean grid"),
         ("Petersen", "did you mean petersen"),
         ("qqqq", "--help lists the kinds"),

@@ -28,7 +28,7 @@ def test_equals_the_definition(n: int, p: float, seed: int) -> None:
     assert degree_labelling(graph).tolist() == directly(graph)
 
 
-def test_equals_the_definition_beyond_one_chunk_of_the_bucket_queue() -> None:
+def test_equals_the_definition_on_a_larger_graph() -> None:
     graph = Graph.from_networkx(nx.gnm_random_graph(2500, 4000, seed=3))
     assert degree_labelling(graph).tolist() == directly(graph)
 

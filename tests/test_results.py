@@ -1,4 +1,4 @@
-"""The lines that cycles are written as, against a plain Python loop, and what happens where writing fails."""
+"""The lines that cycles are written as, against a plain Python loop; pauses, and what happens where writing fails."""
 
 from __future__ import annotations
 
@@ -12,8 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.results import CycleEncoder, CycleOutput
+from app.encoder import CycleEncoder
+from app.events import RunCommand
+from app.results import LineOutput, open_output
+from app.rows import read_rows
 from kernels_ti.errors import EngineError, OptionError
+from kernels_ti.graph import Graph
 
 
 @dataclass
@@ -86,6 +90,19 @@ def test_pieces_of_a_large_slice_join_without_a_seam():
     assert encoded(cycles, range(1000), "text") == expected
 
 
+@pytest.mark.parametrize("names", [range(10, 99), range(95, 110), ["x" * i for i in range(1, 40)]])
+@pytest.mark.parametrize("line_format", ["text", "jsonl"])
+def test_names_of_one_width_and_of_many(names, line_format):
+    names = list(names)
+    cycles = [list(range(start, start + 3 + start % 5)) for start in range(len(names) - 8)]
+    named = [[names[v] for v in cycle] for cycle in cycles]
+    if line_format == "text":
+        expected = "".join(" ".join(map(str, cycle)) + "\n" for cycle in named)
+    else:
+        expected = "".join(json.dumps(cycle, separators=(",", ":")) + "\n" for cycle in named)
+    assert encoded(cycles, names, line_format) == expected
+
+
 def test_no_cycles_and_no_vertices():
     assert encoded([], ("a", "b"), "text") == ""
     assert encoded([], (), "jsonl") == ""
@@ -100,7 +117,7 @@ def pipe():
 
 
 def output_to(stream, names=range(10), *, limit=None):
-    return CycleOutput(stream.fileno(), "FILE", CycleEncoder(names, "text"), limit=limit)
+    return LineOutput(stream.fileno(), "FILE", CycleEncoder(names, "text"), limit=limit)
 
 
 def never():
@@ -182,3 +199,104 @@ def test_stop_is_heard_while_the_reader_sleeps(pipe):
     data = reader.readall()
     assert data.endswith(b"\n")
     assert output.listed == data.count(b"\n") < 300_000
+
+
+@pytest.mark.parametrize("written_after", [0, 1, 2])
+def test_lines_go_on_from_a_position(tmp_path, written_after):
+    path = tmp_path / "cycles.txt"
+    output = LineOutput.to_file(str(path), CycleEncoder(range(10), "text"))
+    output.write(chunk_of(CYCLES), never)
+    position = json.loads(json.dumps(output.position()))
+    for _ in range(written_after):
+        output.write(chunk_of(CYCLES), never)
+    output.close()
+    before = path.read_text()
+    assert len(before.splitlines()) == 3 * (1 + written_after)
+    output = LineOutput.to_file(str(path), CycleEncoder(range(10), "text"), position=position, limit=5)
+    assert output.listed == 3
+    assert not output.write(chunk_of(CYCLES), never)
+    assert output.position() == {"bytes": path.stat().st_size, "listed": 5}
+    output.close()
+    assert path.read_text() == "0 1 2\n3 4 5 6\n7 8 9\n0 1 2\n3 4 5 6\n"
+
+
+def test_position_after_an_error_is_of_whole_lines(tmp_path, monkeypatch):
+    path = tmp_path / "cycles.txt"
+    output = LineOutput.to_file(str(path), CycleEncoder(range(10), "text"))
+    really_write = os.write
+
+    def write_nine_bytes(descriptor, data):
+        if len(data) < 20:
+            raise OSError(28, "No space left on device")
+        return really_write(descriptor, data[:9])
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", write_nine_bytes)
+        with pytest.raises(EngineError):
+            output.write(chunk_of(CYCLES), never)
+    assert output.position() == {"bytes": 6, "listed": 1}
+    output.close()
+
+
+def test_a_file_that_has_shrunk_or_gone_is_not_gone_on_with(tmp_path):
+    path = tmp_path / "cycles.txt"
+    encoder = CycleEncoder(range(10), "text")
+    path.write_text("0 1 2\n")
+    with pytest.raises(EngineError, match="shorter than it was"):
+        LineOutput.to_file(str(path), encoder, position={"bytes": 7, "listed": 2})
+    assert path.read_text() == "0 1 2\n"
+    path.unlink()
+    with pytest.raises(EngineError, match=r"cannot go on with .*No such file"):
+        LineOutput.to_file(str(path), encoder, position={"bytes": 0, "listed": 0})
+    assert not path.exists()
+
+
+def test_a_pipe_has_no_position(pipe):
+    _, writer = pipe
+    with pytest.raises(OptionError, match="FILE is not a file"):
+        output_to(writer).position()
+
+
+def command(output, output_format, **more):
+    return RunCommand(graph="-", program_start=0.0, output=str(output), output_format=output_format, **more)
+
+
+def test_open_output_takes_each_kind_up_where_it_was(tmp_path):
+    graph = Graph.from_edges(70, [(0, 1), (1, 2), (0, 2)], names=[f"v{i}" for i in range(70)])
+    rows = np.array([[7, 0], [7, 1]], np.uint64)
+    for name, output_format, found in [
+        ("a.txt", "text", chunk_of(CYCLES)),
+        ("a.jsonl", "jsonl", chunk_of(CYCLES)),
+        ("a.npy", "npy", rows),
+        ("run", "parts", rows),
+    ]:
+        asked = command(tmp_path / name, output_format, limit=100)
+        with open_output(asked, graph, -1) as output:
+            assert output.rows == (output_format in ("npy", "parts"))
+            output.write(found, never)
+            position = output.position()
+            output.write(found, never)
+        with open_output(asked, graph, -1, position) as output:
+            output.write(found, never)
+            assert output.listed == 2 * position["listed"] > 0
+    assert (tmp_path / "a.txt").read_text() == 2 * "v0 v1 v2\nv3 v4 v5 v6\nv7 v8 v9\n"
+    assert (tmp_path / "a.jsonl").read_text() == 2 * '["v0","v1","v2"]\n["v3","v4","v5","v6"]\n["v7","v8","v9"]\n'
+    for name in ("a.npy", "run"):
+        assert [part.tolist() for part in read_rows(tmp_path / name)] == [rows.tolist() * 2]
+
+
+def test_open_output_ends_standard_output(pipe):
+    reader, writer = pipe
+    graph = Graph.from_edges(10, [])
+    with open_output(command("-", "text"), graph, os.dup(writer.fileno())) as output:
+        assert output.write(chunk_of(CYCLES), never)
+    writer.close()
+    assert reader.readall() == b"0 1 2\n3 4 5 6\n7 8 9\n"
+
+
+@pytest.mark.parametrize(("name", "output_format"), [("no/cycles.txt", "text"), ("no/cycles.npy", "npy")])
+def test_an_output_that_cannot_be_opened_is_one_line(tmp_path, name, output_format):
+    graph = Graph.from_edges(3, [(0, 1), (1, 2), (0, 2)])
+    asked = command(tmp_path / name, output_format)
+    with pytest.raises(EngineError, match=f"cannot write .*{name}: No such file"), open_output(asked, graph, -1):
+        pass

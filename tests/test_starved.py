@@ -1,4 +1,4 @@
-"""Random searches under random shortages of memory, room and time: always the same cycles."""
+"""Random searches under random shortages of memory, room and time, handed over now and then: always the same cycles."""
 
 import random
 from itertools import pairwise
@@ -60,7 +60,8 @@ def starve(draw: random.Random, graph: Graph, device: Device, patch: pytest.Monk
         "ARENA_BYTES": draw.choice([100, 300, 2000]) * (2 * words * word_bytes + 8),
         "CYCLE_BYTES": draw.choice([70, 500]) * (words + 1) * word_bytes,
         "FIRST_SLICE": draw.choice([2, 100, 1 << 14]),
-        "LEVELS_AT_ONCE": draw.choice([1, 4]) if device.arch != "vulkan" else 1,
+        "FIRST_ARENA": draw.choice([100, 1 << 20]),
+        "FIRST_QUEUE": draw.choice([1, 8, 64]),
     }.items():
         patch.setitem(getattr(search_wave, name), device.arch, value)
     patch.setattr("kernels_ti.run.SLICE_SECONDS", draw.choice([0.0, 0.1]))
@@ -74,13 +75,15 @@ def test_shortages_change_nothing(device: Device, monkeypatch: pytest.MonkeyPatc
         expected = sorted(chordless_cycles(graph))
         starve(draw, graph, device, monkeypatch)
         options = Options(expansion=draw.choice(["two-ended", "paper"]), collect=True)
-        run = Run(graph, device, options)
         found: list[list[int]] = []
         try:
+            run = Run(graph, device, options)
             while not run.finished:
                 run.advance()
                 cycles = run.take_cycles()
                 found += [cycles.vertices[a:b].tolist() for a, b in pairwise(cycles.offsets.tolist())]
+                if draw.random() < 0.2:
+                    run = Run(graph, device, options, run.state())
         except EngineError:  # an arena may be too small in earnest
             continue
         finished += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pty
@@ -10,8 +11,16 @@ import subprocess
 import pytest
 from program import ENVIRONMENT, LONG, REFERENCE, chordless
 
-from app.commands.terminal import bytes_text, result_table, seconds_text, short_number
-from app.events import Finished
+from app.commands.terminal import (
+    ProgressDisplay,
+    bytes_text,
+    result_table,
+    round_number,
+    seconds_text,
+    share_text,
+    short_number,
+)
+from app.events import Finished, Progress
 
 
 def finished(by_length, **more):
@@ -49,6 +58,45 @@ def test_numbers_for_people():
     assert [short_number(value) for value in (0, 950, 12300, 4.56e6, 1e21)] == [
         "0", "950", "12.3 k", "4.56 M", "1e+06 P",
     ]  # fmt: skip
+
+
+def test_estimates_and_shares_for_people():
+    assert [round_number(value) for value in (0, 63.2, 999, 1234, 7.15e7, 9.99e22)] == [
+        "0", "63", "999", "1.2e3", "7.2e7", "1.0e23",
+    ]  # fmt: skip
+    assert [share_text(share) for share in (0, 1e-9, 0.00019, 0.0199, 0.0999, 0.129, 0.99999, 1)] == [
+        "<0.01%", "<0.01%", "0.01%", "1.9%", "9.9%", "12%", "99%", "100%",
+    ]  # fmt: skip
+
+
+def shown(columns, **more):
+    values = {
+        "seconds": 12345.0, "paths": 10**15, "cycles": 8_136_453, "frontier": 1_234_567, "frontier_by_length": {},
+        "cycles_by_length": {}, "device_bytes": 0, "share": 0.1234, **more,
+    }  # fmt: skip
+    stream = io.StringIO()
+    display = ProgressDisplay("auto" if columns else "plain", stream, live=columns is not None)
+    display._next = 0.0
+    display.show(Progress(**values))
+    return stream.getvalue().removeprefix("\r\x1b[K").removesuffix("\n")
+
+
+def test_the_progress_line_shows_share_and_estimate(monkeypatch):
+    estimate = {"cycles_estimate": 7.2e7, "cycles_low": 6.81e7, "cycles_high": 8e7}
+    assert shown(None) == "3 h 25 min  12%  8,136,453 cycles (659/s)  1.23 M waiting"
+    assert shown(None, **estimate) == (
+        "3 h 25 min  12% of about 7.2e7 cycles (6.8e7 to 8.0e7)  8,136,453 found (659/s)  1.23 M waiting"
+    )
+    for columns in (80, 60, 20):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        line = shown(columns, **estimate)
+        assert len(line) < columns
+        whole = "3 h 25 min  12% of about 7.2e7 cycles  8,136,453 found (659/s)  1.23 M waiting"
+        assert whole.startswith(line)
+        assert columns < 80 or line == whole
+    # An estimate that is less than what was found, or has no spread, says nothing.
+    for missing in ({"cycles_estimate": 9.0}, {"cycles_high": None}):
+        assert "about" not in shown(None, **{**estimate, **missing})
 
 
 def test_plain_progress_goes_to_standard_error_only():

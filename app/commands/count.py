@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.commands import options as shared
-from app.events import Finished
+
+if TYPE_CHECKING:
+    from app.events import Finished
 
 SUMMARY = "count the chordless cycles of a graph, by length"
 
@@ -23,28 +25,44 @@ def add_parser(subparsers: Any) -> None:
             "chordless count grid:7x10",
             "chordless count roads.txt --max-length 12 --timeout 5m",
             "chordless count petersen --json | jq .by_length",
+            "chordless count web.net --checkpoint week/   # chordless resume week/",
         ),
     )
     shared.add_graph(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     shared.add_search(parser, limit_help="stop once N cycles or more were found")
+    shared.add_checkpoint(parser)
     shared.add_reporting(parser)
-    parser.set_defaults(act=act, check=shared.check_lengths, parser=parser)
+    parser.set_defaults(act=act, check=check, parser=parser)
+
+
+def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """End with a usage error for options that exclude each other."""
+    shared.check_search(parser, options)
+    shared.check_checkpoint_every(parser, options, options.checkpoint)
 
 
 def act(options: argparse.Namespace) -> int:
     """Count, print the result, return the exit code."""
-    from app.commands.session import run_command, run_engine
+    from app.commands.session import print_way_on, run_command, run_engine
+
+    finished, exit_code = run_engine(run_command(options, checkpoint=options.checkpoint), options)
+    print_result(finished, as_json=options.json)
+    if not options.quiet:
+        print_way_on(finished)
+    return exit_code
+
+
+def print_result(finished: Finished, *, as_json: bool) -> None:
+    """Print a count for people, or as one JSON object."""
     from app.commands.terminal import ending, result_table
 
-    finished, exit_code = run_engine(run_command(options), options)
-    if options.json:
+    if as_json:
         print(json.dumps(result_object(finished)))
-        return exit_code
+        return
     incomplete = None if finished.complete else ending(finished)
     for line in result_table(finished, incomplete, sys.stdout):
         print(line)
-    return exit_code
 
 
 def result_object(finished: Finished) -> dict[str, Any]:
@@ -65,6 +83,7 @@ def result_object(finished: Finished) -> dict[str, Any]:
         },
         "paths": finished.paths,
         "complete": finished.complete,
+        "share": finished.share,
         "arch": finished.arch,
         "device": finished.device,
         "seconds": {
@@ -72,4 +91,6 @@ def result_object(finished: Finished) -> dict[str, Any]:
             "enumerate": round(finished.enumerate_seconds, 6),
             "total": round(finished.total_seconds, 6),
         },
+        "peak_memory_bytes": finished.peak_memory_bytes,
+        "checkpoint": finished.checkpoint,
     }

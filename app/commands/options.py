@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 import sys
 import textwrap
 from collections.abc import Callable
@@ -15,11 +16,14 @@ PROGRESS = ("auto", "plain", "none")
 SHORTEST_CYCLE = 3
 USAGE_EXIT_CODE = 2
 
+_SIZES = {"": 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_LEAST_MEMORY = 1 << 20
+
 EXIT_CODES = """\
 exit codes:
   0    complete
   1    failed: the output could not be written, memory ran out, the engine died
-  2    wrong usage, or a graph that cannot be read
+  2    wrong usage, or a graph or a checkpoint that cannot be used
   3    the arch asked for is not available here
   4    stopped by --limit, by --timeout or by a reader that had enough:
        what was reported is right, but not complete
@@ -70,6 +74,28 @@ def duration(text: str) -> float:
     return seconds
 
 
+def size(text: str) -> int:
+    """Return the bytes that `text` means: ``256M``, ``1.5GiB``, ``1000000``; K, M, G, T are powers of 1024."""
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?)\s*([KMGT]?)(?:I?B)?", text.strip().upper())
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size: bytes, or 256M, 1.5GiB")
+    amount = int(float(found[1]) * _SIZES[found[2]])
+    if amount < _LEAST_MEMORY:
+        raise argparse.ArgumentTypeError(f"{text} is too little: 1M is the least")
+    return amount
+
+
+def part(text: str) -> tuple[int, int]:
+    """Return the pair (I, N) that ``I/N`` means, with 1 <= I <= N."""
+    found = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a part: I/N, such as 1/4")
+    number, parts = int(found[1]), int(found[2])
+    if not 1 <= number <= parts:
+        raise argparse.ArgumentTypeError(f"there is no part {number} of {parts}: parts are numbered from 1")
+    return number, parts
+
+
 def cycle_length(text: str) -> int:
     """Return a number of vertices that a cycle can have."""
     length = _whole_number(text)
@@ -114,21 +140,73 @@ def add_search(parser: argparse.ArgumentParser, *, limit_help: str) -> None:
         "--min-length", type=cycle_length, default=SHORTEST_CYCLE, metavar="N", help="only cycles of N vertices or more"
     )
     group.add_argument("--max-length", type=cycle_length, metavar="N", help="only cycles of N vertices or fewer")
-    group.add_argument("--limit", type=positive, metavar="N", help=limit_help)
     group.add_argument(
-        "--timeout", type=duration, metavar="TIME", help="stop this long after the search began: 10, 1.5, 90s, 5m, 2h"
+        "--part",
+        type=part,
+        metavar="I/N",
+        help="search only the I-th of N parts; the counts of all parts add up, no cycle is in two of them",
     )
+    add_stops(group, limit_help)
     group = parser.add_argument_group("how to run")
-    group.add_argument(
-        "--arch", choices=ARCHES, default="auto", metavar="ARCH", help=f"one of {', '.join(ARCHES)} (default: auto)"
-    )
-    group.add_argument("--threads", type=positive, metavar="N", help="threads of the CPU to use (default: all)")
+    add_device(group)
     group.add_argument(
         "--expansion",
         choices=EXPANSIONS,
         default=EXPANSIONS[0],
         metavar="HOW",
         help="two-ended (default), or paper: breadth first at one end of each path, to compare its frontier",
+    )
+
+
+def add_stops(group: Any, limit_help: str) -> None:
+    """Add what ends a search early."""
+    group.add_argument("--limit", type=positive, metavar="N", help=limit_help)
+    group.add_argument(
+        "--timeout", type=duration, metavar="TIME", help="stop this long after the search began: 10, 1.5, 90s, 5m, 2h"
+    )
+
+
+def add_device(group: Any, *, resumed: bool = False) -> None:
+    """Add where a search runs; a resumed one runs where it did before, unless it is said."""
+    before = "as it was"
+    arch = None if resumed else ARCHES[0]
+    group.add_argument(
+        "--arch",
+        choices=ARCHES,
+        default=arch,
+        metavar="ARCH",
+        help=f"one of {', '.join(ARCHES)} (default: {arch or before})",
+    )
+    threads = before if resumed else "all"
+    group.add_argument("--threads", type=positive, metavar="N", help=f"threads of the CPU to use (default: {threads})")
+    memory = before if resumed else "a share of what is free"
+    group.add_argument(
+        "--memory",
+        type=size,
+        metavar="SIZE",
+        help="what the search may take, 256M, 1.5GiB: on the CPU the whole process with its output, on a GPU the "
+        f"buffers on the device (default: {memory})",
+    )
+
+
+def add_checkpoint(parser: argparse.ArgumentParser, *, also: str = "") -> None:
+    """Add what makes a run resumable."""
+    group = parser.add_argument_group("to go on another time (chordless resume DIR)")
+    group.add_argument(
+        "--checkpoint",
+        metavar="DIR",
+        help=f"keep a checkpoint in DIR, a new or an empty folder: now and then, and wherever the run stops{also}",
+    )
+    add_checkpoint_every(group)
+
+
+def add_checkpoint_every(group: Any, *, resumed: bool = False) -> None:
+    """Add how often a checkpoint is written; the value is None where nothing is said."""
+    group.add_argument(
+        "--checkpoint-every",
+        type=duration,
+        metavar="TIME",
+        help=f"how often: 0.5, 30s, 10m (default: {'as it was' if resumed else '1m'})",
     )
 
 
@@ -148,10 +226,18 @@ def add_reporting(parser: argparse.ArgumentParser) -> None:
     group.add_argument("-q", "--quiet", action="store_true", help="no progress and no notes, only errors")
 
 
-def check_lengths(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """End with a usage error if no length lies within the bounds."""
+def check_search(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """End with a usage error if no length lies within the bounds, or nothing can be kept where it is asked for."""
     if options.max_length is not None and options.max_length < options.min_length:
         parser.error(f"--max-length {options.max_length} is below --min-length {options.min_length}")
+    if options.checkpoint == "":
+        parser.error("--checkpoint: the name of the folder is empty")
+
+
+def check_checkpoint_every(parser: argparse.ArgumentParser, options: argparse.Namespace, directory: str | None) -> None:
+    """End with a usage error if it is said how often to write what is not written at all."""
+    if options.checkpoint_every is not None and directory is None:
+        parser.error("--checkpoint-every: there is no checkpoint to write; say where, --checkpoint DIR")
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
@@ -181,7 +267,12 @@ def spec_help() -> str:
     kinds = known_kinds()
     families = [kind for kind in kinds if kind.example != kind.name]
     width = max(len(kind.example) for kind in families)
-    rows = [f"  {kind.example:<{width}}  {kind.summary}" for kind in families]
+    below = " " * (width + 4)
+    rows = [
+        line
+        for kind in families
+        for line in textwrap.wrap(f"  {kind.example:<{width}}  {kind.summary}", 80, subsequent_indent=below)
+    ]
     names = ", ".join(kind.name for kind in kinds if kind.example == kind.name)
     named = textwrap.wrap(names, 78, initial_indent="  ", subsequent_indent="  ")
     return "\n".join(["specs of generated graphs:", *rows, "well known graphs, by name:", *named])

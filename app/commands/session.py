@@ -9,11 +9,13 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from types import FrameType
 
 from app.client import Engine
 from app.commands.terminal import ProgressDisplay, is_live
 from app.events import CycleFormat, Failed, Finished, Progress, RunCommand
+from app.run_directory import resume_line
 from kernels_ti.errors import ChordlessError, EngineError
 
 STOPPED_EXIT_CODE = 4
@@ -74,7 +76,11 @@ class _Signals:
 
 
 def run_command(
-    options: argparse.Namespace, *, output: str | None = None, output_format: CycleFormat = "text"
+    options: argparse.Namespace,
+    *,
+    output: str | None = None,
+    output_format: CycleFormat = "text",
+    checkpoint: str | None = None,
 ) -> RunCommand:
     """Make the engine's command from the parsed command line of ``count`` or ``list``."""
     return RunCommand(
@@ -91,6 +97,10 @@ def run_command(
         timeout=options.timeout,
         output=output,
         output_format=output_format,
+        memory=options.memory,
+        part=options.part,
+        checkpoint=checkpoint,
+        checkpoint_every=options.checkpoint_every or RunCommand.checkpoint_every,
     )
 
 
@@ -131,13 +141,23 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
         with signals.in_force():
             end = _follow(engine, display)
         display.clear()
+        resumable = command.checkpoint if engine.directory is not None else None
         if signals.killed and signals.received is not None and not isinstance(end, Finished):
             when = "" if engine.search_began else " before the search began"
-            raise InterruptedRunError(signals.received, f"interrupted{when}, nothing to report")
+            how = "nothing to report" if resumable is None else _last_checkpoint(resumable)
+            raise InterruptedRunError(signals.received, f"interrupted{when}, {how}")
         if isinstance(end, Failed):
             _explain(end, engine)
+            if resumable is not None and resume_line(resumable) not in end.message:
+                end = replace(end, message=f"{end.message}; {_last_checkpoint(resumable)}")
             raise end.to_error()
     return end, _exit_code(end, signals.received)
+
+
+def print_way_on(finished: Finished) -> None:
+    """Say on standard error how to go on with a run that was stopped, if it can be gone on with."""
+    if finished.checkpoint is not None and not finished.complete:
+        sys.stderr.write(f"checkpoint in {finished.checkpoint}; to go on: {resume_line(finished.checkpoint)}\n")
 
 
 def _follow(engine: Engine, display: ProgressDisplay) -> Finished | Failed:
@@ -146,6 +166,10 @@ def _follow(engine: Engine, display: ProgressDisplay) -> Finished | Failed:
         if isinstance(event, (Finished, Failed)):
             return event
         display.show(event if isinstance(event, Progress) else None)
+
+
+def _last_checkpoint(directory: str) -> str:
+    return f"to go on from the last checkpoint: {resume_line(directory)}"
 
 
 def _exit_code(finished: Finished, received: int | None) -> int:

@@ -62,6 +62,25 @@ def short_number(value: float) -> str:
     return f"{value / 1000**power:.3g} {_UNITS[power - 1]}"
 
 
+def round_number(value: float) -> str:
+    """Return an estimate with two digits, as short as it goes: ``950``, ``7.2e7``."""
+    if value < 1000:
+        return f"{value:.0f}"
+    digits, power = f"{value:.1e}".split("e")
+    return f"{digits}e{int(power)}"
+
+
+def share_text(share: float) -> str:
+    """Return a share of a search in per cent, never rounded up: ``0.02%``, ``12%``; 100% is the end."""
+    per_cent = 100 * share
+    if per_cent >= 10:
+        return f"{int(per_cent)}%"
+    places = 1 if per_cent >= 1 else 2
+    if per_cent < 0.01:
+        return "<0.01%"
+    return f"{int(per_cent * 10**places) / 10**places:.{places}f}%"
+
+
 def ending(finished: Finished) -> str:
     """Say in words why a search ended before it was complete."""
     how = f"stopped by --{finished.reason}" if finished.reason in ("limit", "timeout") else finished.reason
@@ -196,9 +215,14 @@ class ProgressDisplay:
         if self._silent or time.monotonic() < self._next:
             return
         self._next = time.monotonic() + self._interval
-        text = self._text()
+        parts = self._parts()
         if self._live:
-            text = f"{_CLEAR_LINE}{text[: shutil.get_terminal_size().columns - 1]}"
+            room = shutil.get_terminal_size().columns - 1
+            while len(parts) > 1 and len("  ".join(parts)) > room:
+                parts.pop()
+            text = f"{_CLEAR_LINE}{'  '.join(parts)[:room]}"
+        else:
+            text = "  ".join(parts)
         self._stream.write(text if self._live else f"{text}\n")
         self._stream.flush()
         self._drawn = True
@@ -210,18 +234,23 @@ class ProgressDisplay:
             self._stream.flush()
             self._drawn = False
 
-    def _text(self) -> str:
+    def _parts(self) -> list[str]:
+        """Say where the search stands, the most telling first."""
         elapsed = time.monotonic() - self._start
+        stopping = ["stopping (Ctrl-C again: at once)"] if self.stopping else []
         if self._last is None:
-            return f"{elapsed:.0f} s  reading the graph, preparing the device"
+            return [*stopping, f"{elapsed:.0f} s  reading the graph, preparing the device"]
         state = self._last
         # By the clock, not by the engine's time of search: a listing spends most of its time on writing.
-        parts = [
-            seconds_text(elapsed),
-            f"{state.cycles:,} cycles ({short_number(state.cycles / elapsed)}/s)",
-            f"{state.paths:,} paths",
-            f"{state.frontier:,} waiting",
-        ]
-        if self.stopping:
-            parts.insert(0, "stopping (Ctrl-C again: at once)")
-        return "  ".join(parts)
+        found = f"{state.cycles:,} {{}} ({short_number(state.cycles / elapsed)}/s)"
+        waiting = f"{short_number(state.frontier)} waiting"
+        low, high = state.cycles_low, state.cycles_high
+        if state.cycles_estimate is None or low is None or high is None or state.cycles_estimate < state.cycles:
+            # Nothing is known yet, or what has been found gives the lie to it.
+            parts = [share_text(state.share), found.format("cycles"), waiting]
+        else:
+            total = f"about {round_number(state.cycles_estimate)} cycles"
+            if not self._live:
+                total += f" ({round_number(low)} to {round_number(high)})"
+            parts = [f"{share_text(state.share)} of {total}", found.format("found"), waiting]
+        return [*stopping, seconds_text(elapsed), *parts]

@@ -1,0 +1,72 @@
+"""``chordless resume``: go on with a run that was stopped, or killed, from its last checkpoint."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from app.commands import options as shared
+from kernels_ti.errors import OptionError
+
+SUMMARY = "go on with a run that was stopped or killed"
+
+DESCRIPTION = """\
+Go on from the last checkpoint of a run that `chordless count --checkpoint DIR`,
+`chordless list --checkpoint DIR` or `chordless list -o DIR/` began, and print
+at the end what that would have printed for the whole run. A listing is cut back
+to the checkpoint and gone on with: no cycle is lost and none comes twice. The
+graph is in DIR, so the file that it came from is not needed any more.
+
+What is searched stays as it was; where, and for how long, may be changed. The
+limit and the timeout of earlier sessions are forgotten. A run that is finished
+prints its result again.
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand to the program's parser."""
+    parser = subparsers.add_parser(
+        "resume",
+        help=SUMMARY,
+        description=DESCRIPTION,
+        closing=lambda: shared.examples(
+            "chordless resume week", "chordless resume week --arch cuda --timeout 8h --checkpoint-every 5m"
+        ),
+    )
+    parser.add_argument("directory", metavar="DIR", help="the run directory")
+    parser.add_argument("--json", action="store_true", help="of a count: print one JSON object")
+    group = parser.add_argument_group("when to stop")
+    shared.add_stops(group, "stop once N cycles were found, or listed, in all sessions together")
+    group = parser.add_argument_group("how to run")
+    shared.add_device(group, resumed=True)
+    shared.add_checkpoint_every(group, resumed=True)
+    shared.add_reporting(parser)
+    parser.set_defaults(act=act, check=None, parser=parser)
+
+
+def act(options: argparse.Namespace) -> int:
+    """Go on, print the result of the whole run, return the exit code."""
+    from dataclasses import replace
+    from pathlib import Path
+
+    from app.commands import count
+    from app.commands import list as list_
+    from app.commands.session import print_way_on, run_engine
+    from app.run_directory import RunDirectory
+
+    command = RunDirectory(Path(options.directory)).command()
+    if command.output is not None and options.json:
+        raise OptionError(f"--json is for counts; the run in {options.directory} lists cycles to {command.output}")
+    given = ("arch", "threads", "memory", "checkpoint_every")
+    changed = {name: getattr(options, name) for name in given if getattr(options, name) is not None}
+    command = replace(
+        command, program_start=options.program_start, limit=options.limit, timeout=options.timeout, **changed
+    )
+    finished, exit_code = run_engine(command, options)
+    if command.output is None:
+        count.print_result(finished, as_json=options.json)
+    elif not options.quiet:
+        list_.print_note(finished, command.output)
+    if not options.quiet:
+        print_way_on(finished)
+    return exit_code

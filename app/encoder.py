@@ -1,0 +1,103 @@
+"""Cycles as lines: the names of their vertices as text, or as JSON arrays."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.errors import OptionError
+
+LineFormat = Literal["text", "jsonl"]
+
+# Vertices put together at a time: the tokens of a piece stay in the second-level cache.
+_PIECE_VERTICES = 1 << 16
+
+
+class CycleLists(Protocol):
+    """Cycles one behind the other, as the engine hands them out: see `kernels_ti.search.Cycles`."""
+
+    @property
+    def offsets(self) -> npt.NDArray[np.int64]:
+        """Cycle i is ``vertices[offsets[i]:offsets[i + 1]]``; shape (k + 1,)."""
+
+    @property
+    def vertices(self) -> npt.NDArray[np.int64]:
+        """Vertex indices in cycle order."""
+
+
+class CycleEncoder:
+    """Turns cycles of vertex indices into lines of vertex names, vectorised over all vertices of a slice.
+
+    Parameters
+    ----------
+    names : sequence of hashable
+        Name of each vertex.
+    line_format : {"text", "jsonl"}
+        ``text``: names separated by a blank, or by a TAB in the whole output if some name contains white space.
+        ``jsonl``: a JSON array a line; names that are integers stay integers, all others are strings.
+
+    Raises
+    ------
+    OptionError
+        If a name cannot be told from the separators of the text format.
+    """
+
+    def __init__(self, names: Sequence[Hashable], line_format: LineFormat) -> None:
+        if line_format == "jsonl":
+            encoded = [_json_name(name) for name in names]
+            opening, separator, closing = b"[", b",", b"]\n"
+        else:
+            texts = [str(name) for name in names]
+            encoded = [_text_name(text) for text in texts]
+            opening, closing = b"", b"\n"
+            separator = b"\t" if any(_has_white_space(text) for text in texts) else b" "
+        first = [opening + name + separator for name in encoded]
+        middle = [name + separator for name in encoded]
+        last = [name + closing for name in encoded]
+        widths = {len(token) for token in first + middle + last}
+        self._width = max(widths, default=1)
+        # Tokens shorter than the longest are padded by zeros, which no name holds and which are squeezed out.
+        self._padded = len(widths) > 1
+        self._first, self._middle, self._last = (
+            np.array(tokens, f"S{self._width}").view(f"V{self._width}") for tokens in (first, middle, last)
+        )
+
+    def encode(self, cycles: CycleLists) -> Iterator[tuple[int, bytes]]:
+        """Yield the lines of `cycles` in pieces: the number of lines in the piece, and its bytes."""
+        offsets = cycles.offsets
+        step = max(_PIECE_VERTICES // (1 + self._width // 8), 1)
+        start = 0
+        while start < len(offsets) - 1:
+            stop = int(np.searchsorted(offsets, offsets[start] + step, side="right")) - 1
+            stop = max(stop, start + 1)
+            yield stop - start, self._lines(offsets[start : stop + 1], cycles.vertices)
+            start = stop
+
+    def _lines(self, offsets: npt.NDArray[np.int64], vertices: npt.NDArray[np.integer]) -> bytes:
+        begin, end = offsets[0], offsets[-1]
+        starts, ends = offsets[:-1], offsets[1:] - 1
+        tokens: npt.NDArray[Any] = np.take(self._middle, vertices[begin:end])
+        tokens[starts - begin] = self._first[vertices[starts]]
+        tokens[ends - begin] = self._last[vertices[ends]]
+        flat: npt.NDArray[np.uint8] = tokens.view(np.uint8)
+        return (flat[flat != 0] if self._padded else flat).tobytes()
+
+
+def _text_name(text: str) -> bytes:
+    if any(character in text for character in "\t\n\r\v\f\0"):
+        raise OptionError(f"the vertex name {text!r} does not fit in a line of text; list to a file.jsonl instead")
+    return text.encode(errors="backslashreplace")
+
+
+def _json_name(name: Hashable) -> bytes:
+    if isinstance(name, (int, np.integer)) and not isinstance(name, bool):
+        return b"%d" % int(name)
+    return json.dumps(str(name), ensure_ascii=False).encode(errors="backslashreplace")
+
+
+def _has_white_space(text: str) -> bool:
+    return any(character.isspace() for character in text)

@@ -1,0 +1,297 @@
+"""Balls: what a search with a length bound can reach from a root, in place of the root's whole block.
+
+A cycle of at most L vertices stays within L / 2 edges of each of them. So the cycles whose least label is u lie
+in the ball of that radius around u, taken among the labels from u on. In a large sparse block it is small.
+All is done for many roots at once, on pairs of a root and a vertex; a pair is one integer, the root's number above
+the bits of the vertex.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.graph import Graph, IntArray
+
+LARGEST_WHOLE = 512
+"""A block of so many vertices, 8 words of 64 bits, is short enough to be searched as it is."""
+
+WORTHWHILE = 4
+"""Balls are searched where they need this many times fewer words than their block."""
+
+MOST_BIT_ROWS, FREE_BIT_ROWS = 8, 1 << 30
+"""Bit rows of all balls of a block together, as a multiple of the block's own, and bytes that are always allowed:
+they are never all there at once, but it takes time to make them."""
+
+BATCH_BYTES = 32 << 20
+"""Memory that the balls of one batch are expected to take."""
+
+ENTRIES_AT_ONCE = 1 << 20
+"""Neighbours of pairs that are looked at in one piece."""
+
+_ROOTS_AT_ONCE = 1 << 13
+_SAMPLE, _LEAST_SAMPLE = 256, 16  # roots looked at in all, and at least in each block
+_SAMPLED_ENTRIES = 1 << 16  # neighbours after which a sampled ball counts as large
+_TABLE_CELLS = 8  # cells of a table to each pair that is looked up in it; in a larger one a binary search is faster
+_PEELINGS = 16  # rounds; vertices that a longer chain leaves behind cost words only
+
+
+def choose_radius(graph: Graph, max_length: int | None) -> int | None:
+    """Choose the radius of balls for the cycles of a graph up to a length.
+
+    Parameters
+    ----------
+    graph : Graph
+    max_length : int or None
+        Vertices of the longest cycle that is wanted.
+
+    Returns
+    -------
+    int or None
+        None where no balls are needed: without a bound, or if no block can be large. With a radius each
+        block still decides whether balls are worthwhile for it, see `worthwhile`.
+    """
+    if max_length is None or graph.n <= LARGEST_WHOLE or max_length >= graph.n:
+        return None
+    return max_length // 2
+
+
+def later_degrees(graph: Graph) -> IntArray:
+    """Count the neighbours of each vertex that come after it, shape (n,)."""
+    owner = np.repeat(np.arange(graph.n), graph.degrees)
+    return np.bincount(owner[graph.col_idx > owner], minlength=graph.n)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The balls of some roots, spread evenly over each block.
+
+    Attributes
+    ----------
+    roots : ndarray of int64, shape (k,)
+        Ascending.
+    sizes : ndarray of int64, shape (k,)
+        Vertices of the ball of each, or of its block if the ball has a large part of that.
+    """
+
+    roots: IntArray
+    sizes: IntArray
+
+
+def sample_balls(graph: Graph, block_sizes: IntArray, radius: int) -> Sample:
+    """Look at the balls of a few roots of each block.
+
+    Parameters
+    ----------
+    graph : Graph
+        Blocks one behind the other, the vertices of each in the order of its labels.
+    block_sizes : ndarray of int64, shape (blocks,)
+    radius : int
+
+    Returns
+    -------
+    Sample
+    """
+    block_of = np.repeat(np.arange(len(block_sizes)), block_sizes)
+    roots = np.flatnonzero(later_degrees(graph) > 1)
+    ends = np.searchsorted(block_of[roots], np.arange(len(block_sizes)), side="right")
+    counts = np.diff(ends, prepend=0)
+    wanted = max(_SAMPLE // max(len(block_sizes), 1), _LEAST_SAMPLE)
+    spread = (ends - counts)[:, None] + counts[:, None] * np.arange(wanted) // wanted
+    chosen = roots[np.unique(spread[counts > 0])]
+    entries = np.bincount(block_of, weights=graph.degrees, minlength=len(block_sizes)).astype(np.int64)
+    most = np.minimum(entries // WORTHWHILE, _SAMPLED_ENTRIES)[block_of[chosen]]
+    sizes = np.concatenate(
+        [np.empty(0, np.int64)]
+        + [
+            np.bincount(keys >> _bits(graph), minlength=len(piece))
+            for piece, keys in _pieces(graph, chosen, radius, most)
+        ]
+    )
+    return Sample(chosen, np.where(sizes > 0, sizes, block_sizes[block_of[chosen]]))
+
+
+def worthwhile(sample: Sample, block_sizes: IntArray) -> npt.NDArray[np.bool_]:
+    """Say for each block whether it is large and the balls of its roots need far fewer words, shape (blocks,)."""
+    block_of = np.searchsorted(np.cumsum(block_sizes), sample.roots, side="right")
+    blocks, block_words = len(block_sizes), -(-block_sizes // 64)
+    words = -(-sample.sizes // 64)
+    looked_at = np.bincount(block_of, minlength=blocks)
+    fewer = WORTHWHILE * np.bincount(block_of, words, blocks) <= block_words * looked_at
+    ball_words = np.bincount(block_of, words * sample.sizes, blocks) / np.maximum(looked_at, 1)
+    bounded = block_sizes * ball_words <= np.maximum(MOST_BIT_ROWS * block_sizes * block_words, FREE_BIT_ROWS // 8)
+    chosen: npt.NDArray[np.bool_] = fewer & bounded & (block_sizes > LARGEST_WHOLE)
+    return chosen
+
+
+def batch_ends(roots: IntArray, sample: Sample) -> IntArray:
+    """Cut roots into batches whose balls take about equal memory.
+
+    Parameters
+    ----------
+    roots : ndarray of int64, shape (k,)
+        Ascending; at least one.
+    sample : Sample
+
+    Returns
+    -------
+    ndarray of int64, shape (batches,)
+        Where in `roots` each batch ends; none is empty.
+    """
+    # Bytes: bit rows, and arrays with a cell to a row or an edge. Whole numbers, so that all machines cut alike.
+    cost = sample.sizes * (8 * -(-sample.sizes // 64) + 100)
+    like = np.maximum(np.searchsorted(sample.roots, roots, side="right") - 1, 0)
+    total = np.cumsum(cost[like])
+    batches = int(total[-1]) // BATCH_BYTES + 1
+    ends = np.searchsorted(total, total[-1] * np.arange(1, batches) // batches) + 1
+    return np.unique(np.append(ends, len(roots)))
+
+
+def balls(graph: Graph, roots: IntArray, radius: int) -> tuple[Graph, IntArray, IntArray]:
+    """Make the balls of some roots.
+
+    Vertices that lie on no cycle of their ball are left out as far as peeling finds them, and so are the balls
+    of roots among these.
+
+    Parameters
+    ----------
+    graph : Graph
+        Its vertices are in the order of their labels.
+    roots : ndarray of int64, shape (k,)
+    radius : int
+        Edges from the root, along vertices that come after it.
+
+    Returns
+    -------
+    union : Graph
+        The balls that are left, one behind the other; the vertices of each in order, its root first.
+    vertex_of : ndarray of int64, shape (union.n,)
+        The vertex of `graph` that each of its vertices stands for.
+    sizes : ndarray of int64, shape (balls,)
+        Vertices of each ball.
+    """
+    degrees, neighbours, vertices, sizes, offset = [], [], [], [], 0
+    for piece, keys in _pieces(graph, roots, radius, None):
+        own_degrees, own_neighbours, kept = _peeled(graph, piece, keys)
+        degrees.append(own_degrees)
+        neighbours.append(own_neighbours + offset)
+        vertices.append(kept & (1 << _bits(graph)) - 1)
+        counts = np.bincount(kept >> _bits(graph), minlength=len(piece))
+        sizes.append(counts[counts > 0])
+        offset += len(kept)
+    none = np.empty(0, np.int64)
+    union = Graph(
+        np.concatenate(([0], np.cumsum(np.concatenate([none, *degrees])))), np.concatenate([none, *neighbours])
+    )
+    return union, np.concatenate([none, *vertices]), np.concatenate([none, *sizes])
+
+
+def _bits(graph: Graph) -> int:
+    """Bits of a pair that hold the vertex."""
+    return graph.n.bit_length()
+
+
+def _pieces(graph: Graph, roots: IntArray, radius: int, most: IntArray | None) -> Iterator[tuple[IntArray, IntArray]]:
+    """Go through roots in pieces small enough for memory; yield each piece and the pairs of its balls, ascending."""
+    at, step = 0, _ROOTS_AT_ONCE
+    while at < len(roots):
+        piece = roots[at : at + step]
+        keys = _reached(graph, piece, radius, None if most is None else most[at : at + step])
+        if keys is None:
+            step = max(len(piece) // 2, 1)
+        else:
+            at += step
+            yield piece, keys
+
+
+def _reached(graph: Graph, roots: IntArray, radius: int, most: IntArray | None) -> IntArray | None:
+    """Find the pairs of a root and a vertex of its ball, level by level.
+
+    A root is given up, and has no pair, if more than `most` of its entries would be looked at. Returns None if
+    there are too many entries for several roots together.
+    """
+    bits = _bits(graph)
+    size = len(roots) << bits
+    level = np.arange(len(roots)) << bits | roots
+    levels = [np.empty(0, np.int64), level]
+    looked_at = np.zeros(len(roots), np.int64)
+    given_up = np.zeros(len(roots), np.bool_)
+    for _ in range(radius):
+        entries = graph.degrees[level & (1 << bits) - 1]
+        looked_at += np.bincount(level >> bits, weights=entries, minlength=len(roots)).astype(np.int64)
+        if most is not None:
+            given_up = looked_at > most
+            level = level[~given_up[level >> bits]]
+        if len(roots) > 1 and looked_at[~given_up].sum() > ENTRIES_AT_ONCE:
+            return None
+        _, found = _neighbours(graph, roots, level)
+        found = _distinct(found)
+        for known in levels[-2:]:
+            found = found[_places(found, known, size) < 0]
+        level = found
+        if not len(level):
+            break
+        levels.append(level)
+    pairs: IntArray = np.sort(np.concatenate(levels))
+    return pairs if most is None else pairs[~given_up[pairs >> bits]]
+
+
+def _neighbours(graph: Graph, roots: IntArray, pairs: IntArray) -> tuple[IntArray, IntArray]:
+    """Pair each root with the neighbours, from the root on, of its vertices.
+
+    Returns the place in `pairs` that each comes from, ascending, and the pairs; those of one place ascend too.
+    """
+    bits = _bits(graph)
+    vertex, root = pairs & (1 << bits) - 1, pairs >> bits
+    counts = graph.degrees[vertex]
+    ends = np.cumsum(counts)
+    owner = np.repeat(np.arange(len(pairs)), counts)
+    neighbour = graph.col_idx[np.arange(len(owner)) + np.repeat(graph.row_ptr[vertex] - ends + counts, counts)]
+    keep = neighbour >= roots[root][owner]
+    owner = owner[keep]
+    return owner, (root << bits)[owner] | neighbour[keep]
+
+
+def _distinct(pairs: IntArray) -> IntArray:
+    """Sort pairs and merge equal ones; sorting is many times faster here than the hashing of ``np.unique``."""
+    pairs = np.sort(pairs)
+    return pairs[np.diff(pairs, prepend=-1) > 0]
+
+
+def _places(wanted: IntArray, pairs: IntArray, size: int) -> IntArray:
+    """Find the place of each wanted pair in `pairs`, which ascend and are all below `size`: -1 where it is not."""
+    if size <= _TABLE_CELLS * len(wanted):
+        table = np.full(size, -1, np.int32)
+        table[pairs] = np.arange(len(pairs), dtype=np.int32)
+        return table[wanted].astype(np.int64)
+    if not len(pairs):
+        return np.full(len(wanted), -1, np.int64)
+    at = np.minimum(np.searchsorted(pairs, wanted), len(pairs) - 1)
+    return np.where(pairs[at] == wanted, at, -1)
+
+
+def _peeled(graph: Graph, roots: IntArray, pairs: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Join the pairs of each ball, and take out vertices with fewer than two neighbours again and again.
+
+    Returns the degree of every pair that is left, the places of its neighbours among these, and the pairs.
+    """
+    bits = _bits(graph)
+    owner, found = _neighbours(graph, roots, pairs)
+    size = len(roots) << bits
+    other = _places(found, pairs, size)
+    owner, other = owner[other >= 0], other[other >= 0]
+    root_places = _places(np.arange(len(roots)) << bits | roots, pairs, size)
+    alive = np.ones(len(pairs), np.bool_)
+    for _ in range(_PEELINGS):
+        alive = np.bincount(owner, minlength=len(pairs)) > 1
+        alive &= alive[root_places][pairs >> bits]  # without its root a ball is nothing
+        keep = alive[owner] & alive[other]
+        if keep.all():
+            break
+        owner, other = owner[keep], other[keep]
+    place = np.cumsum(alive) - 1
+    degrees = np.bincount(owner, minlength=len(pairs))[alive]
+    return degrees, place[other], pairs[alive]

@@ -1,0 +1,86 @@
+"""Biconnected components: each chordless cycle lies inside one of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernels_ti.graph import Graph, IntArray
+
+
+def biconnected_edges(graph: Graph) -> tuple[IntArray, IntArray]:
+    """Find the biconnected components that have a cycle.
+
+    Parameters
+    ----------
+    graph : Graph
+
+    Returns
+    -------
+    edges : ndarray of int64, shape (k, 2)
+        The edges of the components with at least three vertices, component by component; bridges are left out.
+    component : ndarray of int64, shape (k,)
+        For each of these edges the number of its component, counted from 0 and ascending.
+    """
+    discovered, tree_component = _components_of_tree_edges(graph)
+    edges = graph.edges()
+    # Every edge joins a vertex to one above it in the tree, and lies in the component of the lower one's tree edge.
+    lower = np.where(discovered[edges[:, 0]] > discovered[edges[:, 1]], edges[:, 0], edges[:, 1])
+    component = tree_component[lower]
+    on_cycle = component >= 0
+    order = np.argsort(component[on_cycle], kind="stable")
+    return edges[on_cycle][order], component[on_cycle][order]
+
+
+def _components_of_tree_edges(graph: Graph) -> tuple[IntArray, IntArray]:
+    """Go through the graph depth first (Hopcroft and Tarjan 1973), with a stack of its own: no recursion.
+
+    Returns when each vertex was discovered, and the component of the tree edge that leads to it: -1 for a
+    bridge, and for a vertex at which the search began.
+    """
+    row_ptr = graph.row_ptr.tolist()
+    col_idx = graph.col_idx.tolist()
+    cursor = row_ptr[:-1]
+    discovered = [-1] * graph.n
+    low = [0] * graph.n
+    component = [-1] * graph.n
+    components = clock = 0
+    open_vertices: list[int] = []  # discovered, but not yet given a component
+    for start in range(graph.n):
+        if discovered[start] >= 0:
+            continue
+        path = [start]
+        discovered[start] = low[start] = clock
+        clock += 1
+        while True:
+            v = path[-1]
+            least, end = low[v], row_ptr[v + 1]
+            for at in range(cursor[v], end):
+                u = col_idx[at]
+                seen = discovered[u]
+                if seen < 0:
+                    cursor[v], low[v] = at + 1, least
+                    discovered[u] = low[u] = clock
+                    clock += 1
+                    path.append(u)
+                    open_vertices.append(u)
+                    break
+                if seen < least:
+                    least = seen
+            else:
+                path.pop()
+                if not path:
+                    break
+                parent = path[-1]
+                if least < discovered[parent]:
+                    low[parent] = min(low[parent], least)
+                elif open_vertices[-1] == v:
+                    open_vertices.pop()  # a bridge
+                else:
+                    at = len(open_vertices) - 1
+                    while open_vertices[at] != v:
+                        component[open_vertices[at]] = components
+                        at -= 1
+                    component[v] = components
+                    del open_vertices[at:]
+                    components += 1
+    return np.array(discovered, np.int64), np.array(component, np.int64)

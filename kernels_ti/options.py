@@ -1,0 +1,97 @@
+"""What a run is asked for, and what it says of itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from numbers import Integral
+
+from kernels_ti.errors import OptionError
+
+EXPANSIONS = ("two-ended", "paper")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to search for, and how.
+
+    Attributes
+    ----------
+    min_length, max_length : int, int or None
+        Vertices of the shortest and the longest cycle that is wanted. A maximum prunes the search, a
+        minimum only leaves out the shorter ones.
+    expansion : {"two-ended", "paper"}
+        How a path grows: at the end with fewer extensions and with a certificate that it can be closed, or
+        as in the paper, at its last vertex alone, breadth first, in the whole graph.
+    collect : bool
+        Make the cycles themselves, for `Run.take_cycles`, not only their number.
+    rows : bool
+        With `collect`: make bit rows, for `Run.take_rows`, instead.
+    part : (int, int) or None
+        The i-th of so many parts of the search, from 1 on: their counts add up, their cycles are disjoint.
+    memory : int or None
+        Bytes that the search may take, see `kernels_ti.memory`; None for a share of what is free.
+
+    Raises
+    ------
+    OptionError
+        If a bound is below 3, the bounds exclude each other, or there is no such expansion or part.
+    """
+
+    min_length: int = 3
+    max_length: int | None = None
+    expansion: str = "two-ended"
+    collect: bool = False
+    rows: bool = False
+    part: tuple[int, int] | None = None
+    memory: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("min_length", "max_length"):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) and (value is not None or name == "min_length"):
+                raise OptionError(f"{name} must be a whole number, not {value!r}")
+        if self.min_length < 3:
+            raise OptionError(f"the minimum length must be 3 or more (a triangle), not {self.min_length}")
+        if self.max_length is not None and self.max_length < 3:
+            raise OptionError(f"the maximum length must be 3 or more (a triangle), not {self.max_length}")
+        if self.max_length is not None and self.max_length < self.min_length:
+            raise OptionError(f"the maximum length {self.max_length} is less than the minimum {self.min_length}")
+        if self.expansion not in EXPANSIONS:
+            raise OptionError(f"there is no expansion {self.expansion!r}: choose {' or '.join(EXPANSIONS)}")
+        if self.part is not None and not 1 <= self.part[0] <= self.part[1]:
+            raise OptionError(f"there is no part {self.part[0]} of {self.part[1]}: parts are numbered from 1")
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Where a run stands.
+
+    Attributes
+    ----------
+    paths_by_length : dict of int to int
+        |T_t|: paths with t vertices that have been put into the frontier so far.
+    cycles_by_length : dict of int to int
+        |C_t|: cycles with t vertices found so far, within the bounds; 3 stands for the triangles.
+    frontier : int
+        Paths that wait now, and pairs of neighbours from which stage 2 has yet to start.
+    paths, cycles : int
+        Sums of the two.
+    seconds : float
+        Time spent searching, and bringing what was found to the host.
+    share : float
+        Share of the search that is done, weighted by branching: it never goes back, and is 1 at the end.
+    device_bytes : int
+        Bytes of the buffers on the device.
+    finished : bool
+        Whether the search is complete.
+    """
+
+    paths_by_length: dict[int, int] = field(default_factory=dict)
+    cycles_by_length: dict[int, int] = field(default_factory=dict)
+    frontier: int = 0
+    paths: int = 0
+    cycles: int = 0
+    seconds: float = 0.0
+    share: float = 0.0
+    device_bytes: int = 0
+    finished: bool = False

@@ -1,0 +1,146 @@
+"""Frames as the sweep's stacks hold them, one row of 64-bit words to a frame, and the pool of those to begin with.
+
+The words of a row: allowed, waiting, extensions, members where cycles are wanted, then the weight and, in
+the last word, the end with the length above it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from kernels_ti.state import Frames, Rows, populations
+
+LENGTH_SHIFT = 32
+"""Bits of the last word that hold the end; the length lies above."""
+
+
+def frame_words(words: int, collect: bool) -> int:
+    """Words to a frame on a stack, for bit rows of so many words."""
+    return (4 if collect else 3) * words + 2
+
+
+def packed(frames: Frames, rows: Rows, collect: bool) -> Rows:
+    """Return frames as rows of a stack.
+
+    Parameters
+    ----------
+    frames : Frames
+        With members if `collect`.
+    rows : ndarray of uint64, shape (rows, W)
+        The adjacency bit rows of the group, from which the neighbours of the waiting ends are read.
+    collect : bool
+        Whether the rows have room for members.
+
+    Returns
+    -------
+    ndarray of uint64, shape (k, frame words)
+
+    Raises
+    ------
+    ValueError
+        If members are wanted of frames that have none.
+    """
+    parts = [frames.allowed, rows[frames.end] & frames.allowed, frames.extensions]
+    if collect:
+        if frames.members is None:
+            raise ValueError("frames of a search that only counted have no members to make cycles of")
+        parts.append(frames.members)
+    last = frames.end.astype(np.uint64) | frames.length.astype(np.uint64) << np.uint64(LENGTH_SHIFT)
+    weight = np.ascontiguousarray(frames.weight, np.float64).view(np.uint64)
+    return np.concatenate([*parts, weight[:, None], last[:, None]], axis=1)
+
+
+def unpacked(stacked: Rows, words: int, collect: bool) -> Frames:
+    """Return rows of a stack, shape (k, frame words), as frames that do not change with it."""
+    last = stacked[:, -1]
+    return Frames(
+        allowed=stacked[:, :words].copy(),
+        extensions=stacked[:, 2 * words : 3 * words].copy(),
+        members=stacked[:, 3 * words : 4 * words].copy() if collect else None,
+        end=(last & np.uint64((1 << LENGTH_SHIFT) - 1)).astype(np.int32),
+        length=(last >> np.uint64(LENGTH_SHIFT)).astype(np.int32),
+        weight=stacked[:, -2].copy().view(np.float64),
+    )
+
+
+class FramePool:
+    """Frames of an earlier search, which the workers take before any seed.
+
+    Parameters
+    ----------
+    frames : iterable of Frames
+        Gone through at once; the pieces are kept as they are until the workers get to them.
+    rows : ndarray of uint64, shape (rows, W)
+        The adjacency bit rows of the group.
+    collect : bool
+        Whether cycles are wanted, so that frames need members.
+    most : int
+        The most frames that are laid out for the workers at a time, at least 1.
+
+    Attributes
+    ----------
+    stacked : ndarray of uint64, shape (size * frame words,)
+        Frames laid out for the workers, one behind the other; one word if there is none.
+    size : int
+        Frames laid out.
+    """
+
+    def __init__(self, frames: Iterable[Frames], rows: Rows, collect: bool, most: int) -> None:
+        self._rows = rows
+        self._collect = collect
+        self._most = most
+        self._pieces = deque(piece for piece in frames if len(piece))
+        self._pieces_paths, self._pieces_share = 0, 0.0
+        for piece in self._pieces:
+            self._pieces_paths += piece.paths
+            self._pieces_share += piece.share
+        self._lay_out([])
+
+    @property
+    def more(self) -> bool:
+        """Whether there are frames that are not laid out yet."""
+        return bool(self._pieces)
+
+    def refill(self) -> None:
+        """Lay out the next frames in place of the present ones, which are taken."""
+        pieces = []
+        room = self._most
+        while self._pieces and room:
+            piece = self._pieces.popleft()
+            if len(piece) > room:
+                self._pieces.appendleft(piece[room:])
+                piece = piece[:room]
+            pieces.append(piece)
+            room -= len(piece)
+        self._lay_out(pieces)
+        self._pieces_paths -= int(self._paths_from[0])
+        self._pieces_share = max(0.0, self._pieces_share - float(self._share_from[0])) if self._pieces else 0.0
+
+    def paths(self, taken: int) -> int:
+        """Paths that wait here when the first `taken` of the frames laid out are gone."""
+        return int(self._paths_from[taken]) + self._pieces_paths
+
+    def share(self, taken: int) -> float:
+        """Share of the whole search that waits here when the first `taken` of the frames laid out are gone."""
+        return float(self._share_from[taken]) + self._pieces_share
+
+    def frames(self, taken: int) -> Iterator[Frames]:
+        """All frames that wait here when the first `taken` of those laid out are gone, in pieces."""
+        if taken < self.size:
+            stacked = self.stacked.reshape(self.size, -1)[taken:]
+            yield unpacked(stacked, self._rows.shape[1], self._collect)
+        yield from self._pieces
+
+    def _lay_out(self, pieces: list[Frames]) -> None:
+        self.size = sum(len(piece) for piece in pieces)
+        self.stacked = np.zeros(1, np.uint64)
+        paths, shares = np.zeros(0, np.int64), np.zeros(0, np.float64)
+        if pieces:
+            self.stacked = np.concatenate([packed(piece, self._rows, self._collect) for piece in pieces]).reshape(-1)
+            paths = populations(np.concatenate([piece.extensions for piece in pieces]))
+            shares = paths * np.concatenate([piece.weight for piece in pieces])
+        self._paths_from = np.append(np.cumsum(paths[::-1])[::-1], 0)
+        self._share_from = np.append(np.cumsum(shares[::-1])[::-1], 0.0)

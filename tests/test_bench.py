@@ -1,0 +1,289 @@
+"""``chordless bench table1``, and what both benchmarks have in common. No time is looked at but by its form."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from benches import REFERENCE, TIMES, probed_once, report, run
+from conftest import DATA
+from test_layers import loaded_by
+
+from app.bench import measure, paper, table1
+from app.bench.layout import Column, figures, markdown_table, text_table
+from app.bench.measure import Outcome
+from app.bench.paper import PaperFigures, PaperRow
+from kernels_ti.errors import ChordlessError, EngineError, OptionError
+
+__all__ = ["probed_once"]
+
+
+# The paper's figures.
+
+
+def test_the_figures_are_those_of_the_paper():
+    if not DATA.is_dir():
+        pytest.skip(f"no folder {DATA}")
+    known = json.loads((DATA / "table1.json").read_text())
+    assert [row.name for row in paper.ROWS] == [row["name"] for row in known]
+    for ours, theirs in zip(paper.ROWS, known, strict=True):
+        expected = theirs["paper"]
+        assert (ours.figures is None) == (expected is None)
+        if ours.figures is not None:
+            assert table1._paper_json(ours.figures) == {
+                **{key: expected[key] for key in ("n", "m", "speedup")},
+                "max_degree": expected["delta"],
+                "triangles": expected["c3"],
+                "chordless_cycles": expected["clc"],
+                "t_seq_ms": expected["tseq_ms"],
+                "t_par_proc_ms": expected["tpar_proc_ms"],
+                "t_par_total_ms": expected["tpar_total_ms"],
+            }
+
+
+# Table 1.
+
+
+def test_table1_on_small_rows(capsys):
+    exit_code, result, errors = report(capsys, "table1", *REFERENCE, "--rows", "wheel_100,GRID_5x6,Goiania")
+    assert (exit_code, result["problems"], result["complete"]) == (0, [], True)
+    assert errors == "1/3  Goiania\n2/3  Wheel_100\n3/3  Grid_5x6\n"
+    assert set(result) == {
+        "bench", "legend", "chordless", "command", "date", "machine", "settings", "complete", "notes", "problems",
+        "rows",
+    }  # fmt: skip
+    assert set(result["machine"]) == {
+        "cpu", "cores", "memory", "load", "system", "python", "arch", "device", "device_memory",
+    }  # fmt: skip
+    assert result["settings"] == {"arch": "reference", "threads": None, "repeat": 1, "sequential_timeout": 60.0}
+    goiania, wheel, grid = result["rows"]
+    assert (goiania["here"], goiania["agree"], goiania["paper"]["chordless_cycles"]) == (None, None, 9311)
+    assert (wheel["agree"], grid["agree"]) == (True, True)
+    here = wheel["here"]
+    assert (here["graph"], here["n"], here["m"], here["max_degree"]) == ("wheel:100", 101, 200, 100)
+    assert (here["triangles"], here["chordless_cycles"], here["by_length"]) == (100, 1, {"3": 100, "100": 1})
+    assert [one["name"] for one in here["times"]] == ["T_seq", "T_par-proc", "T_par-total"]
+    for one in (*here["times"], *grid["here"]["times"]):
+        assert set(one) == TIMES
+        assert one["stopped"] is one["error"] is None
+        assert one["seconds"] == [one["median"]]
+    assert grid["here"]["speedup_is_lower_bound"] is False
+    sequential, _, total = (one["median"] for one in grid["here"]["times"])
+    assert grid["here"]["speedup"] == pytest.approx(sequential / total, rel=0.01)
+
+
+def test_the_table_fits_and_has_the_paper_s_figures_beside_ours(capsys):
+    assert run("table1", *REFERENCE, "--rows", "K_8_8,???") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 120
+    times = ["T_seq", "proc", "total", "speedup"]
+    assert lines[1].split() == ["graph", "n", "m", "Delta", "C3", "#clc", *times, *times, "agree"]
+    assert lines[2].split() == ["???", *"-" * 14]
+    cells = lines[3].split()
+    assert cells[:10] == ["K_8_8", "16", "64", "8", "0", "784", "0.473", "0.197", "0.599", "0.790"]
+    assert all(float(cell) > 0 for cell in cells[10:14])
+    assert cells[14] == "yes"
+    assert "a city without a name" in lines[-1]
+
+
+def test_without_a_folder_the_rows_from_files_are_left_out(monkeypatch, capsys):
+    rows = [row for row in paper.ROWS if row.name in ("CrystalD", "SiouxFalls", "C_100")]
+    monkeypatch.setattr(table1, "ROWS", rows)
+    exit_code, result, _ = report(capsys, "table1", *REFERENCE)
+    assert (exit_code, [row["name"] for row in result["rows"]]) == (0, ["C_100"])
+    assert any("left out" in note and "CrystalD, SiouxFalls" in note for note in result["notes"])
+
+
+@pytest.fixture
+def small_web(tmp_path, monkeypatch):
+    """A folder with a food web of four predators in a ring and one vertex that is not alive, and its row."""
+    folder = tmp_path / "data" / "webs"
+    folder.mkdir(parents=True)
+    arcs = [(prey, predator) for prey in range(4) for predator in (prey, (prey + 1) % 4)]
+    lines = [f"{prey + 5} {predator + 1} 1" for prey, predator in arcs]
+    (folder / "Small.net").write_text("*Vertices 9\n*Arcs\n" + "\n".join([*lines, "9 1 1", "9 3 1"]) + "\n")
+    (folder / "Small.clu").write_text("*Vertices 9\n" + "1\n" * 8 + "2\n")
+
+    def with_counts(**figures: int) -> str:
+        right = {"n": 9, "m": 4, "max_degree": 2, "triangles": 0, "chordless_cycles": 1}
+        cells = PaperFigures(**{**right, **figures}, sequential=1, processing=1, total=1, speedup=1)
+        monkeypatch.setattr(table1, "ROWS", (PaperRow("Small", cells, file="Small.net"),))
+        return str(tmp_path / "data")
+
+    return with_counts
+
+
+def test_a_food_web_goes_through_the_niche_overlap(small_web, capsys):
+    exit_code, result, _ = report(capsys, "table1", *REFERENCE, "--data", small_web())
+    (row,) = result["rows"]
+    assert (exit_code, row["agree"], row["note"]) == (0, True, None)
+    assert (row["here"]["n"], row["here"]["m"], row["here"]["by_length"]) == (9, 4, {"4": 1})
+
+
+@pytest.mark.parametrize("wrong", [{"chordless_cycles": 2}, {"triangles": 3}])
+def test_another_count_than_the_paper_s_is_a_disagreement(small_web, capsys, wrong):
+    assert run("table1", *REFERENCE, "--data", small_web(**wrong)) == 1
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[2].endswith("NO")
+    (line,) = [line for line in printed.err.splitlines() if "error" in line]
+    assert line.startswith("chordless: error: Small: the counts disagree")
+
+
+def test_another_size_than_the_paper_s_is_a_note(small_web, capsys):
+    exit_code, result, _ = report(capsys, "table1", *REFERENCE, "--data", small_web(m=8))
+    assert (exit_code, result["rows"][0]["agree"]) == (0, True)
+    assert result["notes"] == ["Small: m is 4, not 8"]
+
+
+def test_a_file_that_is_not_in_the_folder_leaves_dashes(small_web, tmp_path, capsys):
+    small_web()
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    exit_code, result, _ = report(capsys, "table1", *REFERENCE, "--data", str(empty))
+    assert (exit_code, result["rows"][0]["here"]) == (0, None)
+    assert "there is no Small.net" in result["notes"][0]
+
+
+def test_schedules_that_disagree_are_found(monkeypatch, capsys):
+    monkeypatch.setattr(
+        table1, "transfer_once", lambda *_: Outcome(0.1, count={"c3": 0, "clc": 784}, by_length={5: 784})
+    )
+    exit_code, result, _ = report(capsys, "table1", *REFERENCE, "--rows", "K_8_8")
+    assert (exit_code, len(result["problems"])) == (1, 1)
+    assert "T_par-total" in result["problems"][0]
+
+
+def test_the_sequential_algorithm_is_stopped_and_a_sweep_is_not(capsys):
+    argv = ["table1", "--arch", "cpu", "--rows", "Grid_6x10", "--repeat", "1", "--seq-timeout", "0.2"]
+    exit_code, result, _ = report(capsys, *argv)
+    here = result["rows"][0]["here"]
+    sequential, *ours = here["times"]
+    assert (exit_code, result["rows"][0]["agree"], here["chordless_cycles"]) == (0, True, 800139)
+    assert (sequential["stopped"], sequential["median"], sequential["seconds"]) == ("> 0.2 s", None, [])
+    assert [len(one["seconds"]) for one in ours] == [1, 1]
+    assert here["speedup_is_lower_bound"] is True
+    assert here["speedup"] == pytest.approx(0.2 / ours[1]["median"], rel=0.01)
+
+
+# Interruption, files, usage.
+
+
+def test_an_interrupt_before_anything_was_measured(monkeypatch):
+    def interrupt(*_):
+        os.kill(os.getpid(), signal.SIGINT)
+        threading.Event().wait(10)
+
+    monkeypatch.setattr(table1, "count_once", interrupt)
+    with pytest.raises(ChordlessError, match="nothing to report") as caught:
+        run("table1", *REFERENCE, "--rows", "K_8_8")
+    assert caught.value.exit_code == 130
+
+
+def test_the_report_goes_to_a_file_beside_the_table(capsys, tmp_path):
+    path = tmp_path / "table1.json"
+    assert run("table1", *REFERENCE, "--rows", "C_100", "--json", str(path)) == 0
+    assert "C_100" in capsys.readouterr().out
+    assert json.loads(path.read_text())["rows"][0]["agree"] is True
+    with pytest.raises(EngineError, match="cannot write"):
+        run("table1", *REFERENCE, "--rows", "C_100", "--json", str(tmp_path / "none" / "table1.json"))
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        (["table1", "--rows", "Grid_9x9"], "no such row; it has CrystalD, "),
+        (["table1", "--rows", "Mondego"], "--data DIR says where"),
+        (["table1", "--data", "/nowhere/at/all"], "no such folder"),
+        (["peers", "--program", "fake=true"], "no place in it"),
+        (["peers", "--program", "{el}"], "right is 'NAME=COMMAND {el}'"),
+        (["peers", "--program", "fake=/nowhere/at/all {el}"], "no program /nowhere/at/all"),
+        (["peers", "--program", "fake='true {el}"], "No closing quotation"),
+        (["peers", "--program", "networkx=sh {el}"], "two programs of that name"),
+        (["peers", "nowhere.txt"], "no such file"),
+    ],
+)
+def test_wrong_usage_is_told_before_anything_runs(argv, words):
+    with pytest.raises(ChordlessError) as caught:
+        run(*argv)
+    assert caught.value.exit_code == OptionError.exit_code == 2
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        ([], "BENCH"),
+        (["table1", "--rows", ","], "no name is given"),
+        (["peers", "--json", "grid:6x10"], "ends in .json"),
+        (["peers", "--json", "--markdown"], "both print"),
+        (["peers", "--repeat", "0"], "not above 0"),
+    ],
+)
+def test_a_wrong_command_line(capsys, argv, words):
+    with pytest.raises(SystemExit) as caught:
+        run(*argv)
+    assert caught.value.code == 2
+    assert words in capsys.readouterr().err
+
+
+def test_an_engine_that_fails_leaves_the_others(monkeypatch, capsys):
+    monkeypatch.setattr(measure, "module_command", lambda *_: (sys.executable, "-c", "raise SystemExit('no luck')"))
+    exit_code, result, _ = report(capsys, "table1", *REFERENCE, "--rows", "K_8_8")
+    (row,) = result["rows"]
+    assert (exit_code, row["agree"], row["here"]["speedup"]) == (1, True, None)
+    assert result["problems"] == ["K_8_8: T_par-total: the engine ended with exit code 1: no luck"]
+    assert [one["stopped"] for one in row["here"]["times"]] == [None, None, "failed"]
+
+
+def test_an_error_of_the_transfer_is_told_as_it_is(tmp_path):
+    with pytest.raises(EngineError, match=r"none\.txt: no such file"):
+        measure.transfer_once(str(tmp_path / "none.txt"), "reference", None)
+
+
+def test_a_missing_arch_is_told_before_anything_runs(capsys):
+    if any(Path("/dev").glob("nvidia[0-9]*")):
+        pytest.skip("this machine has an NVIDIA GPU")
+    with pytest.raises(ChordlessError) as caught:
+        run("table1", "--rows", "C_100", "--arch", "cuda")
+    assert caught.value.exit_code == 3
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("kind", ["table1", "peers"])
+def test_help_loads_nothing_heavy(kind):
+    code = f"from app.cli import main; main(['bench', {kind!r}, '--help'])"
+    loaded, printed = loaded_by(code)
+    assert loaded == []
+    assert "--markdown" in printed
+
+
+# Parts.
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"), (0.00001234, "0.0000123"), (0.00034, "0.000340"), (0.18499, "0.185"), (0.7, "0.700"),
+        (0.99951, "1.00"), (1.982, "1.98"), (9.996, "10.0"), (54.84, "54.8"), (99.96, "100"), (36955.47, "36,955"),
+    ],
+)  # fmt: skip
+def test_numbers_have_three_figures(value, text):
+    assert figures(value) == text
+
+
+def test_tables():
+    columns = [Column("name", left=True), Column("x", "both"), Column("y", "both")]
+    rows = [["a", "1", "20"], ["long|er", "300", "4"]]
+    assert list(text_table(columns, rows)) == [
+        "         - both",
+        "name       x   y",
+        "a          1  20",
+        "long|er  300   4",
+    ]
+    assert list(markdown_table(columns, rows))[0::3] == ["| name | both: x | both: y |", "| long\\|er | 300 | 4 |"]
+    assert list(text_table(columns[:1], [])) == ["name"]

@@ -1,0 +1,120 @@
+"""``chordless estimate`` as a user drives it: a process, its output, its exit code."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from program import REFERENCE, chordless, fails
+
+from app.cli import main
+from app.commands.estimate import count_text, duration_text
+from kernels_ti.estimate import Estimator
+
+KEYS = [
+    "graph", "n", "m", "max_degree", "triangles", "total", "by_length", "paths", "exact", "probes", "walks",
+    "run_seconds", "arch", "device", "trial",
+]  # fmt: skip
+GRID_7_10 = 8_136_453  # more than the reference counts in the second of a trial
+
+
+def estimated(*arguments, **more):
+    done = chordless("estimate", *arguments, *REFERENCE, "--json", **more)
+    return json.loads(done.stdout), done.returncode
+
+
+def test_a_small_graph_is_counted():
+    result, exit_code = estimated("petersen")
+    assert exit_code == 0
+    assert list(result) == KEYS
+    assert (result["n"], result["m"], result["max_degree"], result["triangles"]) == (10, 15, 3, 0)
+    assert result["total"] == {"estimate": 22, "low": 22, "high": 22}
+    assert result["by_length"] == {"5": 12, "6": 10}
+    assert result["exact"] is True
+    assert result["arch"] == "reference"
+
+
+def test_a_large_graph_is_estimated():
+    result, exit_code = estimated("grid:7x10", "--seconds", "1")
+    assert exit_code == 0
+    assert list(result) == KEYS
+    assert result["exact"] is False
+    total = result["total"]
+    assert total["low"] <= total["estimate"] <= total["high"]
+    assert total["estimate"] == pytest.approx(GRID_7_10, rel=0.5)
+    assert sum(result["by_length"].values()) == pytest.approx(total["estimate"])
+    assert result["by_length"]["4"] == pytest.approx(54, rel=0.5)
+    assert result["probes"] > 1000
+    assert result["walks"] > 1
+    # As many cycles a second as the trial found.
+    rate = result["trial"]["cycles"] / result["trial"]["seconds"]
+    assert result["run_seconds"]["estimate"] == pytest.approx(total["estimate"] / rate, rel=0.01)
+
+
+def test_bounds_reach_the_search_and_the_probes():
+    result, _ = estimated("wheel:9", "--max-length", "8")
+    assert (result["triangles"], result["by_length"]) == (9, {"3": 9})
+    result, _ = estimated("grid:7x10", "--min-length", "30", "--max-length", "34", "--seconds", "0.5")
+    assert set(result["by_length"]) <= {"30", "32", "34"}
+    assert result["total"]["estimate"] > 100_000
+
+
+def test_tables_for_people():
+    done = chordless("estimate", "petersen", *REFERENCE)
+    assert done.returncode == 0
+    assert done.stderr == ""
+    for words in ("petersen", "chordless cycles  22", "counted, not estimated", "on reference"):
+        assert words in done.stdout
+    assert "about" not in done.stdout
+    done = chordless("estimate", "grid:7x10", *REFERENCE, "--seconds", "0.5")
+    assert done.returncode == 0
+    for words in ("about", "e6", "a run would take about", "cycles/s", "on reference", "9 ranges out of 10"):
+        assert words in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_a_forest_has_none():
+    result, exit_code = estimated("path:5")
+    assert (exit_code, result["total"]["estimate"], result["by_length"]) == (0, 0, {})
+
+
+def test_standard_input_is_read_once():
+    result, exit_code = estimated("-", input="1 2\n2 3\n3 4\n4 1\n")
+    assert (exit_code, result["graph"], result["n"], result["total"]["estimate"]) == (0, "-", 4, 1)
+
+
+def test_errors_are_one_line(tmp_path):
+    bad = tmp_path / "bad.txt"
+    bad.write_text("1 2\n2 three four five\n")
+    assert fails(chordless("estimate", bad), 2, "bad.txt:2")
+    assert fails(chordless("estimate", "-", input="1 1\n1 2\n"), 2, "--simplify")
+    for wrong in (("--seconds", "0"), ("--seed", "-1"), ("--min-length", "5", "--max-length", "4")):
+        done = chordless("estimate", "petersen", *wrong)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert wrong[0] in done.stderr or wrong[2] in done.stderr
+
+
+@pytest.mark.parametrize("walks", [0, 1])
+def test_ctrl_c_prints_what_is_known(walks, monkeypatch, capsys):
+    def interrupted(estimator, seconds):
+        for _ in range(walks):
+            estimator.add_walk(100)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Estimator, "probe", interrupted)
+    assert main(["estimate", "grid:7x10", *REFERENCE]) == 130
+    printed = capsys.readouterr()
+    assert "interrupted" in printed.err
+    assert ("chordless cycles  about" in printed.out) == (walks > 0)
+    assert ("inf" in printed.out or "over 1e308" in printed.out) == (walks > 0)
+
+
+def test_durations_and_counts_are_short():
+    year = 365.25 * 86400
+    texts = {0.0004: "1 ms", 0.25: "250 ms", 12.3: "12 s", 150: "2.5 minutes", 7200: "2 hours", 250_000: "2.9 days"}
+    assert {seconds: duration_text(seconds) for seconds in texts} == texts
+    assert duration_text(40 * year) == "40 years"
+    assert duration_text(2.5e9 * year) == "2.5e9 years"
+    assert duration_text(math.inf) == "longer than can be said"
+    assert (count_text(12.0), count_text(7.15e7), count_text(math.inf)) == ("12", "7.2e7", "over 1e308")

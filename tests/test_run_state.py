@@ -1,0 +1,206 @@
+"""A run handed over in the middle: to another arch, another number of threads, another process in effect."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+import pytest
+from oracles import by_length, check_cycles, grid
+
+from kernels_ti import Graph, search_wave
+from kernels_ti.device import Device, open_device
+from kernels_ti.errors import DeviceError, EngineError, OptionError
+from kernels_ti.reference import chordless_cycles
+from kernels_ti.run import Options, Run
+from kernels_ti.state import RunState
+
+ARCHES = [
+    "cpu",
+    pytest.param("vulkan", marks=pytest.mark.vulkan),
+    pytest.param("cuda", marks=pytest.mark.cuda),
+]
+
+
+def wide() -> Graph:
+    """A grid in a block of more words than are unrolled."""
+    ring = nx.disjoint_union(nx.Graph(grid(3, 4).edges().tolist()), nx.cycle_graph(540))
+    ring.add_edges_from([(0, 12), (11, 282), (20, 276), (40, 260)])
+    return Graph.from_networkx(ring)
+
+
+def several_blocks() -> Graph:
+    graph = nx.disjoint_union_all([nx.grid_2d_graph(4, 5), nx.petersen_graph(), nx.complete_graph(5), nx.path_graph(3)])
+    graph.add_edges_from([(0, 20), (5, 30)])
+    return Graph.from_networkx(graph)
+
+
+GRAPHS = {"grid": lambda: grid(4, 6), "wide": wide, "several blocks": several_blocks}
+
+
+def open_or_skip(arch: str, threads: int | None = None) -> Device:
+    try:
+        return open_device(arch, threads=threads)
+    except DeviceError as error:
+        pytest.skip(f"needs a {arch} device: {error}")
+
+
+def collected(run: Run, into: list[list[int]]) -> None:
+    cycles = run.take_cycles()
+    into += [cycles.vertices[a:b].tolist() for a, b in pairwise(cycles.offsets.tolist())]
+
+
+def frozen(state: RunState) -> RunState:
+    """A state whose frames have been read, as a file would hold it."""
+    return replace(state, groups=tuple(replace(group, frames=tuple(group.frames)) for group in state.groups))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("second", ARCHES)
+@pytest.mark.parametrize("first", ARCHES)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_another_arch_goes_on(name: str, first: str, second: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Slices as short as can be, so that there is a middle to stop in."""
+    graph = GRAPHS[name]()
+    expected = sorted(chordless_cycles(graph))
+    monkeypatch.setattr("kernels_ti.run.SLICE_SECONDS", 0.0)
+    monkeypatch.setattr("kernels_ti.search_sweep.FIRST_BUDGET", 200)
+    for arch in ("cpu", "vulkan", "cuda"):
+        monkeypatch.setitem(search_wave.FIRST_SLICE, arch, 100)
+        monkeypatch.setitem(search_wave.FIRST_QUEUE, arch, 1)
+    for slices in (0, 4) if name == "wide" else (0, 2, 5):
+        run = Run(graph, open_or_skip(first), Options(collect=True))
+        found: list[list[int]] = []
+        for _ in range(slices):
+            run.advance()
+            collected(run, found)
+        before = run.snapshot()
+        state = frozen(run.state())
+        run = Run(graph, open_or_skip(second, threads=3 if second == "cpu" else None), Options(collect=True), state)
+        assert run.snapshot().share >= before.share
+        assert run.snapshot().cycles_by_length == before.cycles_by_length
+        shares = [run.snapshot().share]
+        while not run.finished:
+            shares.append(run.advance().share)
+            collected(run, found)
+        check_cycles(graph, found)
+        assert sorted(found) == expected
+        assert run.snapshot().cycles_by_length == by_length(expected)
+        assert shares == sorted(shares)
+        assert shares[-1] == 1.0
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_the_papers_expansion_goes_on(arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its frontier by length is the same as without a stop."""
+    graph = grid(4, 6)
+    device = open_or_skip(arch)
+    monkeypatch.setitem(search_wave.FIRST_SLICE, arch, 50)
+    monkeypatch.setattr("kernels_ti.run.SLICE_SECONDS", 0.0)
+    options = Options(expansion="paper")
+    whole = Run(graph, device, options)
+    while not whole.finished:
+        whole.advance()
+    run = Run(graph, device, options)
+    handed = 0
+    while not run.finished:
+        run.advance()
+        if not run.finished:
+            run = Run(graph, device, options, frozen(run.state()))
+            handed += 1
+    assert handed > 2
+    assert run.snapshot().paths_by_length == whole.snapshot().paths_by_length
+    assert run.snapshot().cycles_by_length == whole.snapshot().cycles_by_length
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+@pytest.mark.parametrize("parts", [1, 3])
+def test_parts_add_up(arch: str, parts: int) -> None:
+    graph = several_blocks()
+    device = open_or_skip(arch)
+    found: list[list[int]] = []
+    counted: dict[int, int] = {}
+    for part in range(1, parts + 1):
+        run = Run(graph, device, Options(collect=True, part=(part, parts)))
+        while not run.finished:
+            run.advance()
+            collected(run, found)
+        for length, count in run.snapshot().cycles_by_length.items():
+            counted[length] = counted.get(length, 0) + count
+    expected = sorted(chordless_cycles(graph))
+    assert sorted(found) == expected
+    assert counted == by_length(expected)
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_rows_hold_the_members(arch: str) -> None:
+    graph = several_blocks()
+    run = Run(graph, open_or_skip(arch), Options(collect=True, rows=True, min_length=4))
+    rows = []
+    while not run.finished:
+        run.advance()
+        rows.append(run.take_rows())
+    bits = np.unpackbits(np.concatenate(rows).view(np.uint8), axis=1, bitorder="little")
+    found = sorted(tuple(np.flatnonzero(row).tolist()) for row in bits)
+    assert found == sorted(tuple(sorted(cycle)) for cycle in chordless_cycles(graph) if len(cycle) > 3)
+
+
+def test_a_state_cannot_be_had_before_the_cycles_are_taken() -> None:
+    run = Run(grid(3, 3), open_device("cpu"), Options(collect=True))
+    run.advance()
+    run.advance()
+    with pytest.raises(EngineError, match="have not been taken"):
+        run.state()
+
+
+def test_the_reference_cannot_be_resumed() -> None:
+    run = Run(grid(3, 3), open_device("reference"))
+    with pytest.raises(OptionError, match="choose another arch"):
+        run.state()
+    with pytest.raises(OptionError, match="choose another arch"):
+        Run(grid(3, 3), open_device("reference"), Options(part=(1, 2)))
+
+
+@pytest.mark.parametrize("part", [(0, 3), (4, 3), (-1, 1)])
+def test_there_is_no_such_part(part: tuple[int, int]) -> None:
+    with pytest.raises(OptionError, match="parts are numbered from 1"):
+        Options(part=part)
+
+
+@pytest.mark.parametrize("arch", ARCHES)
+def test_the_kth_allocation_fails(arch: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For every k: a smaller slice, or one clear error, never a wrong count."""
+    graph = grid(4, 5)
+    device = open_or_skip(arch)
+    expected = by_length(chordless_cycles(graph))
+    original = type(device)._allocated
+    messages: list[str] = []
+    successes = k = 0
+    while True:
+        k += 1
+        calls = 0
+
+        def failing(self, size, dtype, k=k):
+            nonlocal calls
+            calls += 1
+            if calls == k:
+                raise MemoryError("no more")
+            return original(self, size, dtype)
+
+        monkeypatch.setattr(type(device), "_allocated", failing)
+        try:
+            run = Run(graph, device, Options(collect=True))
+            found: list[list[int]] = []
+            while not run.finished:
+                run.advance()
+                collected(run, found)
+        except EngineError as error:
+            messages.append(str(error))
+        else:
+            assert by_length(found) == expected
+            successes += 1
+            if calls < k:
+                break
+    assert len(messages) > 3
+    assert all("has no room for another" in message for message in messages)
+    assert successes > 0

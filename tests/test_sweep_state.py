@@ -1,0 +1,273 @@
+"""The state of a sweep, handed out midway: another search goes on from it and nothing is lost or counted twice."""
+
+import re
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import grid
+
+from kernels_ti import Graph, search_sweep
+from kernels_ti.blocks import BlockGroup, block_batches
+from kernels_ti.device import open_device
+from kernels_ti.errors import EngineError
+from kernels_ti.search import ResidentBlocks, Totals
+from kernels_ti.search_survey import SurveySearch
+from kernels_ti.search_sweep import SweepSearch
+from kernels_ti.state import Frames, GroupState, Layout
+
+PLENTY = 1 << 30
+
+KEYS = ("allowed", "extensions", "members", "end", "length", "weight")
+
+
+def ladder(rungs: int) -> Graph:
+    """A ladder: rungs cycles of every length, in a block of 2 * rungs vertices."""
+    return Graph.from_networkx(nx.convert_node_labels_to_integers(nx.ladder_graph(rungs)))
+
+
+def ring_with_a_grid(words: int) -> Graph:
+    """A grid of 4 x 5 in a block of that many words: many short cycles and some long ones."""
+    joined = nx.disjoint_union(nx.grid_2d_graph(4, 5), nx.cycle_graph(64 * words - 20))
+    joined.add_edges_from([(0, 20), (19, 90)])
+    return Graph.from_networkx(joined)
+
+
+GRAPHS = {
+    "one word": grid(5, 6),
+    "two words": Graph.from_networkx(nx.gnp_random_graph(70, 0.06, seed=3)),
+    "many words, few frames": ladder(290),
+    "many words": ring_with_a_grid(9),
+}
+
+
+def groups_of(graph: Graph) -> list[BlockGroup]:
+    return block_batches(graph, Layout(), 64)[0]
+
+
+def weights_of(group: BlockGroup, groups: list[BlockGroup]) -> np.ndarray:
+    pairs = sum(int(other.pairs_of_seed.sum()) for other in groups)
+    return group.pairs_of_seed / pairs
+
+
+def sweep_of(
+    graph: Graph, group: BlockGroup, collect: bool, threads: int, start: GroupState, memory: int = PLENTY
+) -> SweepSearch:
+    device = replace(open_device("cpu"), threads=threads)  # workers, without starting Taichi anew
+    blocks = ResidentBlocks(device, group, graph.n)
+    return SweepSearch(blocks, graph.n, collect, start, weights_of(group, groups_of(graph)), memory)
+
+
+def step(search: SweepSearch, budget: int, found: list[np.ndarray]) -> None:
+    """Let every worker make so few steps, and take the cycles."""
+    search._budget = budget
+    search._slice()
+    found.append(search.take_rows())
+
+
+def finish(search: SweepSearch, found: list[np.ndarray]) -> None:
+    while not search.finished:
+        search.advance(0.05)
+        found.append(search.take_rows())
+
+
+def merged(*parts: Totals) -> Totals:
+    total = Totals()
+    for part in parts:
+        total.add(part.paths, part.cycles)
+    return total
+
+
+def listed(found: list[np.ndarray]) -> list[bytes]:
+    return sorted(row.tobytes() for rows in found for row in rows)
+
+
+def whole_search(graph: Graph, group: BlockGroup) -> tuple[Totals, list[bytes]]:
+    search = sweep_of(graph, group, True, 1, GroupState())
+    found: list[np.ndarray] = []
+    finish(search, found)
+    return search.totals, listed(found)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("collect", [False, True])
+def test_a_search_goes_on_from_the_state_of_another(name: str, collect: bool) -> None:
+    """Stopped three times, each time with another number of workers."""
+    graph = GRAPHS[name]
+    for group in groups_of(graph):
+        totals, cycles = whole_search(graph, group)
+        found: list[np.ndarray] = []
+        parts, start = [], GroupState()
+        for threads, budget in ((1, 40), (3, 100), (2, 300)):
+            search = sweep_of(graph, group, collect, threads, start)
+            for _ in range(3):
+                step(search, budget, found)
+            parts.append(search.totals)
+            start = GroupState(0, search.next_seed, list(search.frames()))
+        last = sweep_of(graph, group, collect, 2, start)
+        finish(last, found)
+        after = merged(*parts, last.totals)
+        assert after.cycles == totals.cycles
+        assert sum(after.cycles.values()) == len(cycles)
+        assert listed(found) == (cycles if collect else [])
+
+
+@settings(max_examples=25)
+@given(
+    n=st.integers(6, 30),
+    density=st.floats(0.05, 0.5),
+    seed=st.integers(0, 10**6),
+    budgets=st.lists(st.integers(1, 60), min_size=1, max_size=4),
+    threads=st.integers(1, 4),
+)
+def test_random_searches_stop_and_go_on(n: int, density: float, seed: int, budgets: list[int], threads: int) -> None:
+    graph = Graph.from_networkx(nx.gnp_random_graph(n, density, seed=seed))
+    for group in groups_of(graph):
+        totals, cycles = whole_search(graph, group)
+        found: list[np.ndarray] = []
+        parts, start = [], GroupState()
+        for budget in budgets:
+            search = sweep_of(graph, group, True, threads, start)
+            step(search, budget, found)
+            parts.append(search.totals)
+            start = GroupState(0, search.next_seed, search.frames())
+        last = sweep_of(graph, group, True, 1, start)
+        finish(last, found)
+        assert merged(*parts, last.totals).cycles == totals.cycles
+        assert listed(found) == cycles
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_what_remains_shrinks_to_nothing(name: str, threads: int) -> None:
+    graph = GRAPHS[name]
+    groups = groups_of(graph)
+    for group in groups:
+        search = sweep_of(graph, group, False, threads, GroupState())
+        before = search.remaining
+        assert before == pytest.approx(weights_of(group, groups).sum())
+        for _ in range(20):
+            step(search, 150, [])
+            assert search.remaining <= before + 1e-12
+            before = search.remaining
+            resumed = sweep_of(graph, group, False, 2, GroupState(0, search.next_seed, search.frames()))
+            assert resumed.remaining == pytest.approx(before, abs=1e-12)
+            assert resumed.frontier == search.frontier
+            assert resumed.finished == search.finished
+        while not search.finished:
+            search.advance(0.05)
+            assert search.remaining <= before + 1e-12
+            before = search.remaining
+        assert search.remaining < 1e-9
+
+
+@pytest.mark.parametrize("name", ["one word", "many words"])
+def test_frames_survive_a_round_trip(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In at one side and out at the other, in pieces as small as the pool allows, before and after a refill."""
+    graph = GRAPHS[name]
+    group = groups_of(graph)[-1]
+    search = sweep_of(graph, group, True, 2, GroupState())
+    for _ in range(30):
+        step(search, 20, [])
+    handed_out = list(search.frames())
+    together = {key: np.concatenate([getattr(frames, key) for frames in handed_out]) for key in KEYS}
+    assert len(together["end"]) >= 5
+    everything = Frames(**together)
+    pieces = [everything[k : k + 1] for k in range(len(everything))]
+    monkeypatch.setattr(search_sweep, "FRAMES_AT_ONCE", 2)
+    other = sweep_of(graph, group, True, 1, GroupState(0, search.next_seed, iter(pieces)))
+    assert other.remaining == pytest.approx(search.remaining)
+    assert other.frontier == search.frontier
+    back = list(other.frames())
+    for key in KEYS:
+        assert np.array_equal(np.concatenate([getattr(frames, key) for frames in back]), together[key]), key
+    step(other, 1, [])
+    assert other.next_seed == search.next_seed, "frames come before seeds"
+    assert len(other._pool.stacked) == 2 * other._frame
+    assert sum(len(frames) for frames in other.frames()) >= len(pieces) - 1
+
+
+def test_a_pool_in_small_portions_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = GRAPHS["one word"]
+    (group,) = groups_of(graph)
+    totals, cycles = whole_search(graph, group)
+    found: list[np.ndarray] = []
+    search = sweep_of(graph, group, True, 2, GroupState())
+    for _ in range(10):
+        step(search, 30, found)
+    monkeypatch.setattr(search_sweep, "FRAMES_AT_ONCE", 3)
+    last = sweep_of(graph, group, True, 3, GroupState(0, search.next_seed, search.frames()))
+    remaining = last.remaining
+    while not last.finished:
+        step(last, 25, found)
+        assert last.remaining <= remaining + 1e-12
+        remaining = last.remaining
+    assert merged(search.totals, last.totals).cycles == totals.cycles
+    assert listed(found) == cycles
+
+
+def test_frames_without_members_cannot_be_listed() -> None:
+    graph = GRAPHS["one word"]
+    (group,) = groups_of(graph)
+    search = sweep_of(graph, group, False, 1, GroupState())
+    step(search, 30, [])
+    with pytest.raises(ValueError, match="no members"):
+        sweep_of(graph, group, True, 1, GroupState(0, search.next_seed, search.frames()))._slice()
+
+
+def test_frames_with_members_can_be_counted() -> None:
+    graph = GRAPHS["one word"]
+    (group,) = groups_of(graph)
+    totals, _ = whole_search(graph, group)
+    search = sweep_of(graph, group, True, 1, GroupState())
+    step(search, 500, [])
+    last = sweep_of(graph, group, False, 1, GroupState(0, search.next_seed, search.frames()))
+    finish(last, [])
+    assert merged(search.totals, last.totals).cycles == totals.cycles
+
+
+@pytest.mark.parametrize("name", ["one word", "many words"])
+@pytest.mark.parametrize("collect", [False, True])
+def test_little_memory_makes_few_workers(name: str, collect: bool) -> None:
+    """Down to one, with the same cycles; less than that is refused with the bytes that one worker needs."""
+    graph = GRAPHS[name]
+    group = groups_of(graph)[-1]
+    totals, _ = whole_search(graph, group)
+    with pytest.raises(EngineError, match=r"^a block of \d+ vertices needs \S+ KiB for one worker's stack") as refused:
+        sweep_of(graph, group, collect, 8, GroupState(), 0)
+    least = 1024 * int(re.findall(r"(\S+) KiB", str(refused.value))[0])
+    workers = []
+    for memory in np.linspace(least * 1.1, least * 10, 15).astype(int).tolist():
+        search = sweep_of(graph, group, collect, 8, GroupState(), memory)
+        assert search.device_bytes - search.blocks.bytes <= memory + 64
+        workers.append(len(search._depth_of))
+    assert (workers[0], workers[-1]) == (1, 8)
+    search = sweep_of(graph, group, collect, 8, GroupState(), int(least * 1.1))
+    finish(search, [])
+    assert search.totals.cycles == totals.cycles
+
+
+def test_stage_1_goes_on_where_it_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernels_ti.search_survey.SEEDS_AT_ONCE", 5)
+    graph = Graph.from_networkx(nx.disjoint_union(nx.complete_graph(8), nx.gnp_random_graph(70, 0.4, seed=1)))
+    blocks = [ResidentBlocks(open_device("cpu"), group, graph.n) for group in groups_of(graph)]
+    search = SurveySearch(blocks, [0] * len(blocks), graph.n, True)
+    found, parts = [], []
+    while not search.finished:
+        search.advance(0.0)
+        assert search.remaining == 0.0
+        found.append(search.take_rows())
+        parts.append(search.totals)
+        search = SurveySearch(blocks, search.surveyed, graph.n, True)
+    assert search.surveyed == [group.seeds for group in blocks]
+    whole = SurveySearch(blocks, [0] * len(blocks), graph.n, True)
+    while not whole.finished:
+        whole.advance(1.0)
+    assert merged(*parts).cycles == whole.totals.cycles
+    assert merged(*parts).paths == whole.totals.paths
+    assert whole.totals.cycles[3] > 56
+    assert listed(found) == listed([whole.take_rows()])
+    assert len(set(listed(found))) == whole.totals.cycles[3]
