@@ -154,13 +154,7 @@ def open_checkpoint(path: Path, graph_hash: str, options: Mapping[str, Any]) -> 
             damaged = archive.testzip()
             if damaged is not None:
                 raise ValueError(f"wrong checksum of {damaged}")
-            header = json.loads(archive.read(_HEADER))
-            found = header["format"]
-            if found != CHECKPOINT_FORMAT:
-                age = "a newer" if found > CHECKPOINT_FORMAT else "an older"
-                raise CheckpointError(
-                    f"the checkpoint {path} is of {age} format, {found}; this program reads format {CHECKPOINT_FORMAT}"
-                )
+            header = _read_header(archive, path)
             if header["program"] != program_version():
                 # Another version may number the rows and the seeds of the same graph in another way.
                 raise CheckpointError(
@@ -174,6 +168,43 @@ def open_checkpoint(path: Path, graph_hash: str, options: Mapping[str, Any]) -> 
             raise CheckpointError(f"the checkpoint {path} belongs to another graph")
         _compare(path, checkpoint.options, options)
         yield checkpoint
+
+
+def read_position(path: Path) -> tuple[dict[str, int], bool]:
+    """Read of a listing's checkpoint only how far it vouches for the output; no state is read, however large.
+
+    Another version of the program may have written it: cycles mean the same in all of them.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    position : dict of str to int
+        See `Checkpoint`.
+    finished : bool
+
+    Raises
+    ------
+    CheckpointError
+        If there is none, if it is damaged or of another format, or if nothing is listed.
+    """
+    with _whole(path), zipfile.ZipFile(path) as archive:
+        header = _read_header(archive, path)
+        position = {str(name): int(value) for name, value in header["position"].items()}
+        return position, bool(header["finished"])
+
+
+def _read_header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
+    header: dict[str, Any] = json.loads(archive.read(_HEADER))
+    found = header["format"]
+    if found != CHECKPOINT_FORMAT:
+        age = "a newer" if found > CHECKPOINT_FORMAT else "an older"
+        raise CheckpointError(
+            f"the checkpoint {path} is of {age} format, {found}; this program reads format {CHECKPOINT_FORMAT}"
+        )
+    return header
 
 
 def _write(stream: Any, checkpoint: Checkpoint) -> None:

@@ -37,6 +37,11 @@ _SECONDS_BETWEEN_REPORTS = 0.1
 _SECONDS_BEFORE_FORECAST = 2.0
 _PROBE_SECONDS = 0.02
 _SHARE_OF_FORECAST = 50
+# A probe looks at all seeds at once: up to so many words of their rows it takes about a quarter of a second, in
+# which nobody is obeyed, and 60 MB. Where the user has set a budget, it has to fit into what a search leaves of it.
+_LARGEST_FORECAST = 20_000
+_SEED_WORDS = 100_000
+_PART_WITHIN_BUDGET = 10
 
 
 @dataclass(frozen=True)
@@ -108,18 +113,21 @@ class Keeper:
 
 
 class Forecast:
-    """An estimate of the number of cycles that gets better while the search goes on.
+    """An estimate of the number of cycles that gets better while the search goes on; none of too large a graph.
 
     Parameters
     ----------
     graph : Graph
     min_length, max_length : int, int or None
+    within_budget : bool
+        It shares the memory that the user has allowed.
     """
 
-    def __init__(self, graph: Graph, min_length: int, max_length: int | None) -> None:
+    def __init__(self, graph: Graph, min_length: int, max_length: int | None, *, within_budget: bool = False) -> None:
         self._graph = graph
         self._min_length = min_length
         self._max_length = max_length
+        self._part = _PART_WITHIN_BUDGET if within_budget else 1
         self._estimator: Estimator | None = None
         self._next = time.monotonic() + _SECONDS_BEFORE_FORECAST
         self.fields: dict[str, float | None] = {}
@@ -130,6 +138,9 @@ class Forecast:
         if began < self._next:
             return
         try:
+            if self._estimator is None and not self._is_cheap():
+                self._next = math.inf
+                return
             self._probe()
         except (EngineError, MemoryError) as error:
             # The search itself needs less: it goes on without.
@@ -138,6 +149,20 @@ class Forecast:
             return
         now = time.monotonic()
         self._next = now + (now - began) * _SHARE_OF_FORECAST
+
+    def _is_cheap(self) -> bool:
+        if self._graph.n > _LARGEST_FORECAST // self._part:
+            return False
+        from kernels_ti.balls import choose_radius
+        from kernels_ti.blocks import block_batches
+        from kernels_ti.state import STATE_WORD_BITS, Layout
+
+        layout = Layout(radius=choose_radius(self._graph, self._max_length))
+        batches = block_batches(self._graph, layout, STATE_WORD_BITS)
+        words = (
+            sum(len(group.seed_entries) * group.words for group in batches[batch]) for batch in range(len(batches))
+        )
+        return max(words) <= _SEED_WORDS // self._part
 
     def _probe(self) -> None:
         if self._estimator is None:
@@ -148,6 +173,9 @@ class Forecast:
             return
         self._estimator.probe(_PROBE_SECONDS)
         estimate = self._estimator.estimate()
+        if not estimate.walks:
+            # The first walk was broken off: it tells next to nothing.
+            return
         values = (estimate.cycles, estimate.cycles_low, estimate.cycles_high)
         names = ("cycles_estimate", "cycles_low", "cycles_high")
         self.fields = {

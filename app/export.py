@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import json
 import os
-import zipfile
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from app.checkpoint import read_position
 from app.formats import LoadedGraph, load_graph
 from app.parts import RowOutput
 from app.results import LineOutput
 from app.rows import CycleStore, Rows, read_rows, row_words
 from app.run_directory import RunDirectory
-from kernels_ti.errors import CheckpointError, EngineError, OptionError
+from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.graph import Graph
 from kernels_ti.order import CycleWalker, OrderedCycles
 
@@ -80,7 +79,7 @@ def open_run(path: str) -> Source:
         raise OptionError(f"the run in {path} only counts, it keeps no cycles; `chordless list` does")
     if command.output_format != "parts":
         raise OptionError(f"the cycles of the run in {path} are in {command.output}")
-    position, finished = _standing(directory.checkpoint)
+    position, finished = read_position(directory.checkpoint)
     return _source(path, directory.graph(), CycleStore(read_rows(path, position)), finished)
 
 
@@ -92,23 +91,10 @@ def open_file(path: str, graph: str, *, simplify: bool = False) -> Source:
 def _source(path: str, loaded: LoadedGraph, store: CycleStore, complete: bool) -> Source:
     if store.words != row_words(loaded.graph.n):
         raise OptionError(
-            f"{path} has rows of {store.words} words, cycles of {loaded.title} have {row_words(loaded.graph.n)}: "
-            "they are of another graph"
+            f"{path} holds the cycles of another graph: its rows have {64 * store.words:,} bits, "
+            f"those of {loaded.title} would have {64 * row_words(loaded.graph.n):,}"
         )
     return Source(loaded.graph, store, complete)
-
-
-def _standing(checkpoint: Path) -> tuple[dict[str, int], bool]:
-    """Return how far the output is vouched for, and whether the run came to its end."""
-    try:
-        with zipfile.ZipFile(checkpoint) as archive:
-            header = json.loads(archive.read("header.json"))
-        position = {name: int(header["position"][name]) for name in ("part", "rows", "listed")}
-        return position, bool(header["finished"])
-    except OSError as error:
-        raise CheckpointError(f"the checkpoint {checkpoint} cannot be read: {error.strerror or error}") from error
-    except (zipfile.BadZipFile, ValueError, KeyError, TypeError) as error:
-        raise CheckpointError(f"the checkpoint {checkpoint} is damaged: {' '.join(str(error).split())}") from error
 
 
 def export_lines(source: Source, output: LineOutput, tell: Tell) -> None:

@@ -86,8 +86,9 @@ def _mapped(file: Path) -> Rows:
         rows = np.load(file, mmap_mode="r", allow_pickle=False)
     except OSError as error:
         raise OptionError(f"{file}: cannot be read: {error.strerror or error}") from None
-    except ValueError as error:
-        raise OptionError(f"{file}: not a whole .npy file: {error}") from None
+    except (ValueError, EOFError):
+        # What numpy says of it is about pickled objects, which no file of cycles holds.
+        raise OptionError(f"{file}: not a whole .npy file, as `chordless list -o FILE.npy` writes it") from None
     if not isinstance(rows, np.ndarray) or rows.dtype != np.dtype("<u8") or rows.ndim != 2:
         raise OptionError(f"{file}: not a file of cycles, which are rows of 64-bit words")
     return rows

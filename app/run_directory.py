@@ -112,7 +112,7 @@ class RunDirectory:
             values = json.loads(path.read_bytes())
             found = values["format"]
         except (FileNotFoundError, NotADirectoryError):
-            raise CheckpointError(f"there is no run in {self.path}: it has no {_RUN}") from None
+            raise _no_run(self.path) from None
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise CheckpointError(f"{path} is damaged: {_reason(error)}") from error
         if found != RUN_FORMAT:
@@ -134,6 +134,8 @@ def check_is_free(path: str | Path) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
+        if path.is_file():
+            raise CheckpointError(f"{path} is a file: a run directory begins as a new or an empty folder") from None
         raise CheckpointError(f"{path} cannot be a run directory: {error.strerror}") from error
     if _RUN in present:
         raise CheckpointError(f"{path} holds a run already: `{resume_line(path)}` goes on with it")
@@ -199,7 +201,7 @@ def reopened(path: str | Path) -> Iterator[RunDirectory]:
     try:
         lock = os.open(directory.path / _RUN, os.O_RDWR)
     except (FileNotFoundError, NotADirectoryError):
-        raise CheckpointError(f"there is no run in {path}: it has no {_RUN}") from None
+        raise _no_run(directory.path) from None
     except OSError as error:
         raise EngineError(f"cannot write {directory.path / _RUN}: {error.strerror}") from error
     try:
@@ -226,10 +228,13 @@ def graph_hash(graph: Graph) -> str:
 
 @functools.cache
 def program_version() -> str:
-    """Return the version of this program."""
-    from importlib.metadata import version
+    """Return the version of this program, and of one that runs from its sources that it is not installed."""
+    from importlib.metadata import PackageNotFoundError, version
 
-    return version("chordless")
+    try:
+        return version("chordless")
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def sync_folder(path: Path) -> None:
@@ -307,6 +312,11 @@ def _command_of(values: dict[str, Any], path: Path) -> RunCommand:
         return RunCommand(**asked, program_start=0.0, checkpoint=str(path), resume=True)
     except (KeyError, TypeError, ValueError) as error:
         raise CheckpointError(f"{path / _RUN} is damaged: {_reason(error)}") from error
+
+
+def _no_run(path: Path) -> CheckpointError:
+    why = f"it has no {_RUN}" if path.is_dir() else "it is a file" if path.exists() else "there is no such folder"
+    return CheckpointError(f"there is no run in {path}: {why}")
 
 
 def _end_of_last_line(stream: IO[bytes]) -> int:

@@ -21,7 +21,10 @@ from kernels_ti.errors import ChordlessError, DeviceError, EngineError, OptionEr
 
 if TYPE_CHECKING:
     from app.checkpoint import Checkpoint, Sessions
+    from app.engine_loop import Forecast
     from app.formats import LoadedGraph
+    from kernels_ti.device import Device
+    from kernels_ti.graph import Graph
     from kernels_ti.run import Snapshot
 
 _NOT_OPTIONS = ("graph", "program_start")
@@ -84,22 +87,27 @@ def _search(
     checkpoint: Checkpoint | None,
 ) -> None:
     """Search on from a checkpoint, or from the beginning; in the latter case make the directory, if one is wanted."""
-    from app.engine_loop import Forecast, Keeper, Search, Session
-    from kernels_ti.device import open_device
+    from app.engine_loop import Keeper, Search, Session
+    from kernels_ti.choice import device_for
     from kernels_ti.run import Options, Run
 
     graph = loaded.graph
     collect = command.output is not None
+    rows = collect and command.output_format in _ROW_FORMATS
+    if rows:
+        from app.parts import check_size
+
+        check_size(graph.n)
     options = Options(
         min_length=command.min_length,
         max_length=command.max_length,
         expansion=command.expansion,
         collect=collect,
-        rows=collect and command.output_format in _ROW_FORMATS,
+        rows=rows,
         part=command.part,
         memory=command.memory,
     )
-    device = open_device(command.arch, threads=command.threads, graph=graph)
+    device = device_for(graph, command.arch, threads=command.threads, max_length=command.max_length)
     engine = Run(graph, device, options, None if checkpoint is None else checkpoint.state)
     with contextlib.ExitStack() as stack:
         if command.checkpoint is not None and directory is None:
@@ -118,8 +126,7 @@ def _search(
             engine,
             output,
             keeper=None if directory is None else Keeper(directory, graph_hash(graph), _identity(command), session),
-            # The probes know nothing of parts.
-            forecast=Forecast(graph, command.min_length, command.max_length) if command.part is None else None,
+            forecast=_forecast(command, graph, device),
             unwritten=[] if checkpoint is None else list(checkpoint.unwritten),
         )
         if directory is not None and checkpoint is None:
@@ -128,6 +135,17 @@ def _search(
         reason, snapshot = search.go()
         listed = 0 if output is None else output.listed
     channel.send(_finished(reason, snapshot, loaded, session.so_far(), listed, directory))
+
+
+def _forecast(command: RunCommand, graph: Graph, device: Device) -> Forecast | None:
+    from app.engine_loop import Forecast
+
+    if command.part is not None:
+        # The probes know nothing of parts.
+        return None
+    # On a GPU the budget is for the buffers there.
+    within_budget = command.memory is not None and device.arch in ("cpu", "reference")
+    return Forecast(graph, command.min_length, command.max_length, within_budget=within_budget)
 
 
 def _identity(command: RunCommand) -> dict[str, Any]:
@@ -208,16 +226,19 @@ def _finished(
 
 
 def probe(command: ProbeCommand, channel: Channel) -> None:
-    """Open the arch, which tests it, and report what it is."""
-    from kernels_ti.device import open_device
+    """Open the arch, which tests it, and report what it is; ``auto`` is here what it is for a large graph."""
+    from kernels_ti.device import cuda_is_here, open_device
 
+    arch = command.arch
+    if arch == "auto":
+        arch = "cuda" if cuda_is_here() else "cpu"
     try:
-        device = open_device(command.arch)
+        device = open_device(arch)
     except DeviceError as error:
-        channel.send(DeviceReport(command.arch, available=False, message=str(error)))
+        channel.send(DeviceReport(arch, available=False, message=str(error)))
     else:
         channel.send(
-            DeviceReport(command.arch, available=True, device=device.name, memory=device.memory, threads=device.threads)
+            DeviceReport(arch, available=True, device=device.name, memory=device.memory, threads=device.threads)
         )
 
 

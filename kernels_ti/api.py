@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from kernels_ti.device import open_device
+from kernels_ti.choice import device_for
 from kernels_ti.errors import GraphError
 from kernels_ti.graph import Graph
 from kernels_ti.run import Options, Run
@@ -112,7 +112,7 @@ def count_cycles(
     """
     options = Options(min_length=min_length, max_length=max_length, expansion=expansion)
     graph = _as_graph(graph)
-    run = Run(graph, open_device(arch, threads=threads, graph=graph), options)
+    run = Run(graph, device_for(graph, arch, threads=threads, max_length=max_length), options)
     while not run.finished:
         run.advance()
     last = run.snapshot()
@@ -154,7 +154,7 @@ def enumerate_cycles(
     """
     options = Options(min_length=min_length, max_length=max_length, collect=True)
     graph = _as_graph(graph)
-    run = Run(graph, open_device(arch, threads=threads, graph=graph), options)
+    run = Run(graph, device_for(graph, arch, threads=threads, max_length=max_length), options)
     return _stream(run)
 
 

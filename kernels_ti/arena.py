@@ -15,7 +15,7 @@ from kernels_ti.search import ResidentBlocks
 from kernels_ti.state import STATE_WORD_BITS, Frames, narrow_words, wide_words
 from kernels_ti.transfer import gather, scatter, transplant
 
-PIECE_BYTES = 8 << 20
+PIECE_BYTES = 2 << 20
 """Bytes of the buffer through which records go to the host and back."""
 
 SMALLEST = 2

@@ -13,14 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kernels_ti.errors import DeviceError, EngineError, OptionError
-
-if TYPE_CHECKING:
-    from kernels_ti.graph import Graph
 
 ARCHES = ("cpu", "cuda", "vulkan", "reference")
 """What a search can run on; ``reference`` is the sequential algorithm in plain Python."""
@@ -31,8 +28,8 @@ LARGEST_BUFFER = (1 << 31) - 1
 MOST_THREADS = 1024
 
 UNLIMITED_ROUNDS = 1 << 30
-SMALL_GRAPH = 64
-"""`auto` leaves graphs of up to this many vertices to the CPU, which is done before a GPU has started."""
+SOFTWARE_DRIVERS = re.compile("llvmpipe|lavapipe|softpipe|swiftshader", re.IGNORECASE)
+"""Vulkan drivers that run on the CPU."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +63,11 @@ class Device:
     def items_at_once(self) -> int:
         """Work items to a launch: where loops are limited, the items that one thread takes share the limit."""
         return 1 << 31 if self.loop_rounds == UNLIMITED_ROUNDS else 1 << 17
+
+    @property
+    def software(self) -> bool:
+        """Whether a CPU plays the GPU: to make a large buffer then costs time."""
+        return self.arch == "vulkan" and SOFTWARE_DRIVERS.search(self.name) is not None
 
     def buffer(self, values: np.ndarray) -> Any:
         """Copy an array to the device; on CPU it is the array itself.
@@ -119,18 +121,20 @@ class Device:
 _started: dict[tuple[str, int | None], Device] = {}  # by arch and threads: what Taichi runs on in this process
 
 
-def open_device(arch: str = "auto", *, threads: int | None = None, graph: Graph | None = None) -> Device:
+def cuda_is_here() -> bool:
+    """Whether a driver for CUDA is there; a device is not tried."""
+    return bool(_taichi()._lib.core.with_cuda())
+
+
+def open_device(arch: str, *, threads: int | None = None) -> Device:
     """Start an arch, test it, and return it.
 
     Parameters
     ----------
     arch : str
-        One of `ARCHES`, or ``auto``: CUDA if it is there and `graph` has more than `SMALL_GRAPH` vertices,
-        else the CPU.
+        One of `ARCHES`; `kernels_ti.choice.device_for` chooses one.
     threads : int, optional
         Workers of a CPU; by default one to each core.
-    graph : Graph, optional
-        What is to be searched.
 
     Returns
     -------
@@ -146,28 +150,30 @@ def open_device(arch: str = "auto", *, threads: int | None = None, graph: Graph 
     Notes
     -----
     Taichi runs on one arch at a time in a process: opening another one ends the runs on the one before.
-    `auto` looks for CUDA's driver, and then expects a device.
     """
-    if arch not in ("auto", *ARCHES):
+    if arch not in ARCHES:
         raise OptionError(f"there is no arch {arch!r}: choose one of auto, {', '.join(ARCHES)}")
     if threads is not None and not 1 <= threads <= MOST_THREADS:
         raise OptionError(f"threads must be from 1 to {MOST_THREADS}, not {threads}")
     if arch == "reference":
         return Device("reference", f"Python {platform.python_version()}", _host_memory(), None)
-    os.environ["TI_SKIP_VERSION_CHECK"] = "ON"  # Taichi asks a server otherwise
-    os.environ["ENABLE_TAICHI_HEADER_PRINT"] = "0"
-    import taichi as ti
-
-    if arch == "auto":
-        small = graph is not None and graph.n <= SMALL_GRAPH
-        arch = "cuda" if not small and ti._lib.core.with_cuda() else "cpu"
-    workers = (threads or _cores()) if arch == "cpu" else None
+    ti = _taichi()
+    workers = (threads or cores()) if arch == "cpu" else None
     if arch != "cpu" and not getattr(ti._lib.core, f"with_{arch}")():
         raise DeviceError(f"arch {arch} is not available here: no driver for it was found")
     if (arch, workers) not in _started:
         _started.clear()
         _started[arch, workers] = _start(ti, arch, workers)
     return _started[arch, workers]
+
+
+def _taichi() -> Any:
+    """Import Taichi, quietly."""
+    os.environ["TI_SKIP_VERSION_CHECK"] = "ON"  # Taichi asks a server otherwise
+    os.environ["ENABLE_TAICHI_HEADER_PRINT"] = "0"
+    import taichi
+
+    return taichi
 
 
 def require_running(device: Device) -> None:
@@ -210,7 +216,8 @@ def _start(ti: Any, arch: str, threads: int | None) -> Device:
     return Device(arch, name, memory, threads, word_bits, UNLIMITED_ROUNDS if rounds >= LONG_LOOP else rounds)
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -32,7 +32,7 @@ def resident_bytes() -> int:
     return int(psutil.Process().memory_info().rss)
 
 
-def search_budget(device: Device, memory: int | None) -> int:
+def search_budget(device: Device, memory: int | None, *, begun: bool = False) -> int:
     """Return the bytes that blocks, stacks or arena, and found cycles may take together.
 
     Parameters
@@ -40,6 +40,8 @@ def search_budget(device: Device, memory: int | None) -> int:
     device : Device
     memory : int or None
         What the user allows, see the module; None for a share of what is free.
+    begun : bool
+        A part of the search is done: go on with little rather than not at all.
 
     Raises
     ------
@@ -52,6 +54,8 @@ def search_budget(device: Device, memory: int | None) -> int:
             free = min(free, _free_host_memory())
         return max(free // SHARE_OF_FREE, LEAST)
     taken = resident_bytes() + SPARE if device.arch in ("cpu", "reference") else 0
+    if begun:
+        return max(memory - taken, LEAST)
     if memory - taken < LEAST:
         raise OptionError(
             f"a budget of {memory / 2**20:,.0f} MiB is too small: this graph needs at least "

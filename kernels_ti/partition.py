@@ -68,12 +68,15 @@ def split(
     Returns
     -------
     Split
-        Every group has ``next_seed`` at its end, all that is to do is in frames of one extension each; part 1
+        Every group has ``next_seed`` at its end, all that is to do is in frames; part 1
         has yet to count triangles and triplets. The weights of the part's frames add up to 1.
     """
+    wanted = max(FRAMES_PER_PART * parts, FEWEST_FRAMES)
+    if sum(len(group.seed_entries) for group in groups) >= wanted:
+        return _dealt_seeds(groups, weights, part, parts, collect)
     level = _first_level(groups, weights, max_length, collect)
     largest = level
-    while 0 < level.size < max(FRAMES_PER_PART * parts, FEWEST_FRAMES):
+    while 0 < level.size < wanted:
         level = level.next(max_length)
         if level.size > largest.size:
             largest = level
@@ -83,16 +86,33 @@ def split(
     for paths in largest.paths:
         dealt.append(paths[(part - 1 - before) % parts :: parts])
         before += len(paths)
-    share = sum(float(frames.weight.sum()) for frames in dealt)
+    states = _states(groups, dealt, part)
+    if part > 1:
+        return Split(states)
+    found = [cycle for closed in largest.closed for cycle in closed.cycles()]
+    return Split(states, largest.paths_by_length, largest.cycles_by_length, found)
+
+
+def _dealt_seeds(groups: list[BlockGroup], weights: list[Floats], part: int, parts: int, collect: bool) -> Split:
+    """Deal whole seeds, where there are many: only those of this part are made into frames."""
+    dealt, before = [], 0
+    for group, weight in zip(groups, weights, strict=True):
+        count = len(group.seed_entries)
+        chosen = np.arange((part - 1 - before) % parts, count, parts)
+        dealt.append(seed_frames(group, chosen, collect, weight[chosen]))
+        before += count
+    return Split(_states(groups, dealt, part))
+
+
+def _states(groups: list[BlockGroup], dealt: list[Frames], part: int) -> tuple[GroupState, ...]:
+    """Make the states of the groups from the frames that were dealt; the weights shall add up to 1."""
+    share = sum(frames.share for frames in dealt)
     states = []
     for group, frames in zip(groups, dealt, strict=True):
         seeds = len(group.seed_entries)
         given = (replace(frames, weight=frames.weight / share),) if len(frames) else ()
         states.append(GroupState(surveyed=0 if part == 1 else seeds, next_seed=seeds, frames=given))
-    if part > 1:
-        return Split(tuple(states))
-    found = [cycle for closed in largest.closed for cycle in closed.cycles()]
-    return Split(tuple(states), largest.paths_by_length, largest.cycles_by_length, found)
+    return tuple(states)
 
 
 def seed_frames(group: BlockGroup, seeds: IntArray, collect: bool, weight: Floats) -> Frames:

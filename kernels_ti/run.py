@@ -23,7 +23,7 @@ from kernels_ti.estimate import seed_weights
 from kernels_ti.graph import Graph
 from kernels_ti.memory import search_budget
 from kernels_ti.options import Options, Snapshot
-from kernels_ti.search import GroupSearch, ResidentBlocks, Search, Totals, require_room
+from kernels_ti.search import GroupSearch, ResidentBlocks, Search, Totals, require_loops, require_room
 from kernels_ti.state import STATE_WORD_BITS, GroupState, Layout, Rows, RunState, populations
 
 if TYPE_CHECKING:
@@ -106,6 +106,7 @@ class Run:
         """Search batch by batch; without balls there is only one."""
         batches = block_batches(self.graph, self._layout, self.device.word_bits)
         self._batch_shares = batches.shares
+        begun = False
         while self._batch < len(batches):
             groups = batches[self._batch]
             weights = seed_weights(groups, self._longest)
@@ -114,8 +115,10 @@ class Run:
             else:
                 self._begin(groups, weights)
             state = None
-            budget = search_budget(self.device, self.options.memory)
+            budget = search_budget(self.device, self.options.memory, begun=begun)
             yield from self._waves(groups, weights, budget) if self._is_wave else self._sweeps(groups, weights, budget)
+            del groups, weights  # before those of the next batch are made
+            begun = True
             self._batch, self._states = self._batch + 1, []
 
     @property
@@ -160,7 +163,7 @@ class Run:
 
     def _waves(self, groups: list[BlockGroup], weights: Weights, budget: int) -> Iterator[Search]:
         """Both stages group by group, so that one arena is held at a time."""
-        from kernels_ti.search_wave import WaveSearch, require_loops
+        from kernels_ti.search_wave import WaveSearch
 
         for group in groups:
             require_room(self.device, [group], budget)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from kernels_ti.blocks import BlockGroup
 from kernels_ti.cycles import Cycles
 from kernels_ti.device import LARGEST_BUFFER, Device
-from kernels_ti.errors import EngineError
+from kernels_ti.errors import DeviceError, EngineError
 from kernels_ti.state import STATE_WORD_BITS, Frames, Rows
 
 TRACED_AT_ONCE = 1 << 21
@@ -114,6 +114,24 @@ def require_room(device: Device, groups: list[BlockGroup], memory: int) -> None:
             f"a block of {longest:,} vertices needs {needed / 2**30:,.2f} GiB for its bit rows, more than the "
             f"{memory / 2**30:,.2f} GiB that may be used on {device.name}; "
             "--max-length would do with small parts of it, --memory allows more"
+        )
+
+
+def require_loops(device: Device, group: BlockGroup) -> None:
+    """Refuse a group of blocks for which a work item might loop longer than the device can.
+
+    Raises
+    ------
+    DeviceError
+        The message says how many rounds it might need.
+    """
+    most = int(np.diff(group.row_ptr).max(initial=0))
+    near = min(most, group.words)
+    rounds = 8 * group.words + group.longest_block * (4 + near) + 2 * most * group.words
+    if rounds > device.loop_rounds:
+        raise DeviceError(
+            f"{device.name} leaves a loop after {device.loop_rounds:,} rounds and this graph may need {rounds:,}: "
+            "use --arch cpu"
         )
 
 

@@ -41,7 +41,7 @@ class SurveySearch:
         self._surveyed = list(surveyed)
         self._max_length = max_length
         self._collect = collect
-        self._group = 0
+        self._group = self._stored = 0
         self._skip_done()
         self._found: list[_Found] = []
         for group in blocks[:1]:
@@ -81,7 +81,7 @@ class SurveySearch:
             blocks, done = self._blocks[self._group], self._surveyed[self._group]
             self._surveyed[self._group] += self._survey(blocks, done, min(SEEDS_AT_ONCE, blocks.seeds - done))
             self._skip_done()
-            if time.perf_counter() >= deadline:
+            if time.perf_counter() >= deadline or self._stored >= CYCLE_BYTES:
                 return
 
     def _skip_done(self) -> None:
@@ -91,12 +91,12 @@ class SurveySearch:
 
     def take_cycles(self) -> Cycles:
         """Return the triangles found since the last call."""
-        found, self._found = self._found, []
+        found, self._found, self._stored = self._found, [], 0
         return Cycles.joined([blocks.traced(*place) for blocks, place in found])
 
     def take_rows(self) -> Rows:
         """Return them as bit rows over the graph's vertices, shape (k, words of a row), instead."""
-        found, self._found = self._found, []
+        found, self._found, self._stored = self._found, [], 0
         none = np.empty((0, self._blocks[0].row_words), np.uint64)
         return np.concatenate([none, *(blocks.member_rows(*place) for blocks, place in found)])
 
@@ -117,6 +117,7 @@ class SurveySearch:
         if self._collect:
             cycles = np.empty(max(found, 1) * (words + 1), np.uint64)
             store_triangles(*given, (ends - triangles).astype(np.int32), cycles)
+            self._stored += cycles.nbytes
             self._found.append((blocks, (cycles, words + 1, 1, 0, found)))
         triplets_found = int(triplets.sum(dtype=np.int64)) if self._max_length > 3 else 0
         self.totals.add({3: triplets_found}, {3: found})

@@ -78,6 +78,8 @@ class SweepSearch:
         self._words = group.words if self._wide else vector_of(group.words, 64)
         self._frame = frame_words(group.words, collect)
         self._stack_words = self._depth * self._frame + (2 * group.words if self._wide else 0)
+        waiting = tuple(start.frames)
+        memory -= sum(frames.nbytes for frames in waiting)
         workers, memory = self._workers_in(memory)
         cycle_words = group.words + 1
         self._cycles_per_worker = 1
@@ -86,7 +88,7 @@ class SweepSearch:
             self._cycles_per_worker = max(fitting, self._most_closers)
         rows = blocks.rows.reshape(-1, group.words)
         room = memory // (4 * 8 * self._frame)
-        self._pool = FramePool(start.frames, rows, collect, min(max(room, 1), FRAMES_AT_ONCE))
+        self._pool = FramePool(waiting, rows, collect, min(max(room, 1), FRAMES_AT_ONCE))
         self._first_seed = start.next_seed
         self._seed_weight = np.ascontiguousarray(seed_weight, np.float64)
         # Summed up from the last on, so that what is left comes down to 0 exactly.

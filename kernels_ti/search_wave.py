@@ -17,10 +17,9 @@ import numpy.typing as npt
 
 from kernels_ti.arena import Arena, Segment
 from kernels_ti.bits import LARGEST_UNROLLED, vector_of
-from kernels_ti.blocks import BlockGroup
 from kernels_ti.cycles import Cycles
-from kernels_ti.device import LARGEST_BUFFER, Device
-from kernels_ti.errors import DeviceError, EngineError
+from kernels_ti.device import LARGEST_BUFFER
+from kernels_ti.errors import EngineError
 from kernels_ti.records import CELLS_PER_LEVEL, CHILDREN, CYCLES, MOST_LEVELS
 from kernels_ti.search import ResidentBlocks, Totals
 from kernels_ti.state import Frames, GroupState, Rows
@@ -28,17 +27,20 @@ from kernels_ti.wave import triplets
 from kernels_ti.wave_queue import Queue
 from kernels_ti.wave_wide import SCRATCH_ROWS, expand_wide, triplets_wide
 
-FIRST_QUEUE = {"cpu": 1, "vulkan": 8, "cuda": 64}
+FIRST_QUEUE = {"cpu": 1, "vulkan": 64, "cuda": 64}
 """Levels that are queued at first before the host looks; later queues are fitted to the time asked for."""
 
-FIRST_SLICE = {"cpu": 1 << 14, "vulkan": 1 << 14, "cuda": 1 << 22}
+FIRST_SLICE = {"cpu": 1 << 14, "vulkan": 1 << 22, "cuda": 1 << 22}
 """Records of the first slice; later ones are fitted to the time asked for."""
 
-FIRST_ARENA = {"cpu": 3 << 30, "vulkan": 16 << 20, "cuda": 8 << 30}
-"""Bytes of the arena at first; it grows where a large buffer costs more than a small search."""
+SOFTWARE_FIRST_QUEUE, SOFTWARE_FIRST_SLICE, SOFTWARE_FIRST_ARENA = 8, 1 << 14, 16 << 20
+"""The same, and bytes of the arena at first, where a CPU plays the GPU: it is slow, and so is a large buffer."""
 
 ARENA_BYTES = {"cpu": 3 << 30, "vulkan": 1 << 30, "cuda": 8 << 30}
-CYCLE_BYTES = {"cpu": 64 << 20, "vulkan": 32 << 20, "cuda": 512 << 20}
+CYCLE_BYTES = {"cpu": 64 << 20, "vulkan": 32 << 20, "cuda": 2 << 30}
+HOST_CYCLE_BYTES = 4 << 30
+"""Bytes of the host that all cycles found between two looks may take on their way out."""
+
 SCRATCH_BYTES = {"cpu": 16 << 20, "vulkan": 64 << 20, "cuda": 1 << 30}
 """The most that is of use; a small budget is shared out."""
 
@@ -85,6 +87,8 @@ class WaveSearch:
         self.surveyed = start.surveyed
         self._share_after = np.append(np.cumsum(seed_weight[::-1])[::-1], 0.0)
         self._pool = _by_length(start.frames)
+        if device.arch == "cpu":
+            memory -= sum(frames.nbytes for frames in self._pool)
         self._words = group.words if self._wide else vector_of(group.words, group.word_bits)
         word = np.uint64 if group.word_bits == 64 else np.uint32
         self._slots, self._sets, self._fifo, self._scratch_bytes = device.items_at_once, None, None, 0
@@ -93,15 +97,18 @@ class WaveSearch:
             memory -= self._scratch_bytes
         self._make_room_for_cycles(word, min(CYCLE_BYTES[device.arch], memory // 4))
         memory -= self._cycle_bytes
-        self._arena = Arena(blocks, collect, min(ARENA_BYTES[device.arch], memory), FIRST_ARENA[device.arch])
+        memory = min(ARENA_BYTES[device.arch], memory)
+        self._arena = Arena(blocks, collect, memory, SOFTWARE_FIRST_ARENA if device.software else memory)
         self._control = device.buffer(np.zeros(CELLS_PER_LEVEL * MOST_LEVELS, np.uint32))
         # Depth first, each level leaves the siblings of one path behind; so much is kept free for that.
         self._siblings = group.longest_block * int(np.diff(group.row_ptr).max(initial=0))
         self._cycle_count = 0
-        self._slice_limit = FIRST_SLICE[device.arch]
+        self._slice_limit = SOFTWARE_FIRST_SLICE if device.software else FIRST_SLICE[device.arch]
         self._queue = None if self._wide else Queue(blocks, self._words, collect, self._bounded)
         self._most_levels = 1 if self._queue is None else MOST_LEVELS
-        self._queue_levels = min(FIRST_QUEUE[device.arch], self._most_levels)
+        queue_levels = SOFTWARE_FIRST_QUEUE if device.software else FIRST_QUEUE[device.arch]
+        self._queue_levels = min(queue_levels, self._most_levels)
+        self._levels_done = self._queue_levels
         self._compile()
 
     def _make_scratch(self, word: Any, memory: int) -> None:
@@ -117,8 +124,12 @@ class WaveSearch:
         width, word_bytes = self.blocks.group.words + 1, self.blocks.group.word_bits // 8
         self._cycle_capacity, self._cycle_bytes = LARGEST_BUFFER, 0  # nothing is stored, only counted
         if self._collect:
-            self._cycle_capacity = max(min(memory // (width * word_bytes), LARGEST_BUFFER // width), 1)
-            self._cycle_bytes = self._cycle_capacity * width * word_bytes
+            # On its way out a cycle is twice on the host, with 8 bytes to a vertex.
+            out = 16 * min(self._max_length, self.blocks.group.longest_block)
+            each = width * word_bytes + (out if self._device.arch == "cpu" else 0)
+            fitting = min(memory // each, HOST_CYCLE_BYTES // out, LARGEST_BUFFER // width)
+            self._cycle_capacity = max(fitting, 1)
+            self._cycle_bytes = self._cycle_capacity * each
         self._cycles = self._device.empty(width * self._cycle_capacity if self._collect else 1, word)
 
     def _compile(self) -> None:
@@ -187,7 +198,7 @@ class WaveSearch:
 
     def _fit(self, tried: int, spent: float, wanted: float) -> None:
         """Fit the levels of a queue and the records of a slice to the time that they took."""
-        if spent > wanted and self._queue_levels > 1:
+        if self._queue_levels > 1 and (spent > wanted or 2 * self._levels_done < self._queue_levels):
             self._queue_levels //= 2
         elif tried >= self._slice_limit:
             self._slice_limit = int(tried * min(4.0, max(0.25, wanted / 2 / max(spent, 1e-6)))) + 1
@@ -197,7 +208,8 @@ class WaveSearch:
     def _free(self, parents: int) -> int:
         """Places that a slice and its children may share; only a single path may touch the reserve."""
         others = self._arena.count - parents
-        return max(self._arena.capacity - others - (self._reserve if parents > 1 else 0), 0)
+        free = max(self._arena.capacity - others - (self._reserve if parents > 1 else 0), 0)
+        return min(free, parents + self._device.items_at_once)
 
     def _step(self) -> int | None:
         """Expand one slice, or make one of initial triplets.
@@ -213,18 +225,21 @@ class WaveSearch:
     def _load(self) -> None:
         """Take frames that wait on the host into the arena: the shortest first, and with their like."""
         arena = self._arena
-        room = (arena.capacity - self._reserve) // 4 - arena.count
-        while self._pool and room > 0:
+        while self._pool:
             frames = self._pool[0]
-            if arena.segments and (len(arena.segments) > 1 or arena.segments[0].length != int(frames.length[0]) + 1):
+            room = (arena.capacity - self._reserve) // 4 - arena.count
+            if not arena.segments:
+                first = int(frames[:1].path_counts[0])
+                while first > arena.capacity:
+                    if not arena.grow():
+                        raise self._no_room(first)
+                room = max(room, first)
+            elif len(arena.segments) > 1 or arena.segments[0].length != int(frames.length[0]) + 1:
                 return
-            upto = np.cumsum(frames.path_counts)
-            fitting = int(np.searchsorted(upto, room, side="right"))
-            if fitting == 0 and arena.segments:
+            fitting = int(np.searchsorted(np.cumsum(frames.path_counts), room, side="right"))
+            if fitting == 0:
                 return
-            fitting = max(fitting, 1)
             arena.load(frames[:fitting])
-            room -= int(upto[fitting - 1])
             if fitting < len(frames):
                 self._pool[0] = frames[fitting:]
             else:
@@ -236,7 +251,9 @@ class WaveSearch:
         last = self._fitting(first, self._cycle_capacity - self._cycle_count)
         last = min(last, self.next_seed)
         if last <= first:
-            return None
+            if self._cycle_count:
+                return None
+            raise self._no_room(int(pairs[first + 1] - pairs[first]))
         self._launch_triplets(first, last, 3)
         [(_, closed)] = self._counted(1)
         self._count(3, int(pairs[last] - pairs[first]) - closed if self._max_length > 3 else 0, closed)
@@ -261,16 +278,19 @@ class WaveSearch:
                 return None
             if self._arena.grow():
                 return self._seed()
-            raise EngineError(
-                f"{self._device.name}: the arena has {self._arena.capacity:,} places, "
-                f"a single vertex needs {int(pairs[first + 1] - pairs[first]):,}"
-            )
+            raise self._no_room(int(pairs[first + 1] - pairs[first]))
         self._launch_triplets(first, last, self._max_length)
         [(children, closed)] = self._counted(1)
         self._count(3, 0 if first < self.surveyed else children, closed)
         self.next_seed, self.surveyed = last, max(last, self.surveyed)
         self._arena.add(3, children, float(self._share_after[first] - self._share_after[last]))
         return last - first
+
+    def _no_room(self, needed: int) -> EngineError:
+        return EngineError(
+            f"{self._device.name}: the arena has {self._arena.capacity:,} places for paths and "
+            f"{self._cycle_capacity:,} for cycles, a single step needs {needed:,}; --memory allows more"
+        )
 
     def _launch_triplets(self, first: int, last: int, max_length: int) -> None:
         """Stage 1 over some seeds."""
@@ -309,10 +329,7 @@ class WaveSearch:
             if arena.grow():
                 continue
             if parents == 1:
-                raise EngineError(
-                    f"{self._device.name} ran out of memory: {arena.count:,} paths wait in an arena of "
-                    f"{arena.capacity:,} places and not one of them can be expanded"
-                )
+                raise self._no_room(self.blocks.group.longest_block)
             self._slice_limit = parents = max(parents // 2, 1)
 
     def _launch_expand(self, segment: Segment, parents: int, levels: int) -> None:
@@ -362,7 +379,8 @@ class WaveSearch:
                 break
             length, ready, room = length + 1, children, room - closed
             self._count(length, children, closed)
-        if length == segment.length:
+        self._levels_done = length - segment.length
+        if not self._levels_done:
             return False
         self._arena.add(length, ready, self._arena.take(segment, parents))
         return True
@@ -377,21 +395,3 @@ def _by_length(frames: Iterable[Frames]) -> deque[Frames]:
     """Put frames of one length together, the shortest first."""
     pieces = [piece[piece.length == length] for piece in frames for length in np.unique(piece.length).tolist()]
     return deque(sorted(pieces, key=lambda piece: int(piece.length[0])))
-
-
-def require_loops(device: Device, group: BlockGroup) -> None:
-    """Refuse a group of blocks for which a work item might loop longer than the device can.
-
-    Raises
-    ------
-    DeviceError
-        The message says how many rounds it might need.
-    """
-    most = int(np.diff(group.row_ptr).max(initial=0))
-    near = min(most, group.words)
-    rounds = 8 * group.words + group.longest_block * (4 + near) + 2 * most * group.words
-    if rounds > device.loop_rounds:
-        raise DeviceError(
-            f"{device.name} leaves a loop after {device.loop_rounds:,} rounds and this graph may need {rounds:,}: "
-            "use --arch cpu"
-        )

@@ -75,6 +75,12 @@ class Frames:
         return len(self.end)
 
     @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        arrays = (self.allowed, self.extensions, self.members, self.end, self.length, self.weight)
+        return sum(0 if array is None else array.nbytes for array in arrays)
+
+    @property
     def path_counts(self) -> IntArray:
         """Paths that wait in each frame, one for each extension, shape (k,)."""
         return populations(self.extensions)

@@ -38,6 +38,12 @@ _VERTICES_PER_STEP, _LARGEST_DIFFERENCE = 4, 400  # of those that may join; so n
 
 _OPERATIONS_OF_LEVEL = 100_000  # what a level costs however few its paths are
 
+TRIPLET_WORDS = 1 << 21
+"""Words of bit rows of all triplets together that a walk begins with; else it draws some of the seeds."""
+
+SMALLEST_SEEDS = 16
+"""It draws so many at least."""
+
 
 @dataclass
 class Walk:
@@ -120,7 +126,15 @@ def walk(
     met = Walk(np.zeros(len(seeds)))
     if max_length < 4:
         return met
-    frames = blocks.seed_frames(seeds, members=False, weight=np.ones(len(seeds)))
+    weight = np.ones(len(seeds))
+    pairs = blocks.group.pairs_of_seed.astype(np.float64)
+    # Drawn by their pairs, so many seeds have as many triplets as may be held, on the average.
+    most = int(max(TRIPLET_WORDS / blocks.words / (pairs @ pairs / pairs.sum()), SMALLEST_SEEDS))
+    if len(seeds) > most and pairs.sum() > size:
+        met.exact = False
+        seeds, probability = _drawn(pairs, most, random.random())
+        weight = 1 / probability
+    frames = blocks.seed_frames(seeds, members=False, weight=weight)
     alive = blocks.alive(frames)
     frames, seeds = frames[alive], seeds[alive]
     if certificate:

@@ -25,7 +25,7 @@ from kernels_ti.step import connected_extensions, reachable_extensions
 LEVELS = {"cpu": 1, "vulkan": 1, "cuda": 4}
 """Levels of one launch: several where a launch costs more than a small level."""
 
-THREADS = 1 << 18
+THREADS = 1 << 20
 """Threads of a launch on CUDA: each takes every so many-th record, so that no bound has to be known before."""
 
 array = ti.types.ndarray

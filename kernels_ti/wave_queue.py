@@ -58,13 +58,13 @@ class Queue:
         """
         arguments = {**arguments, "levels": levels}
         clear(arguments["control"])
-        for first in range(0, levels, self._step):
+        first = 0
+        while self._graph is not None and levels - first >= self._step:
             numbers = range(first, first + self._step, self._levels)
-            if self._graph is None:
-                for number in numbers:
-                    self._kernel(number, *(arguments[name] for name in _ARGUMENTS))
-            else:
-                self._graph.run({**arguments, **{f"level_{i}": number for i, number in enumerate(numbers)}})
+            self._graph.run({**arguments, **{f"level_{i}": number for i, number in enumerate(numbers)}})
+            first += self._step
+        for number in range(first, levels, self._levels):
+            self._kernel(number, *(arguments[name] for name in _ARGUMENTS))
 
     def _made_graph(self, word: Any) -> Any:
         graph = ti.graph

@@ -46,6 +46,27 @@ def test_table_for_people():
     assert "not complete" not in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("bounds", "title"),
+    [
+        (("--max-length", "8"), "grid:5x6, cycles of 3 to 8 vertices"),
+        (("--min-length", "5"), "grid:5x6, cycles of 5 or more vertices"),
+        (
+            ("--min-length", "5", "--max-length", "8", "--part", "2/3"),
+            "grid:5x6, part 2 of 3, cycles of 5 to 8 vertices",
+        ),
+        (("--part", "1/1"), "grid:5x6, part 1 of 1"),
+    ],
+)
+def test_a_count_of_some_cycles_does_not_look_like_one_of_all(bounds, title):
+    assert chordless("count", "grid:5x6", "--arch", "cpu", *bounds).stdout.splitlines()[0] == title
+
+
+def test_json_says_which_cycles_were_counted():
+    result, _ = count("grid:5x6", "--arch", "cpu", "--min-length", "5", "--max-length", "8", "--part", "2/3")
+    assert (result["graph"], result["min_length"], result["max_length"], result["part"]) == ("grid:5x6", 5, 8, [2, 3])
+
+
 def test_graph_without_cycles_and_without_edges():
     assert chordless("count", "path:5", *REFERENCE).returncode == 0
     result, exit_code = count("path:1", *REFERENCE)

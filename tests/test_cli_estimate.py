@@ -118,3 +118,11 @@ def test_durations_and_counts_are_short():
     assert duration_text(2.5e9 * year) == "2.5e9 years"
     assert duration_text(math.inf) == "longer than can be said"
     assert (count_text(12.0), count_text(7.15e7), count_text(math.inf)) == ("12", "7.2e7", "over 1e308")
+
+
+def test_without_one_whole_walk_there_are_lower_bounds_only():
+    done = chordless("estimate", "gnp:600,0.1,1", "--seconds", "0.001", "--arch", "cpu")
+    assert done.returncode == 0
+    assert "at least" in done.stdout
+    assert "no probe came to its end" in done.stdout
+    assert "about" not in done.stdout

@@ -325,6 +325,12 @@ def test_probe_of_the_reference():
     assert report.device
 
 
+def test_a_probe_of_auto_says_which_arch_that_is():
+    report = events_of(ProbeCommand("auto"))[-1]
+    assert isinstance(report, DeviceReport)
+    assert report.arch in ("cpu", "cuda")
+
+
 def test_recording_holds_every_event_with_its_time():
     recording = io.StringIO()
     before = time.time()

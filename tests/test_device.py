@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from oracles import grid
 
-from kernels_ti import search_wave
 from kernels_ti.blocks import block_batches
 from kernels_ti.device import ARCHES, Device, open_device
 from kernels_ti.errors import DeviceError, EngineError, OptionError
 from kernels_ti.memory import resident_bytes
 from kernels_ti.run import Options, Run
+from kernels_ti.search import require_loops
 from kernels_ti.selftest import LEAST_LOOP, failures
 from kernels_ti.state import Layout
 
@@ -68,13 +68,13 @@ def test_a_graph_that_loops_longer_than_the_device_can_is_refused() -> None:
     device = replace(open_device("cpu"), loop_rounds=1000)
     (group,) = block_batches(grid(40, 40), Layout(), 64)[0]
     with pytest.raises(DeviceError, match="use --arch cpu"):
-        search_wave.require_loops(device, group)
+        require_loops(device, group)
 
 
 def test_a_graph_that_does_not_fit_is_refused_with_its_size() -> None:
-    memory = resident_bytes() + (40 << 20)
-    with pytest.raises(EngineError, match=r"a block of 14,400 vertices needs 0\.\d\d GiB for its bit rows"):
-        Run(grid(120, 120), open_device("cpu"), Options(memory=memory))
+    memory = resident_bytes() + (70 << 20)
+    with pytest.raises(EngineError, match=r"a block of 22,500 vertices needs 0\.\d\d GiB for its bit rows"):
+        Run(grid(150, 150), open_device("cpu"), Options(memory=memory))
 
 
 def test_unknown_arches_and_threads_are_refused() -> None:

@@ -14,6 +14,7 @@ import pytest
 from program import REFERENCE, chordless, fails
 from test_order import rows_of
 
+from app.checkpoint import CHECKPOINT_FORMAT
 from app.commands import export as command
 from app.commands.options import Parser
 from app.events import RunCommand
@@ -46,7 +47,9 @@ def usage_error(capfd, *words):
 def checkpoint(directory, position, *, finished):
     """Write as much of a checkpoint as an export reads."""
     with zipfile.ZipFile(directory.checkpoint, "w") as archive:
-        archive.writestr("header.json", json.dumps({"format": 1, "position": position, "finished": finished}))
+        archive.writestr(
+            "header.json", json.dumps({"format": CHECKPOINT_FORMAT, "position": position, "finished": finished})
+        )
 
 
 def make_run(path, graph, *, finished=True, more=0, part_bytes=300, title="a graph"):
@@ -188,7 +191,7 @@ def test_a_file_of_rows_with_its_graph(tmp_path, capfd):
     assert capfd.readouterr().out.splitlines() == [" ".join(cycle) for cycle in named(GRAPH, cycles)]
     with pytest.raises(GraphError, match="not a chordless cycle of this graph"):
         export(tmp_path / "cycles.npy", "--graph", "grid:5x4")
-    with pytest.raises(OptionError, match=r"rows of 1 words, cycles of grid:9x9 have 2"):
+    with pytest.raises(OptionError, match="another graph: its rows have 64 bits, those of grid:9x9 would have 128"):
         export(tmp_path / "cycles.npy", "--graph", "grid:9x9")
     with pytest.raises(OptionError, match="write to another"):
         export(tmp_path / "cycles.npy", "--graph", "grid:4x5", "-o", tmp_path / "cycles.npy")
@@ -238,7 +241,17 @@ def test_a_damaged_run_is_one_line(tmp_path):
             export(tmp_path / "run")
         assert "\n" not in str(caught.value)
     path.unlink()
-    with pytest.raises(CheckpointError, match="cannot be read: No such file"):
+    with pytest.raises(CheckpointError, match="has no checkpoint"):
+        export(tmp_path / "run")
+
+
+def test_a_checkpoint_of_another_format_is_refused(tmp_path):
+    make_run(tmp_path / "run", GRAPH)
+    path = tmp_path / "run" / "checkpoint"
+    with zipfile.ZipFile(path, "w") as archive:
+        header = {"format": CHECKPOINT_FORMAT + 1, "position": {"part": 0, "rows": 1, "listed": 1}, "finished": True}
+        archive.writestr("header.json", json.dumps(header))
+    with pytest.raises(CheckpointError, match="of a newer format"):
         export(tmp_path / "run")
 
 

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from program import ENVIRONMENT
 
+from app import worker
+from app.events import RunCommand
 from app.parts import LARGEST_GRAPH, RowOutput
 from app.rows import CycleStore, part_path, read_rows, row_words
 from kernels_ti.errors import EngineError, OptionError
@@ -323,9 +325,10 @@ def test_a_damaged_run_is_one_line(tmp_path):
     np.save(part_path(folder, 4), ROWS[:, :1])
     with pytest.raises(EngineError, match="different graphs"):
         read(tmp_path)
-    part_path(folder, 4).write_bytes(b"no")
-    with pytest.raises(OptionError, match=r"part-00004.npy: not a whole"):
-        read(tmp_path)
+    for damage in (b"", b"no", b"\x80\x04K\x01."):
+        part_path(folder, 4).write_bytes(damage)
+        with pytest.raises(OptionError, match=r"part-00004.npy: not a whole .npy file, as"):
+            read(tmp_path)
     np.save(part_path(folder, 4), np.zeros((3, WORDS)))
     with pytest.raises(OptionError, match="not a file of cycles"):
         read(tmp_path)
@@ -333,3 +336,16 @@ def test_a_damaged_run_is_one_line(tmp_path):
         read_rows(tmp_path)
     with pytest.raises(OptionError, match="cannot be read: No such file"):
         read_rows(tmp_path / "nothing.npy")
+
+
+@pytest.mark.parametrize("output_format", ["npy", "parts"])
+def test_too_large_a_graph_is_refused_before_a_device_is_opened(tmp_path, monkeypatch, output_format):
+    def opened(*_, **__):
+        raise AssertionError("a device was opened")
+
+    monkeypatch.setattr("kernels_ti.choice.device_for", opened)
+    output = str(tmp_path / "big")
+    command = RunCommand(f"path:{LARGEST_GRAPH + 1}", 0.0, output=output, output_format=output_format)
+    with pytest.raises(OptionError, match="131,072 vertices are the most"):
+        worker.run(command, None, -1)
+    assert not list(tmp_path.iterdir())

@@ -115,8 +115,8 @@ def test_a_run_directory_needs_nothing_outside_it(tmp_path, whole):
 
 def test_a_run_goes_on_on_every_arch(tmp_path, arch):
     run = tmp_path / "run"
-    expected, _ = count("grid:6x7", *CPU)
-    done = slowly("count", "grid:6x7", *CPU, "--threads", "1", "--checkpoint", run, "--limit", "8000")
+    expected, _ = count("grid:6x9", *CPU)
+    done = slowly("count", "grid:6x9", *CPU, "--threads", "1", "--checkpoint", run, "--limit", "8000")
     assert done.returncode == 4, done.stderr
     done = chordless("resume", run, "--arch", arch, "--threads", "2", "--json")
     assert done.returncode == 0, done.stderr
@@ -135,8 +135,8 @@ def test_a_listing_of_every_arch_goes_on_on_the_cpu(tmp_path, arch):
 
 def test_a_count_of_a_wave_goes_on_on_the_cpu(tmp_path, arch):
     run = tmp_path / "run"
-    expected, _ = count("grid:6x7", *CPU)
-    done = slowly("count", "grid:6x7", "--arch", arch, "--threads", "1", "--checkpoint", run, "--limit", "8000")
+    expected, _ = count("grid:6x9", *CPU)
+    done = slowly("count", "grid:6x9", "--arch", arch, "--threads", "1", "--checkpoint", run, "--limit", "8000")
     assert done.returncode == 4, done.stderr
     done = chordless("resume", run, *CPU, "--json")
     assert done.returncode == 0, done.stderr

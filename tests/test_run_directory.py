@@ -91,7 +91,7 @@ def test_a_folder_with_something_in_it_is_refused(tmp_path):
     (tmp_path / "thesis.tex").write_text("")
     with pytest.raises(CheckpointError, match="is not empty"):
         begin(tmp_path)
-    with pytest.raises(CheckpointError, match="Not a directory"):
+    with pytest.raises(CheckpointError, match="is a file: a run directory begins as a new or an empty folder"):
         check_is_free(tmp_path / "thesis.tex")
     assert sorted(os.listdir(directory.path)) == ["checkpoint", "graph.json", "run.json"]
 

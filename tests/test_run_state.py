@@ -68,6 +68,8 @@ def test_another_arch_goes_on(name: str, first: str, second: str, monkeypatch: p
     for arch in ("cpu", "vulkan", "cuda"):
         monkeypatch.setitem(search_wave.FIRST_SLICE, arch, 100)
         monkeypatch.setitem(search_wave.FIRST_QUEUE, arch, 1)
+    monkeypatch.setattr(search_wave, "SOFTWARE_FIRST_SLICE", 100)
+    monkeypatch.setattr(search_wave, "SOFTWARE_FIRST_QUEUE", 1)
     for slices in (0, 4) if name == "wide" else (0, 2, 5):
         run = Run(graph, open_or_skip(first), Options(collect=True))
         found: list[list[int]] = []
@@ -96,6 +98,7 @@ def test_the_papers_expansion_goes_on(arch: str, monkeypatch: pytest.MonkeyPatch
     graph = grid(4, 6)
     device = open_or_skip(arch)
     monkeypatch.setitem(search_wave.FIRST_SLICE, arch, 50)
+    monkeypatch.setattr(search_wave, "SOFTWARE_FIRST_SLICE", 50)
     monkeypatch.setattr("kernels_ti.run.SLICE_SECONDS", 0.0)
     options = Options(expansion="paper")
     whole = Run(graph, device, options)

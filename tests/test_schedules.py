@@ -68,6 +68,7 @@ def test_several_levels_in_one_queue_give_the_same_counts(
     graph = grid(4, 6)
     reference = levels_of(graph)
     monkeypatch.setitem(search_wave.FIRST_QUEUE, wave_device.arch, levels)
+    monkeypatch.setattr(search_wave, "SOFTWARE_FIRST_QUEUE", levels)
     for collect in (False, True):
         words = graph.n // wave_device.word_bits + 1
         record_bytes = (2 if collect else 1) * words * wave_device.word_bits // 8 + 8
@@ -91,6 +92,7 @@ def test_a_queue_of_levels_never_reads_what_was_not_written(
     """In a full arena a level may have less than no room; records that are not there name rows far away."""
     graph = grid(5, 6)
     monkeypatch.setitem(search_wave.FIRST_QUEUE, wave_device.arch, 64)
+    monkeypatch.setattr(search_wave, "SOFTWARE_FIRST_QUEUE", 64)
     record_bytes = wave_device.word_bits // 8 + 8
     monkeypatch.setitem(search_wave.ARENA_BYTES, wave_device.arch, places * record_bytes)
     run = Run(graph, wave_device, Options(expansion="paper"))

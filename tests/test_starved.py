@@ -60,10 +60,12 @@ def starve(draw: random.Random, graph: Graph, device: Device, patch: pytest.Monk
         "ARENA_BYTES": draw.choice([100, 300, 2000]) * (2 * words * word_bytes + 8),
         "CYCLE_BYTES": draw.choice([70, 500]) * (words + 1) * word_bytes,
         "FIRST_SLICE": draw.choice([2, 100, 1 << 14]),
-        "FIRST_ARENA": draw.choice([100, 1 << 20]),
         "FIRST_QUEUE": draw.choice([1, 8, 64]),
     }.items():
         patch.setitem(getattr(search_wave, name), device.arch, value)
+    patch.setattr(search_wave, "SOFTWARE_FIRST_ARENA", draw.choice([100, 1 << 20]))
+    patch.setattr(search_wave, "SOFTWARE_FIRST_SLICE", draw.choice([2, 100, 1 << 14]))
+    patch.setattr(search_wave, "SOFTWARE_FIRST_QUEUE", draw.choice([1, 8, 64]))
     patch.setattr("kernels_ti.run.SLICE_SECONDS", draw.choice([0.0, 0.1]))
 
 

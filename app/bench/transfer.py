@@ -10,7 +10,8 @@ import json
 import time
 
 from app.formats import load_graph
-from kernels_ti.device import Device, open_device
+from kernels_ti.choice import device_for
+from kernels_ti.device import Device
 from kernels_ti.errors import ChordlessError, EngineError
 from kernels_ti.graph import Graph
 from kernels_ti.run import Options, Run, Snapshot
@@ -31,7 +32,7 @@ def main(file: str, arch: str, threads: str) -> None:
     """
     try:
         graph = load_graph(file).graph
-        device = open_device(arch, threads=int(threads) if threads else None, graph=graph)
+        device = device_for(graph, arch, threads=int(threads) if threads else None)
         # Loads or compiles every kernel; a long search has met them all before it is cut off.
         _search(graph, device, _WARM_UP_SECONDS)
         gc.collect()

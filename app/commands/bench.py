@@ -266,8 +266,9 @@ def _below(report: Report[Any], markdown: bool) -> Iterator[str]:
     where = f"{machine['cpu']}, {machine['cores']} cores"
     if machine["device"] != machine["cpu"]:
         where = f"{machine['device']} ({machine['arch']}); {where}"
-    medians = f"up to {heading['settings']['repeat']} runs"
+    repeat = heading["settings"]["repeat"]
+    runs = "a single run" if repeat == 1 else f"medians of up to {repeat} runs"
     ended = "; interrupted, not complete" if report.interrupted is not None else ""
-    said = [f"{where}; chordless {heading['chordless']}, {heading['date'][:10]}, {medians}{ended}.", heading["legend"]]
+    said = [f"{where}; chordless {heading['chordless']}, {heading['date'][:10]}, {runs}{ended}.", heading["legend"]]
     for text in (*said, *report.notes):
         yield from [f"- {text}"] if markdown else textwrap.wrap(text, _WIDTH)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from app.commands import options as shared
 
 if TYPE_CHECKING:
-    from app.events import Finished
+    from app.events import Finished, RunCommand
 
 SUMMARY = "count the chordless cycles of a graph, by length"
 
@@ -46,26 +47,38 @@ def act(options: argparse.Namespace) -> int:
     """Count, print the result, return the exit code."""
     from app.commands.session import print_way_on, run_command, run_engine
 
-    finished, exit_code = run_engine(run_command(options, checkpoint=options.checkpoint), options)
-    print_result(finished, as_json=options.json)
+    command = run_command(options, checkpoint=options.checkpoint)
+    finished, exit_code = run_engine(command, options)
+    print_result(command, finished, as_json=options.json)
     if not options.quiet:
         print_way_on(finished)
     return exit_code
 
 
-def print_result(finished: Finished, *, as_json: bool) -> None:
+def print_result(command: RunCommand, finished: Finished, *, as_json: bool) -> None:
     """Print a count for people, or as one JSON object."""
     from app.commands.terminal import ending, result_table
 
     if as_json:
-        print(json.dumps(result_object(finished)))
+        print(json.dumps(result_object(command, finished)))
         return
     incomplete = None if finished.complete else ending(finished)
-    for line in result_table(finished, incomplete, sys.stdout):
+    titled = replace(finished, graph=f"{finished.graph}{_scope(command)}")
+    for line in result_table(titled, incomplete, sys.stdout):
         print(line)
 
 
-def result_object(finished: Finished) -> dict[str, Any]:
+def _scope(command: RunCommand) -> str:
+    """Say of what part of the cycles a count is, if not of all."""
+    scope = "" if command.part is None else f", part {command.part[0]} of {command.part[1]}"
+    if command.max_length is not None:
+        return f"{scope}, cycles of {command.min_length} to {command.max_length} vertices"
+    if command.min_length > shared.SHORTEST_CYCLE:
+        return f"{scope}, cycles of {command.min_length} or more vertices"
+    return scope
+
+
+def result_object(command: RunCommand, finished: Finished) -> dict[str, Any]:
     """Return what ``--json`` prints."""
     triangles = finished.cycles_by_length.get(3, 0)
     return {
@@ -73,6 +86,9 @@ def result_object(finished: Finished) -> dict[str, Any]:
         "n": finished.n,
         "m": finished.m,
         "max_degree": finished.max_degree,
+        "min_length": command.min_length,
+        "max_length": command.max_length,
+        "part": command.part,
         "triangles": triangles,
         "chordless_cycles": finished.cycles - triangles,
         "total": finished.cycles,

@@ -233,8 +233,8 @@ def _table(estimate: Estimate, trial: Finished) -> Iterator[str]:
         ("edges", f"{trial.m:,}", ""),
         ("largest degree", f"{trial.max_degree:,}", ""),
         ("triangles", "not counted" if estimate.triangles is None else f"{triangles:,}", ""),
-        ("chordless cycles", *_count_texts(*holes, estimate.exact)),
-        ("paths", *_count_texts(estimate.paths, estimate.paths_low, estimate.paths_high, estimate.exact)),
+        ("chordless cycles", *_count_texts(*holes, estimate)),
+        ("paths", *_count_texts(estimate.paths, estimate.paths_low, estimate.paths_high, estimate)),
     ]
     width = max(len(value) for _, value, _ in rows)
     yield trial.graph
@@ -247,6 +247,8 @@ def _table(estimate: Estimate, trial: Finished) -> Iterator[str]:
     seconds = _run_seconds(estimate, trial)
     if trial.complete:
         yield f"  counted, not estimated: a whole run takes {seconds_text(trial.enumerate_seconds)}"
+    elif not estimate.exact and not estimate.walks:
+        yield "  no probe came to its end, so more is not known: allow more time, --seconds"
     elif seconds is None:
         yield f"  the search met nothing in {seconds_text(trial.enumerate_seconds)}, so its time cannot be estimated"
     else:
@@ -254,14 +256,16 @@ def _table(estimate: Estimate, trial: Finished) -> Iterator[str]:
         yield f"  a run would take about {middle}{'' if low == high else f' ({low} to {high})'}"
         yield f"  if it goes on like its first {seconds_text(trial.enumerate_seconds)}, at {_rate_text(trial)}"
     yield f"  on {trial.arch}: {trial.device}"
-    if not estimate.exact:
+    if estimate.walks and not estimate.exact:
         yield f"  by {estimate.probes:,} probes; 9 ranges out of 10 hold the truth"
 
 
-def _count_texts(middle: float, low: float, high: float, exact: bool) -> tuple[str, str]:
+def _count_texts(middle: float, low: float, high: float, estimate: Estimate) -> tuple[str, str]:
     """Return a count and its range for people."""
-    if exact:
+    if estimate.exact:
         return f"{middle:,.0f}", ""
+    if not estimate.walks:
+        return f"at least {low:,.0f}", ""
     return f"about {count_text(middle)}", f"({count_text(low)} to {count_text(high)})"
 
 

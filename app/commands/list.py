@@ -51,7 +51,8 @@ def add_parser(subparsers: Any) -> None:
         "--output",
         metavar="FILE",
         default=STANDARD_OUTPUT,
-        help="write to FILE, .txt, .jsonl or .npy, or to a run directory DIR/ (default: text to standard output)",
+        help="write to FILE: text if it ends in .txt or has no suffix, .jsonl or .npy; or to a run directory, with "
+        "a slash: DIR/ (default, or -: text to standard output)",
     )
     shared.add_search(parser, limit_help="stop after N cycles")
     shared.add_checkpoint(parser, also="; with -o FILE, as -o DIR/ has its own")

@@ -56,7 +56,7 @@ def act(options: argparse.Namespace) -> int:
 
     command = RunDirectory(Path(options.directory)).command()
     if command.output is not None and options.json:
-        raise OptionError(f"--json is for counts; the run in {options.directory} lists cycles to {command.output}")
+        raise OptionError(f"--json is for counts, and the run in {options.directory} lists cycles: leave it out")
     given = ("arch", "threads", "memory", "checkpoint_every")
     changed = {name: getattr(options, name) for name in given if getattr(options, name) is not None}
     command = replace(
@@ -64,7 +64,7 @@ def act(options: argparse.Namespace) -> int:
     )
     finished, exit_code = run_engine(command, options)
     if command.output is None:
-        count.print_result(finished, as_json=options.json)
+        count.print_result(command, finished, as_json=options.json)
     elif not options.quiet:
         list_.print_note(finished, command.output)
     if not options.quiet:
