@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _SECONDS_BETWEEN_REPORTS = 0.1
 # Shorter runs need no forecast; longer ones spend one second in so many on it.
 _SECONDS_BEFORE_FORECAST = 2.0
-_PROBE_SECONDS = 0.02
+_PROBE_SECONDS, _LONGEST_PROBE = 0.02, 0.3
 _SHARE_OF_FORECAST = 50
 # A probe looks at all seeds at once: up to so many words of their rows it takes about a quarter of a second, in
 # which nobody is obeyed, and 60 MB. Where the user has set a budget, it has to fit into what a search leaves of it.
@@ -127,6 +127,7 @@ class Forecast:
         self._graph = graph
         self._min_length = min_length
         self._max_length = max_length
+        self._probe_seconds = _PROBE_SECONDS
         self._part = _PART_WITHIN_BUDGET if within_budget else 1
         self._estimator: Estimator | None = None
         self._next = time.monotonic() + _SECONDS_BEFORE_FORECAST
@@ -171,10 +172,11 @@ class Forecast:
             self._estimator = Estimator(self._graph, min_length=self._min_length, max_length=self._max_length)
         if self._estimator.exact:
             return
-        self._estimator.probe(_PROBE_SECONDS)
+        self._estimator.probe(self._probe_seconds)
         estimate = self._estimator.estimate()
         if not estimate.walks:
             # The first walk was broken off: it tells next to nothing.
+            self._probe_seconds = min(2 * self._probe_seconds, _LONGEST_PROBE)
             return
         values = (estimate.cycles, estimate.cycles_low, estimate.cycles_high)
         names = ("cycles_estimate", "cycles_low", "cycles_high")

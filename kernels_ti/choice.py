@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from kernels_ti.device import Device, cores, cuda_is_here, open_device
 from kernels_ti.errors import EngineError
 from kernels_ti.estimate import Estimator
@@ -16,7 +18,8 @@ CPU_PATHS_PER_SECOND = 50e6
 CUDA_START_SECONDS = 1.2
 """How much longer CUDA takes to start than the CPU."""
 
-PROBING_SECONDS = 0.05
+WALK_PATHS, PROBING_SECONDS = 64, 0.3
+"""Paths of a level that the one walk of the estimate keeps, and seconds after which it is given up."""
 
 
 def device_for(
@@ -60,8 +63,10 @@ def _is_large(graph: Graph, threads: int, max_length: int | None) -> bool:
         return False
     estimator = Estimator(graph, max_length=max_length)
     try:
-        estimator.probe(PROBING_SECONDS)
-        paths = estimator.estimate().paths
+        estimator.add_walk(WALK_PATHS, deadline=time.perf_counter() + PROBING_SECONDS)
+        estimate = estimator.estimate()
     except EngineError:  # too large to be estimated
         return True
-    return paths / (threads * CPU_PATHS_PER_SECOND) > CUDA_START_SECONDS
+    # What is too large to be walked through once in this time is large.
+    whole = estimate.exact or estimate.walks > 0
+    return not whole or estimate.paths / (threads * CPU_PATHS_PER_SECOND) > CUDA_START_SECONDS

@@ -35,6 +35,9 @@ WEIGHT_OPERATIONS = 6_000_000
 LARGEST_WEIGHED = 1 << 28
 """Bytes of bit rows of a group up to which it makes them."""
 
+GROWTH = 1.16
+"""How many times larger a search is taken to be for each vertex more of its blocks, where nothing better is known."""
+
 
 def seed_weights(groups: list[BlockGroup], max_length: int) -> list[Floats]:
     """Estimate the share of the search that lies behind each seed.
@@ -60,14 +63,25 @@ def seed_weights(groups: list[BlockGroup], max_length: int) -> list[Floats]:
         np.ldexp(each.seed_work, each.seed_exponent - exponent) + np.ldexp(group.pairs_of_seed + 0.0, -exponent)
         for each, group in zip(walks, groups, strict=True)
     ]
+    if not all(each.complete and _weighable(group) for each, group in zip(walks, groups, strict=True)):
+        # A walk that was broken off tells how the seeds of its group compare, but not how large the group is.
+        longest = max(group.longest_block for group in groups)
+        work = [
+            each / each.sum() * group.pairs_of_seed.sum() * GROWTH ** float(group.longest_block - longest)
+            for each, group in zip(work, groups, strict=True)
+        ]
     least = 1e-12 * sum(float(each.sum()) for each in work) / max(sum(map(len, work)), 1)
     work = [np.maximum(each, least) for each in work]
     total = sum(float(each.sum()) for each in work)
     return [each / total for each in work]
 
 
+def _weighable(group: BlockGroup) -> bool:
+    return _row_bytes([group]) <= LARGEST_WEIGHED
+
+
 def _small_walk(group: BlockGroup, max_length: int, operations: float) -> Walk:
-    if _row_bytes([group]) > LARGEST_WEIGHED:
+    if not _weighable(group):
         return Walk(np.zeros(len(group.seed_entries)))
     random = np.random.Generator(np.random.PCG64(0))
     return walk(

@@ -24,7 +24,7 @@ FIRST_BUDGET, WIDE_FIRST_BUDGET = 100_000, 500
 PATIENCE = 32
 """Paths without a cycle after which the certificate is asked for."""
 
-CYCLE_BYTES_PER_WORKER = 1 << 19
+CYCLE_BYTES_PER_WORKER = 1 << 21
 """So few that a slice which lists is soon over."""
 
 FRAMES_AT_ONCE = 1 << 18
@@ -84,7 +84,9 @@ class SweepSearch:
         cycle_words = group.words + 1
         self._cycles_per_worker = 1
         if collect:
-            fitting = min(CYCLE_BYTES_PER_WORKER, memory // (2 * workers)) // (8 * cycle_words)
+            # On its way out a cycle is twice there, with 8 bytes to a vertex.
+            fitting = memory // (2 * workers * (8 * cycle_words + 16 * self._max_length))
+            fitting = min(fitting, CYCLE_BYTES_PER_WORKER // (8 * cycle_words))
             self._cycles_per_worker = max(fitting, self._most_closers)
         rows = blocks.rows.reshape(-1, group.words)
         room = memory // (4 * 8 * self._frame)
@@ -117,7 +119,8 @@ class SweepSearch:
         if workers < 1:
             raise EngineError(
                 f"a block of {group.longest_block:,} vertices needs {-(-least // 1024):,} KiB for one worker's stack, "
-                f"more than the {max(room, 0) // 1024:,} KiB that it may take"
+                f"more than the {max(room, 0) // 1024:,} KiB that it may take: --max-length would do with less, "
+                "--memory allows more"
             )
         return workers, memory - workers * least
 

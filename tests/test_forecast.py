@@ -24,8 +24,10 @@ from app.generators import generate
 )
 def test_only_what_is_probed_at_once_is_probed(monkeypatch, spec, max_length, within_budget, expected):
     monkeypatch.setattr(engine_loop, "_SECONDS_BEFORE_FORECAST", 0.0)
+    monkeypatch.setattr(engine_loop, "_SHARE_OF_FORECAST", 0.0)
     forecast = Forecast(generate(spec), 3, max_length, within_budget=within_budget)
-    forecast.improve()
+    for _ in range(10):
+        forecast.improve()
     assert bool(forecast.fields) == expected
 
 

@@ -227,14 +227,19 @@ def _table(estimate: Estimate, trial: Finished) -> Iterator[str]:
 
     triangles = estimate.triangles or 0
     counted = triangles if 3 in estimate.cycles_by_length else 0
-    holes = (estimate.cycles - counted, estimate.cycles_low - counted, estimate.cycles_high - counted)
+    # The trial may have found more than the probes are sure of.
+    least = max(estimate.cycles_low, float(trial.cycles))
+    holes = (estimate.cycles - counted, least - counted, estimate.cycles_high - counted)
+    paths = ("not known", "")
+    if estimate.exact or estimate.walks:
+        paths = _count_texts(estimate.paths, estimate.paths_low, estimate.paths_high, estimate)
     rows = [
         ("vertices", f"{trial.n:,}", ""),
         ("edges", f"{trial.m:,}", ""),
         ("largest degree", f"{trial.max_degree:,}", ""),
         ("triangles", "not counted" if estimate.triangles is None else f"{triangles:,}", ""),
         ("chordless cycles", *_count_texts(*holes, estimate)),
-        ("paths", *_count_texts(estimate.paths, estimate.paths_low, estimate.paths_high, estimate)),
+        ("paths", *paths),
     ]
     width = max(len(value) for _, value, _ in rows)
     yield trial.graph
