@@ -35,6 +35,9 @@ WEIGHT_OPERATIONS = 6_000_000
 LARGEST_WEIGHED = 1 << 28
 """Bytes of bit rows of a group up to which it makes them."""
 
+FEW_PAIRS = 24
+"""A search of so few pairs is over before anybody looks: they count alike."""
+
 GROWTH = 1.16
 """How many times larger a search is taken to be for each vertex more of its blocks, where nothing better is known."""
 
@@ -42,8 +45,8 @@ GROWTH = 1.16
 def seed_weights(groups: list[BlockGroup], max_length: int) -> list[Floats]:
     """Estimate the share of the search that lies behind each seed.
 
-    By one small walk through each group, without the certificate; always the same for the same blocks. Where the
-    bit rows of a group are too large to be made for this alone, the pairs of its seeds decide.
+    By one small walk through each group, without the certificate; always the same for the same blocks. Where there
+    are few pairs, or the bit rows of a group are too large to be made for this alone, the pairs of its seeds decide.
 
     Parameters
     ----------
@@ -56,6 +59,9 @@ def seed_weights(groups: list[BlockGroup], max_length: int) -> list[Floats]:
     list of ndarray of float64, shape (seeds,)
         All above 0; over all groups their sum is 1.
     """
+    pairs = sum(int(group.pairs_of_seed.sum()) for group in groups)
+    if pairs <= FEW_PAIRS:
+        return [group.pairs_of_seed / pairs for group in groups]
     walks = [_small_walk(group, max_length, WEIGHT_OPERATIONS / len(groups)) for group in groups]
     exponent = max((each.seed_exponent for each in walks), default=0)
     # Every pair is looked at, whatever comes of it.
