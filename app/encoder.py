@@ -4,29 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterator, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.cycles import Cycles
 from kernels_ti.errors import OptionError
 
 LineFormat = Literal["text", "jsonl"]
 
 # Vertices put together at a time: the tokens of a piece stay in the second-level cache.
 _PIECE_VERTICES = 1 << 16
-
-
-class CycleLists(Protocol):
-    """Cycles one behind the other, as the engine hands them out: see `kernels_ti.search.Cycles`."""
-
-    @property
-    def offsets(self) -> npt.NDArray[np.int64]:
-        """Cycle i is ``vertices[offsets[i]:offsets[i + 1]]``; shape (k + 1,)."""
-
-    @property
-    def vertices(self) -> npt.NDArray[np.int64]:
-        """Vertex indices in cycle order."""
 
 
 class CycleEncoder:
@@ -66,7 +55,7 @@ class CycleEncoder:
             np.array(tokens, f"S{self._width}").view(f"V{self._width}") for tokens in (first, middle, last)
         )
 
-    def encode(self, cycles: CycleLists) -> Iterator[tuple[int, bytes]]:
+    def encode(self, cycles: Cycles) -> Iterator[tuple[int, bytes]]:
         """Yield the lines of `cycles` in pieces: the number of lines in the piece, and its bytes."""
         offsets = cycles.offsets
         step = max(_PIECE_VERTICES // (1 + self._width // 8), 1)

@@ -36,7 +36,7 @@ class RunCommand:
     file_format, simplify
         How the graph is read; see `app.formats.load_graph`.
     arch, threads
-        Where the search runs; see `kernels_ti.device.open_device`.
+        Where the search runs; see `kernels_ti.choice.device_for`.
     min_length, max_length, expansion
         See `kernels_ti.run.Options`.
     limit : int or None

@@ -17,9 +17,10 @@ from app.parts import RowOutput
 from app.results import LineOutput
 from app.rows import CycleStore, Rows, read_rows, row_words
 from app.run_directory import RunDirectory
+from kernels_ti.cycles import Cycles
 from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.graph import Graph
-from kernels_ti.order import CycleWalker, OrderedCycles
+from kernels_ti.order import CycleWalker
 
 # What is held of a chunk: its cycles, and 8 bytes for each of its vertices, of which a cycle may have all.
 _CYCLES_AT_ONCE = 1 << 17
@@ -50,7 +51,7 @@ class Source:
         """Yield the bit rows, so many at a time that their vertices fit in memory."""
         return self.store.chunks(max(min(_CYCLES_AT_ONCE, _VERTICES_AT_ONCE // max(self.graph.n, 1)), 1))
 
-    def ordered(self) -> Iterator[OrderedCycles]:
+    def ordered(self) -> Iterator[Cycles]:
         """Yield the cycles in cycle order, a chunk at a time.
 
         Raises

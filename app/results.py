@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from app.encoder import CycleEncoder, CycleLists
+from app.encoder import CycleEncoder
 from app.parts import RowOutput
 from app.rows import CYCLES_FOLDER
+from kernels_ti.cycles import Cycles
 from kernels_ti.errors import EngineError, OptionError
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class CycleOutput(Protocol):
     Attributes
     ----------
     rows : bool
-        Takes bit rows, uint64 (k, ceil(n / 64)); otherwise `CycleLists`.
+        Takes bit rows, uint64 (k, ceil(n / 64)); otherwise `kernels_ti.cycles.Cycles`.
     listed : int
         Cycles written, those before a pause among them.
     """
@@ -156,12 +157,12 @@ class LineOutput:
         """Whether the limit is reached."""
         return self._limit is not None and self.listed >= self._limit
 
-    def write(self, found: CycleLists, give_up: Callable[[], bool]) -> bool:
+    def write(self, found: Cycles, give_up: Callable[[], bool]) -> bool:
         """Write the cycles of a slice.
 
         Parameters
         ----------
-        found : CycleLists
+        found : Cycles
         give_up : callable
             Asked between pieces, and while a reader sleeps; once it says True the rest is not written.
 

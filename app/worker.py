@@ -163,17 +163,8 @@ def _last_snapshot(checkpoint: Checkpoint, min_length: int) -> Snapshot:
     from kernels_ti.run import Snapshot
 
     state = checkpoint.state
-    paths = dict(sorted(state.paths_by_length.items()))
-    cycles = {t: count for t, count in sorted(state.cycles_by_length.items()) if t >= min_length}
-    return Snapshot(
-        paths_by_length=paths,
-        cycles_by_length=cycles,
-        paths=sum(paths.values()),
-        cycles=sum(cycles.values()),
-        seconds=state.seconds,
-        share=1.0,
-        finished=True,
-    )
+    done = {"seconds": state.seconds, "share": 1.0, "finished": True}
+    return Snapshot.of_totals(state.paths_by_length, state.cycles_by_length, min_length, **done)
 
 
 def _started(command: RunCommand, loaded: LoadedGraph, sessions: Sessions, directory: RunDirectory | None) -> Started:

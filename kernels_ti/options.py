@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from numbers import Integral
+from typing import Any
 
 from kernels_ti.errors import OptionError
 
@@ -95,3 +96,10 @@ class Snapshot:
     share: float = 0.0
     device_bytes: int = 0
     finished: bool = False
+
+    @classmethod
+    def of_totals(cls, paths: dict[int, int], cycles: dict[int, int], min_length: int, **more: Any) -> Snapshot:
+        """Return the snapshot of totals by length; cycles below the minimum length are left out."""
+        paths = dict(sorted(paths.items()))
+        cycles = {length: count for length, count in sorted(cycles.items()) if length >= min_length}
+        return cls(paths, cycles, paths=sum(paths.values()), cycles=sum(cycles.values()), **more)

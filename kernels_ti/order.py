@@ -5,39 +5,20 @@ What `kernels_ti.trace` does on a device, for cycles that are read back from a f
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.cycles import Cycles
 from kernels_ti.errors import GraphError
 from kernels_ti.graph import Graph, IntArray
+from kernels_ti.state import STATE_WORD_BITS, Rows, populations
 
-Rows = npt.NDArray[np.uint64]
-
-_WORD_BITS = 64
 # Cycles that are walked along together, and the words of their bit rows: a step works in the second-level cache.
 _CYCLES_AT_ONCE = 1 << 13
 _WORDS_AT_ONCE = 1 << 19
 _NEIGHBOURS_AT_ONCE = 1 << 22
 _LARGEST_TABLE_BYTES = 1 << 28
-_SET_BITS = np.array([value.bit_count() for value in range(256)], np.uint8)
 _ONE = np.uint64(1)
-
-
-class OrderedCycles(NamedTuple):
-    """Cycles one behind the other, as in `kernels_ti.search.Cycles`.
-
-    Attributes
-    ----------
-    offsets : ndarray of int64, shape (k + 1,)
-        Cycle i is ``vertices[offsets[i]:offsets[i + 1]]``.
-    vertices : ndarray of int64
-        In cycle order; each cycle starts at its smallest vertex and goes on to that vertex's smaller neighbour.
-    """
-
-    offsets: IntArray
-    vertices: IntArray
 
 
 class CycleWalker:
@@ -50,7 +31,7 @@ class CycleWalker:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._words = -(-graph.n // _WORD_BITS)
+        self._words = -(-graph.n // STATE_WORD_BITS)
         self._at_once = max(min(_WORDS_AT_ONCE // max(self._words, 1), _CYCLES_AT_ONCE), 1)
         # A step looks at every word of a bit row, or at every neighbour of a vertex, which takes twice as long.
         neighbours = 2 * graph.m / max(graph.n, 1)
@@ -60,7 +41,7 @@ class CycleWalker:
         else:
             self._at_once = max(min(self._at_once, _NEIGHBOURS_AT_ONCE // max(graph.max_degree, 1)), 1)
 
-    def order(self, rows: Rows) -> OrderedCycles:
+    def order(self, rows: Rows) -> Cycles:
         """Walk along each cycle.
 
         Parameters
@@ -70,7 +51,7 @@ class CycleWalker:
 
         Returns
         -------
-        OrderedCycles
+        Cycles
 
         Raises
         ------
@@ -85,8 +66,7 @@ class CycleWalker:
         pieces = [slice(start, start + self._at_once) for start in range(0, len(rows), self._at_once)]
         lengths = np.empty(len(rows), np.int64)
         for piece in pieces:
-            bytes_of = np.ascontiguousarray(rows[piece]).view(np.uint8)
-            lengths[piece] = _SET_BITS[bytes_of].sum(axis=1, dtype=np.int64)
+            lengths[piece] = populations(rows[piece])
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         vertices = np.empty(offsets[-1], np.int64)
         for piece in pieces:
@@ -96,7 +76,7 @@ class CycleWalker:
             if wrong.any():
                 at = piece.start + int(np.argmax(wrong))
                 raise GraphError(f"the row at {at:,} is not a chordless cycle of this graph")
-        return OrderedCycles(offsets, vertices)
+        return Cycles(offsets, vertices)
 
     def _walk(self, rows: Rows, lengths: IntArray, offsets: IntArray, vertices: IntArray) -> npt.NDArray[np.bool_]:
         """Walk along some cycles, all by one step at a time; return which of them are none.
@@ -143,7 +123,7 @@ class CycleWalker:
             if w + 1 < self._words:
                 one_way &= ~(some & (found != 0))
             np.copyto(found, ways, where=some)
-            np.copyto(following, w * _WORD_BITS, where=some)
+            np.copyto(following, w * STATE_WORD_BITS, where=some)
         lowest = found & -found
         one_way &= (found == lowest) & (found != 0)
         return following + _bit_index(lowest), one_way
@@ -168,7 +148,7 @@ def _lowest(words: Rows) -> IntArray:
     """Return the lowest set bit of each row; word w of row i is words[w, i]."""
     first: IntArray = (words != 0).argmax(axis=0)
     word = words[first, np.arange(words.shape[1])]
-    return first * _WORD_BITS + _bit_index(word & -word)
+    return first * STATE_WORD_BITS + _bit_index(word & -word)
 
 
 def _bit_index(powers: Rows) -> IntArray:
@@ -179,7 +159,7 @@ def _bit_index(powers: Rows) -> IntArray:
 
 def _adjacency_rows(graph: Graph, words: int) -> Rows:
     """Return the adjacency matrix as bits, shape (words, 64 words): vertex v has column v."""
-    rows = np.zeros((words, words * _WORD_BITS), np.uint64)
+    rows = np.zeros((words, words * STATE_WORD_BITS), np.uint64)
     u = np.repeat(np.arange(graph.n), graph.degrees)
     np.bitwise_or.at(rows, (graph.col_idx >> 6, u), _ONE << (graph.col_idx & 63).astype(np.uint64))
     return rows

@@ -50,7 +50,7 @@ class Run:
     ----------
     graph : Graph
     device : Device
-        From `kernels_ti.device.open_device`.
+        From `kernels_ti.choice.device_for`.
     options : Options
     state : RunState, optional
         Go on from here. It must come from a run of the same graph, bounds, expansion and part, and with
@@ -235,14 +235,11 @@ class Run:
     def snapshot(self) -> Snapshot:
         """Say where the run stands, without searching."""
         totals = self._all_totals()
-        paths = dict(sorted(totals.paths.items()))
-        cycles = {t: count for t, count in sorted(totals.cycles.items()) if t >= self.options.min_length}
-        return Snapshot(
-            paths_by_length=paths,
-            cycles_by_length=cycles,
+        return Snapshot.of_totals(
+            totals.paths,
+            totals.cycles,
+            self.options.min_length,
             frontier=0 if self._current is None else self._current.frontier + self._later_pairs,
-            paths=sum(paths.values()),
-            cycles=sum(cycles.values()),
             seconds=self._seconds,
             share=self._share_done(),
             device_bytes=0 if self._current is None else self._current.device_bytes,

@@ -329,7 +329,7 @@ class WaveSearch:
             if arena.grow():
                 continue
             if parents == 1:
-                raise self._no_room(self.blocks.group.longest_block)
+                raise self._no_room(1 + int(np.diff(self.blocks.group.row_ptr).max()))
             self._slice_limit = parents = max(parents // 2, 1)
 
     def _launch_expand(self, segment: Segment, parents: int, levels: int) -> None:
@@ -393,5 +393,8 @@ class WaveSearch:
 
 def _by_length(frames: Iterable[Frames]) -> deque[Frames]:
     """Put frames of one length together, the shortest first."""
-    pieces = [piece[piece.length == length] for piece in frames for length in np.unique(piece.length).tolist()]
+    pieces: list[Frames] = []
+    for piece in frames:
+        lengths = np.unique(piece.length).tolist()
+        pieces += [piece] if len(lengths) == 1 else [piece[piece.length == length] for length in lengths]
     return deque(sorted(pieces, key=lambda piece: int(piece.length[0])))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -80,7 +81,7 @@ class Frames:
         arrays = (self.allowed, self.extensions, self.members, self.end, self.length, self.weight)
         return sum(0 if array is None else array.nbytes for array in arrays)
 
-    @property
+    @cached_property
     def path_counts(self) -> IntArray:
         """Paths that wait in each frame, one for each extension, shape (k,)."""
         return populations(self.extensions)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -16,25 +15,13 @@ from app.encoder import CycleEncoder
 from app.events import RunCommand
 from app.results import LineOutput, open_output
 from app.rows import read_rows
+from kernels_ti.cycles import Cycles
 from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.graph import Graph
 
 
-@dataclass
-class Chunk:
-    """What the engine hands over: see `kernels_ti.search.Cycles`."""
-
-    offsets: np.ndarray
-    vertices: np.ndarray
-
-
-def chunk_of(cycles):
-    offsets = np.cumsum([0, *map(len, cycles)])
-    return Chunk(offsets, np.array([v for cycle in cycles for v in cycle], np.int32))
-
-
 def encoded(cycles, names, line_format):
-    pieces = list(CycleEncoder(names, line_format).encode(chunk_of(cycles)))
+    pieces = list(CycleEncoder(names, line_format).encode(Cycles.of_lists(cycles)))
     data = b"".join(data for _, data in pieces)
     assert sum(lines for lines, _ in pieces) == len(cycles) == data.count(b"\n")
     return data.decode()
@@ -132,7 +119,7 @@ def test_limit_is_exact(tmp_path, limit):
     path = tmp_path / "cycles.txt"
     with path.open("wb") as stream:
         output = output_to(stream, limit=limit)
-        assert output.write(chunk_of(CYCLES), never) == (limit >= 3)
+        assert output.write(Cycles.of_lists(CYCLES), never) == (limit >= 3)
         assert output.listed == min(limit, 3)
         assert output.full == (limit <= 3)
     assert path.read_text() == "".join(["0 1 2\n", "3 4 5 6\n", "7 8 9\n"][:limit])
@@ -142,8 +129,8 @@ def test_limit_counts_over_slices(tmp_path):
     path = tmp_path / "cycles.txt"
     with path.open("wb") as stream:
         output = output_to(stream, limit=4)
-        assert output.write(chunk_of(CYCLES), never)
-        assert not output.write(chunk_of(CYCLES), never)
+        assert output.write(Cycles.of_lists(CYCLES), never)
+        assert not output.write(Cycles.of_lists(CYCLES), never)
     assert path.read_text() == "0 1 2\n3 4 5 6\n7 8 9\n0 1 2\n"
 
 
@@ -152,13 +139,13 @@ def test_stop_is_heard_while_a_file_is_written(tmp_path):
     answers = iter([False, False, True])
     with path.open("wb") as stream:
         output = output_to(stream)
-        assert not output.write(chunk_of(CYCLES * 100_000), lambda: next(answers))
+        assert not output.write(Cycles.of_lists(CYCLES * 100_000), lambda: next(answers))
     assert 0 < output.listed == path.read_text().count("\n") < 300_000
 
 
 def test_full_device_is_an_error():
     with open("/dev/full", "wb") as stream, pytest.raises(EngineError, match="FILE: No space left"):
-        output_to(stream).write(chunk_of(CYCLES), never)
+        output_to(stream).write(Cycles.of_lists(CYCLES), never)
 
 
 def test_torn_line_is_cut_off_when_the_disk_is_full(tmp_path, monkeypatch):
@@ -175,7 +162,7 @@ def test_torn_line_is_cut_off_when_the_disk_is_full(tmp_path, monkeypatch):
         output = output_to(stream)
         monkeypatch.setattr(os, "write", write_nine_bytes)
         with pytest.raises(EngineError, match="whole lines written before: 1"):
-            output.write(chunk_of(CYCLES), never)
+            output.write(Cycles.of_lists(CYCLES), never)
         assert output.listed == 1
     assert path.read_text() == "before\n0 1 2\n"
 
@@ -187,14 +174,14 @@ def test_closed_pipe_is_noticed_before_and_while_writing(pipe):
     reader.close()
     assert output.reader_is_gone()
     with pytest.raises(BrokenPipeError):
-        output.write(chunk_of(CYCLES), never)
+        output.write(Cycles.of_lists(CYCLES), never)
 
 
 def test_stop_is_heard_while_the_reader_sleeps(pipe):
     reader, writer = pipe
     output = output_to(writer)
     answers = itertools.chain([False] * 5, itertools.repeat(True))
-    assert not output.write(chunk_of(CYCLES * 100_000), lambda: next(answers))
+    assert not output.write(Cycles.of_lists(CYCLES * 100_000), lambda: next(answers))
     writer.close()
     data = reader.readall()
     assert data.endswith(b"\n")
@@ -205,16 +192,16 @@ def test_stop_is_heard_while_the_reader_sleeps(pipe):
 def test_lines_go_on_from_a_position(tmp_path, written_after):
     path = tmp_path / "cycles.txt"
     output = LineOutput.to_file(str(path), CycleEncoder(range(10), "text"))
-    output.write(chunk_of(CYCLES), never)
+    output.write(Cycles.of_lists(CYCLES), never)
     position = json.loads(json.dumps(output.position()))
     for _ in range(written_after):
-        output.write(chunk_of(CYCLES), never)
+        output.write(Cycles.of_lists(CYCLES), never)
     output.close()
     before = path.read_text()
     assert len(before.splitlines()) == 3 * (1 + written_after)
     output = LineOutput.to_file(str(path), CycleEncoder(range(10), "text"), position=position, limit=5)
     assert output.listed == 3
-    assert not output.write(chunk_of(CYCLES), never)
+    assert not output.write(Cycles.of_lists(CYCLES), never)
     assert output.position() == {"bytes": path.stat().st_size, "listed": 5}
     output.close()
     assert path.read_text() == "0 1 2\n3 4 5 6\n7 8 9\n0 1 2\n3 4 5 6\n"
@@ -233,7 +220,7 @@ def test_position_after_an_error_is_of_whole_lines(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", write_nine_bytes)
         with pytest.raises(EngineError):
-            output.write(chunk_of(CYCLES), never)
+            output.write(Cycles.of_lists(CYCLES), never)
     assert output.position() == {"bytes": 6, "listed": 1}
     output.close()
 
@@ -265,8 +252,8 @@ def test_open_output_takes_each_kind_up_where_it_was(tmp_path):
     graph = Graph.from_edges(70, [(0, 1), (1, 2), (0, 2)], names=[f"v{i}" for i in range(70)])
     rows = np.array([[7, 0], [7, 1]], np.uint64)
     for name, output_format, found in [
-        ("a.txt", "text", chunk_of(CYCLES)),
-        ("a.jsonl", "jsonl", chunk_of(CYCLES)),
+        ("a.txt", "text", Cycles.of_lists(CYCLES)),
+        ("a.jsonl", "jsonl", Cycles.of_lists(CYCLES)),
         ("a.npy", "npy", rows),
         ("run", "parts", rows),
     ]:
@@ -289,7 +276,7 @@ def test_open_output_ends_standard_output(pipe):
     reader, writer = pipe
     graph = Graph.from_edges(10, [])
     with open_output(command("-", "text"), graph, os.dup(writer.fileno())) as output:
-        assert output.write(chunk_of(CYCLES), never)
+        assert output.write(Cycles.of_lists(CYCLES), never)
     writer.close()
     assert reader.readall() == b"0 1 2\n3 4 5 6\n7 8 9\n"
 
