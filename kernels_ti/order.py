@@ -99,8 +99,11 @@ class CycleWalker:
         start = _lowest(waiting)
         visit(start, 0)
         here, _ = self._onward(start, waiting)
+        # Where there is no way on, what comes back is any vertex; visiting it would make it wait.
+        begun = (waiting[here >> 6, index] >> (here & 63).astype(np.uint64)) & _ONE != 0
         visit(here, 1)
         end, right = self._onward(start, waiting)
+        right &= begun
         for step in range(2, len(going_on)):
             here, one_way = self._onward(here[: going_on[step]], waiting)
             right[: len(here)] &= one_way

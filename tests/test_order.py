@@ -101,6 +101,7 @@ HOUSE += [(0, 6), (6, 7), (7, 8), (6, 8), (9, 10), (10, 11), (9, 11)]
         [0],
         [0, 1],
         [0, 2, 8],  # no edges
+        [0, 2, 7, 8],  # no way on from the first
     ],
 )
 def test_a_row_that_is_no_chordless_cycle_is_refused(members, n):
