@@ -237,7 +237,7 @@ def _free_cuda_memory() -> int | None:
 def _identity(arch: str, log: str) -> tuple[str, int | None]:
     """Name and memory of the device that Taichi says it has started."""
     if arch == "cpu":
-        return _cpu_name(), _host_memory()
+        return cpu_name(), _host_memory()
     pattern = r"Using CUDA device \[id=\d+\]: (.+)" if arch == "cuda" else r'Vulkan Device "(.+?)" supports'
     name = re.search(pattern, log)
     memory = re.search(r"Total memory ([\d.]+) GB", log) if arch == "cuda" else None
@@ -247,7 +247,7 @@ def _identity(arch: str, log: str) -> tuple[str, int | None]:
     )
 
 
-def _cpu_name() -> str:
+def cpu_name() -> str:
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
         model = re.search(r"^model name\s*:\s*(.+)$", cpuinfo.read_text(), re.MULTILINE)

@@ -6,13 +6,18 @@ their way out. On a GPU it is for the buffers on the device; what the driver tak
 
 from __future__ import annotations
 
+import resource
+import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psutil
 
-from kernels_ti.device import Device
 from kernels_ti.errors import OptionError
+
+if TYPE_CHECKING:
+    from kernels_ti.device import Device
 
 SHARE_OF_FREE = 2
 """Without a budget, one part in so many of the memory that is free."""
@@ -30,6 +35,12 @@ UNKNOWN_DEVICE_MEMORY = 2 << 30
 def resident_bytes() -> int:
     """Bytes of this process that are in memory now."""
     return int(psutil.Process().memory_info().rss)
+
+
+def peak_memory() -> int:
+    """Largest resident size that this process has had, in bytes."""
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return size if sys.platform == "darwin" else size * 1024
 
 
 def search_budget(device: Device, memory: int | None, *, begun: bool = False) -> int:
@@ -60,6 +71,30 @@ def search_budget(device: Device, memory: int | None, *, begun: bool = False) ->
         raise OptionError(
             f"a budget of {memory / 2**20:,.0f} MiB is too small: this graph needs at least "
             f"{(taken + LEAST) / 2**20:,.0f} MiB on {device.arch}"
+        )
+    return memory - taken
+
+
+def host_budget(memory: int | None) -> int:
+    """Return the bytes that a count on the host may take for its states.
+
+    Parameters
+    ----------
+    memory : int or None
+        What the user allows for the whole process; None for a share of what is free.
+
+    Raises
+    ------
+    OptionError
+        If the process alone takes nearly as much.
+    """
+    if memory is None:
+        return max(_free_host_memory() // SHARE_OF_FREE, LEAST)
+    taken = resident_bytes() + SPARE
+    if memory - taken < LEAST:
+        raise OptionError(
+            f"a budget of {memory / 2**20:,.0f} MiB is too small: "
+            f"at least {(taken + LEAST) / 2**20:,.0f} MiB are needed"
         )
     return memory - taken
 

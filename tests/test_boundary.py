@@ -1,0 +1,168 @@
+"""Counting along a small boundary, against the reference search and the known counts."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_known_counts import KNOWN, graph_of
+
+from app.generators import generate
+from kernels_ti import boundary, boundary_states
+from kernels_ti.boundary import BoundaryCount, plan_of
+from kernels_ti.boundary_order import small_boundary_order
+from kernels_ti.errors import EngineError, OptionError
+from kernels_ti.graph import Graph
+from kernels_ti.reference import chordless_cycles
+
+
+def counted(graph, **options):
+    count = BoundaryCount(graph, **options)
+    while not count.finished:
+        count.advance(0.01)
+    return count.cycles_by_length
+
+
+def lengths_of(cycles):
+    lengths = sorted(map(len, cycles))
+    return {length: lengths.count(length) for length in set(lengths)}
+
+
+@st.composite
+def graphs(draw):
+    n = draw(st.integers(3, 11))
+    pairs = list(itertools.combinations(range(n), 2))
+    edges = draw(st.lists(st.sampled_from(pairs), unique=True, max_size=30))
+    return Graph.from_edges(n, edges)
+
+
+@given(graphs())
+def test_counts_are_those_of_the_reference(graph):
+    assert counted(graph) == lengths_of(chordless_cycles(graph))
+
+
+@given(graphs(), st.integers(3, 7), st.integers(0, 5))
+def test_lengths_can_be_bounded(graph, shortest, more):
+    longest = shortest + more
+    wanted = [cycle for cycle in chordless_cycles(graph) if shortest <= len(cycle) <= longest]
+    assert counted(graph, min_length=shortest, max_length=longest) == lengths_of(wanted)
+
+
+@given(graphs(), st.data())
+def test_cycles_can_be_made_to_pass_and_to_avoid_vertices(graph, data):
+    vertices = st.sets(st.integers(0, graph.n - 1), max_size=3)
+    through = data.draw(vertices)
+    avoid = data.draw(vertices) - through
+    wanted = [cycle for cycle in chordless_cycles(graph) if through <= set(cycle) and not avoid & set(cycle)]
+    assert counted(graph, through=sorted(through), avoid=sorted(avoid)) == lengths_of(wanted)
+
+
+@pytest.mark.parametrize("spec", ["grid:7x10", "gnp:40,0.12,1", "ladder:600", "hypercube:4", "complete:12", "wheel:70"])
+def test_known_counts(spec):
+    expected = {
+        "grid:7x10": 8136453, "gnp:40,0.12,1": None, "ladder:600": 599, "hypercube:4": None, "complete:12": 220,
+        "wheel:70": 71,
+    }[spec]  # fmt: skip
+    graph = generate(spec)
+    if expected is None:
+        expected = sum(1 for _ in chordless_cycles(graph))
+    assert sum(counted(graph).values()) == expected
+    assert sum(counted(graph, by_length=False).values()) == expected
+
+
+# Of those in the table, these have no small boundary, or more cycles of few vertices than a test has time for.
+TOO_WIDE = {"Floridabay", "K_50_50", "K_100_100", "hoffman_singleton", "Grid_9x10"}
+
+
+@pytest.mark.parametrize("row", [known for known in KNOWN if known.values[0]["name"] not in TOO_WIDE])
+def test_known_counts_by_length(row, data):
+    expected = {3: row["c3"]} if row["c3"] else {}
+    expected |= {int(length): count for length, count in row["clc_by_length"].items()}
+    assert counted(graph_of(row, data)) == expected
+
+
+def necklace(beads):
+    """A ring of diamonds: through each goes one of two ways, so there are 2 ** beads long cycles."""
+    edges = []
+    for bead in range(beads):
+        start, upper, lower, end = 3 * bead, 3 * bead + 1, 3 * bead + 2, 3 * (bead + 1) % (3 * beads)
+        edges += [(start, upper), (start, lower), (upper, end), (lower, end)]
+    return Graph.from_edges(3 * beads, edges)
+
+
+@pytest.mark.parametrize("beads", [15, 16, 17, 47, 48, 49, 64, 200])
+def test_counts_have_any_number_of_digits(beads):
+    assert counted(necklace(beads)) == {4: beads, 2 * beads: 2**beads}
+    assert counted(necklace(beads), by_length=False) == {0: beads + 2**beads}
+
+
+def test_two_states_with_one_sum_are_still_two(monkeypatch):
+    graph = generate("grid:5x14")
+    expected = counted(graph)
+    monkeypatch.setattr(boundary_states, "_MULTIPLIERS", (0,))
+    monkeypatch.setattr(boundary_states, "SLOTS_TO_A_WORD", 2)
+    assert counted(graph) == expected
+
+
+def test_the_order_has_every_vertex_once_and_its_width_is_right():
+    graph = generate("grid:6x9")
+    order = small_boundary_order(graph)
+    assert sorted(order.vertices) == list(range(graph.n))
+    came: set[int] = set()
+    widths = []
+    for v in order.vertices:
+        widths.append(sum(not set(graph.neighbours(u).tolist()) <= came for u in came) + 1)
+        came.add(v)
+    assert order.width == max(widths) <= 8
+    assert len(order.costs) == graph.n
+
+
+def test_a_forest_and_plain_cycles_need_no_boundary():
+    assert counted(generate("path:50")) == {}
+    plan = plan_of(generate("cycle:1000"))
+    assert plan.cycles_by_length == {1000: 1}
+    assert plan.width == 0
+    assert counted(generate("cycle:1000"), min_length=4, max_length=999) == {}
+
+
+def test_the_share_goes_up_to_one():
+    count = BoundaryCount(generate("grid:5x30"))
+    shares = [count.share]
+    while not count.finished:
+        count.advance(0.0001)
+        shares.append(count.share)
+    assert shares == sorted(shares)
+    assert shares[0] == 0.0
+    assert shares[-1] == 1.0
+    assert len(shares) > 10
+
+
+def test_too_wide_a_boundary_is_refused():
+    with pytest.raises(EngineError, match="boundary of at most 254 vertices, the best has 300"):
+        BoundaryCount(generate("complete:300"))
+
+
+def test_too_little_memory_is_told(monkeypatch):
+    count = BoundaryCount(generate("grid:8x10"), memory=1 << 20)
+    with pytest.raises(EngineError, match=r"more than the 0.00 GiB allowed: count --total-only needs far less"):
+        while not count.finished:
+            count.advance(1.0)
+
+
+def test_bounds_need_lengths():
+    with pytest.raises(OptionError, match="bounds on the length need counts by length"):
+        BoundaryCount(generate("petersen"), by_length=False, max_length=5)
+
+
+def test_totals_of_many_states_do_not_overflow():
+    states = boundary_states.States.initial(12)
+    k = 1 << 15
+    largest = (1 << 63) - 1
+    states.words = boundary_states.np.zeros((1, k), boundary_states.np.uint64)
+    states.counts = boundary_states.np.full((k, 1, 1), largest, boundary_states.np.uint64)
+    assert states.totals(boundary_states.np.arange(k)) == [k * largest]
+    assert math.log2(k * largest) > 64
+    assert boundary.LARGEST_BOUNDARY == 254

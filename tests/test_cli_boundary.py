@@ -1,0 +1,92 @@
+"""``chordless count --method boundary`` as a process."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+
+import pytest
+from program import ENVIRONMENT, REFERENCE, chordless, command, count, fails
+
+BOUNDARY = ("--method", "boundary", "--progress", "none")
+
+
+def counted(*arguments):
+    found, exit_code = count(*arguments)
+    assert exit_code == 0
+    return found
+
+
+def test_both_methods_count_the_same():
+    found = counted("grid:6x10", *BOUNDARY)
+    searched = counted("grid:6x10", "--arch", "cpu")
+    assert set(found) == set(searched)
+    for key in ("n", "m", "triangles", "chordless_cycles", "total", "by_length", "complete", "share"):
+        assert found[key] == searched[key]
+    assert (found["total"], found["method"], searched["method"]) == (800139, "boundary", "search")
+    assert found["boundary"]["width"] in (7, 8)
+    assert found["boundary"]["states"] > 100
+    assert searched["boundary"] is None
+
+
+def test_restrictions_hold_for_both_methods():
+    options = ("--through", "0,33", "--avoid", "2", "--min-length", "4", "--max-length", "5")
+    found = counted("karate", *options, *BOUNDARY)
+    assert found["by_length"] == counted("karate", *options, *REFERENCE)["by_length"] != {}
+
+
+def test_a_total_alone():
+    found = counted("karate", "--total-only", *BOUNDARY)
+    assert (found["triangles"], found["chordless_cycles"], found["total"]) == (45, 58, 103)
+    assert found["by_length"] is None
+    table = chordless("count", "karate", "--total-only", *BOUNDARY).stdout
+    assert "total             103" in table
+    assert "along a boundary of" in table
+    assert "length" not in table
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--limit", "4"), "--limit is for --method search"),
+        (("--part", "1/2"), "--part is for --method search"),
+        (("--checkpoint", "here"), "--checkpoint is for --method search"),
+        (("--per-vertex",), "--per-vertex is for --method search"),
+        (("--arch", "cuda"), "--arch cuda is for --method search"),
+        (("--expansion", "paper"), "--expansion is for --method search"),
+        (("--total-only", "--max-length", "9"), "bounds on the length need counts by length"),
+    ],
+)
+def test_what_only_a_search_can_do_is_refused(options, message):
+    done = chordless("count", "petersen", "--method", "boundary", *options)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
+def test_a_total_alone_is_for_the_boundary():
+    done = chordless("count", "petersen", "--total-only")
+    assert done.returncode == 2
+    assert "--total-only goes with --method boundary" in done.stderr
+
+
+def test_too_wide_a_boundary_is_one_clear_line():
+    done = chordless("count", "complete:300", *BOUNDARY)
+    assert fails(done, 1, "a boundary of at most 254 vertices", "it has to be searched (--method search)")
+
+
+def test_a_time_out_ends_it():
+    found, exit_code = count("grid:14x14", *BOUNDARY, "--timeout", "0.3")
+    assert (exit_code, found["complete"]) == (4, False)
+    assert found["share"] < 1
+
+
+def test_progress_is_shown_and_an_interrupt_ends_it():
+    arguments = command("count", "grid:14x14", "--method", "boundary", "--progress", "plain")
+    with subprocess.Popen(arguments, stdout=-1, stderr=-1, text=True, env=ENVIRONMENT) as process:
+        line = process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        table, _ = process.communicate(timeout=60)
+    assert " states" in line
+    assert process.returncode == 130
+    assert "not complete: interrupted" in table
