@@ -21,7 +21,6 @@ _WEIGHT_OF_AGE = 0.02
 # always tried where there is something to gain: costs of dense graphs are rough.
 _PART_FOR_ORDERS = 0.05
 _STATES_PER_SECOND = 2e6
-_LONGEST = 5.0
 _FEWEST_ORDERS, _WORTH_A_FEW = 12, 20_000
 
 
@@ -48,36 +47,54 @@ class BoundaryOrder:
         return sum(self.costs)
 
 
-def small_boundary_order(graph: Graph, *, seed: int = 0) -> BoundaryOrder:
+def small_boundary_order(
+    graph: Graph, largest: int, *, seconds: float = 5.0, patience: float | None = None, seed: int = 0
+) -> BoundaryOrder | None:
     """Look for an order with small boundaries.
 
     Parameters
     ----------
     graph : Graph
         Connected.
+    largest : int
+        Vertices that a boundary may have.
+    seconds : float
+        Having found one, look for better ones no longer than about this.
+    patience : float or None
+        Seconds after which to give up when there is none yet.
     seed : int
         Of the random choices. More of them are made where the count will take long, so the answer also depends on
         the time that they take; the counts do not.
 
     Returns
     -------
-    BoundaryOrder
+    BoundaryOrder or None
+        None if none was found.
     """
     chance = random.Random(seed)
     neighbours = [graph.neighbours(v).tolist() for v in range(graph.n)]
     began = time.perf_counter()
-    best = _greedy(neighbours, 0, chance, _NOISES[0])
-    tries = 1
-    while True:
-        spent, worth = time.perf_counter() - began, _PART_FOR_ORDERS * best.cost / _STATES_PER_SECOND
-        if spent > min(worth, _LONGEST) and not (tries < _FEWEST_ORDERS and best.cost > _WORTH_A_FEW):
-            return best
-        order = _greedy(neighbours, chance.randrange(graph.n), chance, chance.choice(_NOISES))
-        best = min(best, order, key=lambda order: order.cost)
+    best: BoundaryOrder | None = None
+    tries = 0
+    while _is_worth_a_try(tries, best, time.perf_counter() - began, seconds):
+        start = chance.randrange(graph.n)
+        deadline = None if patience is None else began + patience
+        order = _greedy(neighbours, start, chance, chance.choice(_NOISES), largest, deadline)
         tries += 1
+        if order is not None and (best is None or order.cost < best.cost):
+            best = order
+    return best
 
 
-def _greedy(neighbours: list[list[int]], start: int, chance: random.Random, noise: float) -> BoundaryOrder:
+def _is_worth_a_try(tries: int, best: BoundaryOrder | None, spent: float, seconds: float) -> bool:
+    if best is None or best.cost > _WORTH_A_FEW and tries < _FEWEST_ORDERS:
+        return tries < _FEWEST_ORDERS
+    return spent < min(_PART_FOR_ORDERS * best.cost / _STATES_PER_SECOND, seconds)
+
+
+def _greedy(
+    neighbours: list[list[int]], start: int, chance: random.Random, noise: float, largest: int, deadline: float | None
+) -> BoundaryOrder | None:
     """Take, again and again, the vertex that leaves the smallest boundary; among those, one beside old vertices."""
     place: dict[int, int] = {}
     missing = [len(near) for near in neighbours]  # neighbours that are still to come
@@ -87,6 +104,8 @@ def _greedy(neighbours: list[list[int]], start: int, chance: random.Random, nois
     candidates = {start}
     costs = []
     while candidates:
+        if len(boundary) >= largest or deadline is not None and time.perf_counter() > deadline:
+            return None
         least, following = (2.0, 0.0), start
         for v in candidates:
             let_go, age = 0, 0.0
@@ -122,5 +141,11 @@ def _states(vertices: int, edges: int) -> float:
     a random graph with its number of edges.
     """
     pairs = vertices * (vertices - 1) / 2
-    apart = 1 - edges / pairs if pairs else 1.0
-    return sum(math.comb(vertices, k) * apart ** (k * (k - 1) / 2) * 2.0**k for k in range(vertices + 1))
+    apart = math.log(1 - edges / pairs) if edges < pairs else -math.inf
+    return sum(
+        math.exp(
+            math.lgamma(vertices + 1) - math.lgamma(k + 1) - math.lgamma(vertices - k + 1)
+            + k * math.log(2) + (k * (k - 1) / 2 * apart if k > 1 else 0.0)
+        )
+        for k in range(vertices + 1)
+    )  # fmt: skip

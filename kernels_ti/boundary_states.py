@@ -58,7 +58,7 @@ class States:
         return cls(np.zeros((-(-slots // SLOTS_TO_A_WORD), 1), np.uint64), np.ones((1, 1, 1), np.uint64))
 
     def __len__(self) -> int:
-        return self.words.shape[1]
+        return int(self.words.shape[1])
 
     def totals(self, which: Indices) -> list[int]:
         """Return the ways that lead to some of the states, all together, by number of vertices."""

@@ -109,7 +109,7 @@ def test_two_states_with_one_sum_are_still_two(monkeypatch):
 
 def test_the_order_has_every_vertex_once_and_its_width_is_right():
     graph = generate("grid:6x9")
-    order = small_boundary_order(graph)
+    order = small_boundary_order(graph, 20)
     assert sorted(order.vertices) == list(range(graph.n))
     came: set[int] = set()
     widths = []
@@ -118,6 +118,12 @@ def test_the_order_has_every_vertex_once_and_its_width_is_right():
         came.add(v)
     assert order.width == max(widths) <= 8
     assert len(order.costs) == graph.n
+
+
+def test_no_order_is_found_where_there_is_none_or_no_time():
+    assert small_boundary_order(generate("complete:12"), 10) is None
+    assert small_boundary_order(generate("grid:20x20"), 30, patience=0.0) is None
+    assert not plan_of(generate("complete:300"), patience=1.0).is_possible
 
 
 def test_a_forest_and_plain_cycles_need_no_boundary():
@@ -141,7 +147,7 @@ def test_the_share_goes_up_to_one():
 
 
 def test_too_wide_a_boundary_is_refused():
-    with pytest.raises(EngineError, match="boundary of at most 254 vertices, the best has 300"):
+    with pytest.raises(EngineError, match="boundary of at most 254 vertices: it has to be searched"):
         BoundaryCount(generate("complete:300"))
 
 
