@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from app.checkpoint import read_position
 from app.formats import LoadedGraph, load_graph
@@ -17,6 +15,7 @@ from app.parts import RowOutput
 from app.results import LineOutput
 from app.rows import CycleStore, Rows, read_rows, row_words
 from app.run_directory import RunDirectory
+from kernels_ti.arrow import arrow_table, name_column, require_pyarrow
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.graph import Graph
@@ -138,10 +137,7 @@ def require_parquet() -> tuple[Any, Any]:
     OptionError
         If they are not installed.
     """
-    try:
-        return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
-    except ImportError:
-        raise OptionError("Parquet needs pyarrow: pip install 'chordless[parquet]'") from None
+    return require_pyarrow("Parquet"), importlib.import_module("pyarrow.parquet")
 
 
 def export_parquet(source: Source, path: str, tell: Tell) -> None:
@@ -157,7 +153,7 @@ def export_parquet(source: Source, path: str, tell: Tell) -> None:
         If the file cannot be written; none is left then.
     """
     pyarrow, parquet = require_parquet()
-    names = _column_of_names(pyarrow, source.graph.names)
+    names = name_column(source.graph)
     schema = pyarrow.schema([("length", pyarrow.int32()), ("vertices", pyarrow.list_(names.type))])
     done = 0
     try:
@@ -167,11 +163,8 @@ def export_parquet(source: Source, path: str, tell: Tell) -> None:
     try:
         with writer:
             for cycles in source.ordered():
-                length = pyarrow.array(np.diff(cycles.offsets).astype(np.int32))
-                vertices = names.take(pyarrow.array(cycles.vertices))
-                lists = pyarrow.ListArray.from_arrays(pyarrow.array(cycles.offsets.astype(np.int32)), vertices)
-                writer.write_table(pyarrow.table([length, lists], schema=schema))
-                done += len(length)
+                writer.write_table(arrow_table(cycles.offsets, cycles.vertices, names).cast(schema))
+                done += len(cycles)
                 tell(done)
     except BaseException as error:
         # Without its end, which is written last, nobody can read the file.
@@ -180,15 +173,6 @@ def export_parquet(source: Source, path: str, tell: Tell) -> None:
         if isinstance(error, OSError):
             raise EngineError(f"cannot write {path}: {error.strerror or error}") from error
         raise
-
-
-def _column_of_names(pyarrow: Any, names: Sequence[Hashable]) -> Any:
-    if all(isinstance(name, (int, np.integer)) and not isinstance(name, bool) for name in names):
-        try:
-            return pyarrow.array([int(str(name)) for name in names], pyarrow.int64())
-        except OverflowError:
-            pass
-    return pyarrow.array([str(name).encode(errors="backslashreplace").decode() for name in names], pyarrow.string())
 
 
 def _never() -> bool:

@@ -1,5 +1,10 @@
 """The compute library: every chordless cycle of a graph, on CPU, CUDA or Vulkan through Taichi.
 
+`count_cycles` counts them by length, `enumerate_cycles` streams them as lists of vertices, `collect_cycles` puts them
+all in arrays, `is_chordal` says whether there is any of 4 or more vertices. All take a `Graph`, or what `as_graph`
+makes one of. `Run` is the search in slices, for programs that report, pause or stop. Every error raised on purpose
+is a `ChordlessError`.
+
 Importing this package is cheap: each name below loads its module when it is first used, and taichi
 itself is loaded only when a device is opened.
 """
@@ -10,39 +15,57 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kernels_ti.api import CycleCounts, count_cycles, enumerate_cycles
+    from kernels_ti.api import CycleCounts, collect_cycles, count_cycles, count_participation, enumerate_cycles
+    from kernels_ti.chordality import Chordality, is_chordal
+    from kernels_ti.conversion import as_graph
+    from kernels_ti.cycles import CycleTable
     from kernels_ti.errors import ChordlessError, DeviceError, EngineError, GraphError, OptionError
     from kernels_ti.graph import Graph
+    from kernels_ti.participation import Participation
     from kernels_ti.run import Options, Run, Snapshot
 
 _MODULE_OF = {
+    "Chordality": "chordality",
     "ChordlessError": "errors",
     "CycleCounts": "api",
+    "CycleTable": "cycles",
     "DeviceError": "errors",
     "EngineError": "errors",
     "Graph": "graph",
     "GraphError": "errors",
     "OptionError": "errors",
     "Options": "run",
+    "Participation": "participation",
     "Run": "run",
     "Snapshot": "run",
+    "as_graph": "conversion",
+    "collect_cycles": "api",
     "count_cycles": "api",
+    "count_participation": "api",
     "enumerate_cycles": "api",
+    "is_chordal": "chordality",
 }
 
 __all__ = [
+    "Chordality",
     "ChordlessError",
     "CycleCounts",
+    "CycleTable",
     "DeviceError",
     "EngineError",
     "Graph",
     "GraphError",
     "OptionError",
     "Options",
+    "Participation",
     "Run",
     "Snapshot",
+    "as_graph",
+    "collect_cycles",
     "count_cycles",
+    "count_participation",
     "enumerate_cycles",
+    "is_chordal",
 ]
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.graph import IntArray
+from kernels_ti.graph import Graph, IntArray
 from kernels_ti.state import STATE_WORD_BITS, Rows
+
+_CYCLES_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,3 +71,111 @@ class Cycles:
             np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
             np.concatenate([np.empty(0, np.int64), *(piece.vertices for piece in pieces)]),
         )
+
+    def named(self, names: tuple[Hashable, ...]) -> Iterator[list[Hashable]]:
+        """Yield each cycle as the list of its vertices' names, which are given for every vertex of the graph."""
+        vertices = self.vertices.tolist()
+        for begin, end in pairwise(self.offsets.tolist()):
+            yield [names[v] for v in vertices[begin:end]]
+
+
+@dataclass(frozen=True, eq=False)
+class CycleTable:
+    """All cycles of a search, in two arrays.
+
+    Attributes
+    ----------
+    graph : Graph
+        What they are cycles of.
+    offsets : ndarray of int64, shape (k + 1,)
+        Cycle i is ``vertices[offsets[i]:offsets[i + 1]]``.
+    vertices : ndarray of int32
+        Vertex indices of `graph` in cycle order; each cycle starts at its smallest vertex and goes on to that
+        vertex's smaller neighbour.
+
+    Examples
+    --------
+    >>> from kernels_ti import Graph, collect_cycles
+    >>> table = collect_cycles(Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)], names="abcd"), arch="cpu")
+    >>> len(table), table.offsets, table.vertices
+    (1, array([0, 4]), array([0, 1, 2, 3], dtype=int32))
+    >>> table.lists()
+    [['a', 'b', 'c', 'd']]
+    >>> table.rows()
+    array([[15]], dtype=uint64)
+    """
+
+    graph: Graph
+    offsets: IntArray
+    vertices: npt.NDArray[np.int32]
+
+    @classmethod
+    def of_pieces(cls, graph: Graph, pieces: Iterable[Cycles]) -> CycleTable:
+        """Put the cycles of some pieces behind one another; of the pieces no more than one is held at a time."""
+        lengths: list[npt.NDArray[np.int32]] = []
+        parts: list[npt.NDArray[np.int32]] = []
+        for piece in pieces:
+            lengths.append(piece.lengths.astype(np.int32))
+            parts.append(piece.vertices.astype(np.int32))
+        vertices = np.empty(sum(map(len, parts)), np.int32)
+        filled = len(vertices)
+        while parts:  # from the end on, so that each is free as soon as it is copied
+            part = parts.pop()
+            vertices[filled - len(part) : filled] = part
+            filled -= len(part)
+        offsets = np.zeros(sum(map(len, lengths)) + 1, np.int64)
+        np.cumsum(np.concatenate([np.empty(0, np.int32), *lengths]), out=offsets[1:])
+        return cls(graph, offsets, vertices)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        return f"CycleTable({len(self):,} cycles of {self.graph!r})"
+
+    @property
+    def lengths(self) -> IntArray:
+        """Vertices of each cycle, shape (k,)."""
+        return np.diff(self.offsets)
+
+    def rows(self) -> Rows:
+        """Return each cycle as a bit row.
+
+        Returns
+        -------
+        ndarray of uint64, shape (k, ceil(n / 64))
+            Bit ``v % 64`` of word ``v // 64`` is set when vertex v lies on the cycle.
+        """
+        rows = np.empty((len(self), -(-self.graph.n // STATE_WORD_BITS)), np.uint64)
+        for start in range(0, len(self), _CYCLES_AT_ONCE):
+            rows[start : start + _CYCLES_AT_ONCE] = self._some(start).rows(self.graph.n)
+        return rows
+
+    def lists(self) -> list[list[Hashable]]:
+        """Return each cycle as the list of its vertices' names, as `enumerate_cycles` yields them."""
+        lists: list[list[Hashable]] = []
+        for start in range(0, len(self), _CYCLES_AT_ONCE):
+            lists += self._some(start).named(self.graph.names)
+        return lists
+
+    def to_arrow(self) -> Any:
+        """Return an Arrow table with the columns of the Parquet files that ``chordless export`` writes.
+
+        Returns
+        -------
+        pyarrow.Table
+            ``length`` (int32) and ``vertices``, a list of the names in cycle order: integers (int64) where all
+            names of the graph are, and text otherwise, as a dictionary.
+
+        Raises
+        ------
+        OptionError
+            If pyarrow is not installed (``pip install 'chordless[parquet]'``).
+        """
+        from kernels_ti.arrow import arrow_table, name_column
+
+        return arrow_table(self.offsets, self.vertices, name_column(self.graph))
+
+    def _some(self, start: int) -> Cycles:
+        offsets = self.offsets[start : start + _CYCLES_AT_ONCE + 1]
+        return Cycles(offsets - offsets[0], self.vertices[offsets[0] : offsets[-1]].astype(np.int64))

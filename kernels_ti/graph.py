@@ -19,8 +19,9 @@ IntArray = npt.NDArray[np.int64]
 class Graph:
     """A simple undirected graph in CSR form.
 
-    Build one with `from_edges`, `from_edge_array`, `from_networkx` or `from_scipy`; the constructor takes
-    arrays that already hold what is said below and does not look at them again.
+    Build one with `from_edges`, `from_edge_array`, or from a graph of another library with `from_networkx`,
+    `from_igraph`, `from_rustworkx`, `from_scipy` or `from_numpy`, which import none of them; the constructor
+    takes arrays that already hold what is said below and does not look at them again.
 
     Parameters
     ----------
@@ -40,6 +41,8 @@ class Graph:
     row_ptr: IntArray
     col_idx: IntArray
     vertex_names: tuple[Hashable, ...] | None = None
+
+    __networkx_backend__ = "chordless"  # networkx hands over its own functions on a graph that says so
 
     @property
     def n(self) -> int:
@@ -191,14 +194,63 @@ class Graph:
         GraphError
             Unless `simplify`, for a directed graph, a self-loop or parallel edges.
         """
-        if graph.is_directed() and not simplify:
-            raise GraphError(
-                "the graph is directed, chordless cycles are those of undirected graphs (simplify drops directions)"
-            )
+        _require_undirected(graph.is_directed(), simplify)
         names = tuple(graph.nodes())
         index = {name: v for v, name in enumerate(names)}
         edges = [(index[edge[0]], index[edge[1]]) for edge in graph.edges()]
         return cls.from_edge_array(edges, n=len(names), names=names, simplify=simplify)
+
+    @classmethod
+    def from_igraph(cls, graph: Any, *, simplify: bool = False) -> Graph:
+        """Build a graph from one of igraph, or anything with its methods.
+
+        Parameters
+        ----------
+        graph : igraph.Graph
+            Its vertices keep their order. Where they have the attribute ``name``, which igraph itself finds them
+            by, that is what they are called.
+        simplify : bool
+            Drop directions, parallel edges and self-loops instead of refusing them.
+
+        Returns
+        -------
+        Graph
+
+        Raises
+        ------
+        GraphError
+            Unless `simplify`, for a directed graph, a self-loop or parallel edges; for two vertices of one name.
+        """
+        _require_undirected(graph.is_directed(), simplify)
+        names = graph.vs["name"] if "name" in graph.vs.attributes() else None
+        return cls.from_edge_array(graph.get_edgelist(), n=graph.vcount(), names=names, simplify=simplify)
+
+    @classmethod
+    def from_rustworkx(cls, graph: Any, *, simplify: bool = False) -> Graph:
+        """Build a graph from one of rustworkx, or anything with its methods.
+
+        Parameters
+        ----------
+        graph : rustworkx.PyGraph
+            The vertices are called by their indices there, which have gaps where nodes were removed.
+        simplify : bool
+            Drop directions, parallel edges and self-loops instead of refusing them.
+
+        Returns
+        -------
+        Graph
+
+        Raises
+        ------
+        GraphError
+            Unless `simplify`, for a PyDiGraph, a self-loop or parallel edges.
+        """
+        _require_undirected(hasattr(graph, "to_undirected"), simplify)  # which a PyGraph has no need of
+        indices = np.asarray(graph.node_indices(), np.int64)
+        edges = np.searchsorted(indices, np.asarray(graph.edge_list(), np.int64).reshape(-1, 2))
+        gaps = len(indices) > 0 and indices[-1] >= len(indices)
+        names = indices.tolist() if gaps else None
+        return cls.from_edge_array(edges, n=len(indices), names=names, simplify=simplify)
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, names: Sequence[Hashable] | None = None, simplify: bool = False) -> Graph:
@@ -220,20 +272,52 @@ class Graph:
         Raises
         ------
         GraphError
-            For a matrix that is not square, and, unless `simplify`, for one that is not symmetric or has
-            an entry on its diagonal.
+            For a matrix that is not square, has entries that are no numbers, and, unless `simplify`, for one that
+            is not symmetric or has an entry on its diagonal.
         """
-        rows, columns = matrix.shape
-        if rows != columns:
-            raise GraphError(f"an adjacency matrix is square, this one is {rows} x {columns}")
+        size = _require_square(matrix.shape)
         entries = matrix.tocoo()
-        present = np.asarray(entries.data) != 0
+        present = _require_numbers(np.asarray(entries.data)) != 0
         u = np.asarray(entries.row)[present].astype(np.int64)
         v = np.asarray(entries.col)[present].astype(np.int64)
-        keys = np.unique(u * rows + v)
-        u, v = np.divmod(keys, max(rows, 1))
+        return cls._from_entries(size, np.unique(u * size + v), names, simplify)
+
+    @classmethod
+    def from_numpy(
+        cls, matrix: npt.ArrayLike, *, names: Sequence[Hashable] | None = None, simplify: bool = False
+    ) -> Graph:
+        """Build a graph from a square adjacency matrix.
+
+        Parameters
+        ----------
+        matrix : array_like of bool or number, shape (n, n)
+        names, simplify
+            As for `from_scipy`.
+
+        Returns
+        -------
+        Graph
+
+        Raises
+        ------
+        GraphError
+            As for `from_scipy`.
+
+        Examples
+        --------
+        >>> Graph.from_numpy([[0, 1, 1], [1, 0, 1], [1, 1, 0]])
+        Graph(n=3, m=3)
+        """
+        array = np.asarray(matrix)
+        size = _require_square(array.shape)
+        return cls._from_entries(size, np.flatnonzero(_require_numbers(array)), names, simplify)
+
+    @classmethod
+    def _from_entries(cls, n: int, keys: IntArray, names: Sequence[Hashable] | None, simplify: bool) -> Graph:
+        """Build a graph from the ascending positions in an n x n matrix at which there is something."""
+        u, v = np.divmod(keys, max(n, 1))
         if not simplify:
-            one_way = ~np.isin(v * rows + u, keys)
+            one_way = ~np.isin(v * n + u, keys)
             if one_way.any():
                 at = int(np.argmax(one_way))
                 one, other = (int(u[at]), int(v[at])) if names is None else (names[u[at]], names[v[at]])
@@ -243,7 +327,31 @@ class Graph:
                 )
             upper = u <= v
             u, v = u[upper], v[upper]
-        return cls.from_edge_array(np.column_stack((u, v)), n=rows, names=names, simplify=simplify)
+        return cls.from_edge_array(np.column_stack((u, v)), n=n, names=names, simplify=simplify)
+
+
+def _require_undirected(directed: bool, simplify: bool) -> None:
+    if directed and not simplify:
+        raise GraphError(
+            "the graph is directed, chordless cycles are those of undirected graphs (simplify drops directions)"
+        )
+
+
+def _require_square(shape: tuple[int, ...]) -> int:
+    """Return the number of vertices of an adjacency matrix."""
+    if len(shape) != 2 or shape[0] != shape[1]:
+        hint = "; a list of edges goes through Graph.from_edge_array" if len(shape) == 2 and shape[1] == 2 else ""
+        size = " x ".join(map(str, shape)) or "a single number"
+        raise GraphError(f"an adjacency matrix is square, this one is {size}{hint}")
+    return shape[0]
+
+
+def _require_numbers(entries: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if entries.dtype.kind not in "biufc":
+        raise GraphError(f"an adjacency matrix holds numbers, 0 where there is no edge, not {entries.dtype}")
+    if np.isnan(entries).any():
+        raise GraphError("the adjacency matrix has an entry that is not a number (NaN); 0 says that there is no edge")
+    return entries
 
 
 def _first_repeated(names: Sequence[Hashable]) -> Hashable:

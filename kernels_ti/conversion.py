@@ -1,0 +1,52 @@
+"""Graphs of other libraries: told apart by their methods, none of the libraries is imported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kernels_ti.errors import GraphError
+from kernels_ti.graph import Graph
+
+
+def as_graph(graph: Any) -> Graph:
+    """Return a graph of any library as a `Graph`.
+
+    Parameters
+    ----------
+    graph : Graph, networkx.Graph, igraph.Graph, rustworkx.PyGraph, scipy sparse matrix or numpy array
+        Simple and undirected; a matrix or an array is an adjacency matrix.
+
+    Returns
+    -------
+    Graph
+        A `Graph` comes back as it is.
+
+    Raises
+    ------
+    GraphError
+        If it is none of these, or not simple and undirected.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> as_graph(networkx.petersen_graph())
+    Graph(n=10, m=15)
+    """
+    if isinstance(graph, Graph):
+        return graph
+    if hasattr(graph, "is_directed") and hasattr(graph, "edges"):
+        return Graph.from_networkx(graph)
+    if hasattr(graph, "is_directed") and hasattr(graph, "get_edgelist"):
+        return Graph.from_igraph(graph)
+    if hasattr(graph, "edge_list") and hasattr(graph, "node_indices"):
+        return Graph.from_rustworkx(graph)
+    if hasattr(graph, "tocoo"):
+        return Graph.from_scipy(graph)
+    if isinstance(graph, np.ndarray):
+        return Graph.from_numpy(graph)
+    raise GraphError(
+        f"a {type(graph).__name__} is not a graph: give a Graph, a graph of networkx, igraph or rustworkx, or an "
+        "adjacency matrix of scipy or numpy"
+    )

@@ -1,0 +1,103 @@
+"""What is declared in pyproject.toml is what the code needs."""
+
+from __future__ import annotations
+
+import ast
+import fnmatch
+import importlib
+import re
+import sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+from program import chordless
+
+import app
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(app.__file__).parent.parent
+if not (ROOT / "pyproject.toml").exists():
+    pytest.skip("the checkout with its pyproject.toml is not here", allow_module_level=True)
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = PYPROJECT["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+SHIPPED = [path for folder in ("app", "kernels_ti") for path in sorted((ROOT / folder).rglob("*")) if path.is_file()]
+SOURCES = [path for path in SHIPPED if path.suffix == ".py"]
+
+
+def distributions(requirements):
+    """Return the names of what is required, as package indexes compare them."""
+    return {re.match(r"[\w.-]+", line)[0].lower().replace("_", "-") for line in requirements}
+
+
+def imported(path):
+    """Yield the first part of every module that a file imports, and whether loading the file imports it."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name.split(".")[0], node in tree.body) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            yield node.module.split(".")[0], node in tree.body
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            names = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
+            yield from ((name.split(".")[0], False) for name in names)
+
+
+def test_every_import_is_a_dependency_or_an_extra():
+    needed = distributions(PROJECT["dependencies"])
+    optional = distributions(line for name in ("scipy", "parquet", "plot", "molecules", "web") for line in EXTRAS[name])
+    installed = packages_distributions()
+    own = {*sys.stdlib_module_names, "app", "kernels_ti", "tomli"}
+    wrong, met = [], set()
+    for path in SOURCES:
+        for name, at_once in imported(path):
+            if name not in own:
+                found = {each.lower().replace("_", "-") for each in installed.get(name, [name])}
+                met |= found
+                if not found & (needed if at_once else needed | optional):
+                    wrong.append(f"{path.relative_to(ROOT)} imports {name}")
+    assert wrong == []
+    assert {"taichi", "numpy", "networkx", "textual", "shtab", "pyarrow"} <= met
+
+
+def test_every_folder_of_code_is_a_package_that_the_wheel_takes():
+    patterns = PYPROJECT["tool"]["setuptools"]["packages"]["find"]["include"]
+    for path in SOURCES:
+        folder = path.parent.relative_to(ROOT)
+        assert (path.parent / "__init__.py").exists(), f"{folder} has no __init__.py: the wheel would leave it out"
+        assert any(fnmatch.fnmatch(".".join(folder.parts), pattern) for pattern in patterns)
+
+
+def test_every_other_file_is_package_data():
+    data = PYPROJECT["tool"]["setuptools"]["package-data"]
+    for path in SHIPPED:
+        package, *parts = path.relative_to(ROOT).parts
+        if path.suffix in (".py", ".pyc") or "__pycache__" in parts:
+            continue
+        assert any(fnmatch.fnmatch("/".join(parts), pattern) for pattern in data[package]), f"{path} is not shipped"
+
+
+def test_every_entry_point_leads_somewhere():
+    groups = {"console_scripts": PROJECT["scripts"], **PROJECT["entry-points"]}
+    assert {"console_scripts", "networkx.backends", "networkx.backend_info"} <= groups.keys()
+    for group in groups.values():
+        for target in group.values():
+            module, _, name = target.partition(":")
+            assert getattr(importlib.import_module(module), name) is not None
+
+
+def test_the_readme_names_every_extra_of_users():
+    readme = (ROOT / "README.md").read_text()
+    missing = [name for name in EXTRAS if name not in ("test", "dev") and not re.search(rf"\[[\w,]*{name}", readme)]
+    assert missing == []
+
+
+def test_python_m_app_is_the_program():
+    done = chordless("--version")
+    assert done.returncode == 0
+    assert done.stdout.split()[0] == "chordless"
