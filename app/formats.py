@@ -77,7 +77,8 @@ def load_graph(source: str, *, simplify: bool = False, file_format: str | None =
     Parameters
     ----------
     source : str
-        A path, ``-`` for standard input, or a spec such as ``grid:7x10``. Files may be compressed by gzip.
+        A path, ``-`` for standard input, or a spec such as ``grid:7x10``. Files may be compressed by gzip. In a file
+        of many graphs, ``FILE:12`` is that of line 12, or the twelfth molecule of an SDF, as `chordless batch` says.
     simplify : bool
         Drop loops, repeated edges and directions instead of refusing them.
     file_format : str, optional
@@ -101,7 +102,9 @@ def load_graph(source: str, *, simplify: bool = False, file_format: str | None =
         graph, positions = _parse(Source("stdin", _decompress("stdin", sys.stdin.buffer.read())), simplify, file_format)
     elif os.path.lexists(source):
         data = _decompress(source, read_bytes(source))
-        graph, positions = _parse(Source(source, data), simplify, file_format or _format_of_name(source))
+        graph, positions = _parse(Source(source, data), simplify, file_format or format_of_name(source))
+    elif (found := re.fullmatch(r"(.+):([1-9][0-9]*)", source)) and os.path.isfile(found[1]):
+        graph, positions = _read_one_of_many(found[1], int(found[2]), simplify, file_format), None
     elif generators.is_spec(source):
         graph, positions = generators.generate(source), None
     else:
@@ -143,12 +146,14 @@ def _decompress(name: str, data: bytes) -> bytes:
         raise GraphError(f"{name}: the gzip file is damaged or cut short: {error}") from None
 
 
-def _format_of_name(path: str) -> str | None:
+def format_of_name(path: str) -> str | None:
+    """Return the format that belongs to the extension of a file; None if that says nothing."""
     name = PurePath(path.lower())
     return _EXTENSIONS.get((PurePath(name.stem) if name.suffix == ".gz" else name).suffix)
 
 
-def _format_of_content(data: bytes) -> str:
+def format_of_content(data: bytes) -> str:
+    """Return the format that the beginning of a file, decompressed, looks like."""
     start = data[:65536].removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
     for signature, file_format in _SIGNATURES:
         if signature.match(start):
@@ -159,7 +164,23 @@ def _format_of_content(data: bytes) -> str:
 def _parse(source: Source, simplify: bool, file_format: str | None) -> Parsed:
     if not source.data.strip():
         raise source.error("the file is empty; an edge list has a line `u v` for each edge")
-    return _reader(file_format or _format_of_content(source.data))(source, simplify=simplify)
+    return _reader(file_format or format_of_content(source.data))(source, simplify=simplify)
+
+
+def _read_one_of_many(path: str, number: int, simplify: bool, file_format: str | None) -> Graph:
+    from app.molecules import EXTENSIONS, read_molecule
+
+    data = _decompress(path, read_bytes(path))
+    name = PurePath(path.lower())
+    kind = EXTENSIONS.get((PurePath(name.stem) if name.suffix == ".gz" else name).suffix)
+    if kind is not None and file_format is None:
+        return read_molecule(Source(path, data), kind, number)
+    if (file_format or format_of_name(path) or format_of_content(data)) != "graph6":
+        raise GraphError(f"{path}:{number}: {path} holds one graph; leave :{number} out")
+    lines = data.split(b"\n")
+    if number > len(lines) or not lines[number - 1].strip():
+        raise GraphError(f"{path}:{number}: there is no graph in this line")
+    return _parse(Source(f"{path}:{number}", lines[number - 1]), simplify, "graph6")[0]
 
 
 def _reader(file_format: str) -> Callable[..., Parsed]:

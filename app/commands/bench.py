@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from app.bench.layout import Column
     from app.bench.report import Report
 
-SUMMARY = "measure: the paper's Table 1, or other programs on the same graphs"
+SUMMARY = "measure: the paper's Table 1, other programs on the same graphs, or many graphs at once"
 STANDARD_OUTPUT = "-"
 _WIDTH = 120
 _PROBLEM_EXIT_CODE = 1
@@ -47,6 +47,14 @@ Its time is S of a `sec S`, else that of the whole process.
 """
 
 
+BATCH_DESCRIPTION = """\
+Count the cycles of many small graphs with `chordless batch`, and with countg of
+nauty on the same graphs, in turns, and compare times and counts: all graphs of
+so many vertices, which geng of nauty makes, and molecules, which RDKit reads.
+Our time is that of everything, from the start of the engine to the last line.
+"""
+
+
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand to the program's parser."""
     parser = subparsers.add_parser(
@@ -58,6 +66,7 @@ def add_parser(subparsers: Any) -> None:
     benches = parser.add_subparsers(dest="bench", metavar="BENCH", required=True, parser_class=shared.Parser)
     _add_table1(benches)
     _add_peers(benches)
+    _add_batch(benches)
 
 
 def _add_table1(benches: Any) -> None:
@@ -117,6 +126,25 @@ def _add_peers(benches: Any) -> None:
     )
     _add_common(parser)
     parser.set_defaults(act=act_peers, check=_check, parser=parser)
+
+
+def _add_batch(benches: Any) -> None:
+    parser = benches.add_parser(
+        "batch",
+        help="many small graphs at once",
+        description=BATCH_DESCRIPTION,
+        closing=lambda: shared.examples(
+            "chordless bench batch --repeat 3 --json batch.json", "chordless bench batch --vertices 8 --molecules 1000"
+        ),
+    )
+    parser.add_argument(
+        "--vertices", type=shared.positive, default=9, metavar="N", help="all graphs with N vertices (default: 9)"
+    )
+    parser.add_argument(
+        "--molecules", type=shared.positive, default=100_000, metavar="N", help="molecules (default: 100000)"
+    )
+    _add_common(parser)
+    parser.set_defaults(act=act_batch, check=_check, parser=parser)
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
@@ -223,6 +251,28 @@ def act_peers(options: argparse.Namespace) -> int:
         return _finish(report, options, columns, [row.markdown_cells() for row in report.rows])
     lines = [line for row in report.rows for line in row.cells()]
     return _finish(report, options, peers.COLUMNS, lines)
+
+
+def act_batch(options: argparse.Namespace) -> int:
+    """Measure batches of small graphs, print the table, return the exit code."""
+    from app.bench import batch
+    from app.bench.measure import machine, probe
+    from app.bench.report import Report, heading
+    from app.commands.info import version_of
+    from kernels_ti.errors import OptionError
+
+    with tempfile.TemporaryDirectory(prefix="chordless-bench-") as folder:
+        files, notes = batch.graph_files(Path(folder), options.vertices, options.molecules)
+        if not files:
+            raise OptionError(f"there is nothing to measure: {'; '.join(notes)}")
+        device = probe("cpu" if options.arch == "auto" else options.arch)
+        settings = {"arch": options.arch, "threads": options.threads, "repeat": options.repeat}
+        heads = heading("batch", batch.LEGEND, version_of("chordless"), machine(device), **settings)
+        report = Report[batch.BatchRow](heads, notes=notes)
+        rows = [batch.BatchRow(graphs, Path(folder), options.arch, options.threads) for graphs in files]
+        report.measure(rows, lambda row: row.measure(options.repeat), _file(options))
+    lines = [line for row in report.rows for line in row.cells()]
+    return _finish(report, options, batch.COLUMNS, lines)
 
 
 def _folder(parent: str, number: int) -> Path:

@@ -1,0 +1,230 @@
+"""The file of JSON lines: one line for each graph, in the order of the input, gone on with after any interruption.
+
+A line is kept if its graph and its options, of which ``hash`` tells, are still asked for. Lines that are in their place
+stay where they are. Where the first one is missing or out of place, the file is cut off, and what was behind is held in
+a file beside it, from which lines are taken as their turn comes; so nothing that was done is lost, whenever it ends.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any
+
+from kernels_ti.errors import EngineError, OptionError
+
+FIELDS: dict[str, str] = {
+    "graph": "text",
+    "name": "text",
+    "status": "text",
+    "error": "text",
+    "n": "whole",
+    "m": "whole",
+    "max_degree": "whole",
+    "min_length": "whole",
+    "max_length": "whole",
+    "part": "json",
+    "triangles": "whole",
+    "chordless_cycles": "whole",
+    "total": "whole",
+    "by_length": "json",
+    "frontier": "json",
+    "paths": "whole",
+    "method": "text",
+    "boundary": "json",
+    "complete": "flag",
+    "share": "real",
+    "arch": "text",
+    "device": "text",
+    "seconds": "json",
+    "peak_memory_bytes": "whole",
+    "checkpoint": "text",
+    "listing": "text",
+    "hash": "text",
+}
+"""The fields of a line, in their order, and what kind of value they hold where it is not null."""
+
+DONE = ("complete", "limit", "timeout")
+"""Statuses of graphs that need not be searched again."""
+
+UNREADABLE = "unreadable"
+"""What the hash of a graph that cannot be read begins with: it is as bad as it was while its message is the same."""
+
+_EARLIER = ".earlier"
+_SECONDS_TO_WAIT_FOR_THE_LOCK = 5.0
+
+
+class BatchFile:
+    """The file of JSON lines, held by one engine at a time.
+
+    Parameters
+    ----------
+    path : str
+    keep_unreadable : bool
+        Keep the lines of graphs that could not be read, while they are as bad as they were.
+
+    Raises
+    ------
+    OptionError
+        If it holds something else, or another engine is at work on it.
+    EngineError
+        If it cannot be written.
+    """
+
+    def __init__(self, path: str, *, keep_unreadable: bool = True) -> None:
+        self._path = path
+        self._keep_unreadable = keep_unreadable
+        self._held = Path(path + _EARLIER)
+        try:
+            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise EngineError(f"cannot write {path}: {error.strerror}") from error
+        self._lock()
+        self._end = 0
+        self._earlier: dict[str, int] = {}  # where a line begins in the file beside
+        self._beside: IO[bytes] | None = None
+        self._in_place: IO[bytes] | None = open(path, "rb")  # noqa: SIM115
+        self._next = self._read_next()
+
+    def find(self, key: str, graph: str) -> tuple[dict[str, Any], bool] | None:
+        """Look for the line of the graph whose turn it is.
+
+        Parameters
+        ----------
+        key : str
+            Its hash.
+        graph : str
+            What it is called now.
+
+        Returns
+        -------
+        (dict, bool) or None
+            The line, and whether it is in its place; otherwise it has to be written. None if there is none.
+        """
+        if self._in_place is not None:
+            line = self._next
+            if line is not None and line["hash"] == key and line["graph"] == graph and self._is_done(line):
+                self._end = self._in_place.tell()
+                self._next = self._read_next()
+                return line, True
+            self._hold_the_rest()
+        at = self._earlier.get(key)
+        if at is None or self._beside is None:
+            return None
+        self._beside.seek(at)
+        return {**json.loads(self._beside.readline()), "graph": graph}, False
+
+    def write(self, lines: bytes) -> None:
+        """Add lines behind those that are in their place."""
+        if self._in_place is not None:
+            self._hold_the_rest()
+        view = memoryview(lines)
+        try:
+            while view:
+                view = view[os.write(self._descriptor, view) :]
+        except OSError as error:
+            raise EngineError(f"cannot write {self._path}: {error.strerror}") from error
+
+    def complete(self) -> None:
+        """Take away what nobody asks for any more, and make the file safe on the disk."""
+        if self._in_place is not None:
+            self._hold_the_rest()
+        self._held.unlink(missing_ok=True)
+        try:
+            os.fsync(self._descriptor)
+        except OSError as error:
+            raise EngineError(f"cannot write {self._path}: {error.strerror}") from error
+
+    def close(self) -> None:
+        """Give the file back; what is not in its place is held beside it until the next time."""
+        for stream in (self._in_place, self._beside):
+            if stream is not None:
+                stream.close()
+        os.close(self._descriptor)
+
+    def _lock(self) -> None:
+        deadline = time.monotonic() + _SECONDS_TO_WAIT_FOR_THE_LOCK
+        while True:
+            try:
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    os.close(self._descriptor)
+                    raise OptionError(f"another batch is writing {self._path}") from None
+                time.sleep(0.05)
+
+    def _read_next(self) -> dict[str, Any] | None:
+        assert self._in_place is not None
+        text = self._in_place.readline()
+        line = _parsed(text)
+        if line is None and text and self._end == 0 and not text.startswith(b'{"graph":'):
+            raise OptionError(f"{self._path} is there and no file of a batch; write to another")
+        return line
+
+    def _is_done(self, line: dict[str, Any]) -> bool:
+        return line["status"] in DONE or (self._keep_unreadable and str(line["hash"]).startswith(UNREADABLE))
+
+    def _hold_the_rest(self) -> None:
+        """Cut the file off behind the lines in their place, once the others are safe beside it."""
+        assert self._in_place is not None
+        try:
+            if self._held.exists() or os.fstat(self._descriptor).st_size > self._end:
+                self._in_place.seek(self._end)
+                self._hold(chain(_lines_of(self._held), _lines_in(self._in_place)))
+            self._in_place.close()
+            self._in_place = None
+            os.ftruncate(self._descriptor, self._end)
+            os.lseek(self._descriptor, 0, os.SEEK_END)
+        except OSError as error:
+            raise EngineError(f"cannot write {self._path}: {error.strerror}") from error
+
+    def _hold(self, lines: Iterator[dict[str, Any]]) -> None:
+        new = self._held.with_name(self._held.name + ".new")
+        with open(new, "wb") as stream:
+            for line in lines:
+                if self._is_done(line):
+                    self._earlier[line["hash"]] = stream.tell()
+                    stream.write(encoded(line))
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(new, self._held)
+        self._beside = open(self._held, "rb")  # noqa: SIM115
+
+
+def encoded(line: dict[str, Any]) -> bytes:
+    """Return a line of the file."""
+    return json.dumps(line).encode() + b"\n"
+
+
+def read_lines(path: str) -> Iterator[dict[str, Any]]:
+    """Yield the lines of a batch's file, also while it is being written; a torn last line is left out."""
+    return _lines_of(Path(path))
+
+
+def _lines_of(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        with open(path, "rb") as stream:
+            yield from _lines_in(stream)
+    except FileNotFoundError:
+        return
+
+
+def _lines_in(stream: IO[bytes]) -> Iterator[dict[str, Any]]:
+    return (line for line in map(_parsed, stream) if line is not None)
+
+
+def _parsed(text: bytes) -> dict[str, Any] | None:
+    """Return the object in a whole line; None for one that a killed process or a power cut has torn."""
+    if not text.endswith(b"\n"):
+        return None
+    try:
+        line = json.loads(text)
+    except ValueError:
+        return None
+    return line if isinstance(line, dict) and {"graph", "status", "hash"} <= line.keys() else None

@@ -1,0 +1,106 @@
+"""Molecules as graphs, and the benchmark that counts them beside nauty."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+
+import pytest
+from benches import report
+from program import REFERENCE
+
+from app.cli import main
+from app.formats import load_graph
+from app.molecules import read_molecules
+from kernels_ti.errors import GraphError
+
+pytest.importorskip("rdkit")
+
+SMILES = (
+    b"# drugs\n\nCC(=O)Oc1ccccc1C(=O)O aspirin\nCN1C=NC2=C1C(=O)N(C(=O)N2C)C caffeine\nC1CC not closed\n"
+    b"C12C3C4C1C5C2C3C45 cubane\r\n[Na+].[Cl-]\n"
+)
+# A triangle of atoms that no chemist would join, with a hydrogen that is to be counted.
+MOL_BLOCK = """{name}
+  made by hand
+
+  4  4  0  0  0  0  0  0  0  0999 V2000
+    0.0000    0.0000    0.0000 F   0  0
+    1.0000    0.0000    0.0000 F   0  0
+    1.0000    1.0000    0.0000 C   0  0
+    2.0000    1.0000    0.0000 H   0  0
+  1  2  1  0
+  2  3  1  0
+  1  3  1  0
+  3  4  1  0
+M  END
+"""
+
+
+def test_a_file_of_smiles(tmp_path, capsys):
+    path = tmp_path / "drugs.smi.gz"
+    path.write_bytes(gzip.compress(SMILES))
+    output = tmp_path / "out.jsonl"
+    assert main(["batch", str(path), "-o", str(output), *REFERENCE]) == 5
+    lines = [json.loads(line) for line in output.read_text().splitlines()]
+    assert [(line["name"], line["graph"].removeprefix(f"{path}:"), line["by_length"]) for line in lines] == [
+        ("aspirin", "3", {"6": 1}),
+        ("caffeine", "4", {"5": 1, "6": 1}),
+        ("not closed", "5", None),
+        ("cubane", "6", {"4": 6, "6": 4}),
+        (None, "7", {}),
+    ]
+    assert (lines[0]["n"], lines[0]["m"], lines[0]["max_degree"]) == (13, 13, 3)
+    assert lines[2]["error"] == f"{path}:5: not a SMILES: 'C1CC'"
+    assert load_graph(f"{path}:6").graph.m == 12
+    with pytest.raises(GraphError, match=r"drugs\.smi\.gz:5: not a SMILES: 'C1CC'"):
+        load_graph(f"{path}:5")
+    with pytest.raises(GraphError, match="there is no molecule 99"):
+        load_graph(f"{path}:99")
+    assert "1 failed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("end", ["$$$$\n", ""])
+@pytest.mark.parametrize("at_once", [1, 2, 100])
+def test_a_file_of_tables(end, at_once):
+    broken = MOL_BLOCK.format(name="broken").replace("  1  3  1", "  1  9  1")
+    records = [MOL_BLOCK.format(name="first"), broken, MOL_BLOCK.format(name="last")]
+    stream = io.BytesIO(("$$$$\n".join(records) + end).encode())
+    chunks = list(read_molecules(stream, "sdf", at_once))
+    assert [number for chunk in chunks for number in chunk.numbers] == [1, 2, 3]
+    assert [name for chunk in chunks for name in chunk.names] == ["first", "broken", "last"]
+    assert [list(chunk.errors) for chunk in chunks] == [[], [0], []] if at_once == 1 else [[1], *[[]] * (at_once == 2)]
+    edges = [edge for chunk in chunks for edge in chunk.edges.tolist()]
+    assert edges == 2 * [[0, 1], [0, 2], [1, 2], [2, 3]]
+    firsts = {1: [[0, 4], [0], [0, 4]], 2: [[0, 4], [0, 4]], 100: [[0, 4, 8]]}[at_once]
+    assert [chunk.first_vertex.tolist() for chunk in chunks] == firsts
+    assert [chunk.first_edge.tolist() for chunk in chunks] == firsts  # as many bonds as atoms
+
+
+def test_an_empty_file_of_molecules(tmp_path):
+    path, output = tmp_path / "empty.sdf", tmp_path / "out.jsonl"
+    path.write_bytes(b"")
+    assert main(["batch", str(path), "-o", str(output), "-q", *REFERENCE]) == 5
+    assert json.loads(output.read_text())["error"] == f"{path}: the file has no molecules"
+
+
+def test_bench_batch_agrees_with_nauty(capsys):
+    exit_code, result, errors = report(
+        capsys, "batch", "--vertices", "5", "--molecules", "200", "--repeat", "1", "--arch", "cpu"
+    )
+    assert (exit_code, result["problems"], result["bench"]) == (0, [], "batch")
+    assert "200 molecules" in errors
+    for row in result["rows"]:
+        ours, theirs = row["programs"]
+        assert row["count"]["graphs"] == {"geng 5": 34, "200 molecules": 200}[row["graphs"]]
+        assert row["target_seconds"] is None
+        assert len(ours["seconds"]) == 1
+        assert (theirs["stopped"], theirs["agree"]) in [(None, True), ("not installed", None)]
+
+
+def test_bench_batch_says_what_is_left_out(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    _, result, _ = report(capsys, "batch", "--molecules", "5", "--repeat", "1", "--arch", "reference")
+    assert result["notes"] == ["all small graphs are left out: geng of nauty is not installed"]
+    assert [row["graphs"] for row in result["rows"]] == ["5 molecules"]
