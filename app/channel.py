@@ -1,4 +1,4 @@
-"""The engine's end of the two pipes: commands in, events out."""
+"""The engine's end of the two pipes: commands in, events out. Orders may come through a mailbox as well."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from app.events import (
     command_from_json,
     event_to_json,
 )
+from app.mailbox import SECONDS_BETWEEN_LOOKS, Mailbox
 
 
 class ClientIsGone(BaseException):
@@ -33,6 +34,8 @@ class Channel:
     ----------
     stop_asked, paused, checkpoint_asked : bool
         What the commands so far amount to; whoever writes the checkpoint resets the last one.
+    mailbox : Mailbox or None
+        Where orders of other processes may be.
     """
 
     def __init__(self, commands: int, events: int) -> None:
@@ -44,6 +47,7 @@ class Channel:
         self.stop_asked = False
         self.paused = False
         self.checkpoint_asked = False
+        self.mailbox: Mailbox | None = None
 
     def first_command(self) -> Command:
         """Wait for the first command and return it."""
@@ -54,18 +58,31 @@ class Channel:
 
     def obey(self, *, wait: bool = False) -> None:
         """Take note of the commands that have come since the last call; with `wait`, of one at least."""
-        while select.select([self._commands], [], [], None if wait else 0)[0]:
+        while True:
+            commands = self._piped_commands(wait)
+            if self.mailbox is not None:
+                commands += self.mailbox.take()
+            for command in commands:
+                self._take_note(command)
+            if commands or not wait:
+                return
+
+    def _piped_commands(self, wait: bool) -> list[Command]:
+        """Return the commands of the pipe; with `wait`, wait for one, or until the mailbox is to be looked into."""
+        patience = 0.0 if not wait else None if self.mailbox is None else SECONDS_BETWEEN_LOOKS
+        while select.select([self._commands], [], [], patience)[0]:
             self._read()
-            wait = False
+            patience = 0.0
         *lines, self._unread = self._unread.split(b"\n")
-        for line in lines:
-            command = command_from_json(line)
-            if isinstance(command, StopCommand):
-                self.stop_asked = True
-            elif isinstance(command, (PauseCommand, GoCommand)):
-                self.paused = isinstance(command, PauseCommand)
-            elif isinstance(command, CheckpointCommand):
-                self.checkpoint_asked = True
+        return [command_from_json(line) for line in lines]
+
+    def _take_note(self, command: Command) -> None:
+        if isinstance(command, StopCommand):
+            self.stop_asked = True
+        elif isinstance(command, (PauseCommand, GoCommand)):
+            self.paused = isinstance(command, PauseCommand)
+        elif isinstance(command, CheckpointCommand):
+            self.checkpoint_asked = True
 
     def send(self, event: Event) -> None:
         """Report `event`."""

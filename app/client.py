@@ -16,6 +16,8 @@ from types import TracebackType
 from typing import IO
 
 from app.events import (
+    BatchFinished,
+    BatchStarted,
     CheckpointCommand,
     Command,
     DeviceReport,
@@ -25,6 +27,7 @@ from app.events import (
     GoCommand,
     Log,
     PauseCommand,
+    Paused,
     Progress,
     Started,
     StopCommand,
@@ -54,7 +57,7 @@ class Engine:
 
     Parameters
     ----------
-    command : RunCommand or ProbeCommand
+    command : RunCommand, BatchCommand or ProbeCommand
         What it shall do.
     recording : text file, optional
         Gets every event as a line of JSON, with the wall-clock ``time`` added. A run with a directory records them
@@ -64,6 +67,8 @@ class Engine:
     ----------
     search_began : bool
         Whether it has said so; from then on `stop` gets an answer soon.
+    died : bool
+        Whether it ended without a last event of its own.
     directory : str or None
         The absolute path of its run directory, once it has said so.
     last_words : deque of str
@@ -88,11 +93,13 @@ class Engine:
         self._in_directory: IO[str] | None = None
         self._unrecorded: list[str] = []
         self._began = self._last_record = time.monotonic()
+        self._paused = False
         self.directory: str | None = None
         self._pending: deque[Event] = deque()
         self._ended = False
         self._unread = {"events": b"", "words": b""}
         self.search_began = False
+        self.died = False
         self.last_words: deque[str] = deque(maxlen=_LAST_WORDS_LINES)
 
         commands_below, self._commands = os.pipe()
@@ -156,9 +163,9 @@ class Engine:
         Returns
         -------
         Event or None
-            None if nothing came in time, or after the last event. The last one is a `Finished`, a `Failed` or
-            a `DeviceReport`, always: for an engine that died the client makes a `Failed` that says how, with
-            the engine's last words.
+            None if nothing came in time, or after the last event. The last one is a `Finished`, a `BatchFinished`, a
+            `Failed` or a `DeviceReport`, always: for an engine that died the client makes a `Failed` that says how,
+            with the engine's last words.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         while not self._pending:
@@ -171,7 +178,7 @@ class Engine:
             for key, _ in self._selector.select(left)[:1]:
                 self._read(key.data, key.fd)
         event = self._pending.popleft()
-        self._ended = self._ended or isinstance(event, (Finished, Failed, DeviceReport))
+        self._ended = self._ended or isinstance(event, (Finished, BatchFinished, Failed, DeviceReport))
         return event
 
     def events(self) -> Iterator[Event]:
@@ -214,6 +221,7 @@ class Engine:
         if not data:
             self._selector.unregister(descriptor)
             if source == "events":
+                self.died = True
                 self._take(self._obituary())
 
     def _split(self, source: str, data: bytes) -> None:
@@ -249,6 +257,8 @@ class Engine:
             if isinstance(event, Started):
                 self.search_began = True
                 self.directory = event.directory
+            elif isinstance(event, BatchStarted):
+                self.search_began = True
             self._record_in_directory(event, line)
         except OSError as error:
             raise EngineError(f"cannot record the events: {error.strerror}") from error
@@ -267,9 +277,13 @@ class Engine:
             line = "".join([*self._unrecorded, line])
         now = time.monotonic()
         if isinstance(event, Progress):
-            if now - self._last_record < _SHARE_BETWEEN_RECORDS * (now - self._began):
+            if not self._paused and now - self._last_record < _SHARE_BETWEEN_RECORDS * (now - self._began):
                 return
             self._last_record = now
+            # That it goes on, its followers learn from this one alone.
+            self._paused = False
+        elif isinstance(event, Paused):
+            self._paused = True
         _write_line(self._in_directory, line)
 
 

@@ -1,0 +1,1 @@
+"""The dashboard: a Textual app that starts, follows, replays and compares runs. It never imports Taichi."""

@@ -1,0 +1,171 @@
+"""What a user can do in the dashboard: the one table of which keys, footer, command palette and help are made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from textual.binding import Binding, BindingType
+from textual.keys import Keys, format_key
+
+EVERYWHERE = "everywhere"
+_NAMED_KEYS = frozenset(name for key in Keys for name in (key.value, format_key(key.value)))
+
+
+@dataclass(frozen=True)
+class Action:
+    """Something that a user can do.
+
+    Parameters
+    ----------
+    name : str
+        The method ``action_<name>`` of the screen, or of the app for those of `EVERYWHERE`, does it. With the screen
+        it is the name by which the settings give it another key: ``run.pause = "p"``.
+    screen : str
+        The screen on which it can be done, or `EVERYWHERE`.
+    keys : str
+        Keys, separated by commas, as Textual names them.
+    title : str
+        One or two words, for the footer and the palette.
+    help : str
+        A sentence.
+    in_footer : bool
+        At most eight are shown at once: those of `EVERYWHERE` and of the screen together.
+    """
+
+    name: str
+    screen: str
+    keys: str
+    title: str
+    help: str
+    in_footer: bool = False
+
+    @property
+    def id(self) -> str:
+        """The name in the settings, such as ``run.pause``."""
+        return f"{self.screen}.{self.name}"
+
+    def binding(self) -> Binding:
+        """Return what Textual is to know of it."""
+        return Binding(self.keys, self.name, self.title, show=self.in_footer, id=self.id, tooltip=self.help)
+
+
+ACTIONS = (
+    Action("show_new", EVERYWHERE, "f2", "New", "Choose a graph and begin a run.", in_footer=True),
+    Action("show_run", EVERYWHERE, "f3", "Run", "Watch the run.", in_footer=True),
+    Action("show_cycles", EVERYWHERE, "f4", "Cycles", "Browse the cycles that a run has listed.", in_footer=True),
+    Action(
+        "show_runs", EVERYWHERE, "f5", "Runs", "The runs so far: open, resume, compare or delete one.", in_footer=True
+    ),
+    Action("show_help", EVERYWHERE, "f1,question_mark", "Help", "Show every key.", in_footer=True),
+    Action("command_palette", EVERYWHERE, "ctrl+p", "Palette", "Find any action by its name."),
+    Action("quit", EVERYWHERE, "ctrl+q", "Quit", "Leave; a run that goes on can be kept running."),
+    Action("start", "new", "ctrl+r", "Start", "Begin the run.", in_footer=True),
+    Action("pause", "run", "space", "Pause", "Halt the search after this slice, or let it go on.", in_footer=True),
+    Action("stop", "run", "s", "Stop", "End the search; what was found is kept, with a checkpoint.", in_footer=True),
+    Action("checkpoint", "run", "k", "Checkpoint", "Write a checkpoint now."),
+    Action("resume", "run", "r", "Resume", "Go on with a run that was stopped or has died."),
+    Action("freeze", "run", "f", "Freeze", "Hold the picture still; the search goes on.", in_footer=True),
+    Action("scale", "run", "l", "Log/linear", "Draw the curves on a logarithmic or on a linear scale."),
+    Action("go_to", "cycles", "slash,g", "Go to", "Go to the cycle of a number.", in_footer=True),
+    Action(
+        "filter", "cycles", "f", "Filter", "Show only cycles of some lengths, or through some vertices.", in_footer=True
+    ),
+    Action("sort", "cycles", "s", "Sort", "Sort by length: longest first, shortest first, as found.", in_footer=True),
+    Action("copy", "cycles", "y", "Copy", "Copy the cycle to the clipboard."),
+    Action("zoom_in", "cycles", "plus,equals_sign", "Zoom in", "Show less of the graph, larger."),
+    Action("zoom_out", "cycles", "minus", "Zoom out", "Show more of the graph, smaller."),
+    Action("fit", "cycles", "0", "Fit", "Show the whole graph."),
+    Action("pan_left", "cycles", "shift+left", "Look left", "Move the view of the drawing to the left."),
+    Action("pan_right", "cycles", "shift+right", "Look right", "Move the view of the drawing to the right."),
+    Action("pan_up", "cycles", "shift+up", "Look up", "Move the view of the drawing up."),
+    Action("pan_down", "cycles", "shift+down", "Look down", "Move the view of the drawing down."),
+    Action("alone", "cycles", "o", "Cycle alone", "Draw the cycle alone, as a ring, or in the graph."),
+    Action("drawing", "cycles", "d", "Drawing", "Show or hide the drawing."),
+    Action("cancel", "cycles", "escape", "Stop sorting", "Stop sorting or filtering; else show all cycles again."),
+    Action("open", "runs", "enter", "Open", "Watch this run, or look at what it found.", in_footer=True),
+    Action("resume", "runs", "r", "Resume", "Go on with this run.", in_footer=True),
+    Action("compare", "runs", "c", "Compare", "Mark this run; two marked runs are shown side by side.", in_footer=True),
+    Action(
+        "sort", "runs", "s", "Sort", "Sort by the next column; a click on a heading sorts by it, twice turns round."
+    ),
+    Action("delete", "runs", "delete,d", "Delete", "Delete the folder of this run, after a question."),
+    Action(
+        "scale", "compare", "l", "Log/linear", "Draw the curves on a logarithmic or on a linear scale.", in_footer=True
+    ),
+)
+
+
+def actions_of(screen: str) -> Iterator[Action]:
+    """Yield the actions of one screen, in the order of the table."""
+    return (action for action in ACTIONS if action.screen == screen)
+
+
+def bindings_of(screen: str) -> list[BindingType]:
+    """Return the key bindings of one screen, for its ``BINDINGS``."""
+    return [action.binding() for action in actions_of(screen)]
+
+
+def keys_of(action: Action, chosen: dict[str, str]) -> list[str]:
+    """Return the keys of an action, given those that the user has chosen for some."""
+    return [key.strip() for key in chosen.get(action.id, action.keys).split(",")]
+
+
+def usable_keys(wanted: dict[str, str]) -> tuple[dict[str, str], list[str]]:
+    """Check the keys that a user wants instead of those of the table.
+
+    Parameters
+    ----------
+    wanted : dict of str to str
+        For the id of an action, its keys, separated by commas.
+
+    Returns
+    -------
+    dict of str to str
+        Those that can be had.
+    list of str
+        For each of the others, what is wrong with it.
+    """
+    own = {action.id: action.keys for action in ACTIONS}
+    usable = dict(wanted)
+    faults: list[str] = []
+    while True:
+        keys = {**own, **{name: chosen for name, chosen in usable.items() if name in own}}
+        for name, chosen in usable.items():
+            fault = _fault(name, chosen, keys)
+            if fault is not None:
+                break
+        else:
+            return usable, faults
+        faults.append(f"keys: {name} = {chosen!r} is passed over: {fault}")
+        # Its own keys come back, which another may have taken.
+        del usable[name]
+
+
+def _fault(name: str, chosen: str, keys: dict[str, str]) -> str | None:
+    if name not in keys:
+        return "there is no such action; the help screen lists them"
+    strange = sorted(key for key in _split(chosen) if not _is_key(key))
+    if strange:
+        return f"{strange[0]!r} is no key"
+    for other, taken in keys.items():
+        shared = _split(chosen) & _split(taken)
+        meet = {_screen_of(name), _screen_of(other)}
+        if other != name and shared and (len(meet) == 1 or EVERYWHERE in meet):
+            return f"{other} has that key"
+    return None
+
+
+def _split(keys: str) -> set[str]:
+    """Return single keys as they are shown: ``?`` and ``question_mark`` are the same."""
+    return {format_key(key.strip()) for key in keys.split(",")}
+
+
+def _screen_of(action_id: str) -> str:
+    return action_id.partition(".")[0]
+
+
+def _is_key(shown: str) -> bool:
+    """Return whether something that is shown as a key is one, with or without ctrl and the like."""
+    base = shown if len(shown) == 1 else shown.rpartition("+")[2]
+    return len(base) == 1 or base in _NAMED_KEYS

@@ -1,0 +1,62 @@
+"""The messages by which the state of the dashboard changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from textual.message import Message
+
+from app.events import RunCommand
+from app.tui.run_state import RunState
+
+
+class RunChanged(Message):
+    """There is news of the run: posted by the app to the screen that is shown, at most ten times a second.
+
+    Parameters
+    ----------
+    state : RunState
+    """
+
+    def __init__(self, state: RunState) -> None:
+        super().__init__()
+        self.state = state
+
+
+class StartRun(Message):
+    """A screen asks the app to begin a run, or to resume one, and to show it.
+
+    Parameters
+    ----------
+    command : RunCommand
+    """
+
+    def __init__(self, command: RunCommand) -> None:
+        super().__init__()
+        self.command = command
+
+
+class OpenRun(Message):
+    """A screen asks the app to show the run of a directory: live if an engine is at work in it, else as it ended.
+
+    Parameters
+    ----------
+    directory : Path
+    """
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__()
+        self.directory = directory
+
+
+class CompareRuns(Message):
+    """A screen asks the app to show two runs side by side.
+
+    Parameters
+    ----------
+    directories : (Path, Path)
+    """
+
+    def __init__(self, directories: tuple[Path, Path]) -> None:
+        super().__init__()
+        self.directories = directories

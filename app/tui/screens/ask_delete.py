@@ -1,0 +1,73 @@
+"""The question before the folder of a run is deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Button, Static
+
+from app.commands.terminal import bytes_text
+from app.history import RunSummary
+from app.tui.run_list import title, with_home
+
+_MOST_NAMED = 3
+
+
+class AskDelete(ModalScreen[bool]):
+    """Asks whether to delete a run; no is the default.
+
+    Parameters
+    ----------
+    run : RunSummary
+    foreign : sequence of str
+        What lies in its folder and is not of the run.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("escape,n", "answer(False)", "No"),
+        ("y", "answer(True)", "Yes"),
+        ("left", "app.focus_previous", "Left"),
+        ("right", "app.focus_next", "Right"),
+    ]
+    AUTO_FOCUS = "#no"
+
+    def __init__(self, run: RunSummary, foreign: Sequence[str]) -> None:
+        super().__init__()
+        self._lines = _question(run, foreign)
+
+    def compose(self) -> ComposeResult:
+        """Put the question together."""
+        with Vertical(classes="question"):
+            yield Static("\n".join(self._lines), markup=False)
+            with Horizontal(classes="buttons"):
+                yield Button("No, keep it", id="no", variant="primary")
+                yield Button("Yes, delete", id="yes", variant="error")
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        """Answer."""
+        event.stop()
+        self.dismiss(event.button.id == "yes")
+
+    def action_answer(self, answer: bool) -> None:
+        """Answer by a key."""
+        self.dismiss(answer)
+
+
+def _question(run: RunSummary, foreign: Sequence[str]) -> list[str]:
+    what = f"{run.listed:,} listed cycles" if run.lists else f"the counts of {run.cycles:,} cycles"
+    lines = [
+        f"Delete the run of {title(run)}?",
+        "",
+        with_home(run.path.resolve()),
+        f"goes for good, with {what}.",
+        f"That frees {bytes_text(run.disk_bytes)} of the disk.",
+    ]
+    if foreign:
+        more = f" and {len(foreign) - _MOST_NAMED} more" if len(foreign) > _MOST_NAMED else ""
+        lines += ["", f"! It takes with it what no run has made: {', '.join(foreign[:_MOST_NAMED])}{more}"]
+    return [*lines, ""]

@@ -1,0 +1,65 @@
+"""The cycles of two runs by length, side by side, with what differs marked."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from app.tui.widgets.glyphs import plain_scroll_bars
+
+_HEADINGS = ("length", "cycles A", "cycles B", "B - A")
+
+
+class CountsTable(ScrollView, can_focus=True):
+    """A line for each length that has cycles in either run; the first line, the heading, stays."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"counts--heading", "counts--same", "counts--different"}
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._rows: list[tuple[str, str, str, str]] = []
+        self._widths: tuple[int, ...] = ()
+
+    def on_mount(self) -> None:
+        """Take up what the user wants of characters."""
+        plain_scroll_bars(self)
+
+    def show(self, first: dict[int, int], second: dict[int, int]) -> None:
+        """Show the cycles by length of both."""
+        self._rows = count_rows(first, second)
+        self._widths = tuple(max(len(row[column]) for row in [_HEADINGS, *self._rows]) for column in range(4))
+        self.virtual_size = Size(sum(self._widths) + 2 * 3, len(self._rows) + 1)
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """Return one line that is in view."""
+        row = y - 1 + self.scroll_offset.y
+        if y == 0:
+            cells, styles = _HEADINGS, ("heading", "heading")
+        elif row < len(self._rows):
+            cells = self._rows[row]
+            styles = ("same", "same" if cells[3] == "=" else "different")
+        else:
+            return Strip.blank(self.size.width, self.rich_style)
+        *texts, last = (f"{cell:>{width}}  " for cell, width in zip(cells, self._widths, strict=True))
+        strip = Strip(
+            [
+                Segment(text, self.get_component_rich_style(f"counts--{style}"))
+                for text, style in zip(("".join(texts), last), styles, strict=True)
+            ]
+        )
+        return strip.crop_extend(self.scroll_offset.x, self.scroll_offset.x + self.size.width, self.rich_style)
+
+
+def count_rows(first: dict[int, int], second: dict[int, int]) -> list[tuple[str, str, str, str]]:
+    """Return for each length the length, both counts, and ``=`` or the signed difference, as text."""
+    rows = []
+    for length in sorted(first.keys() | second.keys()):
+        a, b = first.get(length, 0), second.get(length, 0)
+        if a or b:
+            rows.append((str(length), f"{a:,}", f"{b:,}", "=" if a == b else f"{b - a:+,}"))
+    return rows

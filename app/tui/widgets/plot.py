@@ -1,0 +1,301 @@
+"""Curves drawn with characters: counts by length, on a logarithmic or a linear scale. Knows nothing of Textual."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+AXIS, TEXT = "axis", "text"
+_SMALLEST_WIDTH, _SMALLEST_HEIGHT = 20, 5
+_ROWS_LEFT_BY_A_LONG_LEGEND = 6
+_UNITS = ("", "k", "M", "G", "T", "P")
+# The dots of a braille character, by column and row.
+_DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
+_DASH = 4
+# Where a point of one run and one of the other have the same place.
+_BOTH, _ASCII_BOTH = "◉", "8"
+
+Row = list[tuple[str, str]]
+"""Pieces of a line of text, each with the part of the picture that it belongs to."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a curve is told apart from the others where there is no colour.
+
+    Parameters
+    ----------
+    marker : str
+        Stands at each of its points; empty for a bare line.
+    dashed : bool
+    letter : str
+        What it is drawn with where there is only ASCII.
+    sample : str
+        How the legend shows it.
+    """
+
+    marker: str
+    dashed: bool
+    letter: str
+    sample: str
+
+
+LOOKS = {
+    "paths": Look("", False, ".", "⠒⠒⠒"),
+    "cycles": Look("●", False, "o", "⠒●⠒"),
+    "other-paths": Look("", True, ",", "⠒ ⠒"),
+    "other-cycles": Look("○", True, "x", " ○ "),
+}
+"""The four curves that a chart can have, by part."""
+_LINE_LETTERS = frozenset(look.letter for look in LOOKS.values() if not look.marker)
+
+
+@dataclass(frozen=True)
+class Series:
+    """One curve.
+
+    Parameters
+    ----------
+    part : str
+        One of `LOOKS`.
+    name : str
+        For the legend.
+    meaning : str
+        For a legend that has more room.
+    counts : dict of int to int
+        By length. What is 0, or not there, is not drawn.
+    """
+
+    part: str
+    name: str
+    meaning: str
+    counts: dict[int, int]
+
+
+def draw(series: Sequence[Series], width: int, height: int, *, log: bool = True, ascii_only: bool = False) -> list[Row]:
+    """Return a picture of the curves.
+
+    Parameters
+    ----------
+    series : sequence of Series
+        Later ones are drawn over earlier ones.
+    width, height : int
+        Size in characters; every row has this width.
+    log : bool
+        Logarithmic scale, else linear.
+    ascii_only : bool
+        Use no other characters.
+
+    Returns
+    -------
+    list of list of (str, str)
+        For each row pieces of text with their part: `AXIS`, `TEXT`, or that of a series.
+    """
+    if width < _SMALLEST_WIDTH or height < _SMALLEST_HEIGHT:
+        return _filled([[("too small for a chart"[:width], TEXT)]], width, height)
+    legend = _legend(series, width, height, log=log, ascii_only=ascii_only)
+    points = [sorted((length, count) for length, count in one.counts.items() if count > 0) for one in series]
+    if not any(points):
+        empty: list[Row] = [[]] * ((height - len(legend)) // 2) + [[(f"{'no counts by length':^{width}}", TEXT)]]
+        return _filled(empty, width, height - len(legend)) + legend
+    rows = height - len(legend) - 2
+    scale = _Scale.of(max(count for one in points for _, count in one), rows, log=log)
+    margin = max(len(label) for label in scale.ticks.values())
+    lengths = [length for one in points for length, _ in one]
+    first, last = min(lengths), max(max(lengths), min(lengths) + 1)
+    canvas = _Canvas(width - margin - 1, rows, ascii_only=ascii_only)
+    for one, places in zip(series, points, strict=True):
+        canvas.curve(
+            [((length - first) / (last - first), scale.place(count)) for length, count in places],
+            LOOKS[one.part],
+            one.part,
+        )
+    vertical, tick = ("|", "+") if ascii_only else ("│", "┤")
+    picture = []
+    for row, pieces in enumerate(canvas.rows()):
+        label = scale.ticks.get(row)
+        edge = f"{label:>{margin}}{tick}" if label is not None else " " * margin + vertical
+        picture.append([(edge, AXIS), *pieces])
+    return picture + _lengths_axis(first, last, canvas.width, margin, ascii_only=ascii_only) + legend
+
+
+@dataclass(frozen=True)
+class _Scale:
+    top: int
+    log: bool
+    ticks: dict[int, str]
+
+    @classmethod
+    def of(cls, largest: int, rows: int, *, log: bool) -> _Scale:
+        if log:
+            top = max(math.ceil(math.log10(largest)), 1)
+            step = -(-top * 2 // max(rows - 1, 1)) if rows < 2 * top + 1 else 1
+            scale = cls(top, True, {})
+            marks = [10**power for power in range(0, top + 1, step)]
+        else:
+            step = _nice_step(largest, max(rows // 3, 1))
+            top = -(-largest // step) * step
+            scale = cls(top, False, {})
+            marks = list(range(0, top + 1, step))
+        return cls(scale.top, log, {_cell(scale.place(mark), rows): short_count(mark) for mark in marks})
+
+    def place(self, count: int) -> float:
+        """Return where a count lies between the bottom, 0, and the top, 1."""
+        return math.log10(count) / self.top if self.log else count / self.top
+
+
+class _Canvas:
+    """Characters of which each holds 2 x 4 dots, or one letter."""
+
+    def __init__(self, width: int, height: int, *, ascii_only: bool) -> None:
+        self.width, self._height, self._ascii = width, height, ascii_only
+        self._dots: dict[tuple[int, int], int] = {}
+        self._letters: dict[tuple[int, int], str] = {}
+        self._parts: dict[tuple[int, int], str] = {}
+
+    def curve(self, points: Sequence[tuple[float, float]], look: Look, part: str) -> None:
+        """Draw a curve through points with both coordinates in 0 to 1."""
+        if self._ascii and look.marker:
+            markers, letter = points, look.letter
+        else:
+            columns, rows = (self.width, self._height) if self._ascii else (2 * self.width, 4 * self._height)
+            dots = [(round(x * (columns - 1)), round((1 - y) * (rows - 1))) for x, y in points]
+            for step, dot in enumerate(_line(dots)):
+                if not (look.dashed and step // _DASH % 2):
+                    self._dot(dot, look, part)
+            markers, letter = (points if look.marker else ()), look.marker
+        for x, y in markers:
+            cell = (round(x * (self.width - 1)), _cell(y, self._height))
+            if self._letters.get(cell, letter) not in (letter, *_LINE_LETTERS):
+                self._letter(cell, _ASCII_BOTH if self._ascii else _BOTH, TEXT)
+            else:
+                self._letter(cell, letter, part)
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows, from the top."""
+        for row in range(self._height):
+            pieces: Row = []
+            for column in range(self.width):
+                cell = (column, row)
+                dots = self._dots.get(cell, 0)
+                character = self._letters.get(cell) or (chr(0x2800 + dots) if dots else " ")
+                part = self._parts.get(cell, TEXT)
+                if pieces and pieces[-1][1] == part:
+                    pieces[-1] = (pieces[-1][0] + character, part)
+                else:
+                    pieces.append((character, part))
+            yield pieces
+
+    def _dot(self, dot: tuple[int, int], look: Look, part: str) -> None:
+        x, y = dot
+        if self._ascii:
+            self._letter(dot, look.letter, part)
+            return
+        cell = (x // 2, y // 4)
+        self._dots[cell] = self._dots.get(cell, 0) | _DOTS[x % 2][y % 4]
+        self._parts[cell] = part
+
+    def _letter(self, cell: tuple[int, int], letter: str, part: str) -> None:
+        self._letters[cell] = letter
+        self._parts[cell] = part
+
+
+def short_count(count: int) -> str:
+    """Return a round count for an axis: ``100``, ``10k``, ``2.5M``, ``1e18``."""
+    power = 0
+    while count >= 1000 ** (power + 1):
+        power += 1
+    if power >= len(_UNITS):
+        # It may be too large for a float.
+        digits = str(count)
+        return f"{digits[0]}{f'.{digits[1]}' if digits[1] != '0' else ''}e{len(digits) - 1}"
+    return f"{count / 1000**power:.4g}{_UNITS[power]}"
+
+
+def _line(dots: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield every dot on the way through some dots."""
+    yield from dots[:1]
+    for (x, y), (to_x, to_y) in pairwise(dots):
+        steps = max(abs(to_x - x), abs(to_y - y))
+        for step in range(1, steps + 1):
+            yield x + round((to_x - x) * step / steps), y + round((to_y - y) * step / steps)
+
+
+def _cell(place: float, rows: int) -> int:
+    return round((1 - place) * (4 * rows - 1)) // 4
+
+
+def _nice_step(span: int, most: int) -> int:
+    """Return 1, 2 or 5 times a power of ten: the smallest step that goes into `span` at most so many times."""
+    power = 1
+    while True:
+        for factor in (1, 2, 5):
+            if factor * power * most >= span:
+                return factor * power
+        power *= 10
+
+
+def _lengths_axis(first: int, last: int, width: int, margin: int, *, ascii_only: bool) -> list[Row]:
+    corner, flat, tick = ("+", "-", "+") if ascii_only else ("└", "─", "┴")
+    caption = " vertices"
+    room = width - len(caption)
+    step = _nice_step(last - first, max(width // (len(str(last)) + 3), 1))
+    line, labels = [flat] * width, [" "] * width
+    for length in range(-(-first // step) * step, last + 1, step):
+        column = round((length - first) / (last - first) * (width - 1))
+        line[column] = tick
+        text = str(length)
+        start = min(max(column - (len(text) - 1) // 2, 0), width - len(text))
+        if labels[max(start - 1, 0) : start + len(text)] == [" "] * (start + len(text) - max(start - 1, 0)):
+            labels[start : start + len(text)] = text
+    written = "".join(labels)
+    if room > 0 and not written[room:].strip():
+        written = written[:room] + caption
+    return [
+        [(" " * margin + corner + "".join(line), AXIS)],
+        [(" " * (margin + 1) + written, AXIS)],
+    ]
+
+
+def _legend(series: Sequence[Series], width: int, height: int, *, log: bool, ascii_only: bool) -> list[Row]:
+    scale = "log scale" if log else "linear scale"
+    long = [f"{one.name}: {one.meaning}" for one in series]
+    room = width - 5 - len(scale) - 2
+    if series and height - 2 - len(series) >= _ROWS_LEFT_BY_A_LONG_LEGEND and all(len(text) <= room for text in long):
+        rows: list[Row] = [
+            [(f" {_sample(one, ascii_only)} ", one.part), (text, TEXT)] for one, text in zip(series, long, strict=True)
+        ]
+        rows[0] = _with_end(rows[0], scale, width)
+        if any(one.part == "other-cycles" for one in series):
+            rows[-1] = [*rows[-1], (f"   {_ASCII_BOTH if ascii_only else _BOTH} both", TEXT)]
+        return _filled(rows, width, len(rows))
+    row: Row = []
+    for one in series:
+        row += [(f" {_sample(one, ascii_only)} ", one.part), (f"{one.name} ", TEXT)]
+    if any(one.part == "other-cycles" for one in series):
+        row.append((f" {_ASCII_BOTH if ascii_only else _BOTH} both ", TEXT))
+    return _filled([_with_end(row, scale, width)], width, 1)
+
+
+def _sample(one: Series, ascii_only: bool) -> str:
+    look = LOOKS[one.part]
+    return (f" {look.letter} " if look.marker else look.letter * 3) if ascii_only else look.sample
+
+
+def _with_end(row: Row, end: str, width: int) -> Row:
+    gap = width - sum(len(text) for text, _ in row) - len(end)
+    return [*row, (" " * gap + end, AXIS)] if gap > 0 else row
+
+
+def _filled(rows: Iterable[Row], width: int, height: int) -> list[Row]:
+    """Bring rows to a width, and add empty ones up to a height."""
+    result: list[Row] = []
+    for row in rows:
+        left, kept = width, []
+        for text, part in row:
+            kept.append((text[:left], part))
+            left -= len(kept[-1][0])
+        result.append([*kept, (" " * left, TEXT)])
+    return result + [[(" " * width, TEXT)] for _ in range(height - len(result))]

@@ -1,0 +1,83 @@
+"""Where vertices are drawn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from app.drawing import LARGEST_LAID_OUT, can_be_drawn, layout_of
+from app.formats import LoadedGraph, load_graph
+from kernels_ti.errors import OptionError
+from kernels_ti.graph import Graph
+
+
+def edge_lengths(loaded, places):
+    u, v = loaded.graph.edges().T
+    return np.linalg.norm(places[u] - places[v], axis=1)
+
+
+def test_a_grid_is_drawn_as_one():
+    places = layout_of(load_graph("grid:3x4"))
+    assert places[0].tolist() == [0, 0]
+    assert places[5].tolist() == [1, -1]
+    # Another graph of that title is not.
+    other = LoadedGraph(load_graph("cycle:12").graph, "grid:3x4")
+    assert edge_lengths(other, layout_of(other)).std() < 1e-3
+
+
+def test_places_of_the_file_are_taken_if_each_vertex_has_one():
+    loaded = load_graph("grid:2x2")
+    positions = {v: (float(v), float(v * v)) for v in range(4)}
+    placed = replace(loaded, positions=positions)
+    assert layout_of(placed).tolist() == [list(positions[v]) for v in range(4)]
+    for bad in ({0: (1.0, 2.0)}, dict.fromkeys(range(4), (1.0, 1.0)), {**positions, 2: (float("nan"), 0.0)}):
+        assert np.array_equal(layout_of(replace(loaded, positions=bad)), layout_of(loaded))
+
+
+@pytest.mark.parametrize("graph", ["cycle:12", "complete:9"])
+def test_cycles_and_complete_graphs_are_circles(graph):
+    places = layout_of(load_graph(graph))
+    radius = np.linalg.norm(places - places.mean(axis=0), axis=1)
+    assert np.ptp(radius) < 0.02 * radius.mean()
+    apart = np.linalg.norm(places[:, None] - places, axis=2) + 10 * np.eye(len(places))
+    assert apart.min() > 0.3 * radius.mean()
+
+
+def test_distances_are_those_of_the_graph():
+    places = layout_of(load_graph("path:9"))
+    assert np.allclose(np.abs(np.diff(places[:, 0])), 1, atol=0.02)
+    ladder = load_graph("ladder:12")
+    assert np.allclose(edge_lengths(ladder, layout_of(ladder)), 1, atol=0.25)
+
+
+@pytest.mark.parametrize("graph", ["karate", "gnp:60,0.1,1", "hypercube:4", "bipartite:3x9", "path:1", "path:2"])
+def test_a_drawing_is_the_same_each_time_and_keeps_vertices_apart(graph):
+    loaded = load_graph(graph)
+    places = layout_of(loaded)
+    assert np.isfinite(places).all()
+    assert np.array_equal(places, layout_of(loaded))
+    apart = np.linalg.norm(places[:, None] - places, axis=2) + 10 * np.eye(len(places))
+    assert apart.min() > 0.05
+
+
+def test_components_lie_side_by_side():
+    squares = [(8 * i + j, 8 * i + (j + 1) % 8) for i in range(3) for j in range(8)]
+    loaded = LoadedGraph(Graph.from_edges(26, squares), "squares")
+    places = layout_of(loaded)
+    boxes = [(part.min(axis=0), part.max(axis=0)) for part in [*np.split(places[:24], 3), places[24:25], places[25:]]]
+    for i, (low, high) in enumerate(boxes):
+        for other_low, other_high in boxes[:i]:
+            assert (high < other_low - 0.5).any() or (other_high < low - 0.5).any()
+
+
+def test_too_large_a_graph_is_refused():
+    loaded = load_graph(f"cycle:{LARGEST_LAID_OUT + 1}")
+    assert not can_be_drawn(loaded)
+    with pytest.raises(OptionError, match="too large to draw"):
+        layout_of(loaded)
+    placed = replace(loaded, positions={v: (float(v), 0.0) for v in range(loaded.graph.n)})
+    assert can_be_drawn(placed)
+    assert can_be_drawn(load_graph("grid:40x40"))
+    assert not can_be_drawn(LoadedGraph(Graph.from_edges(0, []), "empty"))

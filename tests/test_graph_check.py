@@ -1,0 +1,75 @@
+"""The look at a graph before the start: right where the graph is made, and where it is only worked out."""
+
+from __future__ import annotations
+
+import pytest
+
+import app.graph_check
+from app.generators import known_kinds
+from app.graph_check import GraphFacts, check_graph, check_overlap
+from kernels_ti.errors import GraphError
+
+SMALL = (
+    "grid:1", "grid:1x1", "grid:2x3x4", "cycle:3", "path:1", "path:2", "path:3", "wheel:3", "wheel:4", "complete:1",
+    "complete:7", "bipartite:1x1", "bipartite:2x9", "hypercube:0", "hypercube:1", "hypercube:5", "ladder:1", "ladder:2",
+    "ladder:3", "regular:3,60,1", "regular:0,4,1",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("spec", [*SMALL, *(kind.example for kind in known_kinds() if kind.example != kind.name)])
+def test_what_is_worked_out_is_what_is_made(spec, monkeypatch):
+    try:
+        made = check_graph(spec)
+    except GraphError:
+        assert app.graph_check._known_before(spec)[0] <= app.graph_check.LARGEST_MADE
+        return
+    monkeypatch.setattr(app.graph_check, "LARGEST_MADE", -1)
+    found = check_graph(spec)
+    assert found.n == made.n
+    assert found.m in (made.m, None)
+    assert found.max_degree in (made.max_degree, None)
+
+
+def test_large_graphs_are_not_made(monkeypatch):
+    monkeypatch.setattr(app.graph_check, "load_graph", None)
+    for spec, said in (
+        ("complete:5000", "5,000 vertices, 12,497,500 edges, largest degree 4,999"),
+        ("grid:1000x1000", "1,000,000 vertices, 1,998,000 edges, largest degree 4"),
+        ("gnp:5000,0.01,1", "5,000 vertices, about 124,975 edges drawn at random"),
+        ("planar:1000000,1", "1,000,000 vertices, 1,500,000 edges"),
+    ):
+        assert str(check_graph(spec)) == said
+
+
+@pytest.mark.parametrize(
+    ("spec", "why"),
+    [
+        ("complete:10000", "more than the 20,000,000 that are made"),
+        ("complete:-5000", "not made of whole numbers"),
+        ("grid:0x1000000", "sizes start at 1"),
+        ("cycle:1000000x9", "1 number expected, found 2"),
+        ("hypercube:999999999999999999", "more than the 20,000,000"),
+        ("gnp:5000,2,1", "the probability must be from 0 to 1"),
+        ("gnp:5000,0.1", "right is gnp:60,0.1,1"),
+        ("gnp:6000,0.9,1", "more than the 5,000,000 of a random graph"),
+        ("regular:3000,10000,1", "more than the 5,000,000 of a random graph"),
+        ("regular:3,1000001,1", "does not exist"),
+        ("-", "standard input is the keyboard here"),
+        ("gri", "did you mean grid?"),
+    ],
+)
+def test_what_is_wrong_is_said_as_the_engine_says_it(spec, why):
+    with pytest.raises(GraphError) as caught:
+        check_graph(spec)
+    assert why in str(caught.value)
+
+
+def test_a_large_file_is_left_to_the_engine(tmp_path, monkeypatch):
+    path = tmp_path / "graph.txt"
+    path.write_text("1 2\n2 3\n")
+    assert check_graph(str(path)) == GraphFacts(3, 2, 2)
+    monkeypatch.setattr(app.graph_check, "LARGEST_READ", 7)
+    assert str(check_graph(str(path))) == "a file of 8 bytes: too large to look into before the start"
+    assert check_overlap(str(path), None).note.startswith("a file of 8 bytes")
+    with pytest.raises(GraphError, match="no such file; a food web is a file"):
+        check_overlap("grid:7x10", None)

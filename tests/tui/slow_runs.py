@@ -1,0 +1,27 @@
+"""Runs in slow motion (see the fixture ``slow``), so that they can be met in the middle."""
+
+from __future__ import annotations
+
+import time
+
+from app.events import RunCommand
+from app.tui.messages import StartRun
+from tui.pilots import until
+
+GRAPH = "grid:6x9"
+
+
+def command(run, **more):
+    """Return the command of such a run in a directory."""
+    return RunCommand(GRAPH, time.time(), **{"arch": "cpu", "threads": 1, "checkpoint": str(run), **more})
+
+
+async def begin(pilot, run, *, halt=False, **more):
+    """Begin a run in the dashboard and wait until it has found something; halted, it cannot end by itself."""
+    app = pilot.app
+    app.post_message(StartRun(command(run, **more)))
+    await until(pilot, lambda: app.run_state is not None and app.run_state.cycles > 0)
+    assert app.current_mode == "run"
+    if halt:
+        app.session.pause()
+        await until(pilot, lambda: app.run_state.phase == "paused")

@@ -1,0 +1,182 @@
+"""What is drawn: curves, bars, lines of the log."""
+
+from __future__ import annotations
+
+import pytest
+from textual.app import App
+
+from app.tui.run_state import LogLine
+from app.tui.widgets import chart as chart_module
+from app.tui.widgets.chart import EvolutionChart, run_series
+from app.tui.widgets.counts_table import count_rows
+from app.tui.widgets.event_log import EventLog
+from app.tui.widgets.glyphs import bar
+from app.tui.widgets.histogram import Histogram
+from app.tui.widgets.plot import LOOKS, Series, draw, short_count
+from tui.pilots import drive, text_of
+
+PATHS = {length: 10 ** min(length - 2, 60 - length) for length in range(3, 58)}
+CYCLES = {length: 3 ** (length // 2) for length in range(4, 58, 2)}
+TWO = run_series(PATHS, CYCLES)
+FOUR = (*TWO, Series("other-paths", "paths B", "x", CYCLES), Series("other-cycles", "cycles B", "y", CYCLES))
+
+
+def lines(series, width, height, **more):
+    return ["".join(text for text, _ in row) for row in draw(series, width, height, **more)]
+
+
+@pytest.mark.parametrize("ascii_only", [False, True])
+@pytest.mark.parametrize("log", [False, True])
+def test_every_size_is_filled(log, ascii_only):
+    some = [TWO, FOUR, run_series({}, {}), run_series({3: 1}, {}), run_series({3: 10**400}, {7: 1, 8: 0})]
+    for series in some:
+        for width, height in [(150, 40), (80, 14), (40, 8), (39, 5), (21, 6), (19, 8), (3, 2), (1, 1)]:
+            drawn = lines(series, width, height, log=log, ascii_only=ascii_only)
+            assert [len(line) for line in drawn] == [width] * height
+            assert not ascii_only or all(line.isascii() for line in drawn)
+            parts = {part for row in draw(series, width, height, log=log) for _, part in row}
+            assert parts <= {*LOOKS, "axis", "text"}
+
+
+def test_points_lie_where_they_belong():
+    series = run_series({}, {3: 1, 4: 10, 5: 100, 7: 10_000})
+    assert lines(series, 40, 8, ascii_only=True) == [
+        "10k+                                   o",
+        "   |                                    ",
+        "100+                  o                 ",
+        "   |         o                          ",
+        "  1+o                                   ",
+        "   ++--------+--------+-------+--------+",
+        "    3        4        5       6        7",
+        " ... paths T   o  cycles C     log scale",
+    ]
+
+
+def test_a_linear_scale_begins_at_nothing():
+    drawn = lines(run_series({3: 100, 4: 1, 5: 50}, {}), 40, 9, log=False, ascii_only=True)
+    assert drawn[0].startswith("100+.")
+    assert drawn[5].startswith("  0+")
+    assert drawn[-1].endswith("linear scale")
+
+
+def test_the_legend_explains_where_there_is_room():
+    wide = lines(TWO, 80, 14)
+    assert wide[-2].startswith(" ⠒⠒⠒ paths T: chordless paths looked at, by number of vertices ")
+    assert wide[-1].startswith(" ⠒●⠒ cycles C: chordless cycles found, by length ")
+    assert lines(TWO, 40, 8)[-1].split() == ["⠒⠒⠒", "paths", "T", "⠒●⠒", "cycles", "C", "log", "scale"]
+
+
+def test_curves_are_told_apart_without_colour():
+    for ascii_only in (False, True):
+        marks = [(look.letter if ascii_only else look.marker, look.dashed) for look in LOOKS.values()]
+        assert len(set(marks)) == len(LOOKS)
+    drawn = lines(FOUR, 100, 30)
+    # The other run has the same cycles.
+    assert sum(line.count("◉") for line in drawn[:-4]) == len(CYCLES)
+    assert "◉ both" in drawn[-1]
+    apart = (*TWO, Series("other-cycles", "cycles B", "y", {10: 10**9}))
+    assert sum(line.count("○") for line in lines(apart, 100, 30)[:-3]) == 1
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(1, "1"), (500, "500"), (1000, "1k"), (2500, "2.5k"), (10**7, "10M"), (10**15, "1P"), (10**18, "1e18")],
+)
+def test_counts_of_an_axis(count, text):
+    assert short_count(count) == text
+
+
+def test_bars():
+    assert [bar(share, 8, ascii_only=True) for share in (0, 1e-9, 0.5, 0.999, 1)] == ["", "#", "####", "#" * 7, "#" * 8]
+    assert [bar(share, 4, ascii_only=False) for share in (0, 1e-9, 0.5, 0.999, 1)] == ["", "▏", "██", "███▉", "████"]
+
+
+def test_differences_of_two_runs_are_marked():
+    assert count_rows({4: 5, 6: 1000, 8: 0}, {4: 5, 6: 1, 10: 2000}) == [
+        ("4", "5", "5", "="),
+        ("6", "1,000", "1", "-999"),
+        ("10", "0", "2,000", "+2,000"),
+    ]
+
+
+class Stage(App[None]):
+    ascii_only = False
+
+    def __init__(self, widget):
+        super().__init__()
+        self.widget = widget
+
+    def compose(self):
+        yield self.widget
+
+
+def test_the_chart_is_drawn_only_when_something_has_changed(monkeypatch):
+    drawings = []
+    monkeypatch.setattr(chart_module, "draw", lambda *args, **kw: (drawings.append(kw), draw(*args, **kw))[1])
+    widget = EvolutionChart()
+
+    async def steps(pilot):
+        widget.show(TWO)
+        await pilot.pause()
+        assert "cycles C" in text_of(pilot.app)
+        drawn = len(drawings)
+        widget.show(run_series(dict(PATHS), dict(CYCLES)))
+        widget.refresh()
+        await pilot.pause()
+        assert len(drawings) == drawn
+        widget.toggle_scale()
+        await pilot.pause()
+        assert len(drawings) == drawn + 1
+        assert not widget.is_log
+        assert "linear scale" in text_of(pilot.app)
+        pilot.app.theme = "textual-light"
+        await pilot.pause()
+        assert len(drawings) > drawn + 1
+
+    drive(Stage(widget), (60, 20), steps)
+
+
+def test_the_histogram_scrolls_below_its_heading():
+    widget = Histogram()
+
+    async def steps(pilot):
+        assert "no cycles by length" in text_of(pilot.app)
+        widget.show({length: 1000 * length for length in range(3, 103)})
+        await pilot.pause()
+        shown = text_of(pilot.app).splitlines()
+        assert shown[0].split() == ["length", "cycles"]
+        assert shown[1].split()[:2] == ["3", "3,000"]
+        widget.focus()
+        await pilot.press("end")
+        await pilot.pause(0.5)
+        shown = text_of(pilot.app).splitlines()
+        assert shown[0].split() == ["length", "cycles"]
+        assert shown[9].split()[:2] == ["102", "102,000"]
+        assert shown[9].count("█") > 20
+
+    drive(Stage(widget), (60, 10), steps)
+
+
+def test_the_log_stays_at_its_end_unless_it_is_scrolled():
+    widget = EventLog()
+
+    def log(count):
+        return tuple(LogLine(float(i), f"line {i}") for i in range(count))
+
+    async def steps(pilot):
+        widget.show(log(30))
+        await pilot.pause()
+        assert "line 29" in text_of(pilot.app)
+        widget.scroll_to(y=3, animate=False)
+        widget.show(log(40))
+        await pilot.pause()
+        assert text_of(pilot.app).splitlines()[0].split()[1:3] == ["line", "3"]
+        widget.scroll_end(animate=False)
+        widget.show((*log(40), LogLine(50.0, "\x1b[31mred\x1b[0m and \u754c " + "long " * 30)))
+        await pilot.pause()
+        shown = text_of(pilot.app)
+        assert "red and 界 long" in shown
+        assert "\x1b" not in shown
+        assert shown.count("long") == 30
+
+    drive(Stage(widget), (40, 10), steps)

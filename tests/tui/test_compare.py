@@ -1,0 +1,108 @@
+"""Two runs side by side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.app import App
+
+from app.events import Finished, RunCommand
+from app.formats import load_graph
+from app.run_directory import created
+from app.tui.run_state import RunState
+from app.tui.screens.compare import CompareScreen, compare_facts, load_run
+from kernels_ti.errors import CheckpointError, EngineError
+from tui.pilots import LARGE, SMALL, text_of
+from tui.test_run_screen import Stage, notices, play, until
+
+RECORDING = (Path(__file__).parent / "grid-9x10.jsonl").read_bytes()
+COMPLETE = RunState().after(
+    [(1.0, Finished("complete", "a", 9, 12, 4, 5, {4: 5}, 7, 0, {3: 7}, 0, 0, "cpu", "x", 1, 2, 3, share=1.0))]
+)
+
+
+def run_directory(path, recording):
+    with created(path, RunCommand("cycle:5", 0.0), load_graph("cycle:5")) as directory:
+        directory.checkpoint.touch()
+        directory.events.write_bytes(recording)
+    return path
+
+
+class Comparing(Stage):
+    shows = CompareScreen
+
+
+@pytest.fixture
+def directories(tmp_path):
+    """The whole run, and its first session alone, of which the last line is torn."""
+    lines = RECORDING.splitlines(keepends=True)
+    first = [line for line in lines[: len(lines) // 2] if b"interrupted" in line or b"started" in line][:2]
+    return (
+        run_directory(tmp_path / "whole", RECORDING),
+        run_directory(tmp_path / "begun", b"".join(first) + b'{"event": "pro'),
+    )
+
+
+@pytest.mark.parametrize(("size", "ascii_only"), [(SMALL, False), (LARGE, True)])
+def test_two_runs(size, ascii_only, directories):
+    app: App[None] = Comparing(ascii_only=ascii_only)
+
+    async def steps(pilot):
+        await until(lambda: "Nothing to compare yet" in text_of(app))
+        app.screen.set_runs(directories)
+        await until(lambda: "cycles B" in text_of(app) and "whole" in text_of(app))
+        text = text_of(app)
+        assert not ascii_only or text.isascii()
+        rows = [line.split() for line in text.splitlines()]
+        assert rows[0] == ["run", "A", "whole", "B", "begun"]
+        mark = "*" if ascii_only else "≠"
+        assert [row[0] for row in rows[:7] if row[1] == mark] == ["state", "cycles"]
+        for words in ("668,179,142", "32,173,677", "stopped at 4.7%", "paths A", "cycles A", "both", "log scale"):
+            assert words in text
+        await pilot.press("l")
+        await until(lambda: "linear scale" in text_of(app))
+
+    play(app, size, steps)
+
+
+def test_a_run_that_cannot_be_read_is_reported(tmp_path, directories):
+    damaged = run_directory(tmp_path / "damaged", RECORDING[:500] + b"\n")
+    app = Comparing()
+
+    async def steps(pilot):
+        await until(lambda: "Nothing to compare yet" in text_of(app))
+        app.screen.set_runs((directories[0], damaged))
+        await until(lambda: notices(app))
+        assert "Nothing to compare yet" in text_of(app)
+
+    play(app, SMALL, steps)
+    assert "not a line of JSON" in notices(app)[0]
+    assert str(damaged) in notices(app)[0]
+    with pytest.raises(EngineError, match=r"events\.jsonl: line 1: "):
+        load_run(damaged)
+    with pytest.raises(CheckpointError, match="there is no run"):
+        load_run(tmp_path)
+
+
+def test_a_run_without_an_engine_is_lost(tmp_path):
+    lines = RECORDING.splitlines(keepends=True)
+    state = load_run(run_directory(tmp_path / "run", b"".join(lines[:3])))
+    assert state.phase == "lost"
+    assert load_run(run_directory(tmp_path / "empty", b"")).phase == "lost"
+
+
+def differing(other, first=COMPLETE):
+    return [fact.label for fact in compare_facts(first, other, ascii_only=True) if fact.differs]
+
+
+def test_what_should_be_alike_and_is_not_is_marked():
+    assert differing(COMPLETE) == []
+    assert differing(replace(COMPLETE, arch="cuda", seconds=9.0, paths=8)) == []
+    assert differing(replace(COMPLETE, cycles_by_length={4: 4, 5: 1})) == ["cycles"]
+    assert differing(replace(COMPLETE, m=13)) == ["graph"]
+    assert differing(replace(COMPLETE, options={"max_length": 12})) == ["search"]
+    assert differing(replace(COMPLETE, reason="limit")) == ["state"]
+    facts = compare_facts(COMPLETE, replace(COMPLETE, options={"max_length": 9, "part": (1, 4)}), ascii_only=True)
+    assert next(fact.second for fact in facts if fact.label == "search") == "lengths 3 to 9, part 1 of 4"

@@ -1,0 +1,262 @@
+"""Feeds: an engine of one's own, the recording of another's, a replay."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from program import slow_boot
+
+from app.client import Engine
+from app.events import Checkpointed, Failed, Finished, Log, Paused, Progress, RunCommand, Started
+from app.tui.feeds import EngineFeed, FollowFeed, ReplayFeed
+from app.tui.session import RunSession
+from kernels_ti.errors import CheckpointError, EngineError
+
+GRAPH = "grid:6x9"
+
+
+class Watched:
+    """A session that is begun, and what it was told."""
+
+    def __init__(self, feed):
+        self.feed = feed
+        self.session = RunSession(feed)
+        self.batches = []
+        settle = self.session._take
+        self.session._take = lambda batch: (self.batches.append((time.monotonic(), batch)), settle(batch))
+        self.session.begin(lambda: None)
+
+    @property
+    def events(self):
+        return [event for _, batch in self.batches for _, event in batch]
+
+    def wait_for(self, condition):
+        deadline = time.monotonic() + 60
+        while not condition():
+            assert time.monotonic() < deadline, self.session.state
+            time.sleep(0.01)
+
+    def wait_for_event(self, kind, after=0):
+        self.wait_for(lambda: any(isinstance(event, kind) for event in self.events[after:]))
+        return len(self.events)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.session.close()
+        self.feed.join(30)
+        assert not self.feed._thread.is_alive()
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    monkeypatch.setattr("app.client._BOOT", slow_boot())
+
+
+def command(run, **more):
+    return RunCommand(GRAPH, time.time(), arch="cpu", threads=1, checkpoint=str(run), **more)
+
+
+def is_gone(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def test_an_engine_is_fed_controlled_and_followed(tmp_path, slow, monkeypatch):
+    # Only what a follower cannot do without is recorded.
+    monkeypatch.setattr("app.client._SHARE_BETWEEN_RECORDS", 1e9)
+    run = tmp_path / "run"
+    with Watched(EngineFeed(command(run))) as own:
+        own.wait_for_event(Progress)
+        assert own.session.can_control
+        assert own.session.owns_engine
+        with Watched(FollowFeed(run)) as other:
+            other.wait_for_event(Started)
+            assert other.session.can_control
+            assert not other.session.owns_engine
+            other.session.pause()
+            for watched in (own, other):
+                watched.wait_for(lambda watched=watched: watched.session.state.phase == "paused")
+            own.session.go_on()
+            for watched in (own, other):
+                watched.wait_for(lambda watched=watched: watched.session.state.phase == "running")
+            other.session.checkpoint()
+            seen = other.wait_for_event(Checkpointed)
+            other.session.pause()
+            other.wait_for_event(Paused, seen)
+            other.session.go_on()
+            own.wait_for(lambda: own.session.state.phase == "running")
+            own.session.stop()
+            for watched in (own, other):
+                watched.wait_for_event(Finished)
+                watched.wait_for(lambda watched=watched: not watched.session.is_at_work)
+                state = watched.session.state
+                assert (state.phase, state.reason, state.can_resume) == ("finished", "interrupted", True)
+                assert not watched.session.can_control
+            assert own.session.state.cycles_by_length == other.session.state.cycles_by_length
+            # The follower sees the next session as well.
+            monkeypatch.undo()
+            with Watched(EngineFeed(command(run, resume=True))) as again:
+                again.wait_for_event(Finished)
+                other.wait_for(lambda: other.session.state.reason == "complete")
+            assert other.session.state.cycles == again.session.state.cycles
+            assert not other.session.state.can_resume
+
+
+def test_batches_come_at_most_ten_times_a_second(tmp_path, slow):
+    with Watched(EngineFeed(command(tmp_path / "run"))) as own:
+        seen = own.wait_for_event(Started)
+        own.wait_for(lambda: len(own.events) > seen + 10)
+        own.session.stop()
+        own.wait_for_event(Finished)
+    # The last one does not wait.
+    times = [at for at, batch in own.batches[:-1] if batch]
+    assert len(times) > 5
+    assert times[-1] - times[0] > 0.1 * (len(times) - 2)
+
+
+def test_an_engine_that_is_killed_leaves_a_run_that_can_be_resumed(tmp_path, slow, monkeypatch):
+    run = tmp_path / "run"
+    with Watched(EngineFeed(command(run))) as own:
+        own.wait_for_event(Progress)
+        os.kill(own.feed.pid, signal.SIGKILL)
+        own.wait_for(lambda: not own.session.is_at_work)
+    state = own.session.state
+    assert (state.phase, state.can_resume) == ("failed", True)
+    assert "was killed (SIGKILL)" in state.error
+    monkeypatch.undo()
+    with Watched(EngineFeed(command(run, resume=True))) as own:
+        own.wait_for_event(Finished)
+        assert own.session.state.reason == "complete"
+
+
+@pytest.mark.usefixtures("slow")
+def test_a_run_whose_processes_all_died_is_lost(tmp_path, monkeypatch):
+    monkeypatch.setattr("app.tui.feeds._SECONDS_BETWEEN_LOOKS", 0.1)
+    run = tmp_path / "run"
+    with Engine(command(run)) as engine:
+        while not isinstance(engine.poll(60), Progress):
+            pass
+        with Watched(FollowFeed(run)) as other:
+            other.wait_for_event(Started)
+            # Its client is silent: nobody records how it ended.
+            os.kill(engine.pid, signal.SIGKILL)
+            other.wait_for(lambda: other.session.state.phase == "lost")
+            assert other.session.state.can_resume
+            assert not other.session.can_control
+            with pytest.raises(EngineError, match="no engine is at work"):
+                other.session.stop()
+    with Watched(FollowFeed(run)) as later:
+        later.wait_for(lambda: later.session.state.phase == "lost")
+
+
+def test_closing_ends_the_engine_and_stopping_before_the_search_does(tmp_path):
+    run = tmp_path / "run"
+    with Watched(EngineFeed(command(run))) as own:
+        own.session.stop()
+        own.wait_for(lambda: not own.session.is_at_work)
+    assert own.session.state.error == "stopped before the search began"
+    assert is_gone(own.feed.pid)
+    with Watched(EngineFeed(RunCommand("grid:7x10", time.time(), arch="reference"))) as own:
+        own.wait_for_event(Started)
+    assert is_gone(own.feed.pid)
+
+
+@pytest.mark.usefixtures("slow")
+def test_ending_a_session_keeps_what_was_found(tmp_path):
+    own = Watched(EngineFeed(command(tmp_path / "run")))
+    own.wait_for_event(Progress)
+    own.session.end()
+    assert is_gone(own.feed.pid)
+    state = own.session.state
+    assert (state.phase, state.reason) == ("finished", "interrupted")
+    assert state.checkpoint_cycles == state.cycles
+
+
+def test_a_recording_is_followed_line_by_line(tmp_path):
+    run = tmp_path / "run"
+    with Watched(EngineFeed(RunCommand("cycle:5", time.time(), arch="cpu", checkpoint=str(run)))) as own:
+        own.wait_for_event(Finished)
+    lines = (run / "events.jsonl").read_bytes().splitlines(keepends=True)
+    with Watched(FollowFeed(run)) as other:
+        other.wait_for_event(Finished)
+        count = len(other.events)
+        assert count == len(lines)
+        assert other.session.state.cycles == 1
+        log = json.dumps({"event": "log", "text": "héllo", "time": 5.0}, ensure_ascii=False).encode() + b"\n"
+        with (run / "events.jsonl").open("ab", buffering=0) as stream:
+            for part in (log[:30], log[30:42], log[42:] + log[:3]):
+                assert len(other.events) == count
+                stream.write(part)
+                time.sleep(0.3)
+        other.wait_for_event(Log, count)
+        assert other.events[count:] == [Log("héllo")]
+        # Put back from a copy, it is read from the start.
+        (run / "events.jsonl").write_bytes(lines[0])
+        other.wait_for_event(Started, count)
+        (run / "events.jsonl").unlink()
+        time.sleep(0.3)
+        assert other.session.state.phase != "failed"
+
+
+def test_no_run_is_refused(tmp_path):
+    with pytest.raises(CheckpointError, match="there is no run"):
+        FollowFeed(tmp_path)
+
+
+def recording(path, times):
+    lines = [json.dumps({"event": "log", "text": str(i), "time": when}) for i, when in enumerate(times)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_a_replay_keeps_to_the_recorded_times(tmp_path, monkeypatch):
+    monkeypatch.setattr("app.tui.feeds._LONGEST_WAIT", 0.5)
+    path = recording(tmp_path / "events", [100.0, 100.0, 102.0, 103.0, 99999.0, 99998.0])
+    with Watched(ReplayFeed(path, speed=4)) as played:
+        played.wait_for(lambda: not played.feed.at_work and len(played.events) == 6)
+    at = {event.text: when for when, batch in played.batches for _, event in batch}
+    # Each may be handed over a tenth of a second late.
+    assert at["2"] - at["0"] > 0.5 - 0.11
+    assert at["3"] - at["0"] > 0.75 - 0.11
+    assert at["4"] - at["0"] > 1.25 - 0.11
+    assert [when for _, batch in played.batches for when, _ in batch][:3] == [100.0, 100.0, 102.0]
+    assert not played.session.can_control
+    with pytest.raises(EngineError, match="no engine here"):
+        played.session.pause()
+
+
+def test_a_replay_at_once_and_its_end(tmp_path):
+    path = recording(tmp_path / "events", [float(1000 * i) for i in range(5000)])
+    with path.open("a") as stream:
+        stream.write('{"event": "lo')
+    with Watched(ReplayFeed(path, speed=0)) as played:
+        played.wait_for(lambda: played.session.state.phase == "lost")
+    assert len(played.events) == 5000
+    assert not played.session.state.can_resume
+
+
+def test_what_is_no_recording_is_refused(tmp_path):
+    with pytest.raises(EngineError, match=r"cannot read .*: No such file"):
+        ReplayFeed(tmp_path / "none")
+    with pytest.raises(EngineError, match=r"cannot read .*events\.jsonl: No such file"):
+        ReplayFeed(tmp_path)
+    for content in ("", "0 1\n", '{"event": "log", "text": "x"}\n'):
+        path = Path(tmp_path / "file")
+        path.write_text(content)
+        with pytest.raises(EngineError, match="is not a recording of events: line 1: "):
+            ReplayFeed(path)
+    path = recording(tmp_path / "events", [1.0, 2.0])
+    path.write_text(path.read_text() + "nonsense\n")
+    with Watched(ReplayFeed(path, speed=0)) as played:
+        played.wait_for_event(Failed)
+    assert f"{path}: line 3: not a line of JSON" in played.session.state.error

@@ -1,0 +1,105 @@
+"""Leaving the dashboard while a run goes on: what becomes of it, and that nothing found is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import pytest
+from program import events_in
+
+from app.client import Engine
+from app.events import Finished, Progress
+from app.mailbox import is_at_work
+from app.run_directory import RunDirectory
+from app.tui.app import ChordlessApp
+from app.tui.screens.leave import LeaveScreen
+from app.tui.settings import Settings
+from tui.pilots import SMALL, drive, until
+from tui.slow_runs import begin, command
+
+
+async def ask(pilot, key="ctrl+q"):
+    await pilot.press(key)
+    await until(pilot, lambda: isinstance(pilot.app.screen, LeaveScreen))
+
+
+def test_staying_changes_nothing(tmp_path, slow):
+    async def steps(pilot):
+        app = pilot.app
+        await begin(pilot, tmp_path / "run", halt=True)
+        for key in ("ctrl+c", "ctrl+q"):
+            await ask(pilot, key)
+            await pilot.press("ctrl+c", "ctrl+q", "escape")
+            await until(pilot, lambda: app.current_mode == "run" and not isinstance(app.screen, LeaveScreen))
+            assert app.session.is_at_work
+        await ask(pilot)
+        app.session.stop()
+        await until(pilot, lambda: not isinstance(app.screen, LeaveScreen))
+        assert any("ended by itself" in notification.message for notification in app._notifications)
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
+
+
+@pytest.mark.parametrize("choice", ["keep", "stop", "kill"])
+def test_leaving(tmp_path, slow, choice):
+    run = tmp_path / "run"
+
+    async def steps(pilot):
+        app = pilot.app
+        await begin(pilot, run, halt=True, limit=100_000, output=str(run), output_format="parts")
+        pid = app.session.feed.pid
+        await ask(pilot)
+        await pilot.click(f"#{choice}")
+        await until(pilot, lambda: app._exit)
+        return pid
+
+    app = ChordlessApp(Settings())
+    pid = drive(app, SMALL, steps)
+    assert str(run) in app.return_value
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    events = RunDirectory(run).events
+    if choice != "keep":
+        assert not is_at_work(run)
+        assert (b'"event": "finished"' in events.read_bytes()) == (choice == "stop")
+        return
+    assert app.return_value == f"the run goes on; to watch it: chordless tui {run}"
+    # The limit holds further on.
+    deadline = time.monotonic() + 60
+    while b'"reason": "limit"' not in events.read_bytes():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    finished = [event for event in events_in(run) if isinstance(event, Finished)]
+    assert [event.reason for event in finished] == ["interrupted", "limit"]
+    assert finished[-1].listed == 100_000
+
+
+def test_what_ends_without_a_question_keeps_what_was_found(tmp_path, slow):
+    """A signal, or an error in the dashboard."""
+
+    async def steps(pilot):
+        await begin(pilot, tmp_path / "run")
+        pilot.app._leave_at_once(signal.SIGTERM)
+
+    app = ChordlessApp(Settings())
+    drive(app, SMALL, steps)
+    assert app.return_code == 128 + signal.SIGTERM
+    assert b'"reason": "interrupted"' in RunDirectory(tmp_path / "run").events.read_bytes()
+
+
+def test_a_followed_run_is_left_alone(tmp_path, slow):
+    with Engine(command(tmp_path / "run")) as engine:
+        while not isinstance(engine.poll(60), Progress):
+            pass
+
+        async def steps(pilot):
+            app = pilot.app
+            await until(pilot, lambda: app.run_state.phase == "running")
+            await pilot.press("ctrl+q")
+            await until(pilot, lambda: app._exit)
+
+        drive(ChordlessApp(Settings(), directory=tmp_path / "run"), SMALL, steps)
+        assert is_at_work(tmp_path / "run")
+        assert isinstance(engine.poll(60), Progress)

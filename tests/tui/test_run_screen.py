@@ -1,0 +1,342 @@
+"""The screen of a run, shown recorded events."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from textual.app import App
+
+from app.events import Failed, RunCommand
+from app.formats import load_graph
+from app.run_directory import created
+from app.tui import app as app_module
+from app.tui.actions import EVERYWHERE, bindings_of
+from app.tui.app import ChordlessApp
+from app.tui.feeds import timed_event
+from app.tui.messages import RunChanged, StartRun
+from app.tui.run_state import RunState
+from app.tui.screens.run import RunScreen
+from app.tui.settings import Settings
+from app.tui.widgets.chart import EvolutionChart
+from app.tui.widgets.tiles import Tile
+from kernels_ti.errors import EngineError
+from tui.pilots import LARGE, SMALL, drive, text_of
+
+RECORDING = Path(__file__).parent / "grid-9x10.jsonl"
+EVENTS = [timed_event(line) for line in RECORDING.read_bytes().splitlines(keepends=True)]
+
+
+def state_when(condition):
+    """The picture after the first event for which it holds."""
+    state = RunState()
+    for event in EVENTS:
+        state = state.after([event])
+        if condition(state):
+            return state
+    raise AssertionError("it never holds")
+
+
+RUNNING = state_when(lambda state: state.cycles_estimate is not None)
+PAUSED = state_when(lambda state: state.phase == "paused")
+STOPPED = state_when(lambda state: state.reason == "interrupted")
+COMPLETE = RunState().after(EVENTS)
+FAILED = RUNNING.after([(RUNNING.changed, Failed("EngineError", "the engine was killed [/] (SIGKILL)", 5))])
+
+
+class Session:
+    """Stands for a run that can be controlled, and remembers what it was told."""
+
+    def __init__(self, directory=None):
+        self.told = []
+        self.can_control = self.is_at_work = True
+        self.directory = directory
+
+    def __getattr__(self, name):
+        if name not in ("pause", "go_on", "stop", "checkpoint"):
+            raise AttributeError(name)
+        return lambda: self.told.append(name)
+
+
+class Stage(App[None]):
+    CSS_PATH = app_module.__file__.replace("app.py", "chordless.tcss")
+    BINDINGS = bindings_of(EVERYWHERE)
+    HORIZONTAL_BREAKPOINTS = ChordlessApp.HORIZONTAL_BREAKPOINTS
+    VERTICAL_BREAKPOINTS = ChordlessApp.VERTICAL_BREAKPOINTS
+    shows = RunScreen
+
+    def __init__(self, state=None, session=None, ascii_only=False):
+        super().__init__()
+        self.run_state = state
+        self.session = session if session is not None or state is None else Session()
+        self.ascii_only = ascii_only
+        self.started = []
+
+    def on_mount(self):
+        self.set_class(self.ascii_only, "-ascii")
+        self.push_screen(self.shows())
+
+    def on_start_run(self, message: StartRun):
+        self.started.append(message.command)
+
+    def tell(self, state):
+        self.run_state = state
+        if state is not None:
+            self.screen.post_message(RunChanged(state))
+
+
+async def until(condition):
+    """Wait until `condition()` holds; the pilot's own limit of time ends a test in which it never does."""
+    while not condition():
+        await asyncio.sleep(0.02)
+
+
+def play(app, size, steps):
+    """Run `steps` once the screen is put together."""
+
+    async def when_ready(pilot):
+        await until(lambda: app.screen.query("Footer"))
+        await pilot.pause()
+        return await steps(pilot)
+
+    return drive(app, size, when_ready)
+
+
+def notices(app):
+    return [notification.message for notification in app._notifications]
+
+
+WORDS = (
+    "running",
+    "grid:9x10: 90 vertices, 161 edges, max degree 4",
+    f"{RUNNING.cycles:,}",
+    f"{RUNNING.paths:,}",
+    "of about",
+    "frontier",
+    "of 1.0 GiB",
+    "checkpoint",
+    "paths T: chordless paths looked at, by number of vertices",
+    "cycles C: chordless cycles found, by length",
+    "log scale",
+    "resumed: grid:9x10",
+)
+
+
+@pytest.mark.parametrize(("size", "ascii_only"), [(SMALL, False), (SMALL, True), (LARGE, True)])
+def test_what_a_run_shows(size, ascii_only):
+    app = Stage(ascii_only=ascii_only)
+
+    async def shown(state, *words):
+        app.tell(state)
+        await until(lambda: all(word in " ".join(text_of(app).split()) for word in words))
+        assert not ascii_only or text_of(app).isascii()
+
+    async def steps(pilot):
+        await shown(None, "No run is shown. f2 begins one, f5 opens an earlier one.")
+        await shown(RUNNING, "> running" if ascii_only else "▶ running", *WORDS)
+        assert "Press r" not in text_of(app)
+        lower_bounds = "The search is not complete: the counts are lower bounds. Press r to resume"
+        await shown(STOPPED, "[] stopped" if ascii_only else "■ stopped", lower_bounds)
+        killed = "The engine was killed [/] (SIGKILL). Press r to resume"
+        await shown(FAILED, "!! failed" if ascii_only else "✘ failed", killed)
+        another = "There is no checkpoint to resume from; f2 begins another run."
+        await shown(replace(FAILED, can_resume=False), another)
+        await shown(COMPLETE, "OK complete" if ascii_only else "✔ complete", "668,179,142", "100%")
+        await until(lambda: "begins another run" not in text_of(app))
+
+    play(app, size, steps)
+
+
+def test_orders_reach_the_run():
+    app = Stage(RUNNING, Session(Path("/runs/a")))
+
+    async def steps(pilot):
+        await pilot.press("space")
+        await until(lambda: "pausing ..." in text_of(app))
+        # Thought better of before it was paused.
+        await pilot.press("space", "space")
+        app.tell(PAUSED)
+        await until(lambda: "‖ paused" in text_of(app))
+        assert "pausing" not in text_of(app)
+        await pilot.press("space", "k", "s")
+        return app.session.told
+
+    told = play(app, LARGE, steps)
+    assert told == ["pause", "go_on", "pause", "go_on", "checkpoint", "stop"]
+    assert notices(app) == []
+
+
+def test_what_cannot_be_done_says_why():
+    async def steps(pilot):
+        app = pilot.app
+        await pilot.press("space", "s", "k", "r", "f")
+        assert notices(app) == ["No run is shown. f2 begins one, f5 opens an earlier one."] * 5
+        app.session = Session()
+        app.tell(RUNNING)
+        await until(lambda: "running" in text_of(app))
+        await pilot.press("k", "r")
+        app.tell(PAUSED)
+        await until(lambda: "paused" in text_of(app))
+        await pilot.press("r")
+        app.session.can_control = app.session.is_at_work = False
+        app.tell(RUNNING)
+        await until(lambda: "running" in text_of(app))
+        await pilot.press("space")
+        app.tell(COMPLETE)
+        await until(lambda: "complete" in text_of(app))
+        await pilot.press("s", "r")
+        app.tell(replace(STOPPED, can_resume=False))
+        await until(lambda: "stopped" in text_of(app))
+        await pilot.press("r")
+        return notices(app)[5:]
+
+    assert play(Stage(), SMALL, steps) == [
+        "This run has no folder: there is no place for a checkpoint.",
+        "The run is at work, nothing is to be resumed.",
+        "The run is at work; it is paused: space lets it go on.",
+        "This is a recording: it cannot be paused.",
+        "The run is over: it cannot be stopped.",
+        "The search is complete: nothing is left to do.",
+        "This run has no checkpoint, so it cannot be resumed.",
+    ]
+
+
+def test_an_order_that_fails_is_reported():
+    session = Session()
+    session.pause = lambda: (_ for _ in ()).throw(EngineError("no engine is at work in [x]"))
+    app = Stage(RUNNING, session)
+
+    async def steps(pilot):
+        await pilot.press("space")
+        assert "pausing" not in text_of(app)
+
+    play(app, SMALL, steps)
+    assert notices(app) == ["no engine is at work in [x]"]
+
+
+def test_a_run_is_resumed(tmp_path):
+    path = tmp_path / "moved"
+    with created(path, RunCommand("cycle:5", 0.0, min_length=4), load_graph("cycle:5")) as directory:
+        directory.checkpoint.touch()
+    session = Session(path)
+    session.can_control = session.is_at_work = False
+    app = Stage(FAILED, session)
+
+    async def steps(pilot):
+        await pilot.press("r")
+        await until(lambda: app.started)
+
+    play(app, SMALL, steps)
+    (command,) = app.started
+    assert (command.resume, command.checkpoint, command.min_length) == (True, str(path), 4)
+    assert command.program_start > 1e9
+    (path / "run.json").write_text("{")
+
+    async def broken(pilot):
+        await pilot.press("r")
+        await pilot.pause()
+
+    app = Stage(FAILED, session)
+    play(app, SMALL, broken)
+    assert app.started == []
+    assert "run.json is damaged" in notices(app)[0]
+
+
+def test_a_frozen_view_holds_still_while_the_run_goes_on():
+    app = Stage(RUNNING)
+
+    async def steps(pilot):
+        await pilot.press("f")
+        await until(lambda: "VIEW FROZEN, f lets it go" in text_of(app))
+        app.tell(COMPLETE)
+        await pilot.pause(0.3)
+        assert f"{RUNNING.cycles:,}" in text_of(app)
+        assert "668,179,142" not in text_of(app)
+        await pilot.press("f")
+        await until(lambda: "668,179,142" in text_of(app))
+        assert "FROZEN" not in text_of(app)
+        await pilot.press("f")
+        # Another run does not begin frozen.
+        app.tell(replace(PAUSED, began=1.0))
+        await until(lambda: "paused" in text_of(app))
+        assert app.session.told == []
+
+    play(app, SMALL, steps)
+
+
+def test_the_scale_is_changed():
+    app = Stage(RUNNING)
+
+    async def steps(pilot):
+        await pilot.press("l")
+        await until(lambda: "linear scale" in text_of(app))
+
+    play(app, SMALL, steps)
+
+
+def test_it_is_drawn_ten_times_a_second_at_most(monkeypatch):
+    drawn = []
+    draw = RunScreen._draw
+    monkeypatch.setattr(RunScreen, "_draw", lambda self: (drawn.append(self.app._loop.time()), draw(self))[1])
+    app = Stage(RUNNING)
+
+    async def steps(pilot):
+        await pilot.pause()
+        drawn.clear()
+        for cycles in range(50):
+            app.tell(replace(RUNNING, cycles=RUNNING.cycles + cycles))
+        app.tell(COMPLETE)
+        await until(lambda: "668,179,142" in text_of(app))
+
+    play(app, SMALL, steps)
+    assert 1 <= len(drawn) <= 5
+    assert all(later - earlier > 0.08 for earlier, later in pairwise(drawn))
+
+
+def test_only_what_has_changed_is_drawn(monkeypatch):
+    app = Stage(RUNNING)
+
+    async def steps(pilot):
+        await pilot.pause()
+        refreshed = []
+        for widget in app.screen.walk_children():
+            monkeypatch.setattr(
+                widget, "refresh", lambda *args, widget=widget, **kw: refreshed.append(widget.id) or widget
+            )
+        app.tell(replace(RUNNING, frontier=RUNNING.frontier + 1))
+        await pilot.pause(0.3)
+        chart = app.screen.query_one(EvolutionChart)
+        assert chart.id not in refreshed
+        assert "run-histogram" not in refreshed
+        assert app.screen.query_one("#tile-frontier", Tile)._words.value == f"{RUNNING.frontier + 1:,}"
+        return set(refreshed)
+
+    # The words of one tile.
+    assert play(app, LARGE, steps) <= {None, "tile-frontier"}
+
+
+def test_a_replay_ends_as_it_was_recorded():
+    app = ChordlessApp(Settings(), replay=RECORDING, speed=0)
+
+    async def steps(pilot):
+        await until(lambda: "✔ complete" in text_of(app))
+        assert "668,179,142" in text_of(app)
+
+    play(app, SMALL, steps)
+
+
+def test_a_very_small_terminal_shows_the_top_and_scrolls():
+    app = Stage(RUNNING)
+
+    async def steps(pilot):
+        await until(lambda: text_of(app).startswith(" ▶ running"))
+        shown = text_of(app).splitlines()
+        assert "cycles" in shown[1]
+        await pilot.press("tab", "tab")
+        await until(lambda: "resumed" in text_of(app))
+        assert text_of(app).startswith(" ▶ running")
+
+    play(app, (50, 14), steps)

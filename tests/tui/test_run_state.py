@@ -1,0 +1,158 @@
+"""The picture of a run, folded from its events."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import fields, replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from app.events import Checkpointed, Failed, Finished, Log, Paused, Progress, Started
+from app.tui import run_state
+from app.tui.feeds import timed_event
+from app.tui.run_state import LogLine, RunState
+
+RECORDING = Path(__file__).parent / "grid-9x10.jsonl"
+STARTED = Started("cycle:5", 5, 5, 2, "cpu", "a CPU", 0.5, 1, {"memory": None}, directory="/runs/a")
+
+
+def recorded():
+    return [timed_event(line) for line in RECORDING.read_bytes().splitlines(keepends=True)]
+
+
+def progress(paths, cycles, seconds=1.0, **more):
+    return Progress(seconds, paths, cycles, 7, {3: paths}, {4: cycles}, 100, share=0.5, **more)
+
+
+def finished(reason="complete", **more):
+    values = {"checkpoint": "/runs/a", "share": 1.0, "peak_memory_bytes": 9, **more}
+    return Finished(reason, "cycle:5", 5, 5, 2, 3, {4: 3}, 9, 0, {3: 9}, 0, 0, "cpu", "a CPU", 0.5, 2.0, 2.5, **values)
+
+
+def phases(events):
+    state, seen = RunState(), []
+    for event in events:
+        state = state.after([event])
+        if not seen or seen[-1] != state.phase:
+            seen.append(state.phase)
+    return seen
+
+
+def test_a_recorded_run():
+    state = RunState().after(recorded())
+    assert (state.phase, state.reason, state.share, state.frontier) == ("finished", "complete", 1.0, 0)
+    assert (state.cycles, state.paths) == (668_179_142, 3_154_616_427)
+    assert sum(state.cycles_by_length.values()) == state.cycles
+    assert sum(state.frontier_by_length.values()) == state.paths
+    assert (state.graph, state.n, state.m, state.max_degree, state.arch) == ("grid:9x10", 90, 161, 4, "cpu")
+    assert (state.checkpoint_cycles, state.options["memory"]) == (668_179_142, 1 << 30)
+    assert state.directory == "/home/ada/runs/grid-9x10"
+    assert state.cycles_low < state.cycles_estimate < state.cycles_high
+    assert not state.can_resume
+    assert [line.text for line in state.log] == [
+        "search began: grid:9x10 on cpu (AMD EPYC)",
+        "paused",
+        "goes on",
+        "checkpoint at 19,250,045 cycles",
+        "checkpoint at 32,173,677 cycles",
+        "stopped: 32,173,677 cycles",
+        "resumed: grid:9x10 on cpu (AMD EPYC)",
+        "checkpoint at 535,047,660 cycles",
+        "checkpoint at 668,179,142 cycles",
+        "complete: 668,179,142 cycles",
+    ]
+    assert phases(recorded()) == ["running", "paused", "running", "finished", "running", "finished"]
+    assert state.began == recorded()[0][0]
+    assert state.changed == recorded()[-1][0]
+
+
+def test_it_does_not_matter_how_the_events_are_batched():
+    events = recorded()
+    whole = RunState().after(events)
+    for seed in range(5):
+        cuts = [0, *sorted(random.Random(seed).choices(range(len(events) + 1), k=4 * seed)), len(events)]
+        state = RunState()
+        for begin, end in pairwise(cuts):
+            state = state.after(iter(events[begin:end]))
+        assert state == whole
+    assert whole.after([]) is whole
+
+
+def test_many_events_make_one_picture(monkeypatch):
+    """A dataclass made for each event would take minutes for the recording of a long run."""
+    made = []
+    monkeypatch.setattr(run_state, "replace", lambda *args, **kw: (made.append(1), replace(*args, **kw))[1])
+    state = RunState().after((float(i), progress(10 * i, i)) for i in range(100_000))
+    assert len(made) == 1
+    assert (state.paths, state.cycles, state.began, state.changed) == (999_990, 99_999, 0.0, 99_999.0)
+    assert state.path_rates == (10.0,) * run_state.RATES_KEPT
+    assert state.cycle_rates == (1.0,) * run_state.RATES_KEPT
+
+
+def test_rates_are_of_the_time_that_was_searched():
+    events = [
+        (100.0, STARTED),
+        # Of a resumed run: nothing says how long these took.
+        (100.1, progress(1000, 100)),
+        (101.1, progress(1500, 120)),
+        # In a hurry.
+        (101.11, progress(1600, 130)),
+        (102.1, progress(1700, 140, 2.0)),
+        # It waited in the pipe, and was read together with the one before.
+        (102.2, progress(1900, 150, 4.0)),
+        (102.2, Paused()),
+        (900.0, progress(1950, 160, 4.1)),
+        (901.0, progress(2050, 260, 5.1)),
+    ]
+    state = RunState().after(events)
+    assert state.path_rates == pytest.approx((500, 200, 100, 100))
+    assert state.cycle_rates == pytest.approx((20, 20, 5, 100))
+
+
+def test_a_run_that_was_stopped_can_be_resumed():
+    state = RunState().after([(1.0, STARTED), (2.0, finished("interrupted", share=0.25))])
+    assert (state.phase, state.reason, state.can_resume, state.share) == ("finished", "interrupted", True, 0.25)
+    assert (state.seconds, state.peak_memory_bytes) == (2.0, 9)
+    again = state.after([(3.0, STARTED)])
+    assert (again.phase, again.reason, again.can_resume, again.began) == ("running", None, False, 1.0)
+    done = again.after([(4.0, finished())])
+    assert (done.phase, done.can_resume) == ("finished", False)
+    elsewhere = RunState().after([(3.0, replace(STARTED, options={"resume": True}))])
+    assert [line.text for line in elsewhere.log] == ["resumed: cycle:5 on cpu (a CPU)"]
+    nowhere = RunState().after([(1.0, replace(STARTED, directory=None)), (2.0, finished("limit", checkpoint=None))])
+    assert not nowhere.can_resume
+
+
+def test_a_run_that_failed():
+    failed = Failed("EngineError", "the engine was killed", 5)
+    state = RunState().after([(1.0, STARTED), (2.0, Checkpointed("/runs/a/checkpoint", 2, 0, 99)), (3.0, failed)])
+    assert (state.phase, state.error, state.can_resume) == ("failed", "the engine was killed", True)
+    assert (state.checkpoint_cycles, state.checkpoint_time) == (2, 2.0)
+    assert state.log[-1] == LogLine(3.0, "failed: the engine was killed")
+    assert state.lost() == state
+    again = state.after([(4.0, STARTED)])
+    assert (again.error, again.can_resume) == (None, False)
+    assert again.log[-1].text == "resumed: cycle:5 on cpu (a CPU)"
+    early = RunState().after([(1.0, failed)])
+    assert (early.phase, early.can_resume) == ("failed", False)
+
+
+def test_a_run_that_was_lost_and_found():
+    state = RunState().after([(1.0, STARTED), (2.0, progress(5, 1))]).lost()
+    assert (state.phase, state.can_resume) == ("lost", True)
+    assert not RunState().after([(1.0, Log("x"))]).lost().can_resume
+    found = state.after([(3.0, progress(6, 1))])
+    assert (found.phase, found.can_resume) == ("running", False)
+
+
+def test_the_log_is_bounded_and_keeps_the_newest():
+    state = RunState().after([(float(i), Log(f"line {i}")) for i in range(run_state.LOG_LINES_KEPT + 7)])
+    assert len(state.log) == run_state.LOG_LINES_KEPT
+    assert (state.log[0].text, state.log[-1].text) == ("line 7", f"line {run_state.LOG_LINES_KEPT + 6}")
+    assert state.phase == "starting"
+
+
+def test_everything_that_a_report_says_is_in_the_picture():
+    assert {item.name for item in fields(Progress)} <= {item.name for item in fields(RunState)}

@@ -1,0 +1,88 @@
+"""What the dashboard says of a run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.tui import run_words
+from app.tui.run_state import RunState
+
+RUNNING = RunState(
+    phase="running", began=1.0, changed=100.0, graph="a", n=9, m=12, max_degree=4, arch="cpu", device="x", seconds=10.0,
+    paths=5000, cycles=1000, frontier=12_345, share=0.2, memory_bytes=1 << 27, device_bytes=1 << 20,
+    path_rates=(100.0, 250.0), cycle_rates=(50.0, 2500.0),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("share", "seconds", "note"),
+    [
+        (0.2, 10.0, "about 40 s left"),
+        (0.01, 10.0, "about 16 min 30 s left"),
+        (0.0001, 10.0, "too early to say"),
+        (0.5, 0.5, "too early to say"),
+    ],
+)
+def test_the_time_left_is_no_promise(share, seconds, note):
+    assert run_words.share_tile(replace(RUNNING, share=share, seconds=seconds)).notes[0] == note
+
+
+def test_an_estimate_is_shown_with_its_spread_until_it_is_refuted():
+    some = replace(RUNNING, cycles_estimate=7.2e7, cycles_low=6.9e7, cycles_high=7.7e7)
+    assert run_words.cycles_tile(some).notes == ("2.5 k/s", "of about 7.2e7 [6.9e7, 7.7e7]")
+    assert run_words.cycles_tile(replace(some, cycles_low=None)).notes[-1] == "of about 7.2e7"
+    for other in (replace(some, cycles=10**8), replace(some, phase="finished", reason="complete"), RUNNING):
+        assert not any("about" in note for note in run_words.cycles_tile(other).notes)
+    listing = replace(some, options={"output": "x"}, listed=1234)
+    assert run_words.estimate_tile(listing).short == "of about 7.2e7 [6.9e7, 7.7e7]; 1,234 listed"
+
+
+def test_memory_is_held_against_the_budget_of_the_device_that_has_it():
+    budget = {"memory": 1 << 30}
+    assert run_words.memory_tile(RUNNING).notes[0] == "no budget set"
+    on_cpu = run_words.memory_tile(replace(RUNNING, options=budget))
+    assert (on_cpu.value, on_cpu.short) == ("128 MiB", "memory 128 MiB of 1.0 GiB")
+    on_gpu = run_words.memory_tile(replace(RUNNING, options=budget, arch="cuda"))
+    assert (on_gpu.value, on_gpu.notes) == ("1.0 MiB", ("of 1.0 GiB allowed", "128 MiB of the host"))
+    over = replace(RUNNING, phase="finished", reason="complete", peak_memory_bytes=1 << 28)
+    assert run_words.memory_tile(over).value == "256 MiB"
+
+
+@pytest.mark.parametrize(
+    ("phase", "when", "value"),
+    [
+        ("running", 88.0, "12.0 s ago"),
+        ("running", 99.5, "just now"),
+        ("paused", 88.0, "12.0 s before the pause"),
+        ("failed", 88.0, "12.0 s before the end"),
+        ("finished", 99.9, "at the end"),
+        ("running", None, "at the start"),
+    ],
+)
+def test_the_age_of_a_checkpoint(phase, when, value):
+    state = replace(RUNNING, phase=phase, directory="/runs/a", checkpoint_time=when, checkpoint_cycles=7)
+    assert run_words.checkpoint_tile(state).value == value
+    assert run_words.checkpoint_tile(replace(state, directory=None)).value == "none"
+
+
+def test_a_count_along_a_boundary_has_states_and_no_paths():
+    state = replace(RUNNING, states=4321, paths=0, frontier=0)
+    assert run_words.paths_tile(state).value == "none"
+    assert (run_words.frontier_tile(state).value, run_words.frontier_tile(state).notes) == (
+        "4,321",
+        ("states held now",),
+    )
+
+
+def test_every_ending_has_words_and_a_glyph_of_its_own():
+    states = [RunState(phase=phase) for phase in ("starting", "running", "paused", "failed", "lost")]
+    states += [RunState(phase="finished", reason=reason) for reason in ("complete", "limit", "timeout", "interrupted")]
+    for ascii_only in (False, True):
+        texts = [run_words.phase_words(state).text(ascii_only=ascii_only) for state in states]
+        assert len(set(texts)) == len(texts)
+        assert not ascii_only or all(text.isascii() for text in texts)
+    assert [bool(run_words.trouble_words(state, "r", "f2")) for state in states] == [False] * 3 + [True] * 2 + [
+        False, True, True, True,
+    ]  # fmt: skip

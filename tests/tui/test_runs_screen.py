@@ -1,0 +1,226 @@
+"""The history as the dashboard shows it: its lines, and what can be done with a run."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from test_history import PROGRESS, STARTED, begin, finished
+from textual.coordinate import Coordinate
+from textual.widgets import Static
+
+import app.tui.app
+from app.run_directory import reopened
+from app.tui import probing
+from app.tui.app import ChordlessApp
+from app.tui.screens.ask_delete import AskDelete
+from app.tui.screens.runs import RunsScreen
+from app.tui.settings import Settings
+from tui.pilots import LARGE, SMALL, drive, text_of, until
+
+SIZES = pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "160x50"])
+
+
+class Recorder(ChordlessApp):
+    """A dashboard that keeps what the screen asks for, and does nothing of it."""
+
+    CSS_PATH = Path(app.tui.app.__file__).with_name("chordless.tcss")
+
+    def __init__(self, *arguments, **more):
+        super().__init__(*arguments, **more)
+        self.asked = []
+
+    def show(self, name):
+        super().show("runs" if self.current_mode == "_default" else name)
+
+    def on_start_run(self, message):
+        message.prevent_default()
+        self.asked.append(message.command)
+
+    def on_open_run(self, message):
+        message.prevent_default()
+        self.asked.append(message.directory)
+
+    def on_compare_runs(self, message):
+        message.prevent_default()
+        self.asked.append(message.directories)
+
+
+@pytest.fixture(autouse=True)
+def unprobed(monkeypatch):
+    monkeypatch.setattr(probing, "probe_arch", lambda arch, given_up: None)
+    monkeypatch.setattr("app.tui.screens.runs._SECONDS_BETWEEN_LOOKS", 0.05)
+
+
+@pytest.fixture
+def runs(tmp_path):
+    """A folder of a complete, a stopped and a damaged run, the newest first."""
+    folder = tmp_path / "runs"
+    folder.mkdir()
+    for began, name, events in (
+        (300.0, "complete", [STARTED, PROGRESS, finished()]),
+        (200.0, "stopped", [STARTED, PROGRESS, finished("limit", cycles=1234567)]),
+        (100.0, "damaged", [STARTED, PROGRESS]),
+    ):
+        path = begin(folder / name, *events, lists=name == "stopped")
+        run = path / "run.json"
+        run.write_text(json.dumps({**json.loads(run.read_text()), "began": began}))
+    (folder / "damaged" / "checkpoint").unlink()
+    return folder
+
+
+def watch(size, folder, steps, **more):
+    """Run `steps` on the history; return the app."""
+    app = Recorder(Settings(runs_folder=folder), **more)
+
+    async def show_and_go(pilot):
+        await until(pilot, lambda: isinstance(app.screen, RunsScreen) and app.screen.query_one("#run-details").content)
+        await pilot.pause()
+        await steps(pilot)
+
+    drive(app, size, show_and_go)
+    return app
+
+
+def lines(app):
+    table = app.screen_stack[0].query_one("#runs")
+    return [[str(table.get_cell_at(Coordinate(row, column))) for column in range(len(table.columns))]
+            for row in range(table.row_count)]  # fmt: skip
+
+
+def details(app):
+    return str(app.screen_stack[0].query_one("#run-details", Static).content)
+
+
+@SIZES
+def test_the_newest_is_first_and_a_line_says_what_it_is(size, runs):
+    async def steps(pilot):
+        app = pilot.app
+        found = lines(app)
+        assert [line[0] for line in found] == ["✔ complete", "■ stopped", "! damaged"]
+        assert [line[1] for line in found] == ["grid:3x4"] * 3
+        assert "1,234,567" in found[1]
+        assert "vulkan: llvmpipe" in details(app)
+        assert "Every cycle within its bounds was found." in details(app)
+        shown = text_of(app)
+        assert ("Vertices" in shown and "On disk" in shown) == (size == LARGE)
+        await pilot.press("down")
+        assert "It ended at its limit at 100%. It can be resumed." in details(app)
+        await pilot.press("down")
+        assert "It cannot be used: it has no checkpoint." in details(app)
+        await pilot.resize_terminal(*(SMALL if size == LARGE else LARGE))
+        await pilot.pause()
+        assert ("On disk" in text_of(app)) == (size == SMALL)
+        assert "no checkpoint" in details(app)
+
+    watch(size, runs, steps)
+
+
+def test_the_table_follows_the_folder_and_the_cursor_stays_on_its_run(runs):
+    async def steps(pilot):
+        app = pilot.app
+        await pilot.press("down")
+        begin(runs / "newer", STARTED, PROGRESS, finished("timeout"))
+        await until(pilot, lambda: len(lines(app)) == 4)
+        assert [line[0] for line in lines(app)] == ["■ stopped", "✔ complete", "■ stopped", "! damaged"]
+        assert str(runs / "stopped") in details(app)
+        with reopened(runs / "stopped"):
+            await until(pilot, lambda: lines(app)[2][0] == "▶ running")
+            await pilot.press("d", "r")
+            await pilot.pause()
+            assert not isinstance(app.screen, AskDelete)
+        await until(pilot, lambda: lines(app)[2][0] == "■ stopped")
+        await pilot.press("enter")
+
+    assert watch(SMALL, runs, steps).asked == [runs / "stopped"]
+
+
+def test_lines_are_sorted_by_any_column(runs):
+    async def steps(pilot):
+        app = pilot.app
+
+        def cycles():
+            return [line[2] for line in lines(app)]
+
+        assert cycles() == ["50", "1,234,567", "40"]
+        await pilot.press("s", "s", "s")
+        assert "Cycles v" in text_of(app)
+        assert cycles() == ["1,234,567", "50", "40"]
+        assert lines(app)[0][0] == "[] stopped"
+        await pilot.click("#runs", offset=(40, 0))
+        assert "Cycles ^" in text_of(app)
+        assert cycles() == ["40", "50", "1,234,567"]
+
+    watch(SMALL, runs, steps, ascii_only=True)
+
+
+def test_a_run_is_resumed_and_two_are_compared(runs):
+    async def steps(pilot):
+        app = pilot.app
+        await pilot.press("r")
+        await pilot.pause()
+        assert app.asked == []
+        await pilot.press("c")
+        await pilot.pause()
+        assert "This run is marked" in details(app)
+        assert lines(app)[0][1] == "◆ grid:3x4"
+        await pilot.press("c", "c", "down", "r", "c")
+        await until(pilot, lambda: len(app.asked) == 2)
+        assert "◆" not in text_of(app)
+        await pilot.press("down", "c", "r")
+        await pilot.pause()
+
+    command, pair = watch(SMALL, runs, steps).asked
+    assert (command.checkpoint, command.output, command.resume) == (str(runs / "stopped"), str(runs / "stopped"), True)
+    assert command.program_start > 1e9
+    assert pair == (runs / "complete", runs / "stopped")
+
+
+@SIZES
+def test_a_run_is_deleted_after_a_question_whose_answer_is_no(size, runs):
+    (runs / "stopped" / "mine.csv").write_text("")
+
+    async def steps(pilot):
+        app = pilot.app
+        await pilot.press("down", "d")
+        await until(pilot, lambda: isinstance(app.screen, AskDelete))
+        shown = text_of(app)
+        assert "1,234,567 listed cycles" in shown
+        assert "KiB of the disk" in shown
+        assert "mine.csv" in shown
+        assert str(runs / "stopped")[-20:] in shown.replace("\n", "")
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, RunsScreen))
+        assert len(os.listdir(runs)) == 3
+        await pilot.press("delete", "escape", "d")
+        await pilot.click("#yes")
+        await until(pilot, lambda: len(lines(app)) == 2)
+        await pilot.press("d", "y")
+        await until(pilot, lambda: len(lines(app)) == 1)
+
+    watch(size, runs, steps)
+    assert len(os.listdir(runs)) == 1
+
+
+def test_an_empty_history_says_how_to_begin(tmp_path):
+    async def steps(pilot):
+        app = pilot.app
+        assert "There are no runs yet" in text_of(app)
+        assert "Resume" not in text_of(app).splitlines()[-1]
+        await pilot.press("d", "c", "r", "s")
+        await pilot.press("enter")
+        await until(pilot, lambda: app.current_mode == "new")
+
+    assert watch(LARGE, tmp_path / "none", steps).asked == []
+
+
+def test_a_folder_that_cannot_be_read_is_said(tmp_path):
+    (tmp_path / "file").write_text("")
+
+    async def steps(pilot):
+        await until(pilot, lambda: "cannot read" in details(pilot.app))
+        assert "There are no runs yet" not in text_of(pilot.app)
+
+    watch(SMALL, tmp_path / "file", steps)

@@ -1,0 +1,134 @@
+"""The settings file: written whole, read with care, never overwritten when it cannot be read."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.tui.actions import ACTIONS, EVERYWHERE, actions_of, usable_keys
+from app.tui.settings import (
+    LastChoices,
+    Settings,
+    default_runs_folder,
+    load_settings,
+    save_settings,
+    settings_path,
+)
+from kernels_ti.errors import EngineError
+
+
+def written(text):
+    path = settings_path()
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    return path
+
+
+def test_what_is_saved_is_loaded():
+    assert load_settings() == (Settings(), [])
+    last = LastChoices(source="file", graph='C:\\a "b"\n', arch="cpu", collect=True, min_length="4", memory="1 GiB")
+    settings = Settings("nord", True, {"run.pause": "p"}, ("grid:6x10", "é.net"), last, Path("/elsewhere/runs"))
+    for wanted in (settings, Settings()):
+        save_settings(wanted)
+        assert load_settings() == (wanted, [])
+        assert [path.name for path in settings_path().parent.iterdir()] == ["settings.toml"]
+
+
+def test_the_folders_are_those_of_the_user(tmp_path, monkeypatch):
+    assert settings_path() == tmp_path / "config" / "chordless" / "settings.toml"
+    assert default_runs_folder() == tmp_path / "data" / "chordless" / "runs"
+    monkeypatch.setenv("HOME", "/home/somebody")
+    monkeypatch.setenv("XDG_CONFIG_HOME", "relative")
+    monkeypatch.delenv("XDG_DATA_HOME")
+    assert settings_path() == Path("/home/somebody/.config/chordless/settings.toml")
+    assert default_runs_folder() == Path("/home/somebody/.local/share/chordless/runs")
+
+
+@pytest.mark.parametrize("content", [b'theme = "nord', b"\xff\xfe", b"theme = 1\ntheme = 2\n"])
+def test_a_broken_file_is_reported_and_kept(content):
+    path = written("")
+    path.write_bytes(content)
+    settings, warnings = load_settings()
+    assert settings == Settings()
+    assert len(warnings) == 1
+    assert warnings[0].startswith(f"{path} is passed over: ")
+    assert path.read_bytes() == content
+    save_settings(replace(settings, theme="nord"))
+    assert path.with_name("settings.toml.broken").read_bytes() == content
+    assert load_settings() == (Settings("nord"), [])
+
+
+def test_wrong_values_are_reported_one_by_one():
+    path = written(
+        'theme = 7\nascii = "yes"\nrecent = ["a", 1]\nfuture = true\n'
+        '[keys]\n"run.pause" = 5\n"run.stop" = "x"\n[last]\ncollect = 1\nsource = "cloud"\ngraph = "b"\n'
+    )
+    settings, warnings = load_settings()
+    assert settings == Settings(keys={"run.stop": "x"}, recent=("a",), last=LastChoices(graph="b"))
+    faults = ["theme = 7", "ascii = 'yes'", "keys.run.pause = 5", "last.collect = 1", "last.source = 'cloud'"]
+    assert [warning.removeprefix(f"{path}: ").partition(" is passed")[0] for warning in sorted(warnings)] == sorted(
+        faults
+    )
+
+
+def test_a_failed_write_leaves_the_old_file(monkeypatch):
+    save_settings(Settings("nord"))
+    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(EngineError, match=r"cannot write .*settings\.toml: No space left on device"):
+        save_settings(Settings("dracula"))
+    assert load_settings() == (Settings("nord"), [])
+    assert [path.name for path in settings_path().parent.iterdir()] == ["settings.toml"]
+
+
+def test_it_is_nobody_elses_business():
+    save_settings(Settings())
+    assert stat.S_IMODE(settings_path().stat().st_mode) == 0o600
+
+
+def test_recent_graphs_are_the_newest_twenty_each_once():
+    settings = Settings()
+    for i in [*range(25), 10]:
+        settings = settings.with_recent(f"cycle:{i}")
+    assert settings.recent[:3] == ("cycle:10", "cycle:24", "cycle:23")
+    assert len(settings.recent) == len(set(settings.recent)) == 20
+
+
+def test_keys_that_can_be_had_and_keys_that_cannot():
+    for good in (
+        {"run.pause": "p", "cycles.sort": "ctrl+s,f9"},
+        {"run.freeze": "less_than_sign,+,ctrl+pageup,é"},
+        # What one action gives up another may take.
+        {"run.stop": "space", "run.pause": "s"},
+    ):
+        assert usable_keys(good) == (good, [])
+    bad = {
+        "run.jump": ("j", "no such action"),
+        "run.freeze": ("S,s", "run.stop has that key"),
+        "cycles.copy": ("?", "everywhere.show_help has that key"),
+        "everywhere.show_new": ("k", "run.checkpoint has that key"),
+        "runs.delete": ("sapce", "'sapce' is no key"),
+        "runs.open": ("", "'' is no key"),
+    }
+    wanted = {name: key for name, (key, _) in bad.items()}
+    usable, faults = usable_keys({**wanted, "run.pause": "p"})
+    assert usable == {"run.pause": "p"}
+    assert len(faults) == len(bad)
+    for (name, (key, reason)), fault in zip(bad.items(), faults, strict=True):
+        assert f"{name} = {key!r}" in fault
+        assert reason in fault
+    # A key whose new owner is turned away goes back to the old one, and nobody else has it.
+    usable, faults = usable_keys({"run.stop": "space", "run.pause": "sapce"})
+    assert usable == {}
+    assert len(faults) == 2
+
+
+def test_the_table_has_no_clash_and_a_footer_of_eight():
+    footer = [action for action in actions_of(EVERYWHERE) if action.in_footer]
+    for screen in {action.screen for action in ACTIONS} - {EVERYWHERE}:
+        assert len(footer) + sum(action.in_footer for action in actions_of(screen)) <= 8
+    for action in ACTIONS:
+        assert usable_keys({action.id: action.keys}) == ({action.id: action.keys}, [])
