@@ -35,7 +35,7 @@ def networkx_cycles(graph: Graph, length_bound: int | None = None) -> list[list[
     other = nx.Graph()
     other.add_nodes_from(range(graph.n))
     other.add_edges_from(graph.edges().tolist())
-    return [cycle for cycle in nx.chordless_cycles(other, length_bound) if len(cycle) > 2]
+    return [cycle for cycle in nx.chordless_cycles(other, length_bound, backend="networkx") if len(cycle) > 2]
 
 
 def by_length(cycles: Iterable[Iterable[int]]) -> dict[int, int]:

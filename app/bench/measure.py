@@ -14,7 +14,7 @@ from typing import Any
 
 from app.bench.process import module_command, run_process
 from app.client import Engine
-from app.events import DeviceReport, Failed, Finished, ProbeCommand, RunCommand
+from app.events import DeviceReport, Failed, Finished, Method, ProbeCommand, RunCommand
 from kernels_ti.errors import ChordlessError, DeviceError, EngineError
 
 Count = dict[str, int]
@@ -129,9 +129,12 @@ def take_turns(series: Sequence[Series], repeat: int) -> None:
                 one.run_again()
 
 
-def count_once(graph: str, arch: str, threads: int | None, timeout: float | None = None) -> Outcome:
-    """Count the cycles of a graph file in a fresh engine; the time is that of the search alone."""
-    finished = _engine_run(RunCommand(graph, time.time(), arch=arch, threads=threads, timeout=timeout))
+def count_once(
+    graph: str, arch: str, threads: int | None, timeout: float | None = None, method: Method = "search"
+) -> Outcome:
+    """Count the cycles of a graph file in a fresh engine; the time is that of the search, or count, alone."""
+    command = RunCommand(graph, time.time(), arch=arch, threads=threads, timeout=timeout, method=method)
+    finished = _engine_run(command)
     if not finished.complete:
         if finished.reason != "timeout" or timeout is None:
             raise EngineError(f"the engine did not search to the end: {finished.reason}")

@@ -12,14 +12,17 @@ from app.bench.graphs import BenchGraph
 from app.bench.layout import NOTHING, Column, figures
 from app.bench.measure import Series, count_once, take_turns
 from app.bench.programs import Program, agrees
-from app.events import DeviceReport
+from app.events import DeviceReport, Method
 
 DEFAULT_GRAPHS = ("grid:6x10", "gnp:60,0.1,1", "grid:7x10", "grid:8x10", "gnp:80,0.1,1")
 
+_SECONDS_FOR_ORDERS = 1.0
+
 LEGEND = (
     "Seconds to count all chordless cycles: medians of the runs, which were taken in turns, each in a process of its "
-    "own; the ratio is that to the first program. chordless: the search alone, without start-up and compilation. "
-    "networkx: the enumeration alone. Others: their own time if they print one (sec S), else that of the process."
+    "own; the ratio is that to the first program. chordless: the search alone, without start-up and compilation; "
+    "boundary: the count along one, with looking for it. networkx: the enumeration alone. Others: their own time if "
+    "they print one (sec S), else that of the process."
 )
 
 COLUMNS = (
@@ -45,20 +48,26 @@ class Ours:
         What it is called in the table.
     arch : str
     threads : int or None
+    method : {"search", "boundary"}
     """
 
     name: str
     arch: str
     threads: int | None
+    method: Method = "search"
 
 
 def our_programs(arch: str, threads: int | None, device: DeviceReport) -> list[Ours]:
-    """Return what to measure of this program: on a CPU with all threads, or those asked for, and with one."""
+    """Return what to measure of this program.
+
+    On a CPU that is a search with all threads, or those asked for, one with one thread, and the count along a boundary.
+    """
     if device.threads is None or arch == "reference":
         return [Ours(f"chordless, {arch}", arch, None)]
     several = threads or device.threads
     both = [several, 1] if several > 1 else [1]
-    return [Ours(f"chordless, {count} thread{'s' * (count > 1)}", arch, count) for count in both]
+    searches = [Ours(f"chordless, {count} thread{'s' * (count > 1)}", arch, count) for count in both]
+    return [*searches, Ours("chordless, boundary", "cpu", None, "boundary")]
 
 
 class PeersRow:
@@ -86,8 +95,9 @@ class PeersRow:
             Series(
                 one.name,
                 _our_command(graph, one),
-                partial(count_once, graph.file, one.arch, one.threads, timeout),
+                partial(count_once, graph.file, one.arch, one.threads, timeout, one.method),
                 patience=timeout,
+                stopped=_obstacle(graph, one, timeout),
             )
             for one in ours
         ]
@@ -191,9 +201,20 @@ def markdown_columns(row: PeersRow) -> list[Column]:
     return [Column("graph", left=True), Column("cycles"), *names]
 
 
+def _obstacle(graph: BenchGraph, one: Ours, timeout: float) -> str | None:
+    """Say why one of our ways cannot be measured on a graph, if so."""
+    if one.method == "search":
+        return None
+    from kernels_ti.boundary import plan_of
+
+    plan = plan_of(graph.graph, seconds=_SECONDS_FOR_ORDERS, patience=_SECONDS_FOR_ORDERS)
+    return None if plan.is_possible and plan.seconds < timeout else "too wide"
+
+
 def _our_command(graph: BenchGraph, one: Ours) -> str:
     threads = ["--threads", str(one.threads)] if one.threads else []
-    return shlex.join(["chordless", "count", graph.title, "--arch", one.arch, *threads, "--json"])
+    how = ["--arch", one.arch, *threads] if one.method == "search" else ["--method", one.method]
+    return shlex.join(["chordless", "count", graph.title, *how, "--json"])
 
 
 def _median(one: Series) -> str:
