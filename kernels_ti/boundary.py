@@ -91,7 +91,7 @@ def plan_of(
     through: Sequence[int] = (),
     avoid: Sequence[int] = (),
     *,
-    seconds: float = 5.0,
+    seconds: float = 20.0,
     patience: float | None = None,
 ) -> BoundaryPlan:
     """Split a graph into blocks and put the vertices of each in order.
