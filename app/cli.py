@@ -11,7 +11,23 @@ import traceback
 from collections.abc import Sequence
 from typing import Any
 
-from app.commands import bench, count, estimate, export, generate, info, overlap, resume
+from app.commands import (
+    batch,
+    bench,
+    completion,
+    count,
+    estimate,
+    export,
+    first,
+    generate,
+    info,
+    overlap,
+    plot,
+    replay,
+    report,
+    resume,
+    tui,
+)
 from app.commands import list as list_
 from app.commands.options import EXIT_CODES, USAGE_EXIT_CODE, Parser, examples
 from kernels_ti.errors import ChordlessError, EngineError
@@ -79,7 +95,25 @@ def make_parser() -> Parser:
     subparsers = parser.add_subparsers(
         dest="command", metavar="COMMAND", title="commands (chordless COMMAND --help says more)", parser_class=Parser
     )
-    for module in (count, list_, resume, estimate, export, info, generate, overlap, bench):
+    modules = (
+        count,
+        list_,
+        first,
+        tui,
+        resume,
+        replay,
+        estimate,
+        export,
+        info,
+        generate,
+        overlap,
+        plot,
+        report,
+        batch,
+        bench,
+        completion,
+    )
+    for module in modules:
         module.add_parser(subparsers)
     return parser
 
@@ -88,6 +122,8 @@ def _run(argv: list[str], program_start: float) -> int:
     parser = make_parser()
     try:
         options = parser.parse_args(argv)
+        if options.command is None and tui.is_usable_terminal():
+            options = parser.parse_args(["tui"])
         if options.command is None:
             parser.print_help()
             return 0

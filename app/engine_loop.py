@@ -8,21 +8,22 @@ nothing is lost or comes twice.
 from __future__ import annotations
 
 import math
-import resource
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from app.channel import Channel
 from app.checkpoint import Checkpoint, Sessions, write_checkpoint
 from app.events import Checkpointed, Paused, Progress, Reason, RunCommand
+from app.mailbox import Mailbox
 from app.run_directory import RunDirectory
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import EngineError
-from kernels_ti.memory import resident_bytes
+from kernels_ti.memory import peak_memory, resident_bytes
 
 if TYPE_CHECKING:
     from app.results import CycleOutput
@@ -70,7 +71,7 @@ class Session:
             device=self.device.name,
             setup_seconds=before.setup_seconds + self.setup_seconds,
             total_seconds=before.total_seconds + time.time() - self.command.program_start,
-            peak_memory_bytes=max(before.peak_memory_bytes, _peak_memory()),
+            peak_memory_bytes=max(before.peak_memory_bytes, peak_memory()),
         )
 
 
@@ -121,10 +122,22 @@ class Forecast:
     min_length, max_length : int, int or None
     within_budget : bool
         It shares the memory that the user has allowed.
+    through, avoid : sequence of int
+        See `kernels_ti.options.Options`.
     """
 
-    def __init__(self, graph: Graph, min_length: int, max_length: int | None, *, within_budget: bool = False) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        min_length: int,
+        max_length: int | None,
+        *,
+        within_budget: bool = False,
+        through: Sequence[int] = (),
+        avoid: Sequence[int] = (),
+    ) -> None:
         self._graph = graph
+        self._restriction: dict[str, Any] = {"through": tuple(through), "avoid": tuple(avoid)}
         self._min_length = min_length
         self._max_length = max_length
         self._probe_seconds = _PROBE_SECONDS
@@ -135,14 +148,17 @@ class Forecast:
 
     def improve(self) -> None:
         """Probe for a moment, if it is time to."""
-        began = time.monotonic()
-        if began < self._next:
+        if time.monotonic() < self._next:
             return
         try:
-            if self._estimator is None and not self._is_cheap():
-                self._next = math.inf
-                return
-            self._probe()
+            if self._estimator is None:
+                if not self._is_cheap():
+                    self._next = math.inf
+                    return
+                self._estimator = self._new_estimator()
+            # What is done once does not count.
+            began = time.monotonic()
+            self._probe(self._estimator)
         except (EngineError, MemoryError) as error:
             # The search itself needs less: it goes on without.
             sys.stderr.write(f"no more estimates: {error or 'out of memory'}\n")
@@ -156,24 +172,27 @@ class Forecast:
             return False
         from kernels_ti.balls import choose_radius
         from kernels_ti.blocks import block_batches
+        from kernels_ti.restriction import restricted
         from kernels_ti.state import STATE_WORD_BITS, Layout
 
-        layout = Layout(radius=choose_radius(self._graph, self._max_length))
-        batches = block_batches(self._graph, layout, STATE_WORD_BITS)
+        left = restricted(self._graph, **self._restriction, max_length=self._max_length)
+        layout = Layout(radius=choose_radius(left.graph, self._max_length))
+        batches = block_batches(left.graph, layout, STATE_WORD_BITS, root=left.root)
         words = (
             sum(len(group.seed_entries) * group.words for group in batches[batch]) for batch in range(len(batches))
         )
         return max(words) <= _SEED_WORDS // self._part
 
-    def _probe(self) -> None:
-        if self._estimator is None:
-            from kernels_ti.estimate import Estimator
+    def _new_estimator(self) -> Estimator:
+        from kernels_ti.estimate import Estimator
 
-            self._estimator = Estimator(self._graph, min_length=self._min_length, max_length=self._max_length)
-        if self._estimator.exact:
+        return Estimator(self._graph, min_length=self._min_length, max_length=self._max_length, **self._restriction)
+
+    def _probe(self, estimator: Estimator) -> None:
+        if estimator.exact:
             return
-        self._estimator.probe(self._probe_seconds)
-        estimate = self._estimator.estimate()
+        estimator.probe(self._probe_seconds)
+        estimate = estimator.estimate()
         if not estimate.walks:
             # The first walk was broken off: it tells next to nothing.
             self._probe_seconds = min(2 * self._probe_seconds, _LONGEST_PROBE)
@@ -215,6 +234,8 @@ class Search:
         self._snapshot = self.run.snapshot()
         self._began = self._reported = self._kept = time.monotonic()
         self._halted = False
+        if self.keeper is not None:
+            self.channel.mailbox = Mailbox(self.keeper.directory.path)
         # A part of a search has some cycles before its first slice.
         self._take()
 
@@ -333,7 +354,7 @@ class Search:
             listed=0 if self.output is None else self.output.listed,
             share=snapshot.share,
             memory_bytes=resident_bytes(),
-            **(self.forecast.fields if self.forecast is not None else {}),
+            **cast(Any, self.forecast.fields if self.forecast is not None else {}),
         )
 
 
@@ -342,9 +363,3 @@ def _without_first(found: Cycles | Rows, written: int) -> Cycles | Rows:
         offsets = found.offsets[written:]
         return Cycles(offsets - offsets[0], found.vertices[offsets[0] :])
     return np.ascontiguousarray(found[written:])
-
-
-def _peak_memory() -> int:
-    """Return the largest resident size that this process has had, in bytes."""
-    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return size if sys.platform == "darwin" else size * 1024

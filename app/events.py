@@ -7,7 +7,7 @@ each with the wall-clock ``time`` added, are what ``--events FILE`` records.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, ClassVar, Literal, TypeVar, get_args
 
@@ -18,9 +18,12 @@ PROTOCOL_VERSION = 2
 
 Reason = Literal["complete", "limit", "timeout", "interrupted", "closed"]
 CycleFormat = Literal["text", "jsonl", "npy", "parts"]
+Method = Literal["search", "boundary"]
 
 # Lengths are keys, and JSON knows only strings as keys.
 _BY_LENGTH = frozenset({"frontier_by_length", "cycles_by_length"})
+# JSON has lists only.
+_TUPLES = frozenset({"part", "through", "through_edges", "avoid"})
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,17 @@ class RunCommand:
     resume : bool
         Go on with the run in that directory. Its own copy of the graph is searched; what `graph` says is passed
         over, and so are `file_format` and `simplify`.
+    through, avoid : sequence of str
+        Names of vertices that every cycle passes, and of those that none passes; several may stand in one string,
+        separated by commas.
+    through_edges : sequence of str
+        Edges that every cycle has, such as ``3-4``.
+    per_vertex, per_edge : bool
+        Count for each vertex, or each edge, in how many cycles it lies. Not of a listing, and without checkpoints.
+    method : {"search", "boundary"}
+        How a count is made; see `kernels_ti.boundary` for the second.
+    total_only : bool
+        Along a boundary: count the cycles of all lengths together, in less time and memory.
     """
 
     name: ClassVar[str] = "run"
@@ -82,6 +96,13 @@ class RunCommand:
     checkpoint: str | None = None
     checkpoint_every: float = 60.0
     resume: bool = False
+    method: Method = "search"
+    total_only: bool = False
+    through: Sequence[str] = ()
+    through_edges: Sequence[str] = ()
+    avoid: Sequence[str] = ()
+    per_vertex: bool = False
+    per_edge: bool = False
 
 
 @dataclass(frozen=True)
@@ -90,6 +111,71 @@ class ProbeCommand:
 
     name: ClassVar[str] = "probe"
     arch: str
+
+
+@dataclass(frozen=True)
+class BatchJob:
+    """What a batch shall do with one input, which may hold many graphs.
+
+    Parameters
+    ----------
+    graph : str
+        A file, a spec such as ``grid:7x10``, or ``-`` for standard input.
+    file_format : str or None
+        One of `app.formats.FORMATS`, ``sdf`` or ``smiles``; by default the name and the content decide.
+    simplify : bool
+        Drop self-loops, repeated edges and directions instead of refusing them.
+    min_length, max_length
+        See `kernels_ti.run.Options`.
+    listing : str or None
+        The folder that gets a file of cycles for each graph; None counts only.
+    listing_format : {"text", "jsonl", "npy"}
+        How a cycle is written there.
+    arch : str
+        Where graphs are searched; see `kernels_ti.choice.device_for`.
+    limit, timeout
+        What ends the search of each graph early, see `RunCommand`.
+    """
+
+    graph: str
+    file_format: str | None = None
+    simplify: bool = False
+    min_length: int = 3
+    max_length: int | None = None
+    listing: str | None = None
+    listing_format: CycleFormat = "text"
+    arch: str = "auto"
+    limit: int | None = None
+    timeout: float | None = None
+
+
+@dataclass(frozen=True)
+class BatchCommand:
+    """The first line to the engine: count, or list, the cycles of many graphs.
+
+    Parameters
+    ----------
+    jobs : tuple of BatchJob
+        In the order of the lines.
+    output : str
+        The file of JSON lines, one for each graph. Lines that are there already, for the same graphs with the same
+        options, are kept.
+    threads, memory
+        See `RunCommand`.
+    fail_fast : bool
+        End at the first graph that fails.
+    crashes : tuple of (int, int, str)
+        Places in the batch, from the first to before the second, where an earlier engine died, and how it did. One
+        place alone is a failed graph; a range is searched in smaller pieces, until the graph is found.
+    """
+
+    name: ClassVar[str] = "batch"
+    jobs: tuple[BatchJob, ...]
+    output: str
+    threads: int | None = None
+    memory: int | None = None
+    fail_fast: bool = False
+    crashes: tuple[tuple[int, int, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -164,6 +250,8 @@ class Progress:
         Share of the search that is done, 0 to 1.
     memory_bytes : int
         Memory of the engine's process that is resident now.
+    states : int or None
+        States held now, of a count along a boundary, which has no paths.
     cycles_estimate, cycles_low, cycles_high : float or None
         How many cycles there are in all, by random probes, and the spread of that; None until there are enough.
     """
@@ -182,6 +270,7 @@ class Progress:
     cycles_estimate: float | None = None
     cycles_low: float | None = None
     cycles_high: float | None = None
+    states: int | None = None
 
 
 @dataclass(frozen=True)
@@ -209,7 +298,10 @@ class Finished:
     `reason` says why it ended; the counts are the whole truth only where it is ``complete``. `frontier` is the
     number of paths that were left, `share` the share of the search that is done. The seconds are those of all
     sessions of a resumed run, `peak_memory_bytes` is the largest resident size that an engine had in any.
-    `checkpoint` is the run directory to resume from.
+    `checkpoint` is the run directory to resume from. `participation` is what `app.participation.participation_object`
+    makes of a count for each vertex or edge, where one was asked for. `boundary` is there for a count along a
+    boundary: its ``width`` in vertices and the most ``states`` that were held at once. Such a count has no paths;
+    where it did not tell lengths apart, `cycles_by_length` has the triangles alone.
     """
 
     name: ClassVar[str] = "finished"
@@ -233,11 +325,84 @@ class Finished:
     share: float = 0.0
     peak_memory_bytes: int = 0
     checkpoint: str | None = None
+    participation: dict[str, Any] | None = None
+    boundary: dict[str, int] | None = None
 
     @property
     def complete(self) -> bool:
         """Whether nothing was left out."""
         return self.reason == "complete"
+
+
+@dataclass(frozen=True)
+class BatchStarted:
+    """The output is open and the first graph is next; `total` is the number of graphs, where that is known."""
+
+    name: ClassVar[str] = "batch_started"
+    pid: int
+    output: str
+    total: int | None
+    version: int = PROTOCOL_VERSION
+
+
+@dataclass(frozen=True)
+class BatchSearching:
+    """The graphs at the places from `first` to before `stop` are being searched; one place is a search of its own."""
+
+    name: ClassVar[str] = "batch_searching"
+    first: int
+    stop: int
+    graph: str
+
+
+@dataclass(frozen=True)
+class BatchProgress:
+    """Where a batch stands; graphs that are counted together get their lines together, soon after they are done.
+
+    Parameters
+    ----------
+    seconds : float
+        Since this engine began with the batch.
+    done, kept, failed, stopped : int
+        Graphs that are done; how many of them were done before, failed, or were stopped by a limit or a time-out.
+    cycles : int
+        Found in all of them.
+    total : int or None
+        Graphs in all, where that is known.
+    graph : str or None
+        The graph that is searched on its own, if one is.
+    share : float
+        Share of its search that is done, 0 to 1.
+    """
+
+    name: ClassVar[str] = "batch_progress"
+    seconds: float
+    done: int
+    kept: int = 0
+    failed: int = 0
+    stopped: int = 0
+    cycles: int = 0
+    total: int | None = None
+    graph: str | None = None
+    share: float = 0.0
+
+
+@dataclass(frozen=True)
+class BatchFinished:
+    """The batch ended.
+
+    `reason` is ``complete``, also where graphs failed, ``interrupted``, or ``failed`` where the first failure was to
+    end it. The numbers are those of `BatchProgress`; `seconds` those of this engine.
+    """
+
+    name: ClassVar[str] = "batch_finished"
+    reason: Literal["complete", "interrupted", "failed"]
+    done: int
+    kept: int
+    failed: int
+    stopped: int
+    cycles: int
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -283,8 +448,11 @@ class Log:
     text: str
 
 
-Command = RunCommand | ProbeCommand | StopCommand | PauseCommand | GoCommand | CheckpointCommand
-Event = Started | Progress | Paused | Checkpointed | Finished | Failed | DeviceReport | Log
+Command = RunCommand | BatchCommand | ProbeCommand | StopCommand | PauseCommand | GoCommand | CheckpointCommand
+Event = (
+    Started | Progress | Paused | Checkpointed | Finished | BatchStarted | BatchSearching | BatchProgress
+    | BatchFinished | Failed | DeviceReport | Log
+)  # fmt: skip
 
 _Message = TypeVar("_Message", Command, Event)
 
@@ -352,9 +520,13 @@ def _build(kinds: Mapping[str, type[_Message]], name: Any, values: dict[str, Any
         for key, value in values.items()
         if key in known
     }
-    if given.get("part") is not None:
-        given["part"] = tuple(given["part"])
+    for key in _TUPLES & given.keys():
+        if given[key] is not None:
+            given[key] = tuple(given[key])
     try:
+        if kind is BatchCommand and "jobs" in given:
+            given["jobs"] = tuple(BatchJob(**job) for job in given["jobs"])
+            given["crashes"] = tuple((first, stop, how) for first, stop, how in given.get("crashes", ()))
         return kind(**given)
     except TypeError as error:
         raise EngineError(f"the message {name!r} is incomplete: {error}") from error

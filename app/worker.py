@@ -11,11 +11,11 @@ import os
 import signal
 import time
 import traceback
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from app.channel import Channel, ClientIsGone
-from app.events import DeviceReport, Failed, Finished, ProbeCommand, Reason, RunCommand, Started
+from app.events import BatchCommand, DeviceReport, Failed, Finished, ProbeCommand, Reason, RunCommand, Started
 from app.run_directory import RunDirectory, check_is_free, created, graph_hash, reopened
 from kernels_ti.errors import ChordlessError, DeviceError, EngineError, OptionError
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from app.formats import LoadedGraph
     from kernels_ti.device import Device
     from kernels_ti.graph import Graph
-    from kernels_ti.run import Snapshot
+    from kernels_ti.run import Options, Snapshot
 
 _NOT_OPTIONS = ("graph", "program_start")
 _ROW_FORMATS = ("npy", "parts")
@@ -48,6 +48,8 @@ def run(command: RunCommand, channel: Channel, standard_output: int) -> None:
     """
     if command.checkpoint is not None and command.arch == "reference":
         raise OptionError("--arch reference has no checkpoints: it keeps its place in Python's own stack")
+    if command.checkpoint is not None and (command.per_vertex or command.per_edge):
+        raise OptionError("a count for each vertex or edge keeps no checkpoints: leave --checkpoint out")
     if command.resume:
         assert command.checkpoint is not None
         with reopened(command.checkpoint) as directory:
@@ -59,7 +61,10 @@ def run(command: RunCommand, channel: Channel, standard_output: int) -> None:
     if command.checkpoint is not None:
         check_is_free(command.checkpoint)
     loaded = load_graph(command.graph, simplify=command.simplify, file_format=command.file_format)
-    _search(command, channel, standard_output, loaded, None, None)
+    if command.method == "boundary":
+        _count_along_boundary(command, channel, loaded)
+    else:
+        search(command, channel, standard_output, loaded, None, None)
 
 
 def _go_on(command: RunCommand, channel: Channel, directory: RunDirectory) -> None:
@@ -70,7 +75,7 @@ def _go_on(command: RunCommand, channel: Channel, directory: RunDirectory) -> No
     with open_checkpoint(directory.checkpoint, graph_hash(loaded.graph), _identity(command)) as checkpoint:
         if not checkpoint.finished:
             # Standard output cannot be cut back, so no run that has a directory lists to it.
-            _search(command, channel, -1, loaded, directory, checkpoint)
+            search(command, channel, -1, loaded, directory, checkpoint)
             return
         snapshot = _last_snapshot(checkpoint, command.min_length)
         sessions, listed = checkpoint.sessions, checkpoint.listed
@@ -78,7 +83,7 @@ def _go_on(command: RunCommand, channel: Channel, directory: RunDirectory) -> No
     channel.send(_finished("complete", snapshot, loaded, sessions, listed, directory))
 
 
-def _search(
+def search(
     command: RunCommand,
     channel: Channel,
     standard_output: int,
@@ -89,6 +94,7 @@ def _search(
     """Search on from a checkpoint, or from the beginning; in the latter case make the directory, if one is wanted."""
     from app.engine_loop import Keeper, Search, Session
     from kernels_ti.choice import device_for
+    from kernels_ti.restriction import restriction_named
     from kernels_ti.run import Options, Run
 
     graph = loaded.graph
@@ -98,6 +104,7 @@ def _search(
         from app.parts import check_size
 
         check_size(graph.n)
+    through, avoid = restriction_named(graph, command.through, command.through_edges, command.avoid)
     options = Options(
         min_length=command.min_length,
         max_length=command.max_length,
@@ -106,8 +113,13 @@ def _search(
         rows=rows,
         part=command.part,
         memory=command.memory,
+        through=through,
+        avoid=avoid,
+        participation="edges" if command.per_edge else "vertices" if command.per_vertex else "none",
     )
-    device = device_for(graph, command.arch, threads=command.threads, max_length=command.max_length)
+    device = device_for(
+        graph, command.arch, threads=command.threads, max_length=command.max_length, through=through, avoid=avoid
+    )
     engine = Run(graph, device, options, None if checkpoint is None else checkpoint.state)
     with contextlib.ExitStack() as stack:
         if command.checkpoint is not None and directory is None:
@@ -126,7 +138,7 @@ def _search(
             engine,
             output,
             keeper=None if directory is None else Keeper(directory, graph_hash(graph), _identity(command), session),
-            forecast=_forecast(command, graph, device),
+            forecast=_forecast(command, graph, device, options),
             unwritten=[] if checkpoint is None else list(checkpoint.unwritten),
         )
         if directory is not None and checkpoint is None:
@@ -134,10 +146,35 @@ def _search(
         channel.send(_started(command, loaded, session.so_far(), directory))
         reason, snapshot = search.go()
         listed = 0 if output is None else output.listed
-    channel.send(_finished(reason, snapshot, loaded, session.so_far(), listed, directory))
+    finished = _finished(reason, snapshot, loaded, session.so_far(), listed, directory)
+    if options.participation != "none":
+        from app.participation import participation_object
+
+        counted = participation_object(graph, engine.participation(), vertices=command.per_vertex)
+        finished = replace(finished, participation=counted)
+    channel.send(finished)
 
 
-def _forecast(command: RunCommand, graph: Graph, device: Device) -> Forecast | None:
+def _count_along_boundary(command: RunCommand, channel: Channel, loaded: LoadedGraph) -> None:
+    """Count without a search; it runs on the host and keeps no checkpoint."""
+    from app.boundary_run import count_along_boundary
+    from app.checkpoint import Sessions
+    from kernels_ti.device import cpu_name
+    from kernels_ti.memory import peak_memory
+    from kernels_ti.restriction import restriction_named
+
+    setup = time.time() - command.program_start
+    sessions = Sessions("cpu", cpu_name(), setup, 0.0, 0)
+    channel.send(_started(command, loaded, sessions, None))
+    through, avoid = restriction_named(loaded.graph, command.through, command.through_edges, command.avoid)
+    reason, snapshot, boundary = count_along_boundary(command, channel, loaded.graph, through, avoid)
+    total = time.time() - command.program_start
+    sessions = replace(sessions, total_seconds=total, peak_memory_bytes=peak_memory())
+    finished = _finished(reason, snapshot, loaded, sessions, 0, None)
+    channel.send(replace(finished, boundary=boundary))
+
+
+def _forecast(command: RunCommand, graph: Graph, device: Device, options: Options) -> Forecast | None:
     from app.engine_loop import Forecast
 
     if command.part is not None:
@@ -145,17 +182,26 @@ def _forecast(command: RunCommand, graph: Graph, device: Device) -> Forecast | N
         return None
     # On a GPU the budget is for the buffers there.
     within_budget = command.memory is not None and device.arch in ("cpu", "reference")
-    return Forecast(graph, command.min_length, command.max_length, within_budget=within_budget)
+    return Forecast(
+        graph,
+        command.min_length,
+        command.max_length,
+        within_budget=within_budget,
+        through=options.through,
+        avoid=options.avoid,
+    )
 
 
 def _identity(command: RunCommand) -> dict[str, Any]:
     """Return what a checkpoint of this run is valid for."""
+    restriction = {name: list(getattr(command, name)) for name in ("through", "through_edges", "avoid")}
     return {
         "min_length": command.min_length,
         "max_length": command.max_length,
         "expansion": command.expansion,
         "part": command.part,
         "output_format": None if command.output is None else command.output_format,
+        **{name: names for name, names in restriction.items() if names},
     }
 
 
@@ -262,6 +308,10 @@ def main(commands: int, events: int) -> None:
             command = channel.first_command()
             if isinstance(command, RunCommand):
                 run(command, channel, standard_output)
+            elif isinstance(command, BatchCommand):
+                from app.batch.runner import run_batch
+
+                run_batch(command, channel)
             elif isinstance(command, ProbeCommand):
                 probe(command, channel)
         except Exception as error:

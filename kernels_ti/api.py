@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
+import math
+import time
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from kernels_ti.choice import device_for
-from kernels_ti.errors import GraphError
+from kernels_ti.conversion import as_graph
+from kernels_ti.cycles import Cycles, CycleTable
+from kernels_ti.errors import OptionError
 from kernels_ti.graph import Graph
+from kernels_ti.options import METHODS
+from kernels_ti.restriction import vertices_called
 from kernels_ti.run import Options, Run
+
+if TYPE_CHECKING:
+    from kernels_ti.participation import Participation
 
 
 @dataclass(frozen=True)
@@ -47,18 +55,6 @@ class CycleCounts:
         return sum(self.by_length.values())
 
 
-def _as_graph(graph: Any) -> Graph:
-    if isinstance(graph, Graph):
-        return graph
-    if hasattr(graph, "is_directed") and hasattr(graph, "edges"):
-        return Graph.from_networkx(graph)
-    if hasattr(graph, "tocoo"):
-        return Graph.from_scipy(graph)
-    raise GraphError(
-        f"a {type(graph).__name__} is not a graph: give a Graph, a networkx graph or a scipy sparse matrix"
-    )
-
-
 def count_cycles(
     graph: Any,
     *,
@@ -67,13 +63,16 @@ def count_cycles(
     max_length: int | None = None,
     expansion: str = "two-ended",
     threads: int | None = None,
+    through: Iterable[Hashable] = (),
+    avoid: Iterable[Hashable] = (),
+    method: str = "search",
 ) -> CycleCounts:
     """Count the chordless cycles of a graph.
 
     Parameters
     ----------
-    graph : Graph, networkx.Graph or scipy sparse matrix
-        Simple and undirected.
+    graph : Graph, or a graph or adjacency matrix of another library
+        Simple and undirected; see `as_graph` for what is understood.
     arch : {"auto", "cpu", "cuda", "vulkan", "reference"}
         What to search on.
     min_length, max_length : int, optional
@@ -82,6 +81,12 @@ def count_cycles(
         See `Options`.
     threads : int, optional
         Workers of a CPU; by default one to each core.
+    through, avoid : iterable of vertex names, optional
+        Only cycles that pass all of the first vertices and none of the others; the search is the shorter for it. A
+        cycle that passes both ends of an edge has the edge.
+    method : {"search", "boundary"}
+        Meet every cycle, or add them up along a boundary, see `kernels_ti.boundary`; then there is no frontier, and
+        `arch`, `expansion` and `threads` mean nothing.
 
     Returns
     -------
@@ -111,8 +116,11 @@ def count_cycles(
     chordless cycles in graphs*.
     """
     options = Options(min_length=min_length, max_length=max_length, expansion=expansion)
-    graph = _as_graph(graph)
-    run = Run(graph, device_for(graph, arch, threads=threads, max_length=max_length), options)
+    if method not in METHODS:
+        raise OptionError(f"there is no method {method!r}: choose {' or '.join(METHODS)}")
+    if method == "boundary":
+        return _count_along_boundary(as_graph(graph), options, through, avoid)
+    run = _run(as_graph(graph), arch, threads, options, through, avoid)
     while not run.finished:
         run.advance()
     last = run.snapshot()
@@ -126,12 +134,14 @@ def enumerate_cycles(
     min_length: int = 3,
     max_length: int | None = None,
     threads: int | None = None,
+    through: Iterable[Hashable] = (),
+    avoid: Iterable[Hashable] = (),
 ) -> Iterator[list[Hashable]]:
     """Enumerate the chordless cycles of a graph, streamed while the search goes on.
 
     Parameters
     ----------
-    graph, arch, min_length, max_length, threads
+    graph, arch, min_length, max_length, threads, through, avoid
         As for `count_cycles`.
 
     Yields
@@ -153,17 +163,137 @@ def enumerate_cycles(
     [['a', 'b', 'c', 'd']]
     """
     options = Options(min_length=min_length, max_length=max_length, collect=True)
-    graph = _as_graph(graph)
-    run = Run(graph, device_for(graph, arch, threads=threads, max_length=max_length), options)
-    return _stream(run)
+    return _stream(_run(as_graph(graph), arch, threads, options, through, avoid))
+
+
+def collect_cycles(
+    graph: Any,
+    *,
+    arch: str = "auto",
+    min_length: int = 3,
+    max_length: int | None = None,
+    threads: int | None = None,
+    through: Iterable[Hashable] = (),
+    avoid: Iterable[Hashable] = (),
+) -> CycleTable:
+    """Find the chordless cycles of a graph, all together in arrays.
+
+    Parameters
+    ----------
+    graph, arch, min_length, max_length, threads, through, avoid
+        As for `count_cycles`.
+
+    Returns
+    -------
+    CycleTable
+        A CSR pair ``offsets`` and ``vertices``, 4 bytes to a vertex and 8 to a cycle, with ``rows()`` for bit rows,
+        ``lists()`` and ``to_arrow()``. The cycles come in no particular order.
+
+    Raises
+    ------
+    GraphError, OptionError, DeviceError, EngineError
+        As for `count_cycles`.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> from kernels_ti import collect_cycles
+    >>> collect_cycles(networkx.petersen_graph(), arch="cpu").lengths.tolist().count(6)
+    10
+    """
+    options = Options(min_length=min_length, max_length=max_length, collect=True)
+    graph = as_graph(graph)
+    run = _run(graph, arch, threads, options, through, avoid)
+    return CycleTable.of_pieces(graph, _pieces(run))
+
+
+def count_participation(
+    graph: Any,
+    *,
+    arch: str = "auto",
+    min_length: int = 3,
+    max_length: int | None = None,
+    threads: int | None = None,
+    through: Iterable[Hashable] = (),
+    avoid: Iterable[Hashable] = (),
+    edges: bool = True,
+) -> Participation:
+    """Count for each vertex, and each edge, in how many chordless cycles it lies, by length.
+
+    The cycles are counted where they are found, on the device, and not kept.
+
+    Parameters
+    ----------
+    graph, arch, min_length, max_length, threads, through, avoid
+        As for `count_cycles`.
+    edges : bool
+        Count for the edges too.
+
+    Returns
+    -------
+    Participation
+
+    Raises
+    ------
+    GraphError, OptionError, DeviceError, EngineError
+        As for `count_cycles`.
+
+    Examples
+    --------
+    >>> from kernels_ti import Graph, count_participation
+    >>> house = Graph.from_edges(5, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)])
+    >>> count_participation(house, arch="cpu").vertices.sum(axis=1).tolist()
+    [2, 2, 1, 1, 1]
+    """
+    wanted = "edges" if edges else "vertices"
+    options = Options(min_length=min_length, max_length=max_length, participation=wanted)
+    run = _run(as_graph(graph), arch, threads, options, through, avoid)
+    while not run.finished:
+        run.advance()
+    return run.participation()
+
+
+def _run(
+    graph: Graph,
+    arch: str,
+    threads: int | None,
+    options: Options,
+    through: Iterable[Hashable],
+    avoid: Iterable[Hashable],
+) -> Run:
+    options = replace(options, through=vertices_called(graph, through), avoid=vertices_called(graph, avoid))
+    restriction = {"through": options.through, "avoid": options.avoid}
+    device = device_for(graph, arch, threads=threads, max_length=options.max_length, **restriction)
+    return Run(graph, device, options)
+
+
+def _count_along_boundary(
+    graph: Graph, options: Options, through: Iterable[Hashable], avoid: Iterable[Hashable]
+) -> CycleCounts:
+    from kernels_ti.boundary import BoundaryCount
+    from kernels_ti.memory import host_budget
+
+    began = time.perf_counter()
+    count = BoundaryCount(
+        graph,
+        min_length=options.min_length,
+        max_length=options.max_length,
+        memory=host_budget(None),
+        through=vertices_called(graph, through),
+        avoid=vertices_called(graph, avoid),
+    )
+    while not count.finished:
+        count.advance(math.inf)
+    return CycleCounts(count.cycles_by_length, {}, time.perf_counter() - began)
+
+
+def _pieces(run: Run) -> Iterator[Cycles]:
+    while not run.finished:
+        run.advance()
+        yield run.take_cycles()
 
 
 def _stream(run: Run) -> Iterator[list[Hashable]]:
     names = run.graph.names
-    while not run.finished:
-        run.advance()
-        found = run.take_cycles()
-        vertices = found.vertices.tolist()
-        offsets = found.offsets.tolist()
-        for begin, end in pairwise(offsets):
-            yield [names[v] for v in vertices[begin:end]]
+    for found in _pieces(run):
+        yield from found.named(names)

@@ -8,8 +8,8 @@ see `kernels_ti.balls`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
 
@@ -51,6 +51,8 @@ class BlockGroup:
         Whether cycles whose least label is this row's are searched for in this block.
     longest_block : int
         Vertices of the largest block.
+    required : ndarray of uint32 or uint64, shape (words,), or None
+        With a single block: the labels, apart from the root, that every wanted cycle has.
     """
 
     words: int
@@ -61,6 +63,7 @@ class BlockGroup:
     vertex_of_row: Index
     is_root: npt.NDArray[np.bool_]
     longest_block: int
+    required: npt.NDArray[np.unsignedinteger] | None = None
 
     @property
     def rows(self) -> int:
@@ -86,6 +89,17 @@ class BlockGroup:
         at, shift = np.divmod(self.neighbour - self.first_row[self.neighbour], self.word_bits)
         np.bitwise_or.at(bits, (self.row_of_entry, at), word(1) << shift.astype(word))
         return bits
+
+    def with_required(self, vertices: Sequence[int]) -> BlockGroup:
+        """Return the group, of a single block, with these vertices required of every cycle."""
+        word = np.dtype(f"uint{self.word_bits}").type
+        bits = np.zeros(self.words, word)
+        labels = np.flatnonzero(np.isin(self.vertex_of_row, vertices))
+        assert len(labels) == len(vertices)
+        assert self.longest_block == self.rows
+        at, shift = np.divmod(labels, self.word_bits)
+        np.bitwise_or.at(bits, at, word(1) << shift.astype(word))
+        return replace(self, required=bits)
 
     @cached_property
     def seed_entries(self) -> Index:
@@ -135,7 +149,9 @@ class BlockBatches:
         return self.makers[batch]()
 
 
-def block_batches(graph: Graph, layout: Layout, word_bits: int) -> BlockBatches:
+def block_batches(
+    graph: Graph, layout: Layout, word_bits: int, *, root: int | None = None, required: Sequence[int] = ()
+) -> BlockBatches:
     """Split a graph into biconnected blocks with a cycle and group them by the words that they need.
 
     Parameters
@@ -148,6 +164,11 @@ def block_batches(graph: Graph, layout: Layout, word_bits: int) -> BlockBatches:
         `radius` each root of a large block has a block of its own, its ball, if that needs far fewer words.
     word_bits : int
         Bits to a word of the device, 32 or 64. Groups, rows, seeds and labels do not depend on it.
+    root : int or None
+        Search for the cycles through this vertex only: in each of its blocks it has the least label, and is the one
+        root. There are no nested blocks then, and no balls: see `kernels_ti.restriction`.
+    required : sequence of int
+        Other vertices that every cycle must pass; the graph has then one block at the most.
 
     Returns
     -------
@@ -156,8 +177,12 @@ def block_batches(graph: Graph, layout: Layout, word_bits: int) -> BlockBatches:
         without a group. Balls have batches of their own, after all other blocks.
     """
     if layout.whole:
-        return BlockBatches(np.ones(1), (partial(_whole_graph, graph, layout.grain, word_bits),))
+        whole = partial(_whole_graph, graph, layout.grain, word_bits, root, required)
+        return BlockBatches(np.ones(1), (whole,))
     edges, block = biconnected_edges(graph)
+    if root is not None:
+        rooted = partial(_rooted_blocks, edges, block, layout.grain, word_bits, root, required)
+        return BlockBatches(np.ones(1), (rooted,))
     in_balls = np.zeros(len(edges), np.bool_)
     makers: list[Callable[[], list[BlockGroup]]] = []
     if layout.radius is not None:
@@ -170,9 +195,23 @@ def block_batches(graph: Graph, layout: Layout, word_bits: int) -> BlockBatches:
     return BlockBatches(shares / shares.sum(), tuple(makers))
 
 
-def _whole_graph(graph: Graph, grain: int, word_bits: int) -> list[BlockGroup]:
-    layer = _Layer.of(graph, np.arange(graph.n), np.array([graph.n]), grain, nested=False)
-    return _groups([layer], grain, word_bits)
+def _whole_graph(
+    graph: Graph, grain: int, word_bits: int, root: int | None, required: Sequence[int]
+) -> list[BlockGroup]:
+    layer = _Layer.of(graph, np.arange(graph.n), np.array([graph.n]), grain, root=root)
+    return _with_required(_groups([layer], grain, word_bits), required)
+
+
+def _rooted_blocks(
+    edges: IntArray, block: IntArray, grain: int, word_bits: int, root: int, required: Sequence[int]
+) -> list[BlockGroup]:
+    """Lay out blocks of which each has the root."""
+    layer = _Layer.of(*_disjoint_union(edges, block), grain, root=root)
+    return _with_required(_groups([layer], grain, word_bits), required)
+
+
+def _with_required(groups: list[BlockGroup], required: Sequence[int]) -> list[BlockGroup]:
+    return [group.with_required(required) for group in groups] if required else groups
 
 
 def _blocks(edges: IntArray, block: IntArray, layout: Layout, word_bits: int) -> list[BlockGroup]:
@@ -190,7 +229,7 @@ def _ball_batches(
     """Choose the blocks for which balls are worthwhile; return which edges they have, and makers of the balls."""
     maybe = np.bincount(block, minlength=1) > LARGEST_WHOLE
     union, vertex_of, sizes = _disjoint_union(edges[maybe[block]], block[maybe[block]])
-    layer = _Layer.of(union, vertex_of, sizes, grain, nested=False)
+    layer = _Layer.of(union, vertex_of, sizes, grain)
     sample = sample_balls(layer.rows, sizes, radius)
     chosen = worthwhile(sample, sizes)
     maybe[maybe] = chosen
@@ -239,15 +278,29 @@ class _Layer:
     words: IntArray
 
     @classmethod
-    def of(cls, union: Graph, vertex_of: IntArray, sizes: IntArray, grain: int, *, nested: bool) -> _Layer:
-        """Lay out the blocks of a disjoint union, given by their numbers of vertices."""
+    def of(
+        cls,
+        union: Graph,
+        vertex_of: IntArray,
+        sizes: IntArray,
+        grain: int,
+        *,
+        nested: bool = False,
+        root: int | None = None,
+    ) -> _Layer:
+        """Lay out the blocks of a disjoint union, given by their numbers of vertices.
+
+        With `nested` the first labels only are roots, with `root` only the rows of that vertex, which come first.
+        """
         block_of = np.repeat(np.arange(len(sizes)), sizes)
-        order = np.lexsort((degree_labelling(union), block_of))
+        order = np.lexsort((degree_labelling(union), vertex_of != root, block_of))
         row_of = np.empty(union.n, np.int64)
         row_of[order] = np.arange(union.n)
         words = -(-sizes // grain)
         first_row = np.repeat(np.cumsum(sizes) - sizes, sizes)
         roots = np.where(nested & (words > 1), sizes - grain * -(-words // 2), sizes)
+        if root is not None:
+            roots = np.ones_like(sizes)
         return cls(
             rows=Graph.from_edge_array(row_of[union.edges()].reshape(-1, 2), n=union.n),
             first_row=first_row,

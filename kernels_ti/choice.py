@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from kernels_ti.device import Device, cores, cuda_is_here, open_device
 from kernels_ti.errors import EngineError
@@ -23,7 +24,13 @@ WALK_PATHS, PROBING_SECONDS = 64, 0.3
 
 
 def device_for(
-    graph: Graph, arch: str = "auto", *, threads: int | None = None, max_length: int | None = None
+    graph: Graph,
+    arch: str = "auto",
+    *,
+    threads: int | None = None,
+    max_length: int | None = None,
+    through: Sequence[int] = (),
+    avoid: Sequence[int] = (),
 ) -> Device:
     """Open an arch for a graph.
 
@@ -37,6 +44,8 @@ def device_for(
         Workers of a CPU; by default one to each core.
     max_length : int, optional
         Vertices of the longest cycle that is wanted.
+    through, avoid : sequence of int
+        See `kernels_ti.options.Options`.
 
     Returns
     -------
@@ -53,15 +62,15 @@ def device_for(
     cycles or so.
     """
     if arch == "auto":
-        arch = "cuda" if cuda_is_here() and _is_large(graph, threads or cores(), max_length) else "cpu"
+        arch = "cpu"
+        if cuda_is_here() and graph.n > SMALL_GRAPH:
+            estimator = Estimator(graph, max_length=max_length, through=through, avoid=avoid)
+            arch = "cuda" if _is_large(estimator, threads or cores()) else "cpu"
     return open_device(arch, threads=threads)
 
 
-def _is_large(graph: Graph, threads: int, max_length: int | None) -> bool:
+def _is_large(estimator: Estimator, threads: int) -> bool:
     """Say whether the CPU would search for longer than CUDA takes to start."""
-    if graph.n <= SMALL_GRAPH:
-        return False
-    estimator = Estimator(graph, max_length=max_length)
     try:
         estimator.add_walk(WALK_PATHS, deadline=time.perf_counter() + PROBING_SECONDS)
         estimate = estimator.estimate()

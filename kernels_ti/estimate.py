@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ from kernels_ti.blocks import BlockGroup, block_batches
 from kernels_ti.errors import EngineError
 from kernels_ti.graph import Graph
 from kernels_ti.probes import HostBlocks
+from kernels_ti.restriction import restricted
 from kernels_ti.state import STATE_WORD_BITS, Layout
 from kernels_ti.walk import Floats, Walk, walk
 
@@ -176,6 +178,8 @@ class Estimator:
         Vertices of the shortest and the longest cycle that is wanted.
     seed : int
         Of the random numbers.
+    through, avoid : sequence of int
+        See `kernels_ti.options.Options`.
 
     Raises
     ------
@@ -183,11 +187,22 @@ class Estimator:
         If the bit rows of a block are too large for the host.
     """
 
-    def __init__(self, graph: Graph, *, min_length: int = 3, max_length: int | None = None, seed: int = 0) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        *,
+        min_length: int = 3,
+        max_length: int | None = None,
+        seed: int = 0,
+        through: Sequence[int] = (),
+        avoid: Sequence[int] = (),
+    ) -> None:
         self._longest = min(graph.n, max_length or graph.n)
         self._shortest = min_length
         self._random = np.random.Generator(np.random.PCG64(seed))
-        self._batches = block_batches(graph, Layout(radius=choose_radius(graph, max_length)), STATE_WORD_BITS)
+        left = restricted(graph, through, avoid, max_length)
+        layout = Layout(radius=choose_radius(left.graph, max_length))
+        self._batches = block_batches(left.graph, layout, STATE_WORD_BITS, root=left.root, required=left.required)
         self._batch = -1
         self._blocks: list[HostBlocks] = []
         self._surveys: list[tuple[int, int]] = []

@@ -9,6 +9,8 @@ from typing import Any
 from kernels_ti.errors import OptionError
 
 EXPANSIONS = ("two-ended", "paper")
+METHODS = ("search", "boundary")
+PARTICIPATIONS = ("none", "vertices", "edges")
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,11 @@ class Options:
         The i-th of so many parts of the search, from 1 on: their counts add up, their cycles are disjoint.
     memory : int or None
         Bytes that the search may take, see `kernels_ti.memory`; None for a share of what is free.
+    through, avoid : tuple of int
+        Only cycles that pass all of the first vertices and none of the others. Both prune the search.
+    participation : {"none", "vertices", "edges"}
+        Count for each vertex, or for each vertex and edge, in how many cycles it lies; see `Run.participation`. Not
+        with `collect`.
 
     Raises
     ------
@@ -45,6 +52,9 @@ class Options:
     rows: bool = False
     part: tuple[int, int] | None = None
     memory: int | None = None
+    through: tuple[int, ...] = ()
+    avoid: tuple[int, ...] = ()
+    participation: str = "none"
 
     def __post_init__(self) -> None:
         for name in ("min_length", "max_length"):
@@ -61,6 +71,15 @@ class Options:
             raise OptionError(f"there is no expansion {self.expansion!r}: choose {' or '.join(EXPANSIONS)}")
         if self.part is not None and not 1 <= self.part[0] <= self.part[1]:
             raise OptionError(f"there is no part {self.part[0]} of {self.part[1]}: parts are numbered from 1")
+        if self.participation not in PARTICIPATIONS:
+            raise OptionError(f"there is no participation {self.participation!r}: choose {', '.join(PARTICIPATIONS)}")
+        if self.participation != "none" and self.collect:
+            raise OptionError("cycles are either collected, or counted for each vertex")
+
+    @property
+    def members(self) -> bool:
+        """Whether paths must know their members: for the cycles, or to tell whether they pass several vertices."""
+        return self.collect or self.participation != "none" or len(set(self.through)) > 1
 
 
 @dataclass(frozen=True)

@@ -71,8 +71,51 @@ def split(
         Every group has ``next_seed`` at its end, all that is to do is in frames; part 1
         has yet to count triangles and triplets. The weights of the part's frames add up to 1.
     """
+    made = _split(groups, weights, part, parts, max_length, collect)
+    if all(group.required is None for group in groups):
+        return made
+    return _after_stage_one(made, groups, part, max_length)
+
+
+def whole_of_required(groups: list[BlockGroup], weights: list[Floats], max_length: int) -> Split:
+    """Make the whole search of a group whose cycles must pass several vertices, in the same form.
+
+    It begins at one root, so its seeds are few: stage 1 is done here, and stage 2 begins with frames.
+    """
+    if max_length > 3:
+        made = _dealt_seeds(groups, weights, 1, 1, True)
+    else:
+        made = Split(tuple(GroupState(next_seed=len(group.seed_entries)) for group in groups))
+    return _after_stage_one(made, groups, 1, max_length)
+
+
+def _after_stage_one(made: Split, groups: list[BlockGroup], part: int, max_length: int) -> Split:
+    """Do stage 1 of groups whose cycles must pass several vertices; what it finds belongs to part 1."""
+    states = tuple(
+        replace(state, surveyed=len(group.seed_entries)) for state, group in zip(made.groups, groups, strict=True)
+    )
+    if part > 1:
+        return replace(made, groups=states)
+    paths, cycles, found = dict(made.paths_by_length), dict(made.cycles_by_length), list(made.found)
+    for group in groups:
+        blocks = HostBlocks(group)
+        triangles, triplets = blocks.survey(max_length)
+        for counts, count in ((cycles, triangles), (paths, triplets)):
+            if count:
+                counts[3] = counts.get(3, 0) + count
+        seeds, last = labels_of(blocks.triangles(np.arange(len(group.seed_entries))))
+        u = group.seed_roots[seeds]
+        x = group.neighbour[group.seed_entries[seeds]]
+        rows = np.column_stack((u, x, group.first_row[u] + last))
+        found += [canonical(cycle) for cycle in group.vertex_of_row[rows].tolist()]
+    return Split(states, paths, cycles, found)
+
+
+def _split(
+    groups: list[BlockGroup], weights: list[Floats], part: int, parts: int, max_length: int, collect: bool
+) -> Split:
     wanted = max(FRAMES_PER_PART * parts, FEWEST_FRAMES)
-    if sum(len(group.seed_entries) for group in groups) >= wanted:
+    if max_length > 3 and sum(len(group.seed_entries) for group in groups) >= wanted:
         return _dealt_seeds(groups, weights, part, parts, collect)
     level = _first_level(groups, weights, max_length, collect)
     largest = level

@@ -60,6 +60,14 @@ def below(ends: IntArray, words: int) -> Rows:
     return rows
 
 
+def completing(required: Rows, had: Rows, labels: Rows) -> Rows:
+    """Keep the labels that leave no required vertex out, see `kernels_ti.step_required`; all but `required` (k, W)."""
+    lacking = required & ~had
+    count = populations(lacking)[:, None]
+    kept: Rows = np.where(count == 0, labels, np.where(count == 1, labels & lacking, np.uint64(0)))
+    return kept
+
+
 def _bit(shifts: IntArray) -> Rows:
     bits: Rows = np.uint64(1) << shifts.astype(np.uint64)
     return bits
@@ -98,11 +106,14 @@ class HostBlocks:
     ----------
     rows : ndarray of uint64, shape (rows, W)
         Adjacency bit rows.
+    required : ndarray of uint64, shape (W,), or None
+        Labels that every cycle must have; frames need members then.
     """
 
     def __init__(self, group: BlockGroup) -> None:
         self.group = group
         self.rows = wide_words(group.bit_rows())
+        self.required = None if group.required is None else wide_words(group.required[None])[0]
         self._first_row = group.first_row.astype(np.int64)
         self._size_at = np.bincount(self._first_row, minlength=group.rows)
 
@@ -120,18 +131,41 @@ class HostBlocks:
         extensions = rows[u] & ~rows[x] & ~below(x - first + 1, self.words)
         allowed = below(self._size_at[first], self.words) & ~below(u - first + 1, self.words) & ~rows[u]
         path = singles(u - first, self.words) | singles(x - first, self.words) if members else None
+        if self.required is not None:
+            assert path is not None
+            extensions = completing(self.required, path | allowed, extensions)
         length = np.full(len(seeds), 2, np.int32)
         return Frames(allowed, extensions, path, x.astype(np.int32), length, weight)
 
     def survey(self, max_length: int) -> tuple[int, int]:
         """Count the triangles and the initial triplets, of which there are none up to a maximum length of 3."""
+        pieces = [np.arange(start, min(start + _SEEDS_AT_ONCE, self._seeds)) for start in self._seed_pieces]
+        triangles = sum(int(populations(self.triangles(seeds)).sum()) for seeds in pieces)
+        if max_length <= 3:
+            return triangles, 0
+        if self.required is None:
+            return triangles, int(self.group.pairs_of_seed.sum()) - triangles
+        made = (self.seed_frames(seeds, members=True, weight=np.ones(len(seeds))) for seeds in pieces)
+        return triangles, sum(frames.paths for frames in made)
+
+    def triangles(self, seeds: IntArray) -> Rows:
+        """Return the labels that make a triangle with each of some seeds (u, x) and come after x."""
         group, rows = self.group, self.rows
-        u, x = group.seed_roots, group.neighbour[group.seed_entries].astype(np.int64)
-        triangles = sum(
-            int(populations(rows[u[at]] & rows[x[at]] & ~below(x[at] - self._first_row[x[at]] + 1, self.words)).sum())
-            for at in (slice(start, start + _SEEDS_AT_ONCE) for start in range(0, len(u), _SEEDS_AT_ONCE))
-        )
-        return triangles, int(group.pairs_of_seed.sum()) - triangles if max_length > 3 else 0
+        u = group.seed_roots[seeds].astype(np.int64)
+        x = group.neighbour[group.seed_entries[seeds]].astype(np.int64)
+        first = self._first_row[u]
+        closers: Rows = rows[u] & rows[x] & ~below(x - first + 1, self.words)
+        if self.required is None:
+            return closers
+        return completing(self.required, singles(u - first, self.words) | singles(x - first, self.words), closers)
+
+    @property
+    def _seeds(self) -> int:
+        return len(self.group.seed_entries)
+
+    @property
+    def _seed_pieces(self) -> range:
+        return range(0, self._seeds, _SEEDS_AT_ONCE)
 
     def alive(self, frames: Frames) -> npt.NDArray[np.bool_]:
         """Say which frames have an extension and a way on from the end that waits."""
@@ -176,8 +210,12 @@ class HostBlocks:
         at_end = self.rows[end] & paths.allowed
         at_v = self.rows[v] & paths.allowed
         closers = at_end & at_v
+        wanted = closers
+        if self.required is not None:
+            assert paths.members is not None
+            wanted = completing(self.required, paths.members | paths.extensions, closers)
         if length + 3 > max_length:
-            return Expansion(closers, np.zeros(0, np.int64), paths[:0])
+            return Expansion(wanted, np.zeros(0, np.int64), paths[:0])
         only_end, only_v = at_end & ~at_v, at_v & ~at_end
         of_end, of_v = populations(only_end), populations(only_v)
         parent = np.flatnonzero((of_end > 0) & (of_v > 0))
@@ -194,10 +232,15 @@ class HostBlocks:
             np.full(len(parent), length + 1, np.int32),
             paths.weight[parent],
         )
+        if self.required is not None:
+            assert members is not None
+            extensions = completing(self.required, members | children.allowed, children.extensions)
+            alive = np.flatnonzero(extensions.any(axis=1))
+            parent, children = parent[alive], replace(children, extensions=extensions)[alive]
         if not certificate:
-            return Expansion(closers, parent, children)
+            return Expansion(wanted, parent, children)
         kept, children, operations = self.certified(children, max_length)
-        return Expansion(closers, parent[kept], children, operations)
+        return Expansion(wanted, parent[kept], children, operations)
 
     def certified(self, frames: Frames, max_length: int) -> tuple[IntArray, Frames, int]:
         """Keep of some frames what can still lead to a cycle, see `kernels_ti.step.reachable_extensions`.
@@ -235,8 +278,11 @@ class HostBlocks:
                 break
             seen = more
         extensions = frames.extensions & lanes.rows_from(touched)
-        kept = np.flatnonzero(extensions.any(axis=1))
         allowed = lanes.rows_from(seen)
+        if self.required is not None:
+            assert frames.members is not None
+            extensions = completing(self.required, frames.members | allowed, extensions)
+        kept = np.flatnonzero(extensions.any(axis=1))
         return kept, replace(frames, extensions=extensions, allowed=allowed)[kept], operations
 
 

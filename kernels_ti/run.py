@@ -23,10 +23,12 @@ from kernels_ti.estimate import seed_weights
 from kernels_ti.graph import Graph
 from kernels_ti.memory import search_budget
 from kernels_ti.options import Options, Snapshot
-from kernels_ti.search import GroupSearch, ResidentBlocks, Search, Totals, require_loops, require_room
+from kernels_ti.restriction import restricted
+from kernels_ti.search import DeviceSearch, GroupSearch, ResidentBlocks, Search, Totals, require_loops, require_room
 from kernels_ti.state import STATE_WORD_BITS, GroupState, Layout, Rows, RunState, populations
 
 if TYPE_CHECKING:
+    from kernels_ti.participation import Counter, Participation
     from kernels_ti.search_survey import SurveySearch
 
 __all__ = ["Options", "Run", "Snapshot"]
@@ -53,8 +55,8 @@ class Run:
         From `kernels_ti.choice.device_for`.
     options : Options
     state : RunState, optional
-        Go on from here. It must come from a run of the same graph, bounds, expansion and part, and with
-        `collect` from one that collected; the device may be another.
+        Go on from here. It must come from a run of the same graph, bounds, expansion and part, through and avoiding
+        the same vertices, and with `collect` from one that collected; the device may be another.
 
     Raises
     ------
@@ -72,6 +74,7 @@ class Run:
         self.device = device
         self.options = options or Options()
         self._longest = min(graph.n, self.options.max_length or graph.n)
+        self._left = restricted(graph, self.options.through, self.options.avoid, self.options.max_length)
         self._totals = Totals()
         self._seconds = 0.0
         self._share = 0.0
@@ -84,11 +87,12 @@ class Run:
         self._later_share = 0.0
         self._cycles: list[Cycles] = []
         self._rows: list[Rows] = []
+        self._counter = _counter(graph, self.options.participation)
         self._broken = False
         if state is not None:
             self._totals.add(state.paths_by_length, state.cycles_by_length)
             self._seconds, self._share, self._batch = state.seconds, state.share, state.batch
-        self._layout = _layout(graph, device, self.options) if state is None else state.layout
+        self._layout = _layout(self._left.graph, device, self.options) if state is None else state.layout
         self._searches = self._plan(state) if self._longest >= 3 else iter(())
         self._current: Search | None = next(self._searches, None)
 
@@ -99,12 +103,13 @@ class Run:
                 raise OptionError("the reference searches a graph in one piece: choose another arch")
             from kernels_ti.search_reference import ReferenceSearch
 
-            return iter([ReferenceSearch(self.graph, self._longest, self.options.collect)])
+            return iter([ReferenceSearch(self._left.graph, self._longest, self.options.members, self.options.through)])
         return self._batches(state)
 
     def _batches(self, state: RunState | None) -> Iterator[Search]:
         """Search batch by batch; without balls there is only one."""
-        batches = block_batches(self.graph, self._layout, self.device.word_bits)
+        left = self._left
+        batches = block_batches(left.graph, self._layout, self.device.word_bits, root=left.root, required=left.required)
         self._batch_shares = batches.shares
         begun = False
         while self._batch < len(batches):
@@ -126,17 +131,25 @@ class Run:
         return self.device.arch != "cpu" or self._layout.whole
 
     def _begin(self, groups: list[BlockGroup], weights: Weights) -> None:
-        """Make the states of groups of which nothing is done yet, or of this run's part of them."""
-        if self.options.part is None:
+        """Make the states of groups of which nothing is done yet, or of this run's part of them.
+
+        A search through several vertices begins with frames: there are few, and the kernels make all others.
+        """
+        if self.options.part is None and not self._left.required:
             self._states = [GroupState() for _ in groups]
             return
-        from kernels_ti.partition import split
+        from kernels_ti.partition import split, whole_of_required
 
-        begun = split(groups, weights, *self.options.part, self._longest, self.options.collect)
+        if self.options.part is None:
+            begun = whole_of_required(groups, weights, self._longest)
+        else:
+            begun = split(groups, weights, *self.options.part, self._longest, self.options.members)
         self._states = list(begun.groups)
         self._totals.add(begun.paths_by_length, begun.cycles_by_length)
         if self.options.collect:
             self._keep(Cycles.of_lists(begun.found))
+        elif self._counter is not None:
+            self._counter.add_cycles(Cycles.of_lists(begun.found))
 
     def _sweeps(self, groups: list[BlockGroup], weights: Weights, budget: int) -> Iterator[Search]:
         """Stage 1 over all groups, then stage 2 group by group, so that one set of stacks is held at a time."""
@@ -149,7 +162,7 @@ class Run:
         surveyed = [state.surveyed for state in self._states]
         if any(done < group.seeds for done, group in zip(surveyed, blocks, strict=True)):
             self._look_ahead(groups, weights, 0)
-            survey = SurveySearch(blocks, surveyed, self._longest, self.options.collect)
+            survey = SurveySearch(blocks, surveyed, self._longest, self.options.members)
             self._survey = survey
             yield survey
             self._survey = None
@@ -159,7 +172,7 @@ class Run:
         for i, group in enumerate(blocks if self._longest > 3 else []):
             state = self._begin_group(groups, weights, i)
             if state is not None:
-                yield SweepSearch(group, self._longest, self.options.collect, state, weights[i], budget)
+                yield SweepSearch(group, self._longest, self.options.members, state, weights[i], budget)
 
     def _waves(self, groups: list[BlockGroup], weights: Weights, budget: int) -> Iterator[Search]:
         """Both stages group by group, so that one arena is held at a time."""
@@ -174,7 +187,7 @@ class Run:
             if state is not None:
                 blocks = ResidentBlocks(self.device, group, self.graph.n)
                 memory = budget - blocks.bytes
-                yield WaveSearch(blocks, self._longest, self.options.collect, two_ended, state, weights[i], memory)
+                yield WaveSearch(blocks, self._longest, self.options.members, two_ended, state, weights[i], memory)
 
     def _begin_group(self, groups: list[BlockGroup], weights: Weights, i: int) -> GroupState | None:
         """Make a group the current one; return what is left of it to do, if anything."""
@@ -222,8 +235,7 @@ class Run:
             self._broken = True
             started = time.perf_counter()
             self._current.advance(SLICE_SECONDS)
-            if self.options.collect:
-                self._keep(self._current.take_rows() if self.options.rows else self._current.take_cycles())
+            self._take(self._current)
             self._seconds += time.perf_counter() - started
             if self._current.finished:
                 self._totals.add(self._current.totals.paths, self._current.totals.cycles)
@@ -231,6 +243,30 @@ class Run:
                 self._current = next(self._searches, None)
             self._broken = False
         return self.snapshot()
+
+    def _take(self, search: Search) -> None:
+        """Take what a slice has found."""
+        if self.options.collect:
+            self._keep(search.take_rows() if self.options.rows else search.take_cycles())
+        elif self.device.arch == "reference":
+            if self._counter is not None:
+                self._counter.add_cycles(search.take_cycles())
+        elif self.options.members:
+            for blocks, place in cast(DeviceSearch, search).take_found():
+                if self._counter is not None:
+                    self._counter.add_found(blocks, place)
+
+    def participation(self) -> Participation:
+        """Say in how many of the cycles found so far, within the bounds, each vertex and edge lies.
+
+        Raises
+        ------
+        OptionError
+            Without ``Options.participation``.
+        """
+        if self._counter is None:
+            raise OptionError("this run does not count for each vertex: ask for a participation")
+        return self._counter.result(self.options.min_length)
 
     def snapshot(self) -> Snapshot:
         """Say where the run stands, without searching."""
@@ -283,6 +319,8 @@ class Run:
             raise OptionError("the reference cannot be stopped and resumed: choose another arch")
         if self._cycles or self._rows:
             raise EngineError("cycles that were found have not been taken")
+        if self._counter is not None:
+            raise OptionError("a run that counts for each vertex cannot be stopped and resumed")
         totals = self._all_totals()
         groups = list(self._states)
         if self._survey is not None:
@@ -344,7 +382,17 @@ def _layout(graph: Graph, device: Device, options: Options) -> Layout:
     """Choose how the graph is laid out in blocks."""
     if options.expansion == "paper":
         return Layout(whole=True, grain=device.word_bits)
+    if options.through:
+        return Layout(grain=device.word_bits if options.part is None else STATE_WORD_BITS)
     radius = None if options.max_length is None else choose_radius(graph, options.max_length)
     if options.part is not None:  # the parts of one search may run on different devices
         return Layout(nested=True, grain=STATE_WORD_BITS, radius=radius)
     return Layout(nested=device.arch == "cpu", grain=device.word_bits, radius=radius)
+
+
+def _counter(graph: Graph, participation: str) -> Counter | None:
+    if participation == "none":
+        return None
+    from kernels_ti.participation import Counter
+
+    return Counter(graph, edges=participation == "edges")

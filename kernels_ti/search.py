@@ -22,6 +22,11 @@ ROW_BYTES_AT_ONCE = 16 << 20
 """Bytes of bit rows over the graph's vertices that one launch makes."""
 
 
+Place = tuple[Any, int, int, int, int]
+"""Where found cycles are: buffer, words from one cycle to the next and from one word of a cycle to the next, the
+number of the first, and how many; see `ResidentBlocks.traced`."""
+
+
 @dataclass
 class Totals:
     """Exact counts by number of vertices, as Python integers of any size.
@@ -76,7 +81,14 @@ class Search(Protocol):
         """Return them as bit rows over the graph's vertices, shape (k, words of a row), instead."""
 
 
-class GroupSearch(Search, Protocol):
+class DeviceSearch(Search, Protocol):
+    """A search whose cycles are on a device."""
+
+    def take_found(self) -> Iterator[tuple[ResidentBlocks, Place]]:
+        """Say where the cycles found since the last call are; each place is good until the next is asked for."""
+
+
+class GroupSearch(DeviceSearch, Protocol):
     """Stage 2 of one group of blocks; it can be handed out and begun again."""
 
     @property
@@ -155,13 +167,17 @@ class ResidentBlocks:
     ----------
     rows, first_row, row_ptr, neighbour, seed_entry, seed_root, vertex_of_row : buffer
         See `kernels_ti.blocks.BlockGroup`.
+    participants : object
+        What `kernels_ti.participation` has worked out for these blocks.
     """
 
     def __init__(self, device: Device, group: BlockGroup, vertices: int) -> None:
         self.device = device
         self.group = group
         self.vertices = vertices
-        self.rows = device.buffer(group.bit_rows().reshape(-1))
+        rows = group.bit_rows().reshape(-1)
+        # The required vertices are one bit row more, so that the kernels have no argument more.
+        self.rows = device.buffer(rows if group.required is None else np.concatenate((rows, group.required)))
         self.first_row = device.buffer(group.first_row)
         self.row_ptr = device.buffer(group.row_ptr)
         self.neighbour = device.buffer(group.neighbour)
@@ -170,7 +186,8 @@ class ResidentBlocks:
         self.vertex_of_row = device.buffer(group.vertex_of_row)
         # Pairs of the seeds before each seed, so that the pairs of a range are one subtraction.
         self.pairs_before = np.concatenate(([0], np.cumsum(group.pairs_of_seed)))
-        self._buffers: dict[int, Any] = {}
+        self.participants: Any = None
+        self._buffers: dict[int | str, Any] = {}
 
     @property
     def seeds(self) -> int:
@@ -193,9 +210,9 @@ class ResidentBlocks:
 
         place = (self.group.word_bits, self.group.words, cycles, 1, 1, 0, 0)
         csr = (self.row_ptr, self.neighbour, self.vertex_of_row)
-        measure(*place, self._scratch(0, 1))
-        trace(*place, self.rows, *csr, self._scratch(1, 1), self._scratch(2, 1))
-        relabel(*place, self.vertex_of_row, 1, self._scratch(3, 1, self._word))
+        measure(*place, self.scratch(0, 1))
+        trace(*place, self.rows, *csr, self.scratch(1, 1), self.scratch(2, 1))
+        relabel(*place, self.vertex_of_row, 1, self.scratch(3, 1, self._word))
 
     def traced(self, cycles: Any, cycle_stride: int, word_stride: int, first: int, count: int) -> Cycles:
         """Put the vertices of some found cycles in cycle order.
@@ -220,14 +237,14 @@ class ResidentBlocks:
 
         group, device = self.group, self.device
         place = (group.word_bits, group.words, cycles, cycle_stride, word_stride, first, count)
-        lengths = self._scratch(0, count)
+        lengths = self.scratch(0, count)
         measure(*place, lengths)
         offsets = np.concatenate(([0], np.cumsum(device.download(lengths)[:count])))
         ends = np.zeros(1 << count.bit_length(), np.int32)
         ends[: count + 1] = offsets
-        vertices = self._scratch(2, int(offsets[-1]))
+        vertices = self.scratch(2, int(offsets[-1]))
         csr = (self.row_ptr, self.neighbour, self.vertex_of_row)
-        trace(*place, self.rows, *csr, self._filled(1, ends), vertices)
+        trace(*place, self.rows, *csr, self.filled(1, ends), vertices)
         return Cycles(offsets, device.download(vertices)[: offsets[-1]].astype(np.int64))
 
     def member_rows(self, cycles: Any, cycle_stride: int, word_stride: int, first: int, count: int) -> Rows:
@@ -251,7 +268,7 @@ class ResidentBlocks:
         pieces = [np.empty((0, self.row_words), np.uint64)]
         for start in range(first, first + count, at_once):
             taken = min(at_once, first + count - start)
-            members = self._scratch(3, taken * width, self._word)
+            members = self.scratch(3, taken * width, self._word)
             place = (group.word_bits, group.words, cycles, cycle_stride, word_stride, start, taken)
             relabel(*place, self.vertex_of_row, width, members)
             found = self.device.download(members)[: taken * width]
@@ -262,17 +279,17 @@ class ResidentBlocks:
     def _word(self) -> Any:
         return np.uint64 if self.group.word_bits == STATE_WORD_BITS else np.uint32
 
-    def _filled(self, role: int, values: npt.NDArray[np.int32]) -> Any:
+    def filled(self, role: int | str, values: npt.NDArray[np.int32]) -> Any:
         """Copy values to the scratch buffer of a role."""
         if self.device.arch == "cpu":
             return values
-        buffer = self._scratch(role, len(values))
+        buffer = self.scratch(role, len(values))
         whole = np.zeros(buffer.shape[0], np.int32)
         whole[: len(values)] = values
         buffer.from_numpy(whole)
         return buffer
 
-    def _scratch(self, role: int, size: int, dtype: npt.DTypeLike = np.int32) -> Any:
+    def scratch(self, role: int | str, size: int, dtype: npt.DTypeLike = np.int32) -> Any:
         """Return a buffer that is kept for reuse, at least so large."""
         kept = self._buffers.get(role)
         if kept is None or kept.shape[0] < size:

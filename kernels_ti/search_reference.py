@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from kernels_ti.cycles import Cycles
 from kernels_ti.graph import Graph
@@ -20,15 +21,19 @@ class ReferenceSearch:
     max_length : int
     collect : bool
         Keep the cycles for `take_cycles`.
+    through : sequence of int
+        Count and keep only the cycles through all of these vertices. Every other arch prunes its search; this one
+        looks at all cycles, for it is what the others are compared with.
     """
 
-    def __init__(self, graph: Graph, max_length: int, collect: bool) -> None:
+    def __init__(self, graph: Graph, max_length: int, collect: bool, through: Sequence[int] = ()) -> None:
         self._levels = Levels()
         self._events = search(graph, self._levels, max_length=max_length)
         self._collect = collect
         self._vertices = graph.n
         self._found: list[list[int]] = []
-        self.totals = Totals(self._levels.paths, self._levels.cycles)
+        self._through = frozenset(through)
+        self.totals = Totals(self._levels.paths, {} if through else self._levels.cycles)
         self.finished = False
         self.device_bytes = 0
 
@@ -46,8 +51,11 @@ class ReferenceSearch:
         """Search for about so many seconds."""
         deadline = time.perf_counter() + seconds
         for cycle in self._events:
-            if cycle is not None and self._collect:
-                self._found.append(cycle)
+            if cycle is not None and self._through.issubset(cycle):
+                if self._through:
+                    self.totals.add({}, {len(cycle): 1})
+                if self._collect:
+                    self._found.append(cycle)
             if time.perf_counter() > deadline:
                 return
         self.finished = True

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from kernels_ti.cycles import Cycles
-from kernels_ti.search import ResidentBlocks, Totals
+from kernels_ti.search import Place, ResidentBlocks, Totals
 from kernels_ti.state import Rows
 from kernels_ti.survey import store_triangles, survey
 
@@ -16,9 +16,6 @@ SEEDS_AT_ONCE = 1 << 18
 """Seeds of one launch."""
 
 CYCLE_BYTES = 4 << 20
-
-_Found = tuple[ResidentBlocks, tuple[npt.NDArray[np.uint64], int, int, int, int]]
-"""Triangles: their blocks, and the arguments that tell `ResidentBlocks.traced` where they are."""
 
 
 class SurveySearch:
@@ -43,7 +40,7 @@ class SurveySearch:
         self._collect = collect
         self._group = self._stored = 0
         self._skip_done()
-        self._found: list[_Found] = []
+        self._found: list[tuple[ResidentBlocks, Place]] = []
         for group in blocks[:1]:
             self._survey(group, 0, 0)  # over nothing: it compiles
             if collect:
@@ -91,14 +88,17 @@ class SurveySearch:
 
     def take_cycles(self) -> Cycles:
         """Return the triangles found since the last call."""
-        found, self._found, self._stored = self._found, [], 0
-        return Cycles.joined([blocks.traced(*place) for blocks, place in found])
+        return Cycles.joined([blocks.traced(*place) for blocks, place in self.take_found()])
 
     def take_rows(self) -> Rows:
         """Return them as bit rows over the graph's vertices, shape (k, words of a row), instead."""
-        found, self._found, self._stored = self._found, [], 0
         none = np.empty((0, self._blocks[0].row_words), np.uint64)
-        return np.concatenate([none, *(blocks.member_rows(*place) for blocks, place in found)])
+        return np.concatenate([none, *(blocks.member_rows(*place) for blocks, place in self.take_found())])
+
+    def take_found(self) -> Iterator[tuple[ResidentBlocks, Place]]:
+        """Say where the triangles found since the last call are."""
+        found, self._found, self._stored = self._found, [], 0
+        yield from found
 
     def _survey(self, blocks: ResidentBlocks, first: int, seeds: int) -> int:
         """Look at some seeds, fewer if their triangles might not fit; return how many."""

@@ -12,7 +12,7 @@ from kernels_ti.bits import LARGEST_UNROLLED, vector_of
 from kernels_ti.cycles import Cycles
 from kernels_ti.device import LARGEST_BUFFER
 from kernels_ti.errors import EngineError
-from kernels_ti.search import ResidentBlocks, Totals
+from kernels_ti.search import Place, ResidentBlocks, Totals
 from kernels_ti.state import Frames, GroupState, Rows
 from kernels_ti.sweep import DRY_WORKERS, NEXT_ITEM, sweep
 from kernels_ti.sweep_frames import FramePool, frame_words, unpacked
@@ -88,7 +88,7 @@ class SweepSearch:
             fitting = memory // (2 * workers * (8 * cycle_words + 16 * self._max_length))
             fitting = min(fitting, CYCLE_BYTES_PER_WORKER // (8 * cycle_words))
             self._cycles_per_worker = max(fitting, self._most_closers)
-        rows = blocks.rows.reshape(-1, group.words)
+        rows = blocks.rows[: group.rows * group.words].reshape(-1, group.words)
         room = memory // (4 * 8 * self._frame)
         self._pool = FramePool(waiting, rows, collect, min(max(room, 1), FRAMES_AT_ONCE))
         self._first_seed = start.next_seed
@@ -197,18 +197,19 @@ class SweepSearch:
 
     def take_cycles(self) -> Cycles:
         """Return the cycles found since the last call."""
-        return Cycles.joined([self.blocks.traced(*place) for place in self._found()])
+        return Cycles.joined([blocks.traced(*place) for blocks, place in self.take_found()])
 
     def take_rows(self) -> Rows:
         """Return them as bit rows over the graph's vertices, shape (k, words of a row), instead."""
         none = np.empty((0, self.blocks.row_words), np.uint64)
-        return np.concatenate([none, *(self.blocks.member_rows(*place) for place in self._found())])
+        return np.concatenate([none, *(blocks.member_rows(*place) for blocks, place in self.take_found())])
 
-    def _found(self) -> Iterator[tuple[npt.NDArray[np.uint64], int, int, int, int]]:
-        """Where each worker's cycles are, for `ResidentBlocks.traced`; they count as taken after the last."""
+    def take_found(self) -> Iterator[tuple[ResidentBlocks, Place]]:
+        """Say where each worker's cycles are; they count as taken after the last."""
         for worker, count in enumerate(self._cycle_count.tolist()):
             if count:
-                yield self._cycles, self.blocks.group.words + 1, 1, worker * self._cycles_per_worker, count
+                place = (self._cycles, self.blocks.group.words + 1, 1, worker * self._cycles_per_worker, count)
+                yield self.blocks, place
         self._cycle_count[:] = 0
 
     def _slice(self) -> None:
@@ -235,7 +236,8 @@ class SweepSearch:
         stacks = (self._stack, self._stack_words)
         bounds = (budget, PATIENCE, self._max_length, self._most_closers)
         results = (self._paths, self._cycles_found, self._cycles, self._cycles_per_worker, self._cycle_count)
-        mode = (self._words, self._collect, blocks.rows, blocks.first_row)
+        required = blocks.group.required is not None
+        mode = (self._words, self._collect, required, blocks.rows, blocks.first_row)
         if self._wide:
             own = (self._fifo, self._depth_of, *bounds, blocks.group.longest_block)
             sweep_wide(*mode, blocks.row_ptr, blocks.neighbour, *seeds, *items, *stacks, *own, *results)

@@ -21,7 +21,7 @@ from kernels_ti.cycles import Cycles
 from kernels_ti.device import LARGEST_BUFFER
 from kernels_ti.errors import EngineError
 from kernels_ti.records import CELLS_PER_LEVEL, CHILDREN, CYCLES, MOST_LEVELS
-from kernels_ti.search import ResidentBlocks, Totals
+from kernels_ti.search import Place, ResidentBlocks, Totals
 from kernels_ti.state import Frames, GroupState, Rows
 from kernels_ti.wave import triplets
 from kernels_ti.wave_queue import Queue
@@ -175,13 +175,18 @@ class WaveSearch:
 
     def take_cycles(self) -> Cycles:
         """Return the cycles found since the last call."""
-        count, self._cycle_count = self._cycle_count, 0
-        return self.blocks.traced(self._cycles, 1, self._cycle_capacity, 0, count)
+        return Cycles.joined([blocks.traced(*place) for blocks, place in self.take_found()])
 
     def take_rows(self) -> Rows:
         """Return them as bit rows instead."""
+        none = np.empty((0, self.blocks.row_words), np.uint64)
+        return np.concatenate([none, *(blocks.member_rows(*place) for blocks, place in self.take_found())])
+
+    def take_found(self) -> Iterator[tuple[ResidentBlocks, Place]]:
+        """Say where the cycles found since the last call are."""
         count, self._cycle_count = self._cycle_count, 0
-        return self.blocks.member_rows(self._cycles, 1, self._cycle_capacity, 0, count)
+        if count:
+            yield self.blocks, (self._cycles, 1, self._cycle_capacity, 0, count)
 
     def advance(self, seconds: float) -> None:
         """Search for about so many seconds, less if the cycles found should be taken."""
@@ -358,7 +363,13 @@ class WaveSearch:
         if self._queue is not None:
             self._queue.launch(levels, launch)
         else:
-            wide = {"bits": blocks.group.word_bits, "words": self._words, "collect": self._collect}
+            required = blocks.group.required is not None
+            wide = {
+                "bits": blocks.group.word_bits,
+                "words": self._words,
+                "collect": self._collect,
+                "required": required,
+            }
             csr = {"row_ptr": blocks.row_ptr, "neighbour": blocks.neighbour}
             expand_wide(**wide, **csr, **launch, sets=self._sets, slots=self._slots, fifo=self._fifo)
 

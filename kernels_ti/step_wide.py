@@ -14,15 +14,16 @@ from kernels_ti.bits import lowest_bit, population, without_lowest, word_of
 def flood(
     bits: ti.template(), words, rows: ti.template(), row_ptr: ti.template(), neighbour: ti.template(), first_row,
     sets: ti.template(), stride, allowed_at, waiting_at, extensions_at, kept_at, seen_at,
-    fifo: ti.template(), fifo_stride, fifo_at, rounds,
+    fifo: ti.template(), fifo_stride, fifo_at, rounds, whole: ti.template(),
 ):  # fmt: skip
     """Find the extensions that the waiting end reaches.
 
     Word w of a set begins at ``sets[..._at + w * stride]``; entry k of the queue is
     ``fifo[fifo_at + k * fifo_stride]``. Reads the sets `allowed`, `waiting` and `extensions`, writes `kept`
-    (the result), `seen` and the queue. Returns how many extensions were kept.
+    (the result), `seen` and the queue. Returns how many extensions were kept. Without `whole` it ends as soon as all
+    of them are.
     """
-    missing, head, tail = 0, 0, 0
+    missing, head, tail = ti.static(1 if whole else 0), 0, 0
     for w in range(words):
         missing += population(sets[extensions_at + w * stride], bits)
         start = sets[waiting_at + w * stride]

@@ -14,6 +14,7 @@ import taichi as ti
 
 from kernels_ti.bits import above, bits_of, lowest_taken, population, single
 from kernels_ti.step import reachable_extensions
+from kernels_ti.step_required import completing, completing_extensions
 from kernels_ti.sweep_frames import LENGTH_SHIFT, frame_words
 
 ITERATIONS_PER_WORKER = 512
@@ -167,6 +168,7 @@ def put_seed(
 def sweep(
     words: ti.template(),
     collect: ti.template(),
+    required: ti.template(),
     rows: array(ti.u64, 1),
     first_row: array(ti.i32, 1),
     neighbour: array(ti.i32, 1),
@@ -200,6 +202,8 @@ def sweep(
 
     Parameters
     ----------
+    required : bool
+        Whether cycles must pass certain vertices, see `kernels_ti.step_required`; only with `collect`.
     rows, first_row, neighbour, seed_entry, seed_root
         The blocks, see `kernels_ti.blocks.BlockGroup`.
     seed_weight : shape (seeds,)
@@ -289,9 +293,17 @@ def sweep(
                         left |= extensions[w]
                         if ti.static(collect):
                             path[w] |= single(label, w, bits)
+                    if ti.static(required):
+                        # A new vector: Taichi confuses one that is passed as a whole and set word by word.
+                        ending = completing(words, rows, path, closers)
+                        closing = 0
+                        for w in ti.static(range(words.n)):
+                            closing += population(ending[w], bits)
+                        emit(words, cycles, found, path, ending, closing, first)
                     add(cycles_by_length, counters + length + 2, closing)
                     if ti.static(collect):
-                        emit(words, cycles, found, path, closers, closing, first)
+                        if ti.static(not required):
+                            emit(words, cycles, found, path, closers, closing, first)
                         found += closing
                     barren = ti.select(closing > 0, 0, barren + 1)
                     # Written whether it is needed again or not: a branch that cannot be foreseen costs more.
@@ -307,10 +319,19 @@ def sweep(
                             # The allowed neighbours of the growing end are at hand: no need for its row.
                             allowed[w] &= ~ti.select(swap, waiting[w], free[w])
                             waiting[w] = ti.select(swap, only_v[w], only_end[w])
+                        if ti.static(required):
+                            barren = ti.max(barren, patience + 1)
                         if barren > patience:
-                            extensions = reachable_extensions(
-                                words, rows, first, allowed, waiting, extensions, max_length - length - 2
-                            )
+                            if ti.static(required):
+                                hopeful = completing_extensions(
+                                    words, rows, first, allowed, path, waiting, extensions, max_length - length - 2
+                                )
+                                for w in ti.static(range(words.n)):
+                                    extensions[w] = hopeful[w]
+                            else:
+                                extensions = reachable_extensions(
+                                    words, rows, first, allowed, waiting, extensions, max_length - length - 2
+                                )
                             opened = 0
                             for w in ti.static(range(words.n)):
                                 opened += population(extensions[w], bits)

@@ -6,6 +6,7 @@ The same search as `kernels_ti.sweep`, frame for frame; there the words are held
 import taichi as ti
 
 from kernels_ti.bits import lowest_bit, population, single, without_lowest
+from kernels_ti.step_required import keep_completing, passing, required_word
 from kernels_ti.step_wide import flood
 from kernels_ti.sweep import (
     DRY_WORKERS,
@@ -23,15 +24,22 @@ from kernels_ti.sweep import (
 
 
 @ti.func
-def emit_wide(words, stack: ti.template(), at, label, rows: ti.template(), cycles: ti.template(), place, first_row):
+def emit_wide(
+    words, required: ti.template(), stack: ti.template(), at, label, lacking, rows: ti.template(),
+    cycles: ti.template(), place, first_row,
+):  # fmt: skip
     """Write one cycle for each vertex that closes the path of the frame at word `at`, extended by `label`.
 
-    Returns the number of cycles written, from word `place` on.
+    That path lacks so many of the vertices that are `required`. Returns the number of cycles written, from word
+    `place` on.
     """
     written = 0
     v = first_row + label
     for w in range(words):
         rest = rows[v * words + w] & stack[at + w] & stack[at + words + w]
+        if ti.static(required):
+            wanted = required_word(words, rows, w) & ~stack[at + 3 * words + w] & ~single(label, w, 64)
+            rest = passing(64, lacking, wanted, rest)
         while rest != 0:
             closer = w * 64 + lowest_bit(rest, 64)
             rest = without_lowest(rest, 64)
@@ -47,6 +55,7 @@ def emit_wide(words, stack: ti.template(), at, label, rows: ti.template(), cycle
 def sweep_wide(
     words: ti.i32,
     collect: ti.template(),
+    required: ti.template(),
     rows: array(ti.u64, 1),
     first_row: array(ti.i32, 1),
     row_ptr: array(ti.i32, 1),
@@ -76,7 +85,8 @@ def sweep_wide(
 ):
     """Drain seeds depth first for one slice of the search; one work item in 512 is a worker.
 
-    Parameters are those of `kernels_ti.sweep.sweep`, and `row_ptr` of the blocks, the vertices of the
+    Parameters are those of `kernels_ti.sweep.sweep`, and `required`, whether cycles must pass certain vertices (see
+    `kernels_ti.step_required`, only with `collect`), `row_ptr` of the blocks, the vertices of the
     `longest_block`, and `fifo`, shape (workers * longest_block,), the queues of the floods. The last two
     bit rows of a worker's part of `stack` belong to the floods too.
     """
@@ -134,11 +144,24 @@ def sweep_wide(
                         closing += population(free & waiting, 64)
                         of_v += population(free & ~waiting, 64)
                         of_end += population(waiting & ~free, 64)
+                    lacking = 0
+                    if ti.static(required):
+                        closing = 0
+                        for w in range(words):
+                            had = stack[at + 3 * words + w] | single(label, w, 64)
+                            lacking += population(required_word(words, rows, w) & ~had, 64)
+                        for w in range(words):
+                            had = stack[at + 3 * words + w] | single(label, w, 64)
+                            closers = rows[v * words + w] & stack[at + w] & stack[at + words + w]
+                            closers = passing(64, lacking, required_word(words, rows, w) & ~had, closers)
+                            closing += population(closers, 64)
                     add(cycles_by_length, counters + length + 2, closing)
                     barren = ti.select(closing > 0, 0, barren)
                     if ti.static(collect):
                         if closing > 0:
-                            found += emit_wide(words, stack, at, label, rows, cycles, found * (words + 1), first)
+                            found += emit_wide(
+                                words, required, stack, at, label, lacking, rows, cycles, found * (words + 1), first
+                            )
                     if of_v > 0 and of_end > 0 and length + 3 <= max_length:
                         target = at
                         if left != 0:
@@ -159,14 +182,25 @@ def sweep_wide(
                                 stack[target + 3 * words + w] = stack[at + 3 * words + w] | single(label, w, 64)
                         stack[target + frame - 1] = end_and_length(end, length)
                         barren += 1
-                        if barren > patience:
+                        asked = barren > patience
+                        if ti.static(required):
+                            opened = keep_completing(
+                                64, words, rows, stack, 1, target + 2 * words, target, stack, 1, target + 3 * words
+                            )
+                            asked = asked and opened > 0
+                        if asked:
                             opened = flood(
                                 64, words, rows, row_ptr, neighbour, first,
                                 stack, 1, target, target + words, target + 2 * words, kept_at, kept_at + words,
-                                fifo, 1, me * longest_block, max_length - length - 1,
+                                fifo, 1, me * longest_block, max_length - length - 1, required,
                             )  # fmt: skip
                             for w in range(words):
                                 stack[target + 2 * words + w] = stack[kept_at + w]
+                            if ti.static(required):
+                                opened = keep_completing(
+                                    64, words, rows, stack, 1, target + 2 * words, kept_at + words,
+                                    stack, 1, target + 3 * words,
+                                )  # fmt: skip
                         stack[target + frame - 2] = ti.bit_cast(weight / ti.max(opened, 1), ti.u64)
                         add(paths_by_length, counters + length + 1, opened)
                         if opened == 0:

@@ -134,7 +134,7 @@ def walk(
         met.exact = False
         seeds, probability = _drawn(pairs, most, random.random())
         weight = 1 / probability
-    frames = blocks.seed_frames(seeds, members=False, weight=weight)
+    frames = blocks.seed_frames(seeds, members=blocks.required is not None, weight=weight)
     alive = blocks.alive(frames)
     frames, seeds = frames[alive], seeds[alive]
     if certificate:

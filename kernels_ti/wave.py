@@ -21,6 +21,7 @@ from kernels_ti.records import (
     placed_together,
 )
 from kernels_ti.step import connected_extensions, reachable_extensions
+from kernels_ti.step_required import completing, completing_extensions
 
 LEVELS = {"cpu": 1, "vulkan": 1, "cuda": 4}
 """Levels of one launch: several where a launch costs more than a small level."""
@@ -133,13 +134,15 @@ def triplets(
 @ti.func
 def expand_record(
     words: ti.template(), collect: ti.template(), arch: ti.template(), bounded: ti.template(),
-    item, ready, level, length, two_ended, max_length, rows: ti.template(), first_row: ti.template(),
+    required: ti.template(), item, ready, level, length, two_ended, max_length,
+    rows: ti.template(), first_row: ti.template(),
     control: ti.template(), allowed: ti.template(), ends: ti.template(), members: ti.template(), capacity,
     start, target, way, room, cycles: ti.template(), cycle_capacity, cycle_base,
 ):  # fmt: skip
     """Expand one record of `length` vertices; items from `ready` on only take part in the placing."""
     bits = ti.static(bits_of(words))
     closers, extensions, waiting, free_words, path = words(0), words(0), words(0), words(0), words(0)
+    ending, going = words(0), words(0)  # only with `required`
     closing, opened, other, growing, first = 0, 0, 0, 0, 0
     if item < ready:
         p = start + way * item
@@ -169,7 +172,20 @@ def expand_record(
             opened = 0
         for w in ti.static(range(words.n)):
             free_words[w] &= ~(extensions[w] | closers[w])
-        if two_ended == 1 and opened > 0:
+        if ti.static(required):
+            # New vectors: Taichi confuses one that is passed as a whole and set word by word in the same block.
+            ending = completing(words, rows, path, closers)
+            if two_ended == 0:
+                going = completing(words, rows, path | free_words, extensions)
+            elif opened > 0:
+                rounds = max_length - length - 1
+                going = completing_extensions(words, rows, first, free_words, path, waiting, extensions, rounds)
+            closing, of_growing = 0, 0
+            for w in ti.static(range(words.n)):
+                closing += population(ending[w], bits)
+                of_growing += population(going[w], bits)
+            opened = ti.min(opened, of_growing)
+        elif two_ended == 1 and opened > 0:
             if ti.static(bounded):
                 rounds = max_length - length - 1
                 extensions = reachable_extensions(words, rows, first, free_words, waiting, extensions, rounds)
@@ -184,16 +200,23 @@ def expand_record(
     else:
         at = placed(control, CELLS_PER_LEVEL * level + CHILDREN, opened)
         cycle_at = placed(control, CELLS_PER_LEVEL * level + CYCLES, closing)
-    if ti.static(collect):
-        store_cycles(words, cycles, cycle_capacity, cycle_base + cycle_at, path, closers, closing, first)
-    store_children(
-        words, collect, allowed, ends, members, capacity, target, -way, at, room,
-        extensions, opened, free_words, path, other, first,
-    )  # fmt: skip
+    if ti.static(required):
+        store_cycles(words, cycles, cycle_capacity, cycle_base + cycle_at, path, ending, closing, first)
+        store_children(
+            words, collect, allowed, ends, members, capacity, target, -way, at, room,
+            going, opened, free_words, path, other, first,
+        )  # fmt: skip
+    else:
+        if ti.static(collect):
+            store_cycles(words, cycles, cycle_capacity, cycle_base + cycle_at, path, closers, closing, first)
+        store_children(
+            words, collect, allowed, ends, members, capacity, target, -way, at, room,
+            extensions, opened, free_words, path, other, first,
+        )  # fmt: skip
 
 
 @lru_cache
-def expand_kernel(words: Any, collect: bool, arch: str, bounded: bool) -> Any:
+def expand_kernel(words: Any, collect: bool, arch: str, bounded: bool, required: bool = False) -> Any:
     """Return stage 2 for one kind of record; many launches of it are queued in one `ti.graph`.
 
     Parameters
@@ -206,6 +229,8 @@ def expand_kernel(words: Any, collect: bool, arch: str, bounded: bool) -> Any:
         What is open now.
     bounded : bool
         Some cycles are too long to be wanted.
+    required : bool
+        Cycles must pass certain vertices, see `kernels_ti.step_required`; only with `collect`.
     """
 
     @ti.kernel
@@ -256,9 +281,10 @@ def expand_kernel(words: Any, collect: bool, arch: str, bounded: bool) -> Any:
                     item = thread
                     while item < padded(ready):
                         expand_record(
-                            words, collect, arch, bounded, item, ready, level, length + level, two_ended, max_length,
-                            rows, first_row, control, allowed, ends, members, capacity, start, target, way,
-                            free - ready, cycles, cycle_capacity, cycle_start + taken,
+                            words, collect, arch, bounded, required,
+                            item, ready, level, length + level, two_ended, max_length, rows, first_row, control,
+                            allowed, ends, members, capacity, start, target, way, free - ready,
+                            cycles, cycle_capacity, cycle_start + taken,
                         )  # fmt: skip
                         item += THREADS
             else:
@@ -271,8 +297,9 @@ def expand_kernel(words: Any, collect: bool, arch: str, bounded: bool) -> Any:
                     if level % 2 == 1:
                         start, target, way = to_start, from_start, -direction
                     expand_record(
-                        words, collect, arch, bounded, item, ready, level, length + level, two_ended, max_length,
-                        rows, first_row, control, allowed, ends, members, capacity, start, target, way, free - ready,
+                        words, collect, arch, bounded, required,
+                        item, ready, level, length + level, two_ended, max_length, rows, first_row, control,
+                        allowed, ends, members, capacity, start, target, way, free - ready,
                         cycles, cycle_capacity, cycle_start + taken,
                     )  # fmt: skip
 

@@ -40,7 +40,7 @@ class Queue:
 
     def __init__(self, blocks: ResidentBlocks, words: Any, collect: bool, bounded: bool) -> None:
         arch = blocks.device.arch
-        self._kernel = expand_kernel(words, collect, arch, bounded)
+        self._kernel = expand_kernel(words, collect, arch, bounded, blocks.group.required is not None)
         self._levels = LEVELS[arch]
         self._step = self._levels * LAUNCHES.get(arch, 1)
         # A graph takes buffers of a device only; on the CPU, where buffers are arrays, a launch costs little.

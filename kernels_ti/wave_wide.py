@@ -7,6 +7,7 @@ import taichi as ti
 
 from kernels_ti.bits import above, lowest_bit, population, single, without_lowest, word_of
 from kernels_ti.records import CELLS_PER_LEVEL, CHILDREN, CYCLES, placed
+from kernels_ti.step_required import keep_completing, lacked, passing, required_word
 from kernels_ti.step_wide import flood
 from kernels_ti.wave import array
 
@@ -123,6 +124,7 @@ def expand_wide(
     bits: ti.template(),
     words: ti.i32,
     collect: ti.template(),
+    required: ti.template(),
     two_ended: ti.i32,
     rows: array(ndim=1),
     first_row: array(ti.i32, 1),
@@ -169,6 +171,13 @@ def expand_wide(
             if two_ended == 1 and of_other < of_growing:
                 opened = of_other
                 other, growing = growing, other
+            if ti.static(required):
+                lacking = lacked(bits, words, rows, members, capacity, p)
+                closing = 0
+                for w in range(words):
+                    closers = rows[other * words + w] & rows[growing * words + w] & allowed[w * capacity + p]
+                    wanted = required_word(words, rows, w) & ~members[w * capacity + p]
+                    closing += population(passing(bits, lacking, wanted, closers), bits)
             if length + 2 > max_length or (two_ended == 1 and (of_other == 0 or of_growing == 0)):
                 opened = 0
             if opened > 0:
@@ -179,14 +188,23 @@ def expand_wide(
                     sets[w * slots + item] = free_word & ~near_growing
                     sets[(words + w) * slots + item] = near_other & ~near_growing
                     sets[(2 * words + w) * slots + item] = near_growing & free_word & ~near_other
-                if two_ended == 1:
+                if ti.static(required):
+                    opened = keep_completing(
+                        bits, words, rows, sets, slots, 2 * words * slots + item, item, members, capacity, p
+                    )
+                if two_ended == 1 and opened > 0:
                     chosen = 3
                     opened = flood(
                         bits, words, rows, row_ptr, neighbour, first,
                         sets, slots, item, words * slots + item, 2 * words * slots + item,
                         3 * words * slots + item, 4 * words * slots + item,
-                        fifo, slots, item, max_length - length - 1,
+                        fifo, slots, item, max_length - length - 1, required,
                     )  # fmt: skip
+                    if ti.static(required):
+                        opened = keep_completing(
+                            bits, words, rows, sets, slots, 3 * words * slots + item, 4 * words * slots + item,
+                            members, capacity, p,
+                        )  # fmt: skip
         at = placed(control, CHILDREN, opened)
         cycle_at = placed(control, CYCLES, closing)
         if item < parents:
@@ -194,6 +212,9 @@ def expand_wide(
                 place = cycle_start + cycle_at
                 for w in range(words):
                     rest = rows[other * words + w] & rows[growing * words + w] & allowed[w * capacity + p]
+                    if ti.static(required):
+                        lacking = lacked(bits, words, rows, members, capacity, p)
+                        rest = passing(bits, lacking, required_word(words, rows, w) & ~members[w * capacity + p], rest)
                     while rest != word_of(0, bits):
                         label = w * bits + lowest_bit(rest, bits)
                         rest = without_lowest(rest, bits)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from test_known_counts import KNOWN, graph_of
 
 from app.generators import generate
-from kernels_ti import boundary, boundary_states
+from kernels_ti import boundary, boundary_states, count_cycles
 from kernels_ti.boundary import BoundaryCount, plan_of
 from kernels_ti.boundary_order import small_boundary_order
 from kernels_ti.errors import EngineError, OptionError
@@ -42,6 +42,14 @@ def graphs(draw):
 @given(graphs())
 def test_counts_are_those_of_the_reference(graph):
     assert counted(graph) == lengths_of(chordless_cycles(graph))
+
+
+def test_it_is_one_way_to_call_count_cycles():
+    graph = generate("petersen")
+    counts = count_cycles(graph, method="boundary", max_length=5, through=[0])
+    assert (counts.by_length, counts.frontier) == ({5: 6}, {})
+    with pytest.raises(OptionError, match="no method 'magic': choose search or boundary"):
+        count_cycles(graph, method="magic")
 
 
 @given(graphs(), st.integers(3, 7), st.integers(0, 5))

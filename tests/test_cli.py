@@ -11,7 +11,10 @@ from program import ENVIRONMENT, REFERENCE, chordless, command, count, fails
 
 from app.commands.options import ARCHES, EXPANSIONS
 
-COMMANDS = ("count", "list", "resume", "estimate", "export", "info", "generate", "overlap", "bench")
+COMMANDS = (
+    "count", "list", "first", "tui", "resume", "replay", "estimate", "export", "info", "generate", "overlap", "plot",
+    "report", "batch", "bench", "completion",
+)  # fmt: skip
 
 
 def test_help_names_every_command_and_exit_code():

@@ -14,7 +14,7 @@ from kernels_ti.estimate import Estimator
 
 KEYS = [
     "graph", "n", "m", "max_degree", "triangles", "total", "by_length", "paths", "exact", "probes", "walks",
-    "run_seconds", "arch", "device", "trial",
+    "run_seconds", "arch", "device", "trial", "boundary",
 ]  # fmt: skip
 GRID_7_10 = 8_136_453  # more than the reference counts in the second of a trial
 
@@ -50,6 +50,16 @@ def test_a_large_graph_is_estimated():
     # As many cycles a second as the trial found.
     rate = result["trial"]["cycles"] / result["trial"]["seconds"]
     assert result["run_seconds"]["estimate"] == pytest.approx(total["estimate"] / rate, rel=0.01)
+
+
+def test_the_other_method_is_named_where_it_is_the_better_one():
+    done = chordless("estimate", "grid:7x10", "--seconds", "0.5", *REFERENCE)
+    assert "--method boundary would count them without meeting each, in about " in done.stdout
+    result, _ = estimated("grid:7x10", "--seconds", "0.5")
+    assert result["boundary"]["width"] in (8, 9)
+    assert 0.001 < result["boundary"]["seconds"] < 1
+    result, _ = estimated("complete:300")
+    assert result["boundary"] is None
 
 
 def test_bounds_reach_the_search_and_the_probes():

@@ -13,7 +13,7 @@ import pytest
 import app
 
 ROOT = Path(app.__file__).parent.parent
-HEAVY = ("taichi", "textual", "numpy", "networkx", "scipy")
+HEAVY = ("taichi", "textual", "numpy", "networkx", "scipy", "matplotlib")
 
 
 def loaded_by(code):
@@ -51,9 +51,19 @@ def test_info_leaves_taichi_to_its_children():
 
 
 def test_the_library_and_the_readers_load_no_taichi():
-    code = "import kernels_ti, kernels_ti.graph, kernels_ti.device, app.formats, app.generators, app.overlap"
+    code = (
+        "import kernels_ti, kernels_ti.graph, kernels_ti.device, kernels_ti.boundary, kernels_ti.many, "
+        "kernels_ti.chordality, app.formats, app.graph6, app.generators, app.overlap"
+    )
     loaded, _ = loaded_by(code)
     assert loaded == ["numpy"]
+
+
+def test_the_dashboard_and_the_batch_leave_taichi_to_their_children():
+    code = "import app.tui.app, app.tui.screens.new, app.tui.screens.run, app.tui.screens.cycles, app.batch.client"
+    loaded, _ = loaded_by(code)
+    assert "textual" in loaded
+    assert "taichi" not in loaded
 
 
 def test_import_contracts():

@@ -56,7 +56,7 @@ a manifest:
   [[jobs]]
   graph = ["grid:6x6", "roads.txt"]
   task = "list"                 # instead of "count"
-  cycles = "cycles"             # the folder; also cycles_format: txt, jsonl, npy
+  cycles = "cycles"            # a folder; also cycles_format: txt, jsonl, npy
   arch = "cpu"
   What the command line says holds where the manifest says nothing."""
 
@@ -369,7 +369,7 @@ def _write_table(command: BatchCommand, options: argparse.Namespace, end: BatchF
 
 def _print_note(options: argparse.Namespace, end: BatchFinished) -> None:
     """Say on standard error how a batch ended."""
-    from app.commands.terminal import seconds_text
+    from app.words import seconds_text
 
     where = "" if options.output == STANDARD_OUTPUT else f" in {options.output}"
     parts = [f"{end.done:,} {'graph' if end.done == 1 else 'graphs'}{where}, {end.cycles:,} cycles"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TextIO
 
-from app.commands.terminal import ProgressDisplay, bar_text, seconds_text, share_text, short_number
+from app.commands.terminal import ProgressDisplay, bar_text
 from app.events import BatchProgress
+from app.words import seconds_text, share_text, short_number
 
 _BAR_WIDTH = 16
 

@@ -17,12 +17,14 @@ from app.commands import options as shared
 if TYPE_CHECKING:
     from app.events import Finished
     from app.formats import LoadedGraph
+    from kernels_ti.boundary import BoundaryPlan
     from kernels_ti.estimate import Estimate
 
 SUMMARY = "estimate how many chordless cycles a graph has and how long a run would take"
 
 _TRIAL_SECONDS, _LONGEST_TRIAL = 1.0, 10.0  # of search alone, and with all that is compiled meanwhile
 _FEWEST_CYCLES = 1000  # of a trial; with fewer its rate is that of its paths
+_SECONDS_FOR_ORDERS, _LONGEST_BOUNDARY_COUNT = 1.0, 86400.0
 _ROWS = 24
 _INTERRUPTED_EXIT_CODE = 130
 _YEAR = 365.25 * 86400
@@ -55,6 +57,7 @@ def add_parser(subparsers: Any) -> None:
         help="only cycles of N vertices or more",
     )
     group.add_argument("--max-length", type=shared.cycle_length, metavar="N", help="only cycles of N vertices or fewer")
+    shared.add_restriction(group)
     group.add_argument(
         "--seconds",
         type=shared.duration,
@@ -85,7 +88,9 @@ def _seed(text: str) -> int:
 def act(options: argparse.Namespace) -> int:
     """Make a short trial, probe, print what came out, return the exit code."""
     from app.formats import load_graph
+    from kernels_ti.boundary import plan_of
     from kernels_ti.estimate import Estimator
+    from kernels_ti.restriction import restriction_named
 
     loaded = load_graph(options.graph, simplify=options.simplify, file_format=options.file_format)
     trial = _trial(options, loaded)
@@ -93,8 +98,14 @@ def act(options: argparse.Namespace) -> int:
     if trial.complete:
         estimate = _of_complete(trial)
     else:
+        through, avoid = restriction_named(loaded.graph, options.through, options.through_edge, options.avoid)
         estimator = Estimator(
-            loaded.graph, min_length=options.min_length, max_length=options.max_length, seed=options.seed
+            loaded.graph,
+            min_length=options.min_length,
+            max_length=options.max_length,
+            seed=options.seed,
+            through=through,
+            avoid=avoid,
         )
         try:
             estimator.probe(options.seconds)
@@ -103,10 +114,11 @@ def act(options: argparse.Namespace) -> int:
                 raise
             exit_code = _INTERRUPTED_EXIT_CODE
         estimate = estimator.estimate()
+    plan = plan_of(loaded.graph, seconds=_SECONDS_FOR_ORDERS, patience=_SECONDS_FOR_ORDERS)
     if options.json:
-        print(json.dumps(_result_object(estimate, trial)))
+        print(json.dumps({**_result_object(estimate, trial), "boundary": _boundary_object(plan)}))
     else:
-        for line in _table(estimate, trial):
+        for line in (*_table(estimate, trial), *_boundary_lines(plan, trial)):
             print(line)
     if exit_code:
         sys.stderr.write("chordless: interrupted: this is what the probes up to now tell\n")
@@ -137,6 +149,9 @@ def _trial(options: argparse.Namespace, loaded: LoadedGraph) -> Finished:
             max_length=options.max_length,
             memory=options.memory,
             timeout=_LONGEST_TRIAL,
+            through=tuple(options.through),
+            through_edges=tuple(options.through_edge),
+            avoid=tuple(options.avoid),
         )
         with Engine(command) as engine:
             for event in engine.events():
@@ -185,7 +200,7 @@ def _run_seconds(estimate: Estimate, trial: Finished) -> tuple[float, float, flo
 
 def _rate_text(trial: Finished) -> str:
     """Return how fast the trial was, for people."""
-    from app.commands.terminal import short_number
+    from app.words import short_number
 
     done, what = (trial.cycles, "cycles") if trial.cycles >= _FEWEST_CYCLES else (trial.paths, "paths")
     return f"{short_number(done / trial.enumerate_seconds)} {what}/s"
@@ -213,6 +228,20 @@ def _result_object(estimate: Estimate, trial: Finished) -> dict[str, Any]:
     }
 
 
+def _boundary_object(plan: BoundaryPlan) -> dict[str, float] | None:
+    if not plan.is_possible:
+        return None
+    return {"width": plan.width, "states": _finite(plan.cost) or 0.0, "seconds": plan.seconds}
+
+
+def _boundary_lines(plan: BoundaryPlan, trial: Finished) -> Iterator[str]:
+    """Say how long the other method would take, where it is the better one."""
+    if trial.complete or not plan.is_possible or plan.seconds > _LONGEST_BOUNDARY_COUNT:
+        return
+    yield f"  --method boundary would count them without meeting each, in about {duration_text(plan.seconds)}"
+    yield f"  (the total alone; the boundary has {plan.width} vertices)"
+
+
 def _range_object(values: tuple[float, float, float]) -> dict[str, float | None]:
     return {name: _finite(value) for name, value in zip(("estimate", "low", "high"), values, strict=True)}
 
@@ -223,7 +252,7 @@ def _finite(value: float) -> float | None:
 
 def _table(estimate: Estimate, trial: Finished) -> Iterator[str]:
     """Yield the lines for people, fit for 80 columns."""
-    from app.commands.terminal import seconds_text
+    from app.words import seconds_text
 
     triangles = estimate.triangles or 0
     counted = triangles if 3 in estimate.cycles_by_length else 0
@@ -276,7 +305,7 @@ def _count_texts(middle: float, low: float, high: float, estimate: Estimate) -> 
 
 def count_text(value: float) -> str:
     """Return an estimated count in a few characters: ``950``, ``7.2e7``, ``over 1e308``."""
-    from app.commands.terminal import round_number
+    from app.words import round_number
 
     return round_number(value) if math.isfinite(value) else "over 1e308"
 

@@ -92,9 +92,9 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 def act(options: argparse.Namespace) -> int:
     """Export, say how it ended where that is worth a word, return the exit code."""
     from app import export
-    from app.commands.terminal import seconds_text
     from app.encoder import CycleEncoder
     from app.results import LineOutput
+    from app.words import seconds_text
     from kernels_ti.errors import OptionError
 
     if options.export_format == "parquet":
@@ -160,7 +160,7 @@ class _Display:
         now = time.monotonic()
         if self._silent or now < self._next:
             return
-        from app.commands.terminal import seconds_text
+        from app.words import seconds_text
 
         self._next = now + self._seconds
         share = f"{100 * done / max(self._total, 1):.0f} %"

@@ -89,7 +89,7 @@ def _answer(arch: str, engine: Any) -> DeviceReport:
 
 
 def _arch_lines(report: DeviceReport) -> list[str]:
-    from app.commands.terminal import bytes_text
+    from app.words import bytes_text
 
     if not report.available:
         text = (report.message or "not usable").removeprefix(f"arch {report.arch} is ")

@@ -92,7 +92,8 @@ def act(options: argparse.Namespace) -> int:
 
 def print_note(finished: Finished, output: str) -> None:
     """Say on standard error how a listing ended, where that is worth a word."""
-    from app.commands.terminal import ending, seconds_text
+    from app.commands.terminal import ending
+    from app.words import seconds_text
 
     to_file = output != STANDARD_OUTPUT
     if finished.reason == "closed" or (finished.complete and not to_file):

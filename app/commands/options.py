@@ -23,10 +23,12 @@ EXIT_CODES = """\
 exit codes:
   0    complete
   1    failed: the output could not be written, memory ran out, the engine died
+       (of `first`, as of grep: there is no such cycle; what failed is 2 there)
   2    wrong usage, or a graph or a checkpoint that cannot be used
   3    the arch asked for is not available here
   4    stopped by --limit, by --timeout or by a reader that had enough:
        what was reported is right, but not complete
+  5    some graphs of a batch failed; the others are right
   130  interrupted by Ctrl-C (143: by SIGTERM); what was found is reported
 """
 
@@ -49,6 +51,8 @@ class Parser(argparse.ArgumentParser):
         """Return the help text."""
         if self._closing is not None:
             self.epilog = self._closing()
+            if " " in self.prog:
+                self.epilog = f"{self.epilog.rstrip()}\n\nexit codes: see {self.prog.split()[0]} --help"
         return super().format_help()
 
     def print_help(self, file: Any = None) -> None:
@@ -146,6 +150,7 @@ def add_search(parser: argparse.ArgumentParser, *, limit_help: str) -> None:
         metavar="I/N",
         help="search only the I-th of N parts; the counts of all parts add up, no cycle is in two of them",
     )
+    add_restriction(group)
     add_stops(group, limit_help)
     group = parser.add_argument_group("how to run")
     add_device(group)
@@ -155,6 +160,27 @@ def add_search(parser: argparse.ArgumentParser, *, limit_help: str) -> None:
         default=EXPANSIONS[0],
         metavar="HOW",
         help="two-ended (default), or paper: breadth first at one end of each path, to compare its frontier",
+    )
+
+
+def add_restriction(group: Any) -> None:
+    """Add which vertices and edges a cycle must have, and must not; the search is the shorter for it."""
+    group.add_argument(
+        "--through",
+        action="append",
+        default=[],
+        metavar="V[,V..]",
+        help="only cycles through all of these vertices, by the names that they have in lists",
+    )
+    group.add_argument(
+        "--through-edge",
+        action="append",
+        default=[],
+        metavar="U-V",
+        help="only cycles that have this edge; may be given several times",
+    )
+    group.add_argument(
+        "--avoid", action="append", default=[], metavar="V[,V..]", help="only cycles through none of these vertices"
     )
 
 

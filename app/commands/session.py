@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from types import FrameType
+from typing import Protocol
 
 from app.client import Engine
 from app.commands.terminal import ProgressDisplay, is_live
@@ -39,13 +40,27 @@ class InterruptedRunError(ChordlessError):
         self.exit_code = 128 + number
 
 
-class _Signals:
+class Stoppable(Protocol):
+    """What a signal can end."""
+
+    @property
+    def search_began(self) -> bool:
+        """Whether `stop` gets an answer soon."""
+
+    def stop(self) -> None:
+        """End gently."""
+
+    def kill(self) -> None:
+        """End at once."""
+
+
+class Signals:
     """While in force, the first Ctrl-C or SIGTERM stops the engine gently, the second kills it.
 
     Repeats within a moment are one signal: job managers, and `timeout`, send it to the process and to its group.
     """
 
-    def __init__(self, engine: Engine, display: ProgressDisplay) -> None:
+    def __init__(self, engine: Stoppable, display: ProgressDisplay) -> None:
         self._engine = engine
         self._display = display
         self.received: int | None = None
@@ -53,6 +68,7 @@ class _Signals:
         self._at = 0.0
 
     def handle(self, number: int, frame: FrameType | None) -> None:
+        """Stop, or kill."""
         now = time.monotonic()
         if self.received is not None and now - self._at < _SAME_SIGNAL_SECONDS:
             return
@@ -67,6 +83,7 @@ class _Signals:
 
     @contextlib.contextmanager
     def in_force(self) -> Iterator[None]:
+        """Take the signals as long as the block runs."""
         before = {number: signal.signal(number, self.handle) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield
@@ -101,6 +118,9 @@ def run_command(
         part=options.part,
         checkpoint=checkpoint,
         checkpoint_every=options.checkpoint_every or RunCommand.checkpoint_every,
+        through=tuple(options.through),
+        through_edges=tuple(options.through_edge),
+        avoid=tuple(options.avoid),
     )
 
 
@@ -137,7 +157,7 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
                 raise EngineError(f"cannot write {options.events}: {error.strerror}") from error
         engine = stack.enter_context(Engine(command, recording=recording))
         stack.callback(display.clear)
-        signals = _Signals(engine, display)
+        signals = Signals(engine, display)
         with signals.in_force():
             end = _follow(engine, display)
         display.clear()

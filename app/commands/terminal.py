@@ -1,8 +1,7 @@
-"""What people see: numbers, durations, the table of a result, the progress line."""
+"""What people see of a run on a terminal: the table of a result, the progress line."""
 
 from __future__ import annotations
 
-import math
 import os
 import shutil
 import time
@@ -10,9 +9,9 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from app.events import Finished, Progress
+from app.words import round_number, seconds_text, share_text, short_number
 
 _BOLD, _DIM, _YELLOW, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"
-_UNITS = "kMGTP"
 _CLEAR_LINE = "\r\x1b[K"
 _QUIET_SECONDS = 1.0
 _REDRAW_SECONDS = 0.1
@@ -30,55 +29,6 @@ def has_colour(stream: TextIO) -> bool:
 def is_live(stream: TextIO) -> bool:
     """Say whether `stream` is a terminal on which a line can be written again."""
     return stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
-
-
-def seconds_text(seconds: float) -> str:
-    """Return a duration for people: ``0.5 ms``, ``34 ms``, ``12.3 s``, ``4 min 05 s``, ``3 h 12 min``."""
-    if seconds < 0.9995:
-        return f"{1000 * seconds:.{0 if seconds >= 0.01 else 1}f} ms"
-    if seconds < 99.95:
-        return f"{seconds:.1f} s"
-    whole = round(seconds)
-    if whole < 6000:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
-
-
-def bytes_text(size: int) -> str:
-    """Return an amount of memory for people."""
-    amount, unit = float(size), "bytes"
-    for larger in ("KiB", "MiB", "GiB", "TiB"):
-        if amount < 1024:
-            break
-        amount, unit = amount / 1024, larger
-    return f"{amount:.0f} {unit}" if amount >= 100 or unit == "bytes" else f"{amount:.1f} {unit}"
-
-
-def short_number(value: float) -> str:
-    """Return a rate in four characters or so: ``950``, ``12.3 k``, ``4.56 M``."""
-    if value < 1000:
-        return f"{value:.0f}"
-    power = min(int(math.log10(value) / 3), len(_UNITS))
-    return f"{value / 1000**power:.3g} {_UNITS[power - 1]}"
-
-
-def round_number(value: float) -> str:
-    """Return an estimate with two digits, as short as it goes: ``950``, ``7.2e7``."""
-    if value < 1000:
-        return f"{value:.0f}"
-    digits, power = f"{value:.1e}".split("e")
-    return f"{digits}e{int(power)}"
-
-
-def share_text(share: float) -> str:
-    """Return a share of a search in per cent, never rounded up: ``0.02%``, ``12%``; 100% is the end."""
-    per_cent = 100 * share
-    if per_cent >= 10:
-        return f"{int(per_cent)}%"
-    places = 1 if per_cent >= 1 else 2
-    if per_cent < 0.01:
-        return "<0.01%"
-    return f"{int(per_cent * 10**places) / 10**places:.{places}f}%"
 
 
 def ending(finished: Finished) -> str:
@@ -117,11 +67,14 @@ def result_table(finished: Finished, incomplete: str | None, stream: TextIO) -> 
         yield f"  {label:<16}  {number}{_styled(note, _DIM, colour)}"
     if incomplete is not None:
         yield _styled(f"  not complete: {incomplete}; the counts are lower bounds", _YELLOW, colour)
-    if by_length:
+    if by_length and sum(by_length.values()) == finished.cycles:
         yield ""
         yield from _histogram(by_length, stream, colour)
         yield ""
-    times = f"{seconds_text(finished.enumerate_seconds)} search, {seconds_text(finished.total_seconds)} in all"
+    how = "search"
+    if finished.boundary is not None:
+        how = f"along a boundary of {finished.boundary['width']} vertices"
+    times = f"{seconds_text(finished.enumerate_seconds)} {how}, {seconds_text(finished.total_seconds)} in all"
     yield _styled(f"  {times}, on {finished.arch}: {finished.device}", _DIM, colour)
 
 
@@ -164,9 +117,16 @@ def _grouped(by_length: dict[int, int]) -> list[tuple[str, int]]:
     return [(f"{first}-{first + span - 1}", count) for first, count in groups.items()]
 
 
+def bar_text(share: float, width: int, stream: TextIO) -> str:
+    """Return a bar of so many columns, as far as `share` filled, in characters that `stream` can write."""
+    left, right = ("▕", "▏") if _writes_blocks(stream) else ("[", "]")
+    bar = (_bar(share, width) if share else "") if _writes_blocks(stream) else _plain_bar(share, width)
+    return f"{left}{bar:<{width}}{right}"
+
+
 def _writes_blocks(stream: TextIO) -> bool:
     try:
-        "█▏".encode(stream.encoding or "ascii")
+        "█▏▕".encode(stream.encoding or "ascii")
     except UnicodeEncodeError:
         return False
     return True
@@ -244,6 +204,8 @@ class ProgressDisplay:
         # By the clock, not by the engine's time of search: a listing spends most of its time on writing.
         found = f"{state.cycles:,} {{}} ({short_number(state.cycles / elapsed)}/s)"
         waiting = f"{short_number(state.frontier)} waiting"
+        if state.states is not None:
+            waiting = f"{short_number(state.states)} states"
         low, high = state.cycles_low, state.cycles_high
         if state.cycles_estimate is None or low is None or high is None or state.cycles_estimate < state.cycles:
             # Nothing is known yet, or what has been found gives the lie to it.

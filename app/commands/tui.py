@@ -19,7 +19,8 @@ DESCRIPTION = """\
 Choose a graph, start a run and watch it: the frontier and the cycles by length,
 live. Browse the cycles that were found, see them drawn, go on with earlier
 runs. With GRAPH the form for a new run is filled in; with DIR the run there is
-shown, live if an engine is at work in it, whoever started it.
+shown, live if an engine is at work in it, whoever started it. With the file of
+a batch its graphs are shown; with a manifest the form for a batch is filled in.
 
 `chordless` alone, on a terminal, does the same. F1 or ? shows every key.
 """
@@ -31,9 +32,16 @@ def add_parser(subparsers: Any) -> None:
         "tui",
         help=SUMMARY,
         description=DESCRIPTION,
-        closing=lambda: shared.examples("chordless tui grid:7x10", "chordless tui week", "chordless tui --ascii"),
+        closing=lambda: shared.examples(
+            "chordless tui grid:7x10", "chordless tui week", "chordless tui counts.jsonl", "chordless tui --ascii"
+        ),
     )
-    parser.add_argument("target", metavar="GRAPH|DIR", nargs="?", help="a file or a spec, or a run directory")
+    parser.add_argument(
+        "target",
+        metavar="GRAPH|DIR|BATCH",
+        nargs="?",
+        help="a file or a spec, a run directory, the file of a batch (.jsonl) or its manifest (.toml)",
+    )
     add_ascii(parser)
     parser.set_defaults(act=act, check=None, parser=parser)
 
@@ -50,17 +58,20 @@ def act(options: argparse.Namespace) -> int:
     from pathlib import Path
 
     from app.tui.app import ChordlessApp
+    from app.tui.batch_form import is_of_batch
     from app.tui.settings import load_settings
 
     target = options.target
     if target == "-":
         raise OptionError("the dashboard reads its keys from standard input, so no graph: name a file or a spec")
     is_directory = target is not None and os.path.isdir(target)
+    is_batch = target is not None and is_of_batch(target)
     settings, warnings = load_settings()
     app = ChordlessApp(
         settings,
-        graph=None if is_directory else target,
+        graph=None if is_directory or is_batch else target,
         directory=Path(target) if is_directory else None,
+        batch=target if is_batch else None,
         ascii_only=options.ascii,
         warnings=warnings,
     )

@@ -1,0 +1,124 @@
+"""Found cycles turned on their side, so that one operation on a word looks at as many cycles as it has bits.
+
+A **bundle** is that many cycles of one block and one length. For each label of the block it holds a word whose bit i
+says whether cycle i passes the vertex; the cycles through an edge are those through both of its ends.
+"""
+
+import taichi as ti
+
+from kernels_ti.bits import population, word_of
+
+array = ti.types.ndarray
+
+
+@ti.kernel
+def describe(
+    bits: ti.template(),
+    words: ti.i32,
+    cycles: array(ndim=1),
+    cycle_stride: ti.i32,
+    word_stride: ti.i32,
+    first_cycle: ti.i32,
+    count: ti.i32,
+    lengths: array(ti.i32, 1),
+    first_rows: array(ti.i32, 1),
+):
+    """Tell the number of vertices of each cycle and the first row of its block; one work item takes one cycle.
+
+    Parameters
+    ----------
+    cycles : ndarray
+        Word w of cycle i lies at ``i * cycle_stride + w * word_stride``; after the words comes the first row
+        of the block.
+    lengths, first_rows : shape (at least count,)
+        Written, of cycle ``first_cycle + i``.
+    """
+    for i in range(count):
+        at = (first_cycle + i) * cycle_stride
+        length = 0
+        for w in range(words):
+            length += population(cycles[at + w * word_stride], bits)
+        lengths[i] = length
+        first_rows[i] = ti.cast(cycles[at + words * word_stride], ti.i32)
+
+
+@ti.kernel
+def turn(
+    bits: ti.template(),
+    words: ti.i32,
+    cycles: array(ndim=1),
+    cycle_stride: ti.i32,
+    word_stride: ti.i32,
+    slots: array(ti.i32, 1),
+    first_bundle: ti.i32,
+    bundles: ti.i32,
+    stride: ti.i32,
+    turned: array(ndim=1),
+):
+    """Turn some bundles on their side; one work item takes one word of the cycles of one bundle.
+
+    The bits of a square of words are exchanged across its diagonal: first halves, then quarters, down to single bits
+    (Warren, *Hacker's Delight*, 7-3).
+
+    Parameters
+    ----------
+    slots : shape (at least (first_bundle + bundles) * bits,)
+        The cycles of each bundle, -1 where there is none.
+    stride : int
+        Words from one label to the next in `turned`, at least `bundles`.
+    turned : shape (at least words * bits * stride,)
+        Written: bit i of word ``label * stride + b`` says whether cycle i of bundle ``first_bundle + b`` has the label.
+    """
+    for item in range(bundles * words):
+        bundle = item % bundles
+        word = item // bundles
+        start = word * bits * stride + bundle
+        for i in range(bits):
+            cycle = slots[(first_bundle + bundle) * bits + i]
+            value = word_of(0, bits)
+            if cycle >= 0:
+                value = cycles[cycle * cycle_stride + word * word_stride]
+            turned[start + i * stride] = value
+        half = bits // 2
+        mask = (word_of(1, bits) << word_of(half, bits)) - word_of(1, bits)
+        while half > 0:
+            for pair in range(bits // 2):
+                low = start + ((pair // half) * 2 * half + pair % half) * stride
+                high = low + half * stride
+                one, other = turned[low], turned[high]
+                moved = ((one >> word_of(half, bits)) ^ other) & mask
+                turned[low] = one ^ (moved << word_of(half, bits))
+                turned[high] = other ^ moved
+            half = half // 2
+            mask = mask ^ (mask << word_of(half, bits))
+
+
+@ti.kernel
+def tally(
+    bits: ti.template(),
+    turned: array(ndim=1),
+    stride: ti.i32,
+    items: ti.i32,
+    begins: array(ti.i32, 1),
+    ends: array(ti.i32, 1),
+    labels: array(ti.i32, 1),
+    others: array(ti.i32, 1),
+    counts: array(ti.i32, 1),
+):
+    """Count the cycles that pass two labels, or one that is given twice; one work item goes through a few bundles.
+
+    Parameters
+    ----------
+    turned, stride
+        See `turn`.
+    begins, ends, labels, others : shape (at least items,)
+        Which bundles each work item looks at, and for which labels.
+    counts : shape (at least items,)
+        Written.
+    """
+    for item in range(items):
+        one, other = labels[item] * stride, others[item] * stride
+        count = 0
+        for bundle in range(begins[item], ends[item]):
+            count += population(turned[one + bundle] & turned[other + bundle], bits)
+        counts[item] = count

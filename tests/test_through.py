@@ -1,0 +1,221 @@
+"""Only cycles through some vertices and edges, and not through others: the right ones, and without looking at all."""
+
+import json
+from itertools import chain
+
+import networkx as nx
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from oracles import check_cycles, grid
+from program import chordless, count, fails, slowly
+
+from kernels_ti.device import Device, open_device
+from kernels_ti.errors import OptionError
+from kernels_ti.estimate import Estimator
+from kernels_ti.graph import Graph
+from kernels_ti.options import Snapshot
+from kernels_ti.reference import chordless_cycles
+from kernels_ti.restriction import edge_named, restricted, vertices_named
+from kernels_ti.run import Options, Run
+
+
+def wanted(graph: Graph, through: tuple[int, ...], avoid: tuple[int, ...] = (), longest: int | None = None) -> list:
+    cycles = chordless_cycles(graph, max_length=longest)
+    return sorted(cycle for cycle in cycles if set(through) <= set(cycle) and not set(avoid) & set(cycle))
+
+
+def found(graph: Graph, device: Device, **options: object) -> tuple[list[list[int]], Snapshot]:
+    run = Run(graph, device, Options(**options))
+    cycles = []
+    while True:
+        taken = run.take_cycles()
+        cycles += [taken.vertices[a:b].tolist() for a, b in zip(taken.offsets, taken.offsets[1:], strict=False)]
+        if run.finished:
+            return sorted(cycles), run.snapshot()
+        run.advance()
+
+
+def check(graph: Graph, device: Device, through: tuple[int, ...], avoid: tuple[int, ...] = (), **options: int) -> None:
+    expected = wanted(graph, through, avoid, options.get("max_length"))
+    cycles, snapshot = found(graph, device, through=through, avoid=avoid, collect=True, **options)
+    check_cycles(graph, cycles)
+    assert cycles == expected
+    assert snapshot.cycles == len(expected)
+    _, counted = found(graph, device, through=through, avoid=avoid, **options)
+    assert counted.cycles_by_length == snapshot.cycles_by_length
+
+
+def long_ring() -> Graph:
+    """A grid in a ring of 700 vertices: a block of eleven words."""
+    joined = nx.disjoint_union(nx.grid_2d_graph(4, 5), nx.cycle_graph(700))
+    joined.add_edges_from([(0, 20), (19, 90), (7, 300)])
+    return Graph.from_networkx(joined)
+
+
+THROUGH = [(0,), (7,), (0, 1), (6, 13), (0, 19), (6, 7, 8), (1, 9, 17, 12)]
+
+
+@pytest.mark.parametrize("through", THROUGH)
+def test_through_vertices_of_a_grid(through: tuple[int, ...]) -> None:
+    check(grid(4, 5), open_device("cpu"), through)
+    check(grid(4, 5), open_device("cpu"), through, avoid=(2,), max_length=12)
+
+
+def test_every_device_drops_the_paths(device: Device) -> None:
+    graph = grid(4, 5)
+    cycles, _ = found(graph, device, through=(0, 7, 19), avoid=(2,), collect=True)
+    assert cycles == wanted(graph, (0, 7, 19), (2,))
+
+
+def test_every_device_drops_the_paths_of_a_wide_block(device: Device) -> None:
+    """Of more words than a kernel unrolls, 32 bits each or 64; and no cycle is long, which would take many launches."""
+    pairs = [(2 + 2 * i, 3 + 2 * i) for i in range(260)]
+    edges = [edge for x, y in pairs for edge in ((0, x), (x, y), (y, 1))]
+    graph = Graph.from_edges(522, edges + [(2 * i, 2 * i + 2) for i in range(1, 20)])
+    expected = wanted(graph, (0, 1, 8))
+    assert len(expected) > 250
+    cycles, _ = found(graph, device, through=(0, 1, 8), collect=True)
+    assert cycles == expected
+
+
+def test_a_wide_block_through_few() -> None:
+    check(long_ring(), open_device("cpu"), (100, 400))
+
+
+@settings(max_examples=40)
+@given(
+    n=st.integers(4, 20),
+    degree=st.floats(1.5, 6),
+    seed=st.integers(0, 10**6),
+    longest=st.sampled_from([None, None, 3, 6]),
+    expansion=st.sampled_from(["two-ended", "two-ended", "paper"]),
+    choose=st.randoms(use_true_random=False),
+)
+def test_random_graphs(n: int, degree: float, seed: int, longest: int | None, expansion: str, choose) -> None:
+    graph = Graph.from_networkx(nx.gnp_random_graph(n, min(degree / n, 0.6), seed=seed))
+    cycles = list(chordless_cycles(graph, max_length=longest))
+    assume(cycles)
+    # Vertices of one cycle, so that there is something to find.
+    some = choose.choice(cycles)
+    through = tuple(choose.sample(some, choose.randint(1, len(some))))
+    avoid = tuple(v for v in range(n) if v not in through and choose.random() < 0.1)
+    check(graph, open_device("cpu"), through, avoid, max_length=longest, expansion=expansion)
+
+
+@settings(max_examples=10)
+@given(seed=st.integers(0, 10**6), choose=st.randoms(use_true_random=False))
+def test_parts_and_resumed_runs(seed: int, choose) -> None:
+    graph = Graph.from_networkx(nx.gnp_random_graph(16, 0.25, seed=seed))
+    device = open_device("cpu")
+    cycles = list(chordless_cycles(graph))
+    assume(cycles)
+    through = tuple(choose.sample(cycles[-1], min(2, len(cycles[-1]))))
+    expected = wanted(graph, through)
+    parts = [found(graph, device, through=through, collect=True, part=(i, 3))[0] for i in (1, 2, 3)]
+    assert sorted(chain.from_iterable(parts)) == expected
+    first = Run(graph, device, Options(through=through))
+    second = Run(graph, device, Options(through=through), first.state())
+    while not second.finished:
+        second.advance()
+    assert second.snapshot().cycles == len(expected)
+
+
+def test_a_cut_vertex_lies_in_several_blocks() -> None:
+    device = open_device("cpu")
+    graph = Graph.from_edges(9, [(0, 1), (1, 2), (2, 0), (0, 3), (3, 4), (4, 5), (5, 0), (6, 7), (7, 8), (8, 6)])
+    check(graph, device, (0,))
+    check(graph, device, (1, 3))
+    check(graph, device, (6, 0))
+
+
+def ring_of_squares(squares: int) -> Graph:
+    """Squares in a row, each joined to the next by an edge, and an edge from the last to the first."""
+    edges = []
+    for i in range(squares):
+        a = 4 * i
+        edges += [(a, a + 1), (a + 1, a + 2), (a + 2, a + 3), (a + 3, a), (a + 2, (a + 4) % (4 * squares))]
+    return Graph.from_edges(4 * squares, edges)
+
+
+@pytest.mark.parametrize(("through", "expected"), [((1,), 1 + 2**11), ((1, 5), 2**10), ((1, 5, 9, 13, 17), 2**7)])
+def test_it_prunes(through: tuple[int, ...], expected: int) -> None:
+    """Of 12 squares and the ways around through one side or the other of each."""
+    graph, device = ring_of_squares(12), open_device("cpu")
+    _, whole = found(graph, device)
+    _, part = found(graph, device, through=through)
+    assert whole.cycles == 12 + 2**12
+    assert part.cycles == expected
+    assert part.paths < 20 * part.cycles
+    assert part.paths < whole.paths * 0.75
+
+
+def test_several_vertices_prune_more_than_one() -> None:
+    device = open_device("cpu")
+    graph = grid(6, 7)
+    paths = [found(graph, device, through=through)[1].paths for through in ((), (0,), (0, 41), (0, 6, 35, 41))]
+    assert paths[1] < paths[0]
+    assert paths[3] < paths[2] < paths[1] / 2
+
+
+def test_a_bound_leaves_only_what_is_near() -> None:
+    graph = grid(40, 40)
+    near = restricted(graph, through=(820,), max_length=10)
+    assert near.graph.n == graph.n
+    assert 0 < near.graph.m < 150
+    check(graph, open_device("cpu"), (820,), max_length=10)
+
+
+def test_estimates_know_of_it() -> None:
+    graph = grid(5, 6)
+    for through, avoid in (((0,), ()), ((0, 29), (8,)), ((), (8, 14))):
+        estimator = Estimator(graph, through=through, avoid=avoid)
+        for _ in range(30):
+            estimator.add_walk(1 << 14)
+        estimate = estimator.estimate()
+        assert estimate.exact
+        assert estimate.cycles == len(wanted(graph, through, avoid))
+
+
+def test_names_of_vertices_and_edges() -> None:
+    graph = Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)], names=["a", "b-c", "1,2", "b"])
+    assert vertices_named(graph, ["a,1,2", "b-c"]) == (0, 2, 1)
+    assert edge_named(graph, "a-b-c") == (0, 1)
+    assert edge_named(graph, "b-a") == (3, 0)
+    with pytest.raises(OptionError, match="there is no vertex 'd'"):
+        vertices_named(graph, ["a,d"])
+    with pytest.raises(OptionError, match="no edge a - 1,2"):
+        edge_named(graph, "a-1,2")
+    with pytest.raises(OptionError, match="two vertices with a - between them"):
+        edge_named(graph, "a")
+    with pytest.raises(OptionError, match="both to be passed and to be avoided"):
+        restricted(graph, (1,), (1,))
+    with pytest.raises(OptionError, match="there is no vertex 4"):
+        restricted(graph, (4,))
+
+
+def test_the_commands_obey() -> None:
+    expected = wanted(grid(4, 5), (0, 1), (7,))
+    asked = ("grid:4x5", "--through-edge", "0,0-0,1", "--avoid", "1,2")
+    listed = chordless("list", *asked, "--arch", "cpu")
+    assert len(listed.stdout.splitlines()) == len(expected)
+    counted, _ = count(*asked, "--arch", "cpu", "--per-vertex")
+    assert counted["total"] == len(expected)
+    assert counted["avoid"] == ["1,2"]
+    assert counted["vertices"][7]["cycles"] == 0
+    assert counted["vertices"][0]["cycles"] == len(expected)
+
+
+def test_a_checkpoint_belongs_to_its_vertices(tmp_path) -> None:
+    folder = tmp_path / "run"
+    asked = ("grid:7x9", "--through", "0,0,6,8", "--avoid", "2,2", "--arch", "cpu")
+    _, whole = found(grid(7, 9), open_device("cpu"), through=(0, 62), avoid=(20,))
+    done = slowly("count", *asked, "--checkpoint", folder, "--limit", 5)
+    assert done.returncode == 4, done.stderr
+    resumed = chordless("resume", folder, "--json")
+    by_length = {str(length): count for length, count in whole.cycles_by_length.items()}
+    assert json.loads(resumed.stdout)["by_length"] == by_length
+    asked_for = json.loads((folder / "run.json").read_text())
+    asked_for["command"]["avoid"] = []
+    (folder / "run.json").write_text(json.dumps(asked_for))
+    assert fails(chordless("resume", folder), 2, "avoid is ['2,2'] there")
