@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +17,37 @@ LIVING = 1
 TYPES = {1: "living", 2: "other (detritus)", 3: "input", 4: "output", 5: "respiration"}
 
 
+@dataclass(frozen=True, eq=False)
+class FoodWeb:
+    """A food web as the reader of its niche overlap graph needs it.
+
+    Parameters
+    ----------
+    overlap : Graph
+        Its niche overlap graph, with every vertex of the web.
+    living : tuple of bool
+        Which of them are living species.
+    """
+
+    overlap: Graph
+    living: tuple[bool, ...]
+
+
 def niche_overlap(net_path: str, types_path: str | None = None) -> Graph:
     """Build the niche overlap graph of a food web: two species are joined when they share a living prey.
+
+    The parameters and errors are those of `read_food_web`.
+
+    Returns
+    -------
+    Graph
+        With every vertex of the web, in its order and with its names.
+    """
+    return read_food_web(net_path, types_path).overlap
+
+
+def read_food_web(net_path: str, types_path: str | None = None) -> FoodWeb:
+    """Read a food web, and join those of its species that share a living prey.
 
     An arc a b of the web means that b eats a. Only arcs between living vertices count, whatever their weight, also
     a weight of 0. A species that eats itself is a predator of itself, and so shares that prey with its others.
@@ -33,8 +63,7 @@ def niche_overlap(net_path: str, types_path: str | None = None) -> Graph:
 
     Returns
     -------
-    Graph
-        With every vertex of the web, in its order and with its names.
+    FoodWeb
 
     Raises
     ------
@@ -54,7 +83,8 @@ def niche_overlap(net_path: str, types_path: str | None = None) -> Graph:
             web.edges[0][2],
         )
     living = _living(web, net_path, types_path)
-    return Graph.from_edge_array(_shared_prey(web, living), n=web.n, names=web.names(), simplify=True)
+    overlap = Graph.from_edge_array(_shared_prey(web, living), n=web.n, names=web.names(), simplify=True)
+    return FoodWeb(overlap, tuple(living))
 
 
 def _living(web: PajekNetwork, net_path: str, types_path: str | None) -> list[bool]:

@@ -1,0 +1,202 @@
+"""How pictures look, and how they become files: equal pictures become equal files."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from kernels_ti.errors import EngineError, OptionError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FORMATS = ("svg", "png", "pdf")
+
+# Inches around the axes.
+_LEFT, _RIGHT, _BOTTOM, _BETWEEN = 0.85, 0.25, 0.62, 0.3
+TITLE_HEIGHT, NO_TITLE_HEIGHT = 0.85, 0.2
+_LONGEST_TITLE, _LONGEST_NOTE = 56, 102
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The colours of a picture; no two are alike, so that a page can put its own in their place.
+
+    `paths` and `cycles` can be told apart by all eyes and in print; after Okabe and Ito, *Color Universal Design*.
+    """
+
+    ink: str = "#1f2328"
+    muted: str = "#656d76"
+    grid: str = "#e4e7eb"
+    edge: str = "#b8bfc7"
+    vertex: str = "#79828c"
+    paper: str = "#fefefe"
+    paths: str = "#0072b2"
+    cycles: str = "#d55e00"
+
+
+PALETTE = Palette()
+RUN_COLOURS = (PALETTE.paths, PALETTE.cycles, "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
+RUN_MARKERS = ("o", "s", "^", "D", "v", "P")
+
+_SETTINGS: dict[str, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 10.0,
+    "text.color": PALETTE.ink,
+    "axes.labelcolor": PALETTE.ink,
+    "axes.edgecolor": PALETTE.muted,
+    "axes.facecolor": PALETTE.paper,
+    "figure.facecolor": PALETTE.paper,
+    "xtick.color": PALETTE.muted,
+    "ytick.color": PALETTE.muted,
+    "xtick.labelcolor": PALETTE.ink,
+    "ytick.labelcolor": PALETTE.ink,
+    "grid.color": PALETTE.grid,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.labelsize": 10.0,
+    "axes.labelpad": 6.0,
+    "axes.linewidth": 0.8,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "grid.linewidth": 0.7,
+    "legend.frameon": False,
+    "legend.fontsize": 9.5,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 5.0,
+    "savefig.dpi": 200,
+    # Identifiers within an SVG are hashes; without a salt they differ each time.
+    "svg.hashsalt": "chordless",
+    "svg.fonttype": "path",
+    "pdf.fonttype": 42,
+}
+# Nothing that changes from one day to the next.
+_METADATA: dict[str, dict[str, str | None]] = {
+    "svg": {"Date": None, "Creator": "chordless"},
+    "pdf": {"CreationDate": None, "Creator": "chordless"},
+    "png": {"Software": "chordless"},
+}
+
+
+def require_matplotlib() -> None:
+    """Refuse to go on where matplotlib is not installed.
+
+    Raises
+    ------
+    OptionError
+        The message says how to install it.
+    """
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError:
+        raise OptionError("pictures need matplotlib: pip install 'chordless[plot]'") from None
+
+
+@contextlib.contextmanager
+def in_style() -> Iterator[None]:
+    """Make and save figures in the style of this project, whatever the user's matplotlibrc says."""
+    import matplotlib
+
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        # A letter that no font here has is drawn as a box, which says enough.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(cast(Any, _SETTINGS))
+        yield
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """Return an empty figure of so many inches, which no display ever shows."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height))
+
+
+def add_axes(figure: Figure, columns: int = 1, *, above: float = TITLE_HEIGHT, below: float = _BOTTOM) -> list[Axes]:
+    """Add axes side by side with one scale, with so many inches above and below them."""
+    width, height = figure.get_size_inches()
+    made = figure.subplots(1, columns, squeeze=False, sharex=True, sharey=True)[0]
+    room = width - _LEFT - _RIGHT
+    figure.subplots_adjust(
+        left=_LEFT / width,
+        right=1 - _RIGHT / width,
+        top=1 - above / height,
+        bottom=below / height,
+        wspace=_BETWEEN * columns / (room - _BETWEEN * (columns - 1)),
+    )
+    return list(made)
+
+
+def add_title(figure: Figure, title: str, note: str = "") -> None:
+    """Write a title, and a line in small print below it. Neither is taken for a formula."""
+    width, height = figure.get_size_inches()
+    left, wider = 0.2 / width, width / 7
+    heading = shortened(title, _LONGEST_TITLE * wider)
+    figure.text(left, 1 - 0.32 / height, heading, size=12, weight="bold", parse_math=False)
+    small = shortened(note, _LONGEST_NOTE * wider)
+    figure.text(left, 1 - 0.54 / height, small, size=9, color=PALETTE.muted, parse_math=False)
+
+
+def printable(text: str) -> str:
+    """Return a text in which nothing is left that cannot be shown: line ends, controls, broken characters."""
+    return "".join(letter if letter.isprintable() else f"\\x{ord(letter):02x}" for letter in text)
+
+
+def shortened(text: str, longest: float) -> str:
+    """Return a text for one line; of a long one the end, where the name of a file is."""
+    text = printable(text)
+    return text if len(text) <= longest else f"…{text[len(text) - int(longest) + 1 :]}"
+
+
+def file_bytes(figure: Figure, file_format: str) -> bytes:
+    """Return a figure as a file of one of `FORMATS`."""
+    stream = io.BytesIO()
+    figure.savefig(stream, format=file_format, metadata=_METADATA[file_format])
+    return stream.getvalue()
+
+
+def page_svg(figure: Figure, prefix: str, meaning: str) -> str:
+    """Return a figure as an SVG element for a page of HTML.
+
+    Its colours are those of the page, the custom properties ``--ink``, ``--paths`` and so on.
+
+    Parameters
+    ----------
+    figure : Figure
+    prefix : str
+        Begins all identifiers in it, so that those of two figures differ.
+    meaning : str
+        What it shows, for those who cannot see it.
+    """
+    import html
+
+    text = file_bytes(figure, "svg").decode("utf-8")
+    text = text[text.index("<svg") :]
+    # Texts are outlines. What they say stands in comments as well, and nobody needs it there.
+    text = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", text)
+    for item in fields(PALETTE):
+        text = text.replace(f": {getattr(PALETTE, item.name)}", f": var(--{item.name})")
+    return text.replace("<svg ", f'<svg role="img" aria-label="{html.escape(meaning)}" ', 1)
+
+
+def write_file(path: str | Path, data: bytes) -> None:
+    """Write a picture or a page.
+
+    Raises
+    ------
+    EngineError
+        If that is not possible.
+    """
+    try:
+        Path(path).write_bytes(data)
+    except OSError as error:
+        raise EngineError(f"cannot write {path}: {error.strerror or error}") from error

@@ -1,0 +1,200 @@
+"""What ``chordless overlap --report`` says of a food web: holes, the species in them, and the line of niches."""
+
+from __future__ import annotations
+
+import json
+import random
+from itertools import combinations
+
+import networkx as nx
+import pytest
+
+from app.cli import main
+from app.overlap import read_food_web
+from app.overlap_report import asteroidal_triple, report_without_holes
+from kernels_ti.graph import Graph
+
+REFERENCE = ("--arch", "reference")
+COUNTED = [
+    ("Everglades", *REFERENCE),
+    pytest.param("Mangrovedry", "--arch", "cpu", marks=pytest.mark.slow),
+    pytest.param("Floridabay", "--arch", "cpu", marks=pytest.mark.slow),
+]
+# Whether the niche overlap graph of a web without a hole is an interval graph.
+HOLELESS = {
+    "CrystalD": True, "ChesUpper": True, "Narragan": True, "Chesapeake": True, "Michigan": False, "Mondego": True,
+    "Cypwet": False,
+}  # fmt: skip
+
+
+@pytest.fixture
+def web(tmp_path):
+    """Write a web in which each of the groups of species eats a prey of its own."""
+
+    def write(*groups, names=None):
+        n = len(groups) + 1 + max(v for group in groups for v in group)
+        labels = names or [str(v + 1) for v in range(n)]
+        lines = [f"*Vertices {n}", *(f'{v + 1} "{name}"' for v, name in enumerate(labels)), "*Arcs"]
+        first_prey = n - len(groups) + 1
+        lines += [f"{first_prey + i} {v + 1} 1" for i, group in enumerate(groups) for v in group]
+        path = tmp_path / "web.net"
+        path.write_text("\n".join(lines) + "\n")
+        return path
+
+    return write
+
+
+def report(capfd, *arguments):
+    assert main(["overlap", *map(str, arguments)]) == 0
+    said = capfd.readouterr()
+    assert said.err == ""
+    return said.out
+
+
+def joined(text):
+    return " ".join(text.split())
+
+
+def test_a_web_of_a_ring_has_a_hole(web, capfd):
+    path = web((0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (4, 0), names=["a b", *"cdefghijkl"[:10]])
+    found = json.loads(report(capfd, path, "--json", *REFERENCE))
+    assert (found["n"], found["living"], found["sharing_prey"], found["m"]) == (11, 11, 5, 5)
+    assert (found["chordal"], found["interval"], found["asteroidal_triple"]) == (False, False, None)
+    assert (found["holes"], found["holes_by_length"]) == (1, {"5": 1})
+    assert [one["name"] for one in found["species"]] == ["a b", "c", "d", "e", "f"]
+    assert all((one["holes"], one["holes_by_length"]) == (1, {"5": 1}) for one in found["species"])
+
+
+@pytest.mark.parametrize(("name", "option", "arch"), COUNTED)
+def test_the_holes_of_the_published_webs(data, capfd, name, option, arch):
+    row = next(row for row in json.loads((data / "table1.json").read_text()) if row["name"] == name)
+    found = json.loads(report(capfd, data / row["file"], "--json", option, arch))
+    assert (found["n"], found["m"], found["complete"]) == (row["n"], row["m"], True)
+    assert (found["holes"], found["holes_by_length"]) == (row["clc"], row["clc_by_length"])
+    # Every hole of t species is counted at each of them.
+    for length, count in found["holes_by_length"].items():
+        assert sum(one["holes_by_length"].get(length, 0) for one in found["species"]) == int(length) * count
+    counts = [one["holes"] for one in found["species"]]
+    assert counts == sorted(counts, reverse=True)
+    assert min(counts) > 0
+
+
+@pytest.mark.parametrize("name", HOLELESS)
+def test_published_webs_without_a_hole(data, capfd, name):
+    """No hole is not enough for a line of niches: two of these seven have an asteroidal triple."""
+    path = data / "foodwebs" / f"{name}.net"
+    said = joined(report(capfd, path, "--report"))
+    found = json.loads(report(capfd, path, "--json"))
+    assert (found["chordal"], found["holes"], found["interval"]) == (True, 0, HOLELESS[name])
+    assert "necessary, but not sufficient" in said
+    assert ("the species can be ordered" if HOLELESS[name] else "cannot be ordered along one line") in said
+    graph = read_food_web(str(path)).overlap
+    assert has_clique_path(graph) == HOLELESS[name]
+    if not HOLELESS[name]:
+        check_triple(graph, found["asteroidal_triple"])
+        assert "; ".join(found["asteroidal_triple"]) in said
+
+
+def has_clique_path(graph):
+    """Look for an order of the maximal cliques in which those of each vertex follow one another: a line of niches."""
+    cliques = [frozenset(clique) for clique in nx.find_cliques(nx.Graph(graph.edges().tolist()))]
+    waiting, seen = [(frozenset(), frozenset())], set()
+    while waiting:
+        placed, last = waiting.pop()
+        if len(placed) == len(cliques):
+            return True
+        rest = [clique for clique in cliques if clique not in placed]
+        # Who has been on the line, is not in the last clique and comes again, leaves a gap.
+        gone = frozenset().union(*placed) - last
+        for clique in rest:
+            state = (placed | {clique}, clique)
+            if not gone & clique and state not in seen:
+                seen.add(state)
+                waiting.append(state)
+    return False
+
+
+def check_triple(graph, triple):
+    """Check the definition: any two are joined by a path without a neighbour of the third."""
+    index = {str(name): v for v, name in enumerate(graph.names)}
+    whole = nx.Graph(graph.edges().tolist())
+    triple = [index[name] for name in triple]
+    for x, y in combinations(triple, 2):
+        (third,) = set(triple) - {x, y}
+        rest = whole.copy()
+        rest.remove_nodes_from([third, *whole.neighbors(third)])
+        assert nx.has_path(rest, x, y)
+
+
+def test_the_report_for_people(data, capfd):
+    said = report(capfd, data / "foodwebs" / "Everglades.net", "--report", *REFERENCE)
+    assert all(len(line) <= 80 for line in said.splitlines()[1:])
+    words = joined(said)
+    for part in (
+        "vertices of the web 69 living species 63 that share prey 58 niche overlap edges 1,214 holes 710",
+        "length holes 4 568 5 130 6 12",
+        "360 50.7% Rats&Mice 344 48.5% Opossum",
+        "A graph with a hole is no interval graph",
+        "J. E. Cohen (1978), Food Webs and Niche Space.",
+    ):
+        assert part in words, part
+
+
+def test_the_smallest_chordal_graph_that_is_no_interval_graph(web, capfd):
+    # A spider: three legs of two edges.
+    path = web((0, 1), (1, 2), (0, 3), (3, 4), (0, 5), (5, 6))
+    found = json.loads(report(capfd, path, "--json"))
+    assert (found["chordal"], found["interval"]) == (True, False)
+    assert sorted(found["asteroidal_triple"]) == ["3", "5", "7"]
+
+
+def test_intervals_on_a_line_have_no_asteroidal_triple():
+    random.seed(1)
+    for _ in range(20):
+        places = sorted(random.sample(range(100), 30))
+        random.shuffle(places)
+        intervals = [sorted(places[2 * i : 2 * i + 2]) for i in range(15)]
+        pairs = combinations(range(15), 2)
+        edges = [
+            (u, v) for u, v in pairs if max(intervals[u][0], intervals[v][0]) <= min(intervals[u][1], intervals[v][1])
+        ]
+        assert asteroidal_triple(Graph.from_edges(15, edges)) is None
+
+
+def test_the_graph_is_written_beside_the_report(web, tmp_path, capfd):
+    path = web((0, 1), (1, 2))
+    plain = report(capfd, path)
+    assert plain.splitlines()[-2:] == ["1 2", "2 3"]
+    assert report(capfd, path, "-o", "-") == plain
+    said = report(capfd, path, "--report", "-o", tmp_path / "niche.txt")
+    assert (tmp_path / "niche.txt").read_text() == plain
+    assert "the species can be ordered" in joined(said)
+
+
+def test_only_living_species_are_counted(tmp_path):
+    (tmp_path / "web.net").write_text("*Vertices 4\n*Arcs\n1 2 1\n1 3 1\n4 2 1\n")
+    (tmp_path / "web.clu").write_text("*Vertices 4\n1\n1\n1\n2\n")
+    found = report_without_holes("web", read_food_web(str(tmp_path / "web.net")))
+    assert (found.vertices, found.living, found.sharing, found.edges) == (4, 3, 2, 1)
+
+
+def test_a_search_that_was_stopped_gives_lower_bounds(data, capfd):
+    web = data / "foodwebs" / "Floridabay.net"
+    exit_code = main(["overlap", str(web), "--report", "--arch", "reference", "--limit", "5"])
+    said = capfd.readouterr()
+    assert exit_code == 4
+    assert "(at least: not complete)" in said.out
+    assert "cannot be ordered" in joined(said.out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--report", "-o", "-"), "standard output has the report"),
+        (("--timeout", "5"), "--timeout is for the holes of a report"),
+        (("--arch", "cpu"), "--arch is for the holes of a report"),
+    ],
+)
+def test_options_that_do_not_go_together(web, capfd, arguments, words):
+    assert main(["overlap", str(web((0, 1))), *arguments]) == 2
+    assert words in capfd.readouterr().err

@@ -1,0 +1,215 @@
+"""Pictures of runs: what is in them, that equal runs give equal files, and what is refused."""
+
+from __future__ import annotations
+
+import sys
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from oracles import by_length
+from test_export import make_run
+
+from app.cli import main
+from app.events import Finished, Progress, Started, event_to_json
+from app.formats import load_graph
+from kernels_ti.errors import OptionError
+
+pytest.importorskip("matplotlib")
+
+from app.pictures import style
+from app.pictures.charts import evolution_chart, length_histogram
+from app.pictures.cycle_drawing import cycle_number, draw_cycle, longest_cycle
+from app.pictures.recorded_run import read_run
+
+GRAPH = load_graph("grid:4x5").graph
+PATHS = {3: 12, 4: 30, 5: 41, 6: 7}
+STARTED = Started(
+    "a graph", n=20, m=31, max_degree=4, arch="cpu", device="a device", setup_seconds=1.0, pid=1,
+    options={"min_length": 3, "max_length": None, "output": None, "threads": 2},
+)  # fmt: skip
+
+
+def finished(cycles_by_length, **more):
+    """Return the last event of a run that has found so many."""
+    values = {
+        "reason": "complete", "graph": "a graph", "n": 20, "m": 31, "max_degree": 4, "paths": 90, "frontier": 0,
+        "frontier_by_length": PATHS, "listed": 0, "device_bytes": 0, "arch": "cpu", "device": "a device",
+        "setup_seconds": 1.0, "enumerate_seconds": 2.5, "total_seconds": 3.75, "share": 1.0,
+        "peak_memory_bytes": 200 << 20, "cycles": sum(cycles_by_length.values()),
+    }  # fmt: skip
+    return Finished(**{**values, **more}, cycles_by_length=cycles_by_length)
+
+
+def record(path, *events):
+    """Write a recording, a second between two events."""
+    path.write_text("".join(event_to_json(event, time=1e9 + i) + "\n" for i, event in enumerate(events)))
+    return path
+
+
+def listed_run(path, graph=GRAPH, title="a graph"):
+    """Make a run directory with cycles and a recording; return it and the cycles."""
+    cycles = make_run(path, graph, title=title)
+    options = {**STARTED.options, "output": str(path), "output_format": "parts"}
+    started = replace(STARTED, graph=title, n=graph.n, m=graph.m, options=options)
+    end = finished(by_length(cycles), graph=title, n=graph.n, m=graph.m, listed=len(cycles))
+    record(path / "events.jsonl", started, end)
+    return path, cycles
+
+
+@pytest.fixture
+def in_style():
+    with style.in_style():
+        yield
+
+
+def refused(capfd, *arguments):
+    """Return the one line, and the exit code, with which a command line is refused."""
+    exit_code = main([str(argument) for argument in arguments])
+    said = capfd.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("chordless")
+    return said.err, exit_code
+
+
+@pytest.mark.usefixtures("in_style")
+@pytest.mark.parametrize(("log", "scale"), [(True, "log"), (False, "linear")])
+def test_the_evolution_chart_has_both_curves(tmp_path, log, scale):
+    path, cycles = listed_run(tmp_path / "run")
+    figure = evolution_chart([read_run(path)], log=log)
+    (axes,) = figure.axes
+    drawn = [dict(zip(line.get_xdata().tolist(), line.get_ydata().tolist(), strict=True)) for line in axes.lines]
+    assert drawn == [PATHS, by_length(cycles)]
+    assert axes.get_yscale() == scale
+    assert axes.get_xlabel().startswith("t, vertices")
+    said = [text.get_text() for text in figure.texts]
+    assert said == ["a graph", f"20 vertices, 31 edges, {len(cycles)} chordless cycles"]
+
+
+@pytest.mark.usefixtures("in_style")
+def test_the_histogram_has_a_bar_for_each_length(tmp_path):
+    path, cycles = listed_run(tmp_path / "run")
+    (axes,) = length_histogram([read_run(path)]).axes
+    bars = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in axes.patches}
+    assert bars == by_length(cycles)
+
+
+@pytest.mark.usefixtures("in_style")
+def test_several_runs_are_side_by_side_and_named(tmp_path):
+    one = record(tmp_path / "_one.jsonl", STARTED, finished({4: 12}))
+    two = record(tmp_path / "two.jsonl", STARTED, finished({4: 5}, reason="limit"))
+    figure = evolution_chart([read_run(one), read_run(two)])
+    paths, cycles = figure.axes
+    assert [line.get_ydata().tolist() for line in paths.lines] == [list(map(float, PATHS.values()))] * 2
+    assert [line.get_ydata().tolist() for line in cycles.lines] == [[12.0], [5.0]]
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert [name[-10:] for name in names] == ["_one.jsonl", "/two.jsonl"]
+    assert "lower bounds" in figure.texts[1].get_text()
+    assert "two.jsonl" in figure.texts[1].get_text()
+    with pytest.raises(OptionError, match="up to 6"):
+        evolution_chart([read_run(one)] * 7)
+
+
+@pytest.mark.usefixtures("in_style")
+@pytest.mark.parametrize("events", [(STARTED,), (STARTED, finished({3: 2}, reason="timeout"))])
+def test_an_unfinished_run_is_said_to_be_one(tmp_path, events):
+    progress = Progress(1.0, 9, 2, 0, {3: 9}, {3: 2}, 0)
+    path = record(tmp_path / "run.jsonl", events[0], progress, *events[1:])
+    figure = evolution_chart([read_run(path)])
+    assert "at least 2 chordless cycles" in figure.texts[1].get_text()
+
+
+@pytest.mark.usefixtures("in_style")
+def test_a_graph_without_cycles_and_a_name_like_a_formula(tmp_path):
+    name = "$x^{<b>&\n"
+    nothing = finished({}, frontier_by_length={}, graph=name)
+    run = read_run(record(tmp_path / "run.jsonl", replace(STARTED, graph=name), nothing))
+    for figure in (evolution_chart([run]), length_histogram([run])):
+        assert "nothing was found" in [text.get_text() for text in figure.axes[0].texts]
+        assert figure.texts[0].get_text() == "$x^{<b>&\\x0a"
+        ElementTree.fromstring(style.file_bytes(figure, "svg"))
+
+
+@pytest.mark.usefixtures("in_style")
+def test_what_no_chart_can_show_is_refused(tmp_path):
+    total_only = record(tmp_path / "total.jsonl", STARTED, finished({3: 1}, cycles=10))
+    with pytest.raises(OptionError, match="tells no lengths apart"):
+        evolution_chart([read_run(total_only)])
+    huge = record(tmp_path / "huge.jsonl", STARTED, finished({90: 10**301}))
+    with pytest.raises(OptionError, match="beyond"):
+        length_histogram([read_run(huge)])
+
+
+@pytest.mark.usefixtures("in_style")
+def test_cycles_by_number_and_the_longest(tmp_path):
+    path, cycles = listed_run(tmp_path / "run")
+    assert [cycle_number(path, n + 1).vertices.tolist() for n in range(len(cycles))] == cycles
+    longest = longest_cycle(path)
+    assert len(longest.vertices) == max(map(len, cycles))
+    assert cycles[longest.number - 1] == longest.vertices.tolist()
+    for number in (0, len(cycles) + 1):
+        with pytest.raises(OptionError, match=f"numbered 1 to {len(cycles)}"):
+            cycle_number(path, number)
+
+
+@pytest.mark.usefixtures("in_style")
+def test_the_cycle_is_drawn_along_its_edges(tmp_path):
+    path, cycles = listed_run(tmp_path / "run", title="grid:4x5")
+    (axes,) = draw_cycle(cycle_number(path, 3)).axes
+    (line,) = axes.lines
+    drawn = np.column_stack(line.get_data())
+    # The layout of a grid: rows downwards, columns to the right.
+    expected = [(v % 5, -(v // 5)) for v in [*cycles[2], cycles[2][0]]]
+    assert drawn.tolist() == [list(map(float, place)) for place in expected]
+    edges = axes.collections[0].get_segments()
+    assert len(edges) == GRAPH.m
+    assert {tuple(np.abs(a - b)) for a, b in edges} == {(0.0, 1.0), (1.0, 0.0)}
+    assert [text.get_text() for text in axes.texts] == [str(name) for name in GRAPH.names]
+
+
+@pytest.mark.parametrize("how", [(), ("--histogram",), ("--longest",)])
+@pytest.mark.parametrize(("suffix", "begins"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_equal_runs_give_equal_files(tmp_path, how, suffix, begins):
+    path, _ = listed_run(tmp_path / "run")
+    files = [tmp_path / f"{name}.{suffix}" for name in "ab"]
+    for file in files:
+        assert main(["plot", str(path), "-o", str(file), *how]) == 0
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert files[0].read_bytes().startswith(begins)
+    assert not any(date in files[0].read_bytes() for date in (b"dc:date", b"CreationDate"))
+
+
+def test_the_users_own_style_is_left_out(tmp_path):
+    import matplotlib
+
+    path = record(tmp_path / "run.jsonl", STARTED, finished({4: 12}))
+    assert main(["plot", str(path), "-o", str(tmp_path / "a.svg")]) == 0
+    with matplotlib.rc_context({"font.size": 30, "axes.grid": False, "svg.fonttype": "none"}):
+        assert main(["plot", str(path), "-o", str(tmp_path / "b.svg")]) == 0
+        assert matplotlib.rcParams["font.size"] == 30
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+def test_refusals(tmp_path, capfd, monkeypatch):
+    path, _ = listed_run(tmp_path / "run")
+    recording = record(tmp_path / "run.jsonl", STARTED, finished({4: 12}))
+    picture = tmp_path / "a.svg"
+    for arguments, exit_code, words in [
+        ((path, "-o", tmp_path / "a.gif"), 2, "ends in .svg, .png, .pdf"),
+        ((path, path, "--longest", "-o", picture), 2, "of one run, not of 2"),
+        ((path, "--cycle", 2, "--linear", "-o", picture), 2, "no scale"),
+        ((path, "--cycle", 0, "-o", picture), 2, "not above 0"),
+        ((recording, "--cycle", 1, "-o", picture), 2, "name the run directory"),
+        ((tmp_path / "none", "-o", picture), 2, "no such run directory"),
+        ((tmp_path, "-o", picture), 2, "there is no run in"),
+        ((path / "graph.json", "-o", picture), 2, "not one whole line"),
+        ((path / "run.json", "-o", picture), 1, "line 1: not a line of JSON"),
+        ((path, "-o", tmp_path / "no" / "a.svg"), 1, "cannot write"),
+    ]:
+        said, code = refused(capfd, "plot", *arguments)
+        assert (code, words in said) == (exit_code, True), said
+    assert not picture.exists()
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    said, code = refused(capfd, "plot", path, "-o", picture)
+    assert (said, code) == ("chordless: error: pictures need matplotlib: pip install 'chordless[plot]'\n", 2)

@@ -1,0 +1,215 @@
+"""A run as a page of HTML: what it says, that it needs nothing else, and that no name can do harm."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from test_plot import GRAPH, STARTED, finished, listed_run, record, refused
+
+from app.cli import main, make_parser
+from app.commands.session import run_command
+from app.events import Failed, Progress, RunCommand
+from kernels_ti.graph import Graph
+
+pytest.importorskip("matplotlib")
+
+from app.pictures.command_words import command_words
+
+NASTY = '<script>alert("a&b")</script>--!><img src=x onerror=y>\x07'
+_VOID = {"meta", "br", "img", "link", "input"}
+
+
+class Page(HTMLParser):
+    """The elements and the text of a page; every element that is opened must be closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.open, self.words, self.comments = [], [], [], []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in _VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if not self.open or self.open[-1] != "style":
+            self.words.append(data)
+
+    def handle_comment(self, data):
+        self.comments.append(data)
+
+    @property
+    def text(self):
+        return re.sub(r"\s+", " ", " ".join(self.words))
+
+    def named(self, tag):
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def page_of(run, tmp_path):
+    output = tmp_path / "page.html"
+    assert main(["report", str(run), "-o", str(output)]) == 0
+    return Page(output.read_text(encoding="utf-8")), output.read_text(encoding="utf-8")
+
+
+def test_what_a_page_says(tmp_path):
+    path, cycles = listed_run(tmp_path / "run", title="grid:4x5")
+    page, text = page_of(path, tmp_path)
+    for words in (
+        "Chordless cycles of grid:4x5",
+        f"chordless cycles in all {len(cycles)}",
+        f"listed ({len(cycles)} written)",
+        "vertices 20",
+        "edges 31",
+        "largest degree 4",
+        "density 16.3 %",
+        "arch cpu",
+        "device a device",
+        "threads 2",
+        "search 2.5 s",
+        "in all 3.8 s",
+        "memory of the process 200 MiB",
+        "chordless list grid:4x5 --arch cpu --threads 2 -o",
+    ):
+        assert words in page.text, words
+    longest = max(cycles, key=len)
+    assert " ".join(str(GRAPH.names[v]) for v in longest) in page.text
+    assert len(page.named("svg")) == 3
+    assert all(svg["role"] == "img" and svg["aria-label"] for svg in page.named("svg"))
+    assert "Not complete" not in page.text
+    assert "@media (prefers-color-scheme: dark)" in text
+    assert "@media print" in text
+
+
+def test_the_table_has_every_length(tmp_path):
+    cycles = {4: 12, 6: 898988, 8: 100000, 10: 1000}
+    page, text = page_of(record(tmp_path / "run.jsonl", STARTED, finished(cycles)), tmp_path)
+    rows = re.findall(r"<tr><td>(\d+)</td><td>([\d,]+)</td><td>([\d,]+)</td>", text)
+    assert [tuple(int(cell.replace(",", "")) for cell in row) for row in rows] == [
+        (3, 12, 0), (4, 30, 12), (5, 41, 0), (6, 7, 898988), (8, 0, 100000), (10, 0, 1000),
+    ]  # fmt: skip
+    assert re.findall(r"<td>[0-9,]+</td><td>([^<]*%)</td></tr>", text) == [
+        "&lt; 0.01 %",
+        "89.90 %",
+        "10.00 %",
+        "0.10 %",
+    ]
+    # No cycles to draw in a recording, and so no third picture.
+    assert len(page.named("svg")) == 2
+
+
+def test_a_long_table_stands_in_two_halves(tmp_path):
+    cycles = {length: length for length in range(3, 44)}
+    _, text = page_of(record(tmp_path / "run.jsonl", STARTED, finished(cycles, frontier_by_length={})), tmp_path)
+    first, second = re.findall(r"<table><thead>(.*?)</table>", text)
+    lengths = [[int(t) for t in re.findall(r"<tr><td>(\d+)</td>", half)] for half in (first, second)]
+    assert [len(half) for half in lengths] == [21, 20]
+    assert [*lengths[0], *lengths[1]] == list(cycles)
+
+
+def test_names_are_harmless_and_the_page_needs_nothing_else(tmp_path):
+    names = [NASTY, *"bcdefg"]
+    graph = Graph.from_edges(7, [(v, (v + 1) % 7) for v in range(7)], names=names)
+    path, _ = listed_run(tmp_path / "run", graph, title=NASTY)
+    page, text = page_of(path, tmp_path)
+    assert NASTY[:-1] in page.text
+    assert page.comments == []
+    assert "\x07" not in text
+    assert not {"script", "img", "iframe", "link", "object", "embed", "base"} & {tag for tag, _ in page.elements}
+    links = re.findall(r'(?:href|src)="([^"]*)"|url\(([^)]*)\)', text)
+    identifiers = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert links
+    assert len(identifiers) == len(set(identifiers))
+    assert {a or b for a, b in links} <= {f"#{name}" for name in identifiers}
+    assert not any(name.startswith("on") for _, attributes in page.elements for name in attributes)
+
+
+def test_equal_runs_give_equal_pages(tmp_path):
+    path, _ = listed_run(tmp_path / "run")
+    assert page_of(path, tmp_path)[1] == page_of(path, tmp_path)[1]
+
+
+def test_pictures_take_the_colours_of_the_page(tmp_path):
+    path, _ = listed_run(tmp_path / "run")
+    _, text = page_of(path, tmp_path)
+    pictures = "".join(re.findall(r"<svg.*?</svg>", text, re.DOTALL))
+    used = set(re.findall(r"var\(--(\w+)\)", pictures))
+    assert {"ink", "grid", "paths", "cycles", "edge", "vertex", "paper"} <= used
+    style = text[: text.index("</style>")]
+    assert all(style.count(f"--{name}:") == 3 for name in used)
+    # Black is what the renderer has for marks of its own.
+    assert set(re.findall(r": (#[0-9a-f]{6})", pictures)) <= {"#000000"}
+
+
+@pytest.mark.parametrize(
+    ("events", "words"),
+    [
+        ((finished({4: 12}, reason="timeout", share=0.25),), "Not complete: ended by the timeout, with 25% of"),
+        ((Progress(1.0, 9, 2, 0, {3: 9}, {3: 2}, 0, share=0.5),), "Not complete: broken off, with 50% of"),
+        ((Failed("EngineError", "the <b>memory</b> ran out", 1),), "the <b>memory</b> ran out"),
+    ],
+)
+def test_a_run_that_is_not_complete(tmp_path, events, words):
+    page, _ = page_of(record(tmp_path / "run.jsonl", STARTED, *events), tmp_path)
+    assert words in page.text
+    assert "lower bounds" in page.text
+
+
+def test_a_count_along_a_boundary_that_tells_no_lengths_apart(tmp_path):
+    end = finished({3: 1}, cycles=10**30, paths=0, frontier_by_length={}, boundary={"width": 9, "states": 1234})
+    page, _ = page_of(record(tmp_path / "run.jsonl", STARTED, end), tmp_path)
+    assert f"{10**30:,}" in page.text
+    assert "along a boundary of 9 vertices" in page.text
+    assert "tells no lengths apart" in page.text
+    assert page.named("svg") == []
+
+
+def test_only_a_page_is_written(tmp_path, capfd):
+    run = record(tmp_path / "run.jsonl", STARTED, finished({4: 12}))
+    said, exit_code = refused(capfd, "report", run, "-o", tmp_path / "a.pdf")
+    assert (exit_code, "ends in .html" in said) == (2, True)
+    said, exit_code = refused(capfd, "report", run, "-o", tmp_path / "no" / "a.html")
+    assert (exit_code, "cannot write" in said) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "count grid:4x5",
+        "count - --format dimacs --simplify --min-length 4 --max-length 9 --limit 7 --timeout 1.5 --arch cuda",
+        "count a,b --part 2/5 --through 1,2 --through 3 --through-edge 3-4 --avoid 9 --per-vertex --per-edge",
+        "count grid:4x5 --method boundary --total-only --memory 1G",
+        "list grid:4x5 --expansion paper --threads 3",
+        "list grid:4x5 -o out.jsonl",
+    ],
+)
+def test_the_command_that_repeats_a_run(line):
+    def asked(words):
+        options = make_parser().parse_args(words)
+        options.program_start = 0.0
+        output = getattr(options, "output", None)
+        command = run_command(options, output=output, output_format="jsonl" if output == "out.jsonl" else "text")
+        counts = ("per_vertex", "per_edge", "method", "total_only")
+        return replace(command, **{name: getattr(options, name) for name in counts if hasattr(options, name)})
+
+    command: RunCommand = asked(line.split())
+    words = command_words(command.graph, {**vars(command)})
+    assert words[0] == "chordless"
+    assert asked(words[1:]) == command
+    assert ("list" in words) == line.startswith("list")
+
+
+def test_the_command_of_a_run_directory_names_a_folder():
+    asked = {"output": "/runs/a b", "output_format": "parts", "min_length": 3}
+    assert command_words("x", asked) == ["chordless", "list", "x", "-o", "/runs/a b/"]
