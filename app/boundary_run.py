@@ -8,12 +8,16 @@ from collections.abc import Sequence
 from app.channel import Channel
 from app.events import Paused, Progress, Reason, RunCommand
 from kernels_ti.boundary import BoundaryCount
+from kernels_ti.errors import EngineError
 from kernels_ti.graph import Graph
 from kernels_ti.memory import host_budget, resident_bytes
 from kernels_ti.options import Snapshot
 
 _SLICE_SECONDS = 0.1
 _TRIANGLE = 3
+_NOTHING_YET = Progress(
+    seconds=0.0, paths=0, cycles=0, frontier=0, frontier_by_length={}, cycles_by_length={}, device_bytes=0, states=0
+)
 
 
 def count_along_boundary(
@@ -43,29 +47,28 @@ def count_along_boundary(
     EngineError
         If the states do not fit into the memory allowed.
     """
-    began = time.monotonic()
-    count = BoundaryCount(
-        graph,
-        min_length=command.min_length,
-        max_length=command.max_length,
-        by_length=not command.total_only,
-        memory=host_budget(command.memory),
-        through=through,
-        avoid=avoid,
-    )
-    reason: Reason = "complete"
-    while not count.finished:
-        channel.obey()
-        if channel.paused and not channel.stop_asked:
-            began += _wait(channel)
-        if channel.stop_asked:
-            reason = "interrupted"
-            break
-        if command.timeout is not None and time.monotonic() - began >= command.timeout:
-            reason = "timeout"
-            break
+    watch = _Watch(command, channel)
+    try:
+        count = BoundaryCount(
+            graph,
+            min_length=command.min_length,
+            max_length=command.max_length,
+            by_length=not command.total_only,
+            memory=host_budget(command.memory),
+            through=through,
+            avoid=avoid,
+            enough=watch.says_enough,
+        )
+    except EngineError:
+        if (reason := watch.look()) is None:
+            raise
+        # It was stopped before it had an order.
+        return reason, Snapshot(seconds=watch.seconds), {"width": 0, "states": 0}
+    reason = None
+    while reason is None and not count.finished:
         count.advance(_SLICE_SECONDS)
         channel.send(_progress(count))
+        reason = watch.look()
     lengths = count.cycles_by_length
     cycles = sum(lengths.values())
     if command.total_only:
@@ -73,20 +76,53 @@ def count_along_boundary(
     snapshot = Snapshot(
         cycles_by_length=lengths,
         cycles=cycles,
-        seconds=time.monotonic() - began,
+        seconds=watch.seconds,
         share=count.share,
         finished=count.finished,
     )
-    return reason, snapshot, {"width": count.plan.width, "states": count.most_states}
+    return reason or "complete", snapshot, {"width": count.plan.width, "states": count.most_states}
 
 
-def _wait(channel: Channel) -> float:
-    """Halt until there is another command; return for how long."""
-    halted = time.monotonic()
-    channel.send(Paused())
-    while channel.paused and not channel.stop_asked:
-        channel.obey(wait=True)
-    return time.monotonic() - halted
+class _Watch:
+    """Looks for commands and at the clock; pauses are not counted."""
+
+    def __init__(self, command: RunCommand, channel: Channel) -> None:
+        self._timeout = command.timeout
+        self._channel = channel
+        self._began = self._looked = time.monotonic()
+        self._reason: Reason | None = None
+        channel.send(_NOTHING_YET)
+
+    @property
+    def seconds(self) -> float:
+        """Since the count began."""
+        return time.monotonic() - self._began
+
+    def says_enough(self) -> bool:
+        """Say whether it is to end, looking now and then only."""
+        if time.monotonic() - self._looked >= _SLICE_SECONDS:
+            self.look()
+        return self._reason is not None
+
+    def look(self) -> Reason | None:
+        """Return why it is to end, if so; wait while it is to halt."""
+        self._looked = time.monotonic()
+        self._channel.obey()
+        if self._channel.paused and not self._channel.stop_asked:
+            self._wait()
+        if self._channel.stop_asked:
+            self._reason = "interrupted"
+        elif self._timeout is not None and self.seconds >= self._timeout:
+            self._reason = "timeout"
+        return self._reason
+
+    def _wait(self) -> None:
+        halted = time.monotonic()
+        self._channel.send(Paused())
+        while self._channel.paused and not self._channel.stop_asked:
+            self._channel.obey(wait=True)
+        self._began += time.monotonic() - halted
+        self._channel.send(_NOTHING_YET)
 
 
 def _progress(count: BoundaryCount) -> Progress:

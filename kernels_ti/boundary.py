@@ -15,7 +15,7 @@ compressed representation*, IEICE Transactions on Fundamentals E100-A (2017), fo
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -92,7 +92,7 @@ def plan_of(
     avoid: Sequence[int] = (),
     *,
     seconds: float = 20.0,
-    patience: float | None = None,
+    enough: Callable[[], bool] = lambda: False,
 ) -> BoundaryPlan:
     """Split a graph into blocks and put the vertices of each in order.
 
@@ -101,7 +101,7 @@ def plan_of(
     graph : Graph
     through, avoid : sequence of int
         Only cycles that pass all of the first vertices and none of the others are to be counted.
-    seconds, patience : float, float or None
+    seconds, enough : float, callable
         How long to look for the order of a block, see `small_boundary_order`.
     """
     # What it keeps of a graph are the blocks in which all vertices to be passed lie.
@@ -118,9 +118,7 @@ def plan_of(
         else:
             blocks.append(Graph.from_edge_array(places.reshape(-1, 2), n=len(vertices)))
             required.append(frozenset(np.searchsorted(vertices, list(through)).tolist()))
-    orders = tuple(
-        small_boundary_order(block, LARGEST_BOUNDARY, seconds=seconds, patience=patience) for block in blocks
-    )
+    orders = tuple(small_boundary_order(block, LARGEST_BOUNDARY, seconds=seconds, enough=enough) for block in blocks)
     return BoundaryPlan(rings, tuple(blocks), orders, tuple(required))
 
 
@@ -138,6 +136,8 @@ class BoundaryCount:
         Bytes that the states may take.
     through, avoid : sequence of int
         See `kernels_ti.restriction.restricted`.
+    enough : callable
+        Ends the search for a good order, see `small_boundary_order`.
 
     Attributes
     ----------
@@ -161,10 +161,11 @@ class BoundaryCount:
         memory: int | None = None,
         through: Sequence[int] = (),
         avoid: Sequence[int] = (),
+        enough: Callable[[], bool] = lambda: False,
     ) -> None:
         if not by_length and (min_length > 3 or max_length is not None):
             raise OptionError("bounds on the length need counts by length")
-        self.plan = plan_of(graph, through, avoid)
+        self.plan = plan_of(graph, through, avoid, enough=enough)
         if not self.plan.is_possible:
             raise EngineError(
                 f"no order of this graph was found with a boundary of at most {LARGEST_BOUNDARY} vertices: "

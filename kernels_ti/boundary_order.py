@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -51,8 +51,14 @@ class BoundaryOrder:
         return sum(self.costs)
 
 
+def no_longer_than(seconds: float) -> Callable[[], bool]:
+    """Return what says, from so many seconds from now on, that it is enough."""
+    end = time.perf_counter() + seconds
+    return lambda: time.perf_counter() > end
+
+
 def small_boundary_order(
-    graph: Graph, largest: int, *, seconds: float = 20.0, patience: float | None = None
+    graph: Graph, largest: int, *, seconds: float = 20.0, enough: Callable[[], bool] = lambda: False
 ) -> BoundaryOrder | None:
     """Look for an order with small boundaries.
 
@@ -65,8 +71,8 @@ def small_boundary_order(
     seconds : float
         Having found one, look for better ones no longer than about this. The answer depends on the time that
         there is; the counts do not.
-    patience : float or None
-        Seconds after which to give up when there is none yet.
+    enough : callable
+        Asked again and again; once it says so, the best one so far is taken.
 
     Returns
     -------
@@ -75,26 +81,26 @@ def small_boundary_order(
     """
     neighbours = [graph.neighbours(v).tolist() for v in range(graph.n)]
     began = time.perf_counter()
-    best = _greedy(neighbours, largest, None if patience is None else began + patience)
+    best = _greedy(neighbours, largest, enough)
     if best is None or graph.n > _LARGEST_FOR_BEAMS:
         return best
     for prefixes in _BEAMS:
         if time.perf_counter() - began > min(_PART_FOR_ORDERS * best.cost / _STATES_PER_SECOND, seconds):
             break
-        vertices = _beam(neighbours, prefixes, largest, began + seconds)
+        vertices = _beam(neighbours, prefixes, largest, lambda: enough() or time.perf_counter() > began + seconds)
         if vertices is not None:
             best = min(best, _measured(neighbours, vertices), key=lambda order: order.cost)
     return best
 
 
-def _greedy(neighbours: list[list[int]], largest: int, deadline: float | None) -> BoundaryOrder | None:
+def _greedy(neighbours: list[list[int]], largest: int, enough: Callable[[], bool]) -> BoundaryOrder | None:
     """Take, again and again, the vertex that leaves the smallest boundary; among those, one beside old vertices."""
     place: dict[int, int] = {}
     missing = [len(near) for near in neighbours]  # neighbours that are still to come
     boundary: set[int] = set()
     candidates = {min(range(len(neighbours)), key=missing.__getitem__)}
     while candidates:
-        if len(boundary) >= largest or deadline is not None and time.perf_counter() > deadline:
+        if len(boundary) >= largest or enough():
             return None
         least, following = (2.0, 0.0), -1
         for v in candidates:
@@ -133,14 +139,14 @@ class _Prefix:
         return self.cost + _STEPS_AHEAD * _states(self.boundary.bit_count(), self.edges)
 
 
-def _beam(neighbours: list[list[int]], prefixes: int, largest: int, deadline: float) -> list[int] | None:
+def _beam(neighbours: list[list[int]], prefixes: int, largest: int, enough: Callable[[], bool]) -> list[int] | None:
     """Follow the most promising prefixes side by side; of two with the same vertices, the cheaper."""
     near = [sum(1 << u for u in row) for row in neighbours]
     here = [_Prefix(1 << v, 1 << v, 0, 0.0, v, None) for v in range(len(near))]
     for _ in range(len(near) - 1):
         longer: dict[int, _Prefix] = {}
         for prefix in here:
-            if time.perf_counter() > deadline:
+            if enough():
                 return None
             _extend(prefix, near, largest, longer)
         here = heapq.nsmallest(prefixes, longer.values(), key=lambda prefix: prefix.prospect)

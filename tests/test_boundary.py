@@ -13,7 +13,7 @@ from test_known_counts import KNOWN, graph_of
 from app.generators import generate
 from kernels_ti import boundary, boundary_states, count_cycles
 from kernels_ti.boundary import BoundaryCount, plan_of
-from kernels_ti.boundary_order import small_boundary_order
+from kernels_ti.boundary_order import no_longer_than, small_boundary_order
 from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.graph import Graph
 from kernels_ti.reference import chordless_cycles
@@ -130,8 +130,8 @@ def test_the_order_has_every_vertex_once_and_its_width_is_right():
 
 def test_no_order_is_found_where_there_is_none_or_no_time():
     assert small_boundary_order(generate("complete:12"), 10) is None
-    assert small_boundary_order(generate("grid:20x20"), 30, patience=0.0) is None
-    assert not plan_of(generate("complete:300"), patience=1.0).is_possible
+    assert small_boundary_order(generate("grid:20x20"), 30, enough=lambda: True) is None
+    assert not plan_of(generate("complete:300"), enough=no_longer_than(1.0)).is_possible
 
 
 def test_a_forest_and_plain_cycles_need_no_boundary():

@@ -206,8 +206,9 @@ def _obstacle(graph: BenchGraph, one: Ours, timeout: float) -> str | None:
     if one.method == "search":
         return None
     from kernels_ti.boundary import plan_of
+    from kernels_ti.boundary_order import no_longer_than
 
-    plan = plan_of(graph.graph, seconds=_SECONDS_FOR_ORDERS, patience=_SECONDS_FOR_ORDERS)
+    plan = plan_of(graph.graph, enough=no_longer_than(_SECONDS_FOR_ORDERS))
     return None if plan.is_possible and plan.seconds < timeout else "too wide"
 
 

@@ -89,6 +89,7 @@ def act(options: argparse.Namespace) -> int:
     """Make a short trial, probe, print what came out, return the exit code."""
     from app.formats import load_graph
     from kernels_ti.boundary import plan_of
+    from kernels_ti.boundary_order import no_longer_than
     from kernels_ti.estimate import Estimator
     from kernels_ti.restriction import restriction_named
 
@@ -114,7 +115,7 @@ def act(options: argparse.Namespace) -> int:
                 raise
             exit_code = _INTERRUPTED_EXIT_CODE
         estimate = estimator.estimate()
-    plan = plan_of(loaded.graph, seconds=_SECONDS_FOR_ORDERS, patience=_SECONDS_FOR_ORDERS)
+    plan = plan_of(loaded.graph, enough=no_longer_than(_SECONDS_FOR_ORDERS))
     if options.json:
         print(json.dumps({**_result_object(estimate, trial), "boundary": _boundary_object(plan)}))
     else:
