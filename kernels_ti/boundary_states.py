@@ -156,8 +156,7 @@ def merged(
     -------
     States
     """
-    all_words = np.concatenate(words, axis=1)
-    order, first = _alike(all_words)
+    order, in_order, first = _alike(np.concatenate(words, axis=1))
     group = np.empty(len(order), np.int64)
     group[order] = np.cumsum(first) - 1
     starts = np.flatnonzero(first)
@@ -190,7 +189,7 @@ def merged(
                     counts[into[piece], :, shift:end] = ways
                     counts[into[piece], :, :shift] = 0
                     counts[into[piece], :, end:] = 0
-    result = States(np.ascontiguousarray(all_words[:, order[starts]]), counts, states.bound * ranks)
+    result = States(np.ascontiguousarray(in_order[:, starts]), counts, states.bound * ranks)
     return result if longest is None else _trimmed(result)
 
 
@@ -204,20 +203,29 @@ def _trimmed(states: States) -> States:
     return states
 
 
-def _alike(words: Words) -> tuple[Indices, npt.NDArray[np.bool_]]:
-    """Order states so that equal ones are neighbours, and say which differ from the one before."""
-    if len(words) == 1:
-        order = np.argsort(words[0])
-    else:
+def _alike(words: Words) -> tuple[Indices, Words, npt.NDArray[np.bool_]]:
+    """Order states so that equal ones are neighbours.
+
+    Returns the order, the states in it, and which of them differ from the one before.
+    """
+    mixed = words[0]
+    if len(words) > 1:
         mixed = np.zeros(words.shape[1], np.uint64)
         for w, word in enumerate(words):
             mixed = (mixed ^ word) * np.uint64(_MULTIPLIERS[w % len(_MULTIPLIERS)])
             mixed ^= mixed >> np.uint64(29)
-        order = np.argsort(mixed)
-        mixed = mixed[order]
-        same = mixed[1:] == mixed[:-1]
-        if (words[:, order[1:]] != words[:, order[:-1]])[:, same].any():
-            order = np.lexsort(words)  # two states with one sum: rare, and no reason to take them for one
+    order = np.argsort(mixed)
+    in_order, first = _in_order(words, order)
+    mixed = mixed[order]
+    if (first[1:] & (mixed[1:] == mixed[:-1])).any():
+        # Two states with one sum: rare, and no reason to take them for one.
+        order = np.lexsort(words)
+        in_order, first = _in_order(words, order)
+    return order, in_order, first
+
+
+def _in_order(words: Words, order: Indices) -> tuple[Words, npt.NDArray[np.bool_]]:
+    in_order = np.take(words, order, axis=1)
     first = np.ones(len(order), np.bool_)
-    first[1:] = (words[:, order[1:]] != words[:, order[:-1]]).any(axis=0)
-    return order, first
+    first[1:] = (in_order[:, 1:] != in_order[:, :-1]).any(axis=0)
+    return in_order, first
