@@ -68,14 +68,13 @@ def count_along_boundary(
     while reason is None and not count.finished:
         count.advance(_SLICE_SECONDS)
         channel.send(_progress(count))
-        reason = watch.look()
+        if not count.finished:
+            reason = watch.look()
     lengths = count.cycles_by_length
-    cycles = sum(lengths.values())
-    if command.total_only:
-        lengths = _triangles(graph, through, avoid)
+    triangles = {_TRIANGLE: count.triangles} if count.triangles else {}
     snapshot = Snapshot(
-        cycles_by_length=lengths,
-        cycles=cycles,
+        cycles_by_length=triangles if command.total_only else lengths,
+        cycles=sum(lengths.values()),
         seconds=watch.seconds,
         share=count.share,
         finished=count.finished,
@@ -139,11 +138,3 @@ def _progress(count: BoundaryCount) -> Progress:
         memory_bytes=resident_bytes(),
         states=count.states,
     )
-
-
-def _triangles(graph: Graph, through: Sequence[int], avoid: Sequence[int]) -> dict[int, int]:
-    """Count the triangles alone: few states are left if no set may grow beyond three vertices."""
-    count = BoundaryCount(graph, max_length=_TRIANGLE, through=through, avoid=avoid)
-    while not count.finished:
-        count.advance(_SLICE_SECONDS)
-    return count.cycles_by_length

@@ -8,6 +8,7 @@ import selectors
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -97,6 +98,9 @@ class Engine:
         self.directory: str | None = None
         self._pending: deque[Event] = deque()
         self._ended = False
+        self._closed = False
+        # Orders may come from any thread while another closes, and from a signal handler in the midst of either.
+        self._orders = threading.RLock()
         self._unread = {"events": b"", "words": b""}
         self.search_began = False
         self.died = False
@@ -187,10 +191,17 @@ class Engine:
             yield event
 
     def close(self) -> None:
-        """Let the engine end if it has reported its last event, kill it otherwise, and release the pipes."""
+        """Let the engine end if it has reported its last event, kill it otherwise, and release the pipes.
+
+        Only the thread that polls may close. Orders that come later, from any thread, go nowhere.
+        """
+        if self._closed:
+            return
         if not self._ended:
             self._process.kill()
-        os.close(self._commands)
+        with self._orders:
+            self._closed = True
+            os.close(self._commands)
         self._words.close()
         try:
             self._process.wait(_SECONDS_TO_EXIT)
@@ -212,7 +223,9 @@ class Engine:
 
     def _send(self, command: Command) -> None:
         # A child that is already gone says so, or is missed, on the event pipe.
-        with contextlib.suppress(BrokenPipeError):
+        with self._orders, contextlib.suppress(BrokenPipeError):
+            if self._closed:
+                return
             os.write(self._commands, command_to_json(command).encode() + b"\n")
 
     def _read(self, source: str, descriptor: int) -> None:

@@ -111,7 +111,7 @@ def _too_large(path: str) -> GraphFacts | None:
     size = os.path.getsize(path) if os.path.isfile(path) else 0
     if size <= LARGEST_READ:
         return None
-    from app.commands.terminal import bytes_text
+    from app.words import bytes_text
 
     return GraphFacts(None, None, None, f"a file of {bytes_text(size)}: too large to look into before the start")
 

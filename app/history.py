@@ -28,8 +28,6 @@ _OF_A_RUN = frozenset({_FIRST, "checkpoint.new", "commands", "cycles", "detached
 _PIECE_BYTES = 1 << 14
 # Of a recording no more than this is looked at: from its end, and at its beginning.
 _MOST_BYTES, _HEAD_BYTES = 1 << 21, 1 << 16
-# A folder whose run.json is still empty belongs to an engine that is writing the graph, or to none.
-_SECONDS_TO_BEGIN = 60.0
 _SECONDS_FOR_THE_LOCK = 0.5
 
 
@@ -145,7 +143,7 @@ def summarize(path: Path) -> RunSummary | None:
         if names - _OF_A_RUN or (status.st_size and not names):
             # Another program's file of that name.
             return None
-        stage, why = ("running", "") if is_running(path) else ("damaged", str(error).removeprefix(f"{path}{os.sep}"))
+        stage, why = ("running", "") if is_at_work(path) else ("damaged", str(error).removeprefix(f"{path}{os.sep}"))
     except (OSError, ValueError) as error:
         stage, why = "damaged", f"{_LAST} cannot be read: {error}"
     start = next((event for event in events if isinstance(event, (Finished, Started))), None)
@@ -167,18 +165,6 @@ def summarize(path: Path) -> RunSummary | None:
         began=began,
         disk_bytes=_disk_bytes(path),
     )
-
-
-def is_running(path: Path) -> bool:
-    """Say whether an engine is at work in a run directory: whether it holds the lock on ``run.json``."""
-    try:
-        status = os.stat(path / _LAST)
-    except OSError:
-        return False
-    if status.st_size == 0:
-        # An engine that is about to begin; to try its lock just now, even for a moment, would make it fail.
-        return time.time() - status.st_mtime < _SECONDS_TO_BEGIN
-    return is_at_work(path)
 
 
 def foreign_files(path: Path) -> list[str]:
@@ -209,7 +195,7 @@ def delete_run(path: Path) -> None:
         return
     if summarize(path) is None:
         raise CheckpointError(f"{path} is not the folder of a run: nothing was deleted")
-    if is_running(path):
+    if is_at_work(path):
         raise _at_work(path)
     try:
         lock = os.open(path / _LAST, os.O_RDWR)
@@ -229,7 +215,7 @@ def delete_run(path: Path) -> None:
 
 
 def _stage(path: Path, events: list[Event]) -> tuple[RunStage, str]:
-    if is_running(path):
+    if is_at_work(path):
         return "running", ""
     missing = [name for name in (_FIRST, "graph.json") if not (path / name).exists()]
     if missing:

@@ -26,6 +26,8 @@ from kernels_ti.errors import EngineError
 _MAILBOX = "commands"
 _LOCKED = "run.json"
 SECONDS_BETWEEN_LOOKS = 0.2
+# Between the making of run.json and its lock a moment passes.
+_SECONDS_TO_BEGIN = 10.0
 Order = StopCommand | PauseCommand | GoCommand | CheckpointCommand
 """What an engine at work obeys."""
 
@@ -61,6 +63,10 @@ def is_at_work(directory: str | Path) -> bool:
     except OSError:
         return False
     try:
+        status = os.fstat(descriptor)
+        if status.st_size == 0 and time.time() - status.st_mtime < _SECONDS_TO_BEGIN:
+            # An engine is about to take the lock, and would fail if it were taken just now, even for a moment.
+            return True
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True

@@ -15,6 +15,7 @@ compressed representation*, IEICE Transactions on Fundamentals E100-A (2017), fo
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -174,7 +175,8 @@ class BoundaryCount:
         self._min_length = min_length
         self._longest = (max_length or graph.n) if by_length else None
         self._memory = memory
-        self._counts = dict(self.plan.cycles_by_length)
+        self._counts = Counter(self.plan.cycles_by_length)
+        self._triangles = self._counts.get(3, 0)
         self._blocks = [
             (block, order, required)
             for block, order, required in zip(self.plan.blocks, self.plan.orders, self.plan.required, strict=True)
@@ -201,15 +203,23 @@ class BoundaryCount:
         return 0 if self._block is None else len(self._block.states)
 
     @property
+    def triangles(self) -> int:
+        """Triangles of the vertices that came; told from the other cycles also with `by_length` off."""
+        return self._triangles + (0 if self._block is None else self._block.triangles)
+
+    @property
     def cycles_by_length(self) -> dict[int, int]:
         """Cycles of the vertices that came, by length; with `by_length` off all of them have length 0."""
+        counts = Counter(self._counts)
+        if self._block is not None:
+            counts.update(self._block.cycles)
         if self._longest is None:
-            return {0: total} if (total := sum(self._counts.values())) else {}
+            return {0: total} if (total := counts.total()) else {}
         bounds = range(self._min_length, self._longest + 1)
-        return {length: count for length, count in sorted(self._counts.items()) if length in bounds}
+        return {length: count for length, count in sorted(counts.items()) if length in bounds}
 
     def advance(self, seconds: float) -> None:
-        """Go on for about so many seconds; a single vertex with a large boundary can take longer.
+        """Go on for about so many seconds, by one vertex at least; with a large boundary one can take longer.
 
         Raises
         ------
@@ -217,16 +227,18 @@ class BoundaryCount:
             If the states do not fit into the memory allowed.
         """
         began = time.perf_counter()
-        while not self.finished and time.perf_counter() - began < seconds:
+        done = self.finished
+        while not done:
             if self._block is None:
                 self._block = _BlockCount(*self._blocks.pop(0), self._longest)
             self._check_memory(self._block)
             self._done += self._block.take_vertex()
             self.most_states = max(self.most_states, len(self._block.states))
             if self._block.finished:
-                for length, count in self._block.cycles.items():
-                    self._counts[length] = self._counts.get(length, 0) + count
+                self._counts.update(self._block.cycles)
+                self._triangles += self._block.triangles
                 self._block = None
+            done = self.finished or time.perf_counter() - began >= seconds
         self.seconds += time.perf_counter() - began
 
     def _check_memory(self, block: _BlockCount) -> None:
@@ -248,6 +260,7 @@ class _BlockCount:
 
     def __init__(self, block: Graph, order: BoundaryOrder, required: frozenset[int], longest: int | None) -> None:
         self._neighbours = [block.neighbours(v).tolist() for v in range(block.n)]
+        self._beside = [set(near) for near in self._neighbours]
         self._order = list(zip(order.vertices, order.costs, strict=True))[::-1]
         self._missing = [len(near) for near in self._neighbours]
         self._slots: dict[int, int] = {}
@@ -257,6 +270,7 @@ class _BlockCount:
         self._to_pass = len(required)
         self.states = States.initial(order.width)
         self.cycles: dict[int, int] = {}
+        self.triangles = 0
 
     @property
     def finished(self) -> bool:
@@ -275,6 +289,7 @@ class _BlockCount:
         slot = self._slots[v] = self._free.pop()
         for u in self._neighbours[v]:
             self._missing[u] -= 1
+        self.triangles += self._triangles_closed(v, near)
 
         without, parents = self.states.words, np.arange(len(self.states))
         if v in self._required:
@@ -292,6 +307,11 @@ class _BlockCount:
             if self._missing[u] == 0:
                 self._free.append(self._slots.pop(u))
         return cost
+
+    def _triangles_closed(self, v: int, near: list[int]) -> int:
+        """Count the triangles of a vertex and two that came before; those are all still in the boundary."""
+        pairs = ((u, x) for i, u in enumerate(near) for x in near[i + 1 :] if x in self._beside[u])
+        return sum(self._required <= {u, v, x} for u, x in pairs)
 
     def _joined(self, near: list[int], slot: int) -> tuple[npt.NDArray[np.int64], Words]:
         """Put the vertex of `slot` on the cycle, in every state that lets it; count the cycles that it closes.

@@ -190,7 +190,12 @@ def merged(
                     counts[into[piece], :, :shift] = 0
                     counts[into[piece], :, end:] = 0
     result = States(np.ascontiguousarray(in_order[:, starts]), counts, states.bound * ranks)
-    return result if longest is None else _trimmed(result)
+    if longest is None:
+        return result
+    if lengths + max(added) > grown:
+        # Some sets have become too long, and perhaps all those behind a state.
+        result = result.kept(counts.any(axis=(1, 2)))
+    return _trimmed(result)
 
 
 def _trimmed(states: States) -> States:

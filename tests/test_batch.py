@@ -76,6 +76,7 @@ def test_every_kind_of_input_in_order(tmp_path):
     )  # fmt: skip
     assert done.returncode == 5, done.stderr
     assert "1 failed" in done.stderr
+    assert f"the failure: {with_loop}:2: edge from 2 to itself" in done.stderr
     lines = lines_in(output)
     titles = [f"{atlas}:{i + 1}" for i in range(len(ATLAS[::10]))]
     webs = [f"{tmp_path}/webs/{name}.txt" for name in "ab"]

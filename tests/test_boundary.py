@@ -166,6 +166,25 @@ def test_too_little_memory_is_told(monkeypatch):
             count.advance(1.0)
 
 
+def test_states_are_dropped_once_their_sets_are_too_long():
+    counts = {longest: BoundaryCount(generate("grid:7x7"), max_length=longest) for longest in (4, None)}
+    for count in counts.values():
+        count.advance(math.inf)
+    assert counts[4].most_states < counts[None].most_states / 4
+
+
+@given(graphs(), st.data())
+def test_triangles_are_told_from_the_rest_of_a_total(graph, data):
+    through = data.draw(st.lists(st.integers(0, graph.n - 1), unique=True, max_size=2))
+    count = BoundaryCount(graph, by_length=False, through=through)
+    while not count.finished:
+        assert count.triangles <= sum(count.cycles_by_length.values())
+        count.advance(0.0)
+    wanted = [cycle for cycle in chordless_cycles(graph) if set(through) <= set(cycle)]
+    assert count.triangles == lengths_of(wanted).get(3, 0)
+    assert sum(count.cycles_by_length.values()) == len(wanted)
+
+
 def test_bounds_need_lengths():
     with pytest.raises(OptionError, match="bounds on the length need counts by length"):
         BoundaryCount(generate("petersen"), by_length=False, max_length=5)

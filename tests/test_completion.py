@@ -55,6 +55,11 @@ def test_the_shell_completes_commands_options_values_and_files(shell, scripts):
     assert completed(shell, ["chordless", "bench", "ta"], scripts) == ["table1"]
 
 
+def test_a_command_is_described_by_a_whole_line(scripts):
+    lines = run("fish", f'source {scripts / "fish"}; complete -C "chordless bench "', scripts)
+    assert "table1\tthe paper's Table 1, measured here" in lines
+
+
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_script_is_right_for_its_shell(shell, scripts):
     program = shutil.which(shell)

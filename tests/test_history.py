@@ -12,7 +12,8 @@ import pytest
 import app.history
 from app.events import Checkpointed, Failed, Finished, Log, Progress, RunCommand, Started, event_to_json
 from app.formats import load_graph
-from app.history import delete_run, foreign_files, is_running, list_runs, summarize
+from app.history import delete_run, foreign_files, list_runs, summarize
+from app.mailbox import is_at_work
 from app.run_directory import created, reopened
 from kernels_ti.errors import CheckpointError, EngineError
 
@@ -111,12 +112,12 @@ def test_the_newest_is_first_and_other_folders_are_passed_over(tmp_path):
 def test_the_lock_tells_a_run_that_goes_on(tmp_path):
     path = begin(tmp_path / "run", STARTED, finished("limit"), STARTED, PROGRESS)
     with reopened(path):
-        assert is_running(path)
+        assert is_at_work(path)
         summary = summarize(path)
         assert (summary.stage, summary.cycles, summary.can_resume) == ("running", 40, False)
         with pytest.raises(CheckpointError, match=r"an engine is at work in .*: stop it first"):
             delete_run(path)
-    assert not is_running(path)
+    assert not is_at_work(path)
     assert len(os.listdir(path)) == 4
 
 

@@ -11,16 +11,9 @@ import subprocess
 import pytest
 from program import ENVIRONMENT, LONG, REFERENCE, chordless
 
-from app.commands.terminal import (
-    ProgressDisplay,
-    bytes_text,
-    result_table,
-    round_number,
-    seconds_text,
-    share_text,
-    short_number,
-)
+from app.commands.terminal import ProgressDisplay, result_table
 from app.events import Finished, Progress
+from app.words import bytes_text, round_number, seconds_text, share_text, short_number
 
 
 def finished(by_length, **more):

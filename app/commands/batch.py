@@ -42,7 +42,10 @@ options from any other. What is not known of a graph that was counted beside
 others is null: frontier, paths, seconds, peak_memory_bytes.
 
 A graph that cannot be read or searched is a line with its error, and the others
-go on; the exit code is 5 then. --resume keeps the lines that are there already.
+go on; the exit code is 5 then. A file that is not there at all is refused before
+anything is done. --resume keeps the lines that are there already, of the graphs
+that are asked for again. With --limit, --timeout or --cycles each graph is
+searched by itself, which takes longer where they are many and small.
 """
 
 MANIFEST = """\
@@ -56,7 +59,7 @@ a manifest:
   [[jobs]]
   graph = ["grid:6x6", "roads.txt"]
   task = "list"                 # instead of "count"
-  cycles = "cycles"            # a folder; also cycles_format: txt, jsonl, npy
+  cycles = "cycles"             # a folder; also cycles_format: txt, jsonl, npy
   arch = "cpu"
   What the command line says holds where the manifest says nothing."""
 
@@ -92,7 +95,7 @@ def add_parser(subparsers: Any) -> None:
         metavar="FORMAT",
         help=f"one of {', '.join(FORMATS)} (default: by the name of the output file, else jsonl)",
     )
-    parser.add_argument("--resume", action="store_true", help="keep the lines of graphs that FILE has already")
+    parser.add_argument("--resume", action="store_true", help="keep the lines that FILE has already of these graphs")
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--keep-going", action="store_true", help="go on after a graph that fails (default)")
@@ -217,7 +220,8 @@ def _print_plan(options: argparse.Namespace, jobs: tuple[BatchJob, ...]) -> int:
         from app.batch.output import DONE
 
         done = sum(line["status"] in DONE for line in _lines_so_far(options))
-        sys.stderr.write(f"{options.output} has {done:,} graphs that are done; those among the above are kept\n")
+        how_many = "1 graph that is done" if done == 1 else f"{done:,} graphs that are done"
+        sys.stderr.write(f"{options.output} has {how_many}; what is among the above is kept\n")
     return 0
 
 
@@ -308,9 +312,10 @@ def _run(command: BatchCommand, options: argparse.Namespace) -> int:
             if signals.killed and signals.received is not None:
                 raise InterruptedRunError(signals.received, f"interrupted at once; {_way_on(options)}")
             raise EngineError(f"{end.message}{_kept(options, batch)}") if batch.engine.died else end.to_error()
+        failure = _first_failure(command) if end.failed and not options.quiet else None
     _write_table(command, options, end)
     if not options.quiet:
-        _print_note(options, end)
+        _print_note(options, end, failure)
     if end.reason == "interrupted" and signals.received is not None:
         return 128 + signals.received
     return FAILED_EXIT_CODE if end.failed else STOPPED_EXIT_CODE if end.stopped else 0
@@ -367,12 +372,18 @@ def _write_table(command: BatchCommand, options: argparse.Namespace, end: BatchF
         os.unlink(command.output)
 
 
-def _print_note(options: argparse.Namespace, end: BatchFinished) -> None:
-    """Say on standard error how a batch ended."""
+def _first_failure(command: BatchCommand) -> str | None:
+    from app.batch.output import read_lines
+
+    return next((line["error"] for line in read_lines(command.output) if line["status"] == "error"), None)
+
+
+def _print_note(options: argparse.Namespace, end: BatchFinished, failure: str | None) -> None:
+    """Say on standard error how a batch ended, and what the first error was."""
     from app.words import seconds_text
 
     where = "" if options.output == STANDARD_OUTPUT else f" in {options.output}"
-    parts = [f"{end.done:,} {'graph' if end.done == 1 else 'graphs'}{where}, {end.cycles:,} cycles"]
+    parts = [f"{end.done:,} graph{'s' * (end.done != 1)}{where}, {end.cycles:,} cycle{'s' * (end.cycles != 1)}"]
     parts += [f"{end.kept:,} done before"] * (end.kept > 0)
     parts += [f"{end.failed:,} failed"] * (end.failed > 0)
     parts += [f"{end.stopped:,} stopped by a limit"] * (end.stopped > 0)
@@ -382,4 +393,6 @@ def _print_note(options: argparse.Namespace, end: BatchFinished) -> None:
         line = f"interrupted; {line}; {_way_on(options)}"
     elif end.reason == "failed":
         line = f"ended at the first failure; {line}"
+    if failure is not None:
+        line += f"\n{'the failure' if end.failed == 1 else 'the first failure'}: {failure}"
     sys.stderr.write(f"{line}\n")

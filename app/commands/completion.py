@@ -40,19 +40,21 @@ def act(options: argparse.Namespace) -> int:
     from app.cli import make_parser
 
     parser = make_parser()
-    _say_what_are_files(parser)
+    _prepare(parser)
     print(shtab.complete(parser, shell=options.shell))
     return 0
 
 
-def _say_what_are_files(parser: argparse.ArgumentParser) -> None:
-    """Mark the arguments that file or folder names complete, as told by what the help calls them."""
+def _prepare(parser: argparse.ArgumentParser) -> None:
+    """Mark what file or folder names complete, as told by what the help calls it; describe each command in a line."""
     import shtab
 
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
-            for command in action.choices.values():
-                _say_what_are_files(command)
+            for name, command in action.choices.items():
+                # Of a description, the shells show the first line, which is half a sentence.
+                command.description = next(choice.help for choice in action._choices_actions if choice.dest == name)
+                _prepare(command)
         elif action.choices is None and isinstance(action.metavar, str):
             if any(word in action.metavar for word in ("FILE", "GRAPH", "WEB")):
                 action.complete = shtab.FILE  # type: ignore[attr-defined]

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 SUMMARY = "count the chordless cycles of a graph, by length"
 METHODS = ("search", "boundary")
+# Who sends it wants an end, not advice.
+_SIGTERM_EXIT_CODE = 143
 _RESTRICTIONS = ("through", "through_edges", "avoid")
 
 
@@ -106,7 +108,24 @@ def act(options: argparse.Namespace) -> int:
     print_result(command, finished, as_json=options.json)
     if not options.quiet:
         print_way_on(finished)
+        if exit_code != _SIGTERM_EXIT_CODE:
+            sys.stdout.flush()
+            _print_other_method(command, finished)
     return exit_code
+
+
+def _print_other_method(command: RunCommand, finished: Finished) -> None:
+    """Say on standard error that the other method would have counted all, if so."""
+    from app.commands.other_method import other_method
+    from kernels_ti.errors import ChordlessError
+
+    try:
+        line = other_method(command, finished)
+    except (KeyboardInterrupt, ChordlessError):
+        # The result has been said: who ends this does not want to know more, and a graph may be gone by now.
+        return
+    if line is not None:
+        sys.stderr.write(f"{line}\n")
 
 
 def print_result(command: RunCommand, finished: Finished, *, as_json: bool) -> None:

@@ -24,7 +24,6 @@ SUMMARY = "estimate how many chordless cycles a graph has and how long a run wou
 
 _TRIAL_SECONDS, _LONGEST_TRIAL = 1.0, 10.0  # of search alone, and with all that is compiled meanwhile
 _FEWEST_CYCLES = 1000  # of a trial; with fewer its rate is that of its paths
-_SECONDS_FOR_ORDERS, _LONGEST_BOUNDARY_COUNT = 1.0, 86400.0
 _ROWS = 24
 _INTERRUPTED_EXIT_CODE = 130
 _YEAR = 365.25 * 86400
@@ -38,7 +37,8 @@ def add_parser(subparsers: Any) -> None:
         description=(
             "Estimate how many chordless cycles a graph has, by random probes of the search,\n"
             "and how long a run would take here, by a short trial of it. A number is given\n"
-            "with the range in which the truth lies in 9 cases out of 10."
+            "with the range in which the truth lies in 9 cases out of 10. Where the graph has\n"
+            "a small boundary, also how long `chordless count --method boundary` would take."
         ),
         closing=lambda: shared.graph_help(
             "chordless estimate roads.txt",
@@ -87,19 +87,18 @@ def _seed(text: str) -> int:
 
 def act(options: argparse.Namespace) -> int:
     """Make a short trial, probe, print what came out, return the exit code."""
+    from app.commands.other_method import quick_plan
     from app.formats import load_graph
-    from kernels_ti.boundary import plan_of
-    from kernels_ti.boundary_order import no_longer_than
     from kernels_ti.estimate import Estimator
     from kernels_ti.restriction import restriction_named
 
     loaded = load_graph(options.graph, simplify=options.simplify, file_format=options.file_format)
+    through, avoid = restriction_named(loaded.graph, options.through, options.through_edge, options.avoid)
     trial = _trial(options, loaded)
     exit_code = 0
     if trial.complete:
         estimate = _of_complete(trial)
     else:
-        through, avoid = restriction_named(loaded.graph, options.through, options.through_edge, options.avoid)
         estimator = Estimator(
             loaded.graph,
             min_length=options.min_length,
@@ -115,7 +114,7 @@ def act(options: argparse.Namespace) -> int:
                 raise
             exit_code = _INTERRUPTED_EXIT_CODE
         estimate = estimator.estimate()
-    plan = plan_of(loaded.graph, enough=no_longer_than(_SECONDS_FOR_ORDERS))
+    plan = quick_plan(loaded.graph, through, avoid)
     if options.json:
         print(json.dumps({**_result_object(estimate, trial), "boundary": _boundary_object(plan)}))
     else:
@@ -237,7 +236,9 @@ def _boundary_object(plan: BoundaryPlan) -> dict[str, float] | None:
 
 def _boundary_lines(plan: BoundaryPlan, trial: Finished) -> Iterator[str]:
     """Say how long the other method would take, where it is the better one."""
-    if trial.complete or not plan.is_possible or plan.seconds > _LONGEST_BOUNDARY_COUNT:
+    from app.commands.other_method import is_worth_it
+
+    if trial.complete or not is_worth_it(plan):
         return
     yield f"  --method boundary would count them without meeting each, in about {duration_text(plan.seconds)}"
     yield f"  (the total alone; the boundary has {plan.width} vertices)"

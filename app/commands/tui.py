@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from app.commands import options as shared
+from app.commands import web
 from kernels_ti.errors import OptionError
 
 if TYPE_CHECKING:
@@ -33,7 +34,11 @@ def add_parser(subparsers: Any) -> None:
         help=SUMMARY,
         description=DESCRIPTION,
         closing=lambda: shared.examples(
-            "chordless tui grid:7x10", "chordless tui week", "chordless tui counts.jsonl", "chordless tui --ascii"
+            "chordless tui grid:7x10",
+            "chordless tui week",
+            "chordless tui counts.jsonl",
+            "chordless tui --ascii",
+            "chordless tui week --web   # in a browser, at http://localhost:8000",
         ),
     )
     parser.add_argument(
@@ -43,6 +48,14 @@ def add_parser(subparsers: Any) -> None:
         help="a file or a spec, a run directory, the file of a batch (.jsonl) or its manifest (.toml)",
     )
     add_ascii(parser)
+    parser.add_argument(
+        "--web",
+        nargs="?",
+        type=web.port,
+        const=web.PORT,
+        metavar="PORT",
+        help=f"serve it to the browsers of this machine instead (default: port {web.PORT})",
+    )
     parser.set_defaults(act=act, check=None, parser=parser)
 
 
@@ -53,6 +66,10 @@ def add_ascii(parser: argparse.ArgumentParser) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Run the dashboard; return the exit code."""
+    if options.target == "-":
+        raise OptionError("the dashboard reads its keys from standard input, so no graph: name a file or a spec")
+    if options.web is not None:
+        return web.serve([*["--ascii"] * options.ascii, "--", *[options.target] * bool(options.target)], options.web)
     check_terminal("`chordless count GRAPH` works without one")
 
     from pathlib import Path
@@ -62,8 +79,6 @@ def act(options: argparse.Namespace) -> int:
     from app.tui.settings import load_settings
 
     target = options.target
-    if target == "-":
-        raise OptionError("the dashboard reads its keys from standard input, so no graph: name a file or a spec")
     is_directory = target is not None and os.path.isdir(target)
     is_batch = target is not None and is_of_batch(target)
     settings, warnings = load_settings()
@@ -91,7 +106,9 @@ def check_terminal(otherwise: str) -> None:
 
 
 def is_usable_terminal() -> bool:
-    """Return whether this process can draw on its terminal, and is typed at there."""
+    """Return whether this process can draw on its terminal, or in a browser, and is typed at there."""
+    if os.environ.get("TEXTUAL_DRIVER"):
+        return True
     return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") not in _DUMB
 
 

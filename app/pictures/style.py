@@ -94,6 +94,8 @@ def require_matplotlib() -> None:
     OptionError
         The message says how to install it.
     """
+    # Where it keeps its caches, and that it makes them, is nothing that the user asked for.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError:

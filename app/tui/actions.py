@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from textual.binding import Binding, BindingType
 from textual.keys import Keys, format_key
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
 
 EVERYWHERE = "everywhere"
 _NAMED_KEYS = frozenset(name for key in Keys for name in (key.value, format_key(key.value)))
@@ -57,6 +61,7 @@ ACTIONS = (
     Action(
         "show_runs", EVERYWHERE, "f5", "Runs", "The runs so far: open, resume, compare or delete one.", in_footer=True
     ),
+    Action("show_batch", EVERYWHERE, "f6", "Batch", "Count many graphs in one go, and look at each."),
     Action("show_help", EVERYWHERE, "f1,question_mark", "Help", "Show every key.", in_footer=True),
     Action("command_palette", EVERYWHERE, "ctrl+p", "Palette", "Find any action by its name."),
     Action("quit", EVERYWHERE, "ctrl+q", "Quit", "Leave; a run that goes on can be kept running."),
@@ -93,6 +98,10 @@ ACTIONS = (
     Action(
         "scale", "compare", "l", "Log/linear", "Draw the curves on a logarithmic or on a linear scale.", in_footer=True
     ),
+    Action("start", "batch", "ctrl+r", "Start", "Begin the batch, or go on with one that has lines already."),
+    Action("stop", "batch", "s", "Stop", "End the batch after the graphs in work; once more, at once.", in_footer=True),
+    Action("failures", "batch", "f", "Failures", "Show what failed first, or all as in the file.", in_footer=True),
+    Action("open", "batch", "enter", "Open", "Search the graph on its own, and watch it.", in_footer=True),
 )
 
 
@@ -106,9 +115,23 @@ def bindings_of(screen: str) -> list[BindingType]:
     return [action.binding() for action in actions_of(screen)]
 
 
+def link_to(name: str) -> Binding:
+    """Return the key of an action of every screen, for the footer of one that has room for it."""
+    (action,) = (action for action in actions_of(EVERYWHERE) if action.name == name)
+    return Binding(action.keys, f"app.{name}", action.title, id=action.id, tooltip=action.help)
+
+
 def keys_of(action: Action, chosen: dict[str, str]) -> list[str]:
     """Return the keys of an action, given those that the user has chosen for some."""
     return [key.strip() for key in chosen.get(action.id, action.keys).split(",")]
+
+
+def key_of(screen: Screen[Any], action_id: str) -> str:
+    """Return the first key of an action, as it is written on it."""
+    for active in screen.active_bindings.values():
+        if active.binding.id == action_id:
+            return screen.app.get_key_display(active.binding)
+    return next(action.keys.split(",")[0].upper() for action in ACTIONS if action.id == action_id)
 
 
 def usable_keys(wanted: dict[str, str]) -> tuple[dict[str, str], list[str]]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,22 +18,26 @@ from typing import Any, ClassVar
 from rich.text import Text
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
-from textual.message import Message
+from textual.filter import LineFilter
 from textual.screen import Screen
-from textual.scrollbar import ScrollBar, ScrollBarRender
 
 from app.tui.actions import EVERYWHERE, bindings_of, usable_keys
+from app.tui.batch_session import BatchSession
 from app.tui.feeds import EngineFeed, Feed, FollowFeed, ReplayFeed
-from app.tui.messages import CompareRuns, OpenRun, RunChanged, StartRun
+from app.tui.messages import CompareRuns, OpenRun, RunChanged, RunNews, StartRun
 from app.tui.palette import ActionProvider
 from app.tui.run_state import RunState
+from app.tui.screens.batch_questions import LeaveBatch
 from app.tui.screens.leave import LeaveScreen
 from app.tui.session import RunSession
 from app.tui.settings import DEFAULT_THEME, Settings, save_settings
+from app.tui.widgets.glyphs import AsciiFilter
 from kernels_ti.errors import ChordlessError, EngineError
 
 _PROGRAM = Path(__file__).parents[1]
 _FRAMES_SHOWN = 3
+_SECONDS_UNTIL_PREPARED = 0.3
+_ASCII_FILTER = AsciiFilter()
 _LEAVING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -44,25 +50,6 @@ def _screen(name: str) -> Callable[[], Screen[Any]]:
         return screen
 
     return make
-
-
-class AsciiScrollBarRender(ScrollBarRender):
-    """A scroll bar without fractions of blocks."""
-
-    VERTICAL_BARS: ClassVar[list[str]] = [" "] * 8
-    HORIZONTAL_BARS: ClassVar[list[str]] = [" "] * 8
-
-
-class RunNews(Message):
-    """From the thread of a feed: the state of this session is a new one."""
-
-    def __init__(self, session: RunSession) -> None:
-        super().__init__()
-        self.session = session
-
-    def can_replace(self, message: Message) -> bool:
-        """Of several that wait, the last is enough."""
-        return isinstance(message, RunNews) and message.session is self.session
 
 
 class ChordlessApp(App[str]):
@@ -79,6 +66,8 @@ class ChordlessApp(App[str]):
         A recording to play.
     speed : float
         How fast to play it, see `app.tui.feeds.ReplayFeed`.
+    batch : str, optional
+        The file of lines of a batch to look at, or a manifest to fill its form with.
     ascii_only : bool
         Draw with ASCII alone; so do the settings say, or this.
     warnings : iterable of str
@@ -92,6 +81,8 @@ class ChordlessApp(App[str]):
         The keys that the user has chosen, of `Settings.keys` those that can be had.
     session : RunSession or None
         The run that is shown.
+    batch : BatchSession or None
+        The batch that is at work, or was the last to be.
     run_state : RunState or None
         Its newest picture.
 
@@ -106,9 +97,8 @@ class ChordlessApp(App[str]):
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(EVERYWHERE)
     COMMANDS = App.COMMANDS | {ActionProvider}
     SCREENS: ClassVar[dict[str, Callable[[], Screen[Any]]]] = {
-        name: _screen(name) for name in ("new", "run", "cycles", "runs", "compare", "help")
+        name: _screen(name) for name in ("new", "run", "cycles", "runs", "compare", "batch", "help")
     }
-    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {name: name for name in SCREENS}
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-low"), (40, "-high")]  # noqa: RUF012
 
@@ -120,15 +110,19 @@ class ChordlessApp(App[str]):
         directory: Path | None = None,
         replay: Path | None = None,
         speed: float = 1.0,
+        batch: str | None = None,
         ascii_only: bool = False,
         warnings: Iterable[str] = (),
     ) -> None:
         super().__init__()
+        for name in self.SCREENS:
+            self.add_mode(name, partial(self._make_screen, name))
         self.settings = settings
         self.ascii_only = ascii_only or settings.ascii
-        ScrollBar.renderer = AsciiScrollBarRender if self.ascii_only else ScrollBarRender
         self.session: RunSession | None = None
-        self._graph = graph
+        self.batch: BatchSession | None = None
+        self._graph = graph if batch is None else batch
+        self._first_screen = "new" if batch is None else "batch"
         self._first: Feed | None = None
         if directory is not None:
             self._first = FollowFeed(directory)
@@ -157,13 +151,24 @@ class ChordlessApp(App[str]):
         if not self.is_headless:
             for number in _LEAVING_SIGNALS:
                 asyncio.get_running_loop().add_signal_handler(number, self._leave_at_once, number)
+            self.set_timer(_SECONDS_UNTIL_PREPARED, self.prepare)
         if self._first is not None:
             self._watch(self._first)
             self.show("run")
         else:
-            self.show("new")
+            self.show(self._first_screen)
         if self._graph is not None:
             self.call_after_refresh(self._offer, self._graph)
+
+    def prepare(self) -> None:
+        """Do ahead, while nothing else is going on, what would make keys wait while a run goes on.
+
+        That is to make the screen of the run, and to take all that was made so far out of the rounds of the garbage
+        collector: a full round over it takes 50 ms.
+        """
+        self._init_mode("run")
+        gc.collect()
+        gc.freeze()
 
     def on_unmount(self) -> None:
         """Let the engine of this process end with a checkpoint."""
@@ -171,6 +176,8 @@ class ChordlessApp(App[str]):
 
     def end_sessions(self) -> None:
         """End every feed; an engine of this process that is still at work is stopped, with a checkpoint."""
+        if self.batch is not None:
+            self.batch.end()
         for session in (self.session, self._behind):
             if session is not None:
                 session.end()
@@ -215,7 +222,7 @@ class ChordlessApp(App[str]):
         if not message.command.resume:
             self.remember(self.settings.with_recent(message.command.graph))
         self._watch(feed)
-        self.show("run")
+        self.show(message.show)
 
     def on_open_run(self, message: OpenRun) -> None:
         """Show the run of a directory."""
@@ -254,6 +261,10 @@ class ChordlessApp(App[str]):
         """Show the history."""
         self.show("runs")
 
+    def action_show_batch(self) -> None:
+        """Show the form and the table of a batch."""
+        self.show("batch")
+
     def action_show_help(self) -> None:
         """Show every key; once more, go back."""
         if self.current_mode == "help":
@@ -264,6 +275,10 @@ class ChordlessApp(App[str]):
 
     async def action_quit(self) -> None:
         """Leave; ask first if an engine of this process is at work."""
+        if self.batch is not None and self.batch.is_at_work:
+            if not isinstance(self.screen, LeaveBatch):
+                self.push_screen(LeaveBatch(self.batch), self._leave_after_batch)
+            return
         own = self._engine_session()
         if own is None:
             self.exit()
@@ -274,10 +289,18 @@ class ChordlessApp(App[str]):
         """Ctrl+C: leave as Ctrl+Q does."""
         self.call_later(self.action_quit)
 
+    def _leave_after_batch(self, is_leaving: bool | None) -> None:
+        if is_leaving:
+            self.call_later(self.action_quit)
+
     def exit_after_question(self, words: str | None) -> None:
         """Leave with these last words; None is to stay."""
         if words is not None:
             self.exit(words)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Return what every drawn line goes through."""
+        return [*super().get_line_filters(), *([_ASCII_FILTER] if self.ascii_only else [])]
 
     def get_key_display(self, binding: Binding) -> str:
         """Return a key as it is shown; the sign for enter is too small to read, and ASCII has no arrows."""
@@ -289,6 +312,13 @@ class ChordlessApp(App[str]):
         return (command for command in super().get_system_commands(screen) if command.title not in ("Quit", "Keys"))
 
     # Inner workings
+
+    def _make_screen(self, name: str) -> Screen[Any]:
+        screen = self.SCREENS[name]()
+        # Its widgets get the styles of now when they are mounted. Without this Textual would take it for one that has
+        # slept through a change of the theme, and work out the styles of everything again, twice.
+        screen._css_update_count = self._css_update_count
+        return screen
 
     def _watch(self, feed: Feed) -> None:
         """Show another run; an engine of this process that is at work goes on behind it."""

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import os
 import re
+import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-_BYTES_AT_ONCE = 1 << 22
+from app.batch.output import UNREADABLE
+
+# Little, so that the thread that draws has its turn in between.
+_BYTES_AT_ONCE = 1 << 20
 # The hash of a line is its end, so these tell whether the file is still the one that was read.
 _BYTES_TO_COMPARE = 64
 _NEWLINE = ord("\n")
@@ -41,6 +44,8 @@ class BatchLine:
         Cycles of each length.
     min_length : int
     max_length : int or None
+    is_readable : bool
+        Whether there is such a graph.
     """
 
     position: int
@@ -56,6 +61,7 @@ class BatchLine:
     by_length: Mapping[int, int] | None = None
     min_length: int = 3
     max_length: int | None = None
+    is_readable: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,11 +77,14 @@ class BatchLines:
         `FAILED`, `STOPPED` by a limit or a time-out, or `DONE`.
     order : ndarray of int64, shape (lines,), optional
         The numbers of the lines in the order in which they are shown; by default as they are in the file.
+    generation : int
+        Two moments of the same generation have the lines of the earlier one in common.
     """
 
     path: str
     bounds: NDArray[np.int64]
     kinds: NDArray[np.uint8]
+    generation: int = 0
     order: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
@@ -93,7 +102,7 @@ class BatchLines:
 
     def failures_first(self) -> BatchLines:
         """Return the same lines, those that failed first, then those that were stopped."""
-        return BatchLines(self.path, self.bounds, self.kinds, np.argsort(self.kinds, kind="stable"))
+        return replace(self, order=np.argsort(self.kinds, kind="stable"))
 
     def place_of(self, position: int) -> int:
         """Return where a line is in the order."""
@@ -137,13 +146,14 @@ def parsed(number: int, text: bytes) -> BatchLine:
             by_length,
             values["min_length"],
             values["max_length"],
+            not values["hash"].startswith(UNREADABLE),
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         return BatchLine(number, "?", error="this line is damaged; the batch, gone on with, mends it")
 
 
 class LineIndex:
-    """Finds out where the lines are, also while the file is being written.
+    """Finds out where the lines are, also while the file is being written. Threads may share it.
 
     Parameters
     ----------
@@ -154,16 +164,21 @@ class LineIndex:
         self._path = path
         self._bounds: NDArray[np.int64] = np.zeros(_FIRST_LINES + 1, np.int64)
         self._kinds: NDArray[np.uint8] = np.empty(_FIRST_LINES, np.uint8)
-        self._forget()
+        self._count, self._tail, self._generation = 0, b"", 0
+        self._lock = threading.Lock()
 
     def look(self) -> bool:
-        """Take up some megabytes at most of what is new; return whether anything was.
+        """Take up a megabyte or so of what is new; return whether anything was.
 
         Raises
         ------
         OSError
             If the file is there and cannot be read.
         """
+        with self._lock:
+            return self._look()
+
+    def _look(self) -> bool:
         try:
             stream = open(self._path, "rb")  # noqa: SIM115
         except FileNotFoundError:
@@ -190,17 +205,18 @@ class LineIndex:
 
     def lines(self) -> BatchLines:
         """Return the lines that are known."""
-        # The arrays are only ever added to behind what these show, or given up.
-        return BatchLines(self._path, self._bounds[: self._count + 1], self._kinds[: self._count])
+        with self._lock:
+            # The arrays are only ever added to behind what these show, or given up.
+            return BatchLines(self._path, self._bounds[: self._count + 1], self._kinds[: self._count], self._generation)
 
     @property
     def _end(self) -> int:
         return int(self._bounds[self._count])
 
     def _forget(self) -> bool:
-        had_lines = getattr(self, "_count", 0) > 0
+        had_lines = self._count > 0
         self._bounds, self._kinds = np.zeros_like(self._bounds), np.empty_like(self._kinds)
-        self._count, self._tail = 0, b""
+        self._count, self._tail, self._generation = 0, b"", self._generation + 1
         return had_lines
 
     def _add(self, whole: bytes) -> None:
@@ -235,11 +251,11 @@ def line_count(path: str) -> int | None:
     return lines
 
 
-def is_batch_file(path: str | os.PathLike[str]) -> bool:
+def is_batch_file(path: str) -> bool:
     """Return whether a file holds the lines of a batch."""
     try:
         with open(path, "rb") as stream:
             values = json.loads(stream.readline(_BYTES_AT_ONCE))
     except (OSError, ValueError):
         return False
-    return isinstance(values, dict) and {"graph", "status", "hash"} <= values.keys() and Path(path).suffix != ".json"
+    return isinstance(values, dict) and {"graph", "status", "hash"} <= values.keys()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -9,12 +10,13 @@ from typing import Literal
 
 from app.batch.client import BatchClient
 from app.events import BatchCommand, BatchFinished, BatchProgress, BatchStarted, Event, Failed
-from app.tui.feeds import Batch, Feed
+from app.tui.feeds.feed import SECONDS_BETWEEN_BATCHES, Batch, Feed
 
-_SECONDS_BETWEEN_BATCHES = 0.1
 # A launch of thousands of graphs comes to its end first.
 _SECONDS_TO_STOP = 30.0
 _SECONDS_TO_END = 15.0
+# The kind of failure that the user wanted.
+_KILLED = "killed"
 
 BatchPhase = Literal["starting", "running", "complete", "interrupted", "failed"]
 
@@ -90,7 +92,8 @@ class BatchState:
                 seconds=event.seconds,
             )
         if isinstance(event, Failed):
-            return replace(self, phase="failed", graph=None, error=event.message)
+            phase: BatchPhase = "interrupted" if event.kind == _KILLED else "failed"
+            return replace(self, phase=phase, graph=None, error=event.message)
         return self
 
 
@@ -133,9 +136,9 @@ class BatchFeed(Feed):
     def _feed(self) -> None:
         with self._client as client:
             while not self._closing.is_set():
-                event = client.poll(_SECONDS_BETWEEN_BATCHES)
+                event = client.poll(SECONDS_BETWEEN_BATCHES)
                 if isinstance(event, Failed) and self._ending is not None:
-                    event = replace(event, message=self._ending)
+                    event = replace(event, kind=_KILLED, message=self._ending)
                 if event is not None:
                     self._add(time.time(), event)
                 if isinstance(event, (BatchFinished, Failed)):
@@ -166,6 +169,7 @@ class BatchSession:
         self._feed = BatchFeed(command)
         self._told = self.state = BatchState()
         self._stopping = False
+        self._lock = threading.Lock()
         self._changed: Callable[[], None] = lambda: None
 
     @property
@@ -183,11 +187,17 @@ class BatchSession:
         if not self.is_at_work:
             return
         if self._stopping:
-            self._feed.kill()
+            self.kill()
             return
         self._stopping = True
         self._feed.stop()
         self._take(())
+
+    def kill(self) -> None:
+        """End the engine at once; what has its line is done."""
+        if self.is_at_work:
+            self._stopping = True
+            self._feed.kill()
 
     def end(self) -> None:
         """End the batch, if possible with the graphs that are being searched; it waits for that."""
@@ -199,6 +209,7 @@ class BatchSession:
         self._feed.join(_SECONDS_TO_END)
 
     def _take(self, batch: Batch) -> None:
-        self._told = self._told.after(batch)
-        self.state = replace(self._told, stopping=self._stopping and self.is_at_work)
+        with self._lock:
+            self._told = self._told.after(batch)
+            self.state = replace(self._told, stopping=self._stopping and self.is_at_work)
         self._changed()

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.cycle_index import CycleIndex, Order
+from app.cycle_index import ORDERS, CycleIndex, Order
+from app.rows import row_words
 from app.run_cycles import FoundCycle, RunCycles
+from app.tui.run_state import RunState
+from app.words import bytes_text
 from kernels_ti.graph import Graph
 
 _ORDERS: dict[Order, str] = {"found": "as found", "longest": "longest first", "shortest": "shortest first"}
 
 
-def status_words(run: RunCycles, index: CycleIndex, work: str, separator: str) -> str:
+def status_words(run: RunCycles, index: CycleIndex, work: str, separator: str, sort_key: str) -> str:
     """Return a line: the graph, how many cycles there are, which of them are shown, and in which order.
 
     Parameters
@@ -21,6 +24,8 @@ def status_words(run: RunCycles, index: CycleIndex, work: str, separator: str) -
     work : str
         What is being done with them, or "".
     separator : str
+    sort_key : str
+        The key that sorts them.
     """
     chosen, count = index.chosen, len(run)
     cycles = f"{count:,} cycle{'s' * (count != 1)}{' so far' if run.at_work else ''}"
@@ -32,6 +37,9 @@ def status_words(run: RunCycles, index: CycleIndex, work: str, separator: str) -
         parts.append("through " + " ".join(str(run.loaded.graph.names[v]) for v in chosen.through))
     if not work and index.covered < count:
         parts.append(f"{count - index.covered:,} newer ones not looked at yet")
+    elif not work:
+        following = ORDERS[(ORDERS.index(index.order) + 1) % len(ORDERS)]
+        parts.append(f"{sort_key}: {_ORDERS[following]}")
     return separator.join(parts)
 
 
@@ -45,3 +53,30 @@ def cycle_words(cycle: FoundCycle | None, graph: Graph) -> str:
     names = [str(graph.names[v]) for v in cycle.vertices]
     separator = ", " if any(" " in name for name in names) else " "
     return f"{number}, length {len(names):,}: {separator.join(names)}"
+
+
+def offer_words(state: RunState, can_list: bool) -> tuple[str, str]:
+    """Return what is to be said of a run whose cycles are not kept in its folder, and what a button shall offer.
+
+    Parameters
+    ----------
+    state : RunState
+    can_list : bool
+        Whether the search can be made again now, with the cycles kept.
+
+    Returns
+    -------
+    (str, str)
+        The second is empty where there is nothing to offer.
+    """
+    graph = Path(state.graph).name
+    if state.phase in ("starting", "running", "paused"):
+        return f"This run only counts the cycles of {graph}.\n\nOnce it is over they can be listed from here.", ""
+    counted = f"{state.cycles:,} cycle{'s' * (state.cycles != 1)}"
+    text = f"This run has counted {counted}, and kept none of them."
+    if not can_list or state.cycles == 0:
+        return text, ""
+    size = bytes_text(state.cycles * row_words(state.n) * 8)
+    amount = f"about {size}" if state.reason == "complete" else f"more than {size}"
+    text += f"\n\nListed, they can be browsed, sorted and drawn here. The search is made again, and they take {amount}"
+    return f"{text} on the disk.", f"List the cycles of {graph}"

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textual.message import Message
 
 from app.events import RunCommand
 from app.tui.run_state import RunState
+
+if TYPE_CHECKING:
+    from app.tui.session import RunSession
 
 
 class RunChanged(Message):
@@ -29,11 +33,14 @@ class StartRun(Message):
     Parameters
     ----------
     command : RunCommand
+    show : str
+        The name of the screen on which it is to be seen.
     """
 
-    def __init__(self, command: RunCommand) -> None:
+    def __init__(self, command: RunCommand, *, show: str = "run") -> None:
         super().__init__()
         self.command = command
+        self.show = show
 
 
 class OpenRun(Message):
@@ -60,3 +67,15 @@ class CompareRuns(Message):
     def __init__(self, directories: tuple[Path, Path]) -> None:
         super().__init__()
         self.directories = directories
+
+
+class RunNews(Message):
+    """From the thread of a feed: the state of this session is a new one."""
+
+    def __init__(self, session: RunSession) -> None:
+        super().__init__()
+        self.session = session
+
+    def can_replace(self, message: Message) -> bool:
+        """Of several that wait, the last is enough."""
+        return isinstance(message, RunNews) and message.session is self.session

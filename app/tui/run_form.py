@@ -7,7 +7,7 @@ import os
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -115,6 +115,22 @@ def command_of(choices: LastChoices, graph: str, directory: Path, *, simplify: b
         arch=choices.arch,
         checkpoint=str(directory),
         **values,
+    )
+
+
+def listing_of(command: RunCommand, directory: Path) -> RunCommand:
+    """Make of the command of a count one that lists the same cycles in a new run directory."""
+    return replace(
+        command,
+        program_start=time.time(),
+        output=str(directory),
+        output_format="parts",
+        checkpoint=str(directory),
+        resume=False,
+        method="search",
+        total_only=False,
+        per_vertex=False,
+        per_edge=False,
     )
 
 

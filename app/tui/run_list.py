@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.commands.terminal import bytes_text, seconds_text, share_text
 from app.history import RunStage, RunSummary
+from app.words import bytes_text, seconds_text, share_text
 
 _STAGES: dict[RunStage, tuple[str, str, str]] = {
     "running": ("▶", ">", "running"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.commands.terminal import bytes_text, round_number, seconds_text, share_text, short_number
 from app.tui.run_state import ENDINGS, RunState
+from app.words import bytes_text, round_number, seconds_text, share_text, short_number
 
 # Before that, what is left would be a guess from next to nothing.
 _LEAST_SHARE_FOR_A_GUESS, _LEAST_SECONDS_FOR_A_GUESS = 0.001, 1.0
@@ -147,12 +147,14 @@ def share_tile(state: RunState) -> TileWords:
     share = share_text(state.share) if state.share else "0%"
     spent = seconds_text(state.seconds)
     if state.phase == "starting":
-        return TileWords("0%", ("reading the graph,", "preparing the device"), "preparing", share=0.0)
+        return TileWords(share, ("reading the graph,", "preparing the device"), "preparing", share=state.share)
     if state.phase in _OVER:
         note = f"in {spent}" if state.reason == "complete" else f"after {spent}"
         return TileWords(share, (note,), f"{share} {note}", share=state.share)
     left = time_left(state)
-    note = "too early to say" if left is None else f"about {_rough_seconds(left)} left"
+    if left is None:
+        return TileWords(share, ("too early to say", "how long it takes"), share, share=state.share)
+    note = f"about {_rough_seconds(left)} left"
     return TileWords(share, (note, f"{spent} so far"), f"{share} {note}", share=state.share)
 
 

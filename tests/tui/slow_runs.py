@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import time
 
+import app.client
 from app.events import RunCommand
 from app.tui.messages import StartRun
 from tui.pilots import until
 
-GRAPH = "grid:6x9"
+GRAPH, CYCLES = "grid:6x9", 196_918
+_BOOT = app.client._BOOT
 
 
-def command(run, **more):
+def command(run, *, graph=GRAPH, **more):
     """Return the command of such a run in a directory."""
-    return RunCommand(GRAPH, time.time(), **{"arch": "cpu", "threads": 1, "checkpoint": str(run), **more})
+    return RunCommand(graph, time.time(), **{"arch": "cpu", "threads": 1, "checkpoint": str(run), **more})
 
 
 async def begin(pilot, run, *, halt=False, **more):
@@ -25,3 +27,8 @@ async def begin(pilot, run, *, halt=False, **more):
     if halt:
         app.session.pause()
         await until(pilot, lambda: app.run_state.phase == "paused")
+
+
+def at_full_speed(monkeypatch):
+    """Let the engines that are started from now on search as fast as they can."""
+    monkeypatch.setattr("app.client._BOOT", _BOOT)

@@ -10,19 +10,26 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from program import chordless, fails
+from program import ROOT, chordless, fails
+from textual.containers import VerticalScroll
 from textual.widgets import Button, Input
 
 from app.client import Engine
+from app.cycle_index import CycleFilter
 from app.events import Finished, RunCommand
+from app.formats import load_graph
+from app.history import summarize
 from app.tui.actions import ACTIONS, EVERYWHERE, actions_of
 from app.tui.app import ChordlessApp
 from app.tui.messages import CompareRuns, OpenRun, StartRun
+from app.tui.screens.ask_delete import AskDelete
+from app.tui.screens.cycle_questions import FilterQuestion, GoToQuestion
 from app.tui.screens.leave import LeaveScreen
 from app.tui.settings import Settings, load_settings
+from app.tui.widgets.graph_panel import GraphPanel
 from kernels_ti.errors import ChordlessError
 from tui.pilots import LARGE, SMALL, drive, text_of, until
-from tui.slow_runs import GRAPH, begin, command
+from tui.slow_runs import CYCLES, GRAPH, at_full_speed, begin, command
 
 SIZES = pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "160x50"])
 SCREENS = ("new", "run", "cycles", "runs", "compare", "help")
@@ -43,25 +50,28 @@ def finished(tmp_path_factory):
 # Screens and keys
 
 
-@SIZES
-def test_every_screen_is_shown_and_fits(finished, size):
+def test_every_screen_is_shown_and_fits(finished):
     async def steps(pilot):
         app = pilot.app
+        app.prepare()
         await until(pilot, lambda: app.run_state.phase == "finished")
-        for name in SCREENS:
-            app.show(name)
-            actions = [action for action in (*actions_of(EVERYWHERE), *actions_of(name)) if action.in_footer]
+        for size in (SMALL, LARGE):
+            await pilot.resize_terminal(*size)
+            for name in SCREENS:
+                app.show(name)
+                actions = [action for action in (*actions_of(EVERYWHERE), *actions_of(name)) if action.in_footer]
 
-            def can_be_read(actions=actions):
-                # All that the footer offers.
-                footer = text_of(app).splitlines()[-1]
-                return all(x.title in footer for x in actions if app.screen.check_action(x.name, ()) is not False)
+                def can_be_read(actions=actions):
+                    # All that the footer offers.
+                    footer = text_of(app).splitlines()[-1]
+                    return all(x.title in footer for x in actions if app.screen.check_action(x.name, ()) is not False)
 
-            await until(pilot, can_be_read)
-            assert app.current_mode == name
-            assert app.screen.max_scroll_x == 0
+                await until(pilot, can_be_read)
+                assert app.current_mode == name
+                assert app.screen.size == size
+                assert app.screen.max_scroll_x == 0
 
-    drive(ChordlessApp(Settings(), directory=finished), size, steps)
+    drive(ChordlessApp(Settings(), directory=finished), SMALL, steps)
 
 
 def test_keys_lead_to_the_screens():
@@ -98,9 +108,12 @@ def test_help_has_every_action_with_the_keys_of_the_user(size):
         await pilot.press("f1")
         await pilot.pause()
         app, shown = pilot.app, ""
-        for _ in range(12):
+        scroll = app.screen.query_one(VerticalScroll)
+        while True:
             shown += text_of(app) + "\n"
-            await pilot.press("pagedown")
+            if scroll.scroll_offset.y >= scroll.max_scroll_y:
+                break
+            scroll.scroll_page_down(animate=False)
             await pilot.pause()
         for action in ACTIONS:
             assert action.title in shown
@@ -199,33 +212,57 @@ def test_no_color_leaves_no_colour(monkeypatch):
     assert drive(ChordlessApp(Settings()), SMALL, steps)
 
 
-@SIZES
-def test_with_ascii_alone_nothing_else_is_drawn(finished, size):
+def test_with_ascii_alone_nothing_else_is_drawn(finished):
     async def steps(pilot):
-        app = pilot.app
+        app, strange, drawn = pilot.app, {}, []
+
+        def take(name):
+            drawn.append(text_of(app))
+            strange[name] = "".join(sorted({letter for letter in drawn[-1] if not letter.isascii()}))
+
+        async def look(name):
+            await pilot.pause(0.1)
+            take(name)
+
         await until(pilot, lambda: app.run_state.phase == "finished")
-        strange = {}
-        for name in SCREENS:
-            app.show(name)
-            await pilot.pause(0.2)
-            strange[name] = "".join(sorted({letter for letter in text_of(app) if not letter.isascii()}))
-        await app.push_screen(LeaveScreen(app.session))
-        strange["leave"] = "".join(sorted({letter for letter in text_of(app) if not letter.isascii()}))
+        for size in (SMALL, LARGE):
+            await pilot.resize_terminal(*size)
+            for name in app.SCREENS:
+                app.show(name)
+                await look(name)
+        app.post_message(CompareRuns((finished, finished)))
+        await until(pilot, lambda: "grid:5x5" in text_of(app))
+        await look("comparison")
+        app.action_command_palette()
+        await look("palette")
+        await pilot.press("escape")
+        app.show("new")
+        for name in ("examples", "recent", "files"):
+            app.screen.query_one(GraphPanel).unfold(name)
+            await look(name)
+        app.screen.query_one("#graph", Input).value = "café ♥"
+        await look("typed")
+        assert "caf? ?" in drawn[-1]
+        grid = load_graph("grid:5x5").graph
+        # The last goes away by itself, for there is nothing to ask.
+        delete, which = AskDelete(summarize(finished), ["notes.txt"]), FilterQuestion(grid, CycleFilter())
+        for question in (delete, which, GoToQuestion(9), LeaveScreen(app.session)):
+            await app.push_screen(question)
+            take(question)
+            if not isinstance(question, LeaveScreen):
+                await app.pop_screen()
         assert not any(strange.values()), strange
 
-    drive(ChordlessApp(Settings(), directory=finished, ascii_only=True), size, steps)
+    drive(ChordlessApp(Settings(), directory=finished, ascii_only=True), SMALL, steps)
 
 
 # Runs
 
 
-@SIZES
-def test_a_run_from_its_start_through_pause_and_stop_to_its_end(tmp_path, size, slow, monkeypatch):
-    run = tmp_path / "run"
-
+def test_a_run_from_its_start_through_pause_death_and_stop_to_its_end(tmp_path, slow, monkeypatch):
     async def steps(pilot):
         app = pilot.app
-        await begin(pilot, run)
+        await begin(pilot, tmp_path / "run")
         assert "running" in text_of(app)
         await pilot.press("space")
         await until(pilot, lambda: app.run_state.phase == "paused")
@@ -235,39 +272,28 @@ def test_a_run_from_its_start_through_pause_and_stop_to_its_end(tmp_path, size, 
         await until(pilot, lambda: app.run_state.phase == "running")
         await pilot.press("k")
         await until(pilot, lambda: app.run_state.checkpoint_cycles)
-        await pilot.press("s")
-        await until(pilot, lambda: app.run_state.phase == "finished")
-        assert app.run_state.reason == "interrupted"
-        assert app.run_state.cycles > 0
-        monkeypatch.undo()
-        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-        await pilot.press("r")
-        await until(pilot, lambda: app.run_state.reason == "complete")
-        await pilot.pause(0.2)
-        assert f"{app.run_state.cycles:,}" in text_of(app)
-        return app.run_state
-
-    app = ChordlessApp(Settings())
-    state = drive(app, size, steps)
-    with Engine(RunCommand(GRAPH, time.time(), arch="cpu")) as engine:
-        assert list(engine.events())[-1].cycles_by_length == state.cycles_by_length
-    assert app.settings.recent == (GRAPH,)
-
-
-def test_a_killed_engine_is_told_of_and_can_be_gone_on_with(tmp_path, slow, monkeypatch):
-    async def steps(pilot):
-        app = pilot.app
-        await begin(pilot, tmp_path / "run")
+        found = app.run_state.checkpoint_cycles
         os.kill(app.session.feed.pid, signal.SIGKILL)
         await until(pilot, lambda: app.run_state.phase == "failed")
         await pilot.pause(0.2)
         assert "SIGKILL" in text_of(app)
-        monkeypatch.undo()
-        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+        dead = app.session
+        await pilot.press("r")
+        await until(pilot, lambda: app.session is not dead and app.run_state.phase == "running")
+        await until(pilot, lambda: app.run_state.cycles > found)
+        await pilot.press("s")
+        await until(pilot, lambda: app.run_state.phase == "finished")
+        assert app.run_state.reason == "interrupted"
+        at_full_speed(monkeypatch)
         await pilot.press("r")
         await until(pilot, lambda: app.run_state.reason == "complete")
+        await pilot.pause(0.2)
+        assert f"{CYCLES:,}" in text_of(app)
+        assert sum(app.run_state.cycles_by_length.values()) == app.run_state.cycles == CYCLES
 
-    drive(ChordlessApp(Settings()), SMALL, steps)
+    app = ChordlessApp(Settings())
+    drive(app, SMALL, steps)
+    assert app.settings.recent == (GRAPH,)
 
 
 def test_one_engine_at_a_time_and_it_goes_on_behind_another_run(tmp_path, slow, finished):
@@ -325,23 +351,38 @@ def test_a_replay_shows_the_run_and_controls_nothing(finished):
         ChordlessApp(Settings(), directory=finished.parent)
 
 
-def test_a_graph_is_filled_in_and_enter_begins(tmp_path):
+def test_a_newcomer_begins_by_enter_and_finds_the_longest_cycle(tmp_path):
     async def steps(pilot):
         app = pilot.app
-        await until(pilot, lambda: any(field.value == "cycle:7" for field in app.screen.query(Input)))
+        await until(pilot, lambda: any(field.value == "grid:5x5" for field in app.screen.query(Input)))
         await until(pilot, lambda: isinstance(app.focused, Button))
         await pilot.pause(0.5)
         await pilot.press("enter")
         await until(pilot, lambda: app.run_state is not None and app.run_state.phase == "finished")
-        return app.run_state
+        counted = app.run_state
+        # Its cycles were not kept. What the screen of the cycles offers is taken by enter.
+        await pilot.press("f4")
+        await until(pilot, lambda: "has counted 229 cycles" in text_of(app))
+        assert "Sort" not in text_of(app)
+        await until(pilot, lambda: isinstance(app.focused, Button))
+        await pilot.press("enter")
+        await until(pilot, lambda: app.run_state.listed == 229)
+        await until(pilot, lambda: "229 cycles · as found · s: longest first" in text_of(app))
+        assert app.current_mode == "cycles"
+        await pilot.press("s")
+        await until(pilot, lambda: "longest first · s: shortest first" in text_of(app))
+        assert text_of(app).splitlines()[2].split()[2] == "16"
+        return counted, app.run_state
 
     settings = replace(Settings(), runs_folder=tmp_path / "runs")
-    state = drive(ChordlessApp(settings, graph="cycle:7"), SMALL, steps)
-    assert state.cycles == 1
-    assert Path(state.directory).parent == tmp_path / "runs"
+    counted, listed = drive(ChordlessApp(settings, graph="grid:5x5"), SMALL, steps)
+    assert counted.cycles == listed.cycles == 229
+    assert Path(counted.directory).parent == Path(listed.directory).parent == tmp_path / "runs"
+    assert counted.directory != listed.directory
 
 
 def test_without_a_terminal_it_says_so(finished):
-    for arguments in (["tui"], ["tui", "grid:5x5"], ["replay", finished]):
-        assert fails(chordless(*arguments, stdin=subprocess.DEVNULL), 2, "the dashboard needs a terminal")
-    assert "is not a speed" in chordless("replay", finished, "--speed", "-1").stderr
+    more = {"stdin": subprocess.DEVNULL, "env": {**os.environ, "PYTHONPATH": str(ROOT)}}
+    for arguments in (["tui"], ["replay", finished]):
+        assert fails(chordless(*arguments, **more), 2, "the dashboard needs a terminal")
+    assert "is not a speed" in chordless("replay", finished, "--speed", "-1", **more).stderr

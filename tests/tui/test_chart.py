@@ -78,6 +78,12 @@ def test_curves_are_told_apart_without_colour():
     assert sum(line.count("○") for line in lines(apart, 100, 30)[:-3]) == 1
 
 
+def test_markers_do_not_hide_a_curve_of_many_lengths():
+    many = run_series({}, {length: 10 ** (length // 20) for length in range(3, 103)})
+    assert 5 <= sum(line.count("●") for line in lines(many, 60, 12)[:-2]) <= 11
+    assert sum(line.count("o") for line in lines(many, 60, 12, ascii_only=True)[:-2]) > 40
+
+
 @pytest.mark.parametrize(
     ("count", "text"),
     [(1, "1"), (500, "500"), (1000, "1k"), (2500, "2.5k"), (10**7, "10M"), (10**15, "1P"), (10**18, "1e18")],

@@ -5,19 +5,31 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 import time
 from pathlib import Path
 
 import pytest
-from program import slow_boot
+from test_export import make_run
 
 from app.client import Engine
-from app.events import Checkpointed, Failed, Finished, Log, Paused, Progress, RunCommand, Started
+from app.events import (
+    Checkpointed,
+    Failed,
+    Finished,
+    Log,
+    Paused,
+    ProbeCommand,
+    Progress,
+    RunCommand,
+    Started,
+    event_to_json,
+)
+from app.formats import load_graph
 from app.tui.feeds import EngineFeed, FollowFeed, ReplayFeed
 from app.tui.session import RunSession
 from kernels_ti.errors import CheckpointError, EngineError
-
-GRAPH = "grid:6x9"
+from tui.slow_runs import at_full_speed, command
 
 
 class Watched:
@@ -27,8 +39,15 @@ class Watched:
         self.feed = feed
         self.session = RunSession(feed)
         self.batches = []
-        settle = self.session._take
-        self.session._take = lambda batch: (self.batches.append((time.monotonic(), batch)), settle(batch))
+        self.states = []
+        take = self.session._take
+
+        def watched_take(batch):
+            self.batches.append((time.monotonic(), batch))
+            take(batch)
+            self.states.append(self.session.state)
+
+        self.session._take = watched_take
         self.session.begin(lambda: None)
 
     @property
@@ -52,15 +71,6 @@ class Watched:
         self.session.close()
         self.feed.join(30)
         assert not self.feed._thread.is_alive()
-
-
-@pytest.fixture
-def slow(monkeypatch):
-    monkeypatch.setattr("app.client._BOOT", slow_boot())
-
-
-def command(run, **more):
-    return RunCommand(GRAPH, time.time(), arch="cpu", threads=1, checkpoint=str(run), **more)
 
 
 def is_gone(pid):
@@ -104,7 +114,8 @@ def test_an_engine_is_fed_controlled_and_followed(tmp_path, slow, monkeypatch):
                 assert not watched.session.can_control
             assert own.session.state.cycles_by_length == other.session.state.cycles_by_length
             # The follower sees the next session as well.
-            monkeypatch.undo()
+            at_full_speed(monkeypatch)
+            monkeypatch.setattr("app.client._SHARE_BETWEEN_RECORDS", 0.005)
             with Watched(EngineFeed(command(run, resume=True))) as again:
                 again.wait_for_event(Finished)
                 other.wait_for(lambda: other.session.state.reason == "complete")
@@ -112,36 +123,62 @@ def test_an_engine_is_fed_controlled_and_followed(tmp_path, slow, monkeypatch):
             assert not other.session.state.can_resume
 
 
-def test_batches_come_at_most_ten_times_a_second(tmp_path, slow):
-    with Watched(EngineFeed(command(tmp_path / "run"))) as own:
+def test_a_killed_engine_leaves_a_run_that_is_gone_on_with_where_it_was(tmp_path, slow, monkeypatch):
+    run = tmp_path / "run"
+    with Watched(EngineFeed(command(run))) as own:
         seen = own.wait_for_event(Started)
         own.wait_for(lambda: len(own.events) > seen + 10)
-        own.session.stop()
-        own.wait_for_event(Finished)
-    # The last one does not wait.
+        assert os.getpriority(os.PRIO_PROCESS, own.feed.pid) > os.getpriority(os.PRIO_PROCESS, 0)
+        os.kill(own.feed.pid, signal.SIGKILL)
+        own.wait_for(lambda: not own.session.is_at_work)
+    before = own.session.state
+    assert (before.phase, before.can_resume) == ("failed", True)
+    assert "was killed (SIGKILL)" in before.error
+    # Batches come at most ten times a second; the last one does not wait.
     times = [at for at, batch in own.batches[:-1] if batch]
     assert len(times) > 5
     assert times[-1] - times[0] > 0.1 * (len(times) - 2)
-
-
-def test_an_engine_that_is_killed_leaves_a_run_that_can_be_resumed(tmp_path, slow, monkeypatch):
-    run = tmp_path / "run"
-    with Watched(EngineFeed(command(run))) as own:
-        own.wait_for_event(Progress)
-        os.kill(own.feed.pid, signal.SIGKILL)
-        own.wait_for(lambda: not own.session.is_at_work)
-    state = own.session.state
-    assert (state.phase, state.can_resume) == ("failed", True)
-    assert "was killed (SIGKILL)" in state.error
-    monkeypatch.undo()
+    at_full_speed(monkeypatch)
     with Watched(EngineFeed(command(run, resume=True))) as own:
-        own.wait_for_event(Finished)
+        # What is known already is shown while the engine gets ready.
+        own.wait_for(lambda: own.states)
+        first = own.states[0]
+        assert (first.phase, first.error, first.can_resume) == ("starting", None, False)
+        assert (first.graph, first.cycles) == (before.graph, before.cycles)
+        assert [line.text for line in first.log] == [line.text for line in before.log]
+        own.wait_for_event(Finished, len(own.batches[0][1]))
         assert own.session.state.reason == "complete"
+        assert "resumed: " in " ".join(line.text for line in own.session.state.log)
+
+
+def test_a_recording_that_is_damaged_is_no_reason_not_to_ask_the_engine(tmp_path):
+    run = tmp_path / "run"
+    make_run(run, load_graph("cycle:5").graph)
+    (run / "events.jsonl").write_text("nonsense\n")
+    with Watched(EngineFeed(command(run, resume=True))) as own:
+        own.wait_for(lambda: not own.session.is_at_work)
+    assert "events.jsonl: line 1: not a line of JSON" in own.session.state.log[0].text
+    # The run was complete: so says the engine, not the recording.
+    assert isinstance(own.events[-1], (Finished, Failed))
+    assert "JSON" not in (own.session.state.error or "")
+
+
+def test_orders_and_the_end_may_come_at_once_from_several_threads():
+    for _ in range(5):
+        engine = Engine(ProbeCommand("reference"))
+        ordering = threading.Thread(target=lambda engine=engine: [engine.pause() for _ in range(3000)])
+        ordering.start()
+        engine.close()
+        engine.close()
+        ordering.join()
+        engine.stop()
+        # The pipe of another file now has its number: nothing may be written into it.
+        assert engine._closed
 
 
 @pytest.mark.usefixtures("slow")
 def test_a_run_whose_processes_all_died_is_lost(tmp_path, monkeypatch):
-    monkeypatch.setattr("app.tui.feeds._SECONDS_BETWEEN_LOOKS", 0.1)
+    monkeypatch.setattr("app.tui.feeds.follow._SECONDS_BETWEEN_LOOKS", 0.1)
     run = tmp_path / "run"
     with Engine(command(run)) as engine:
         while not isinstance(engine.poll(60), Progress):
@@ -184,9 +221,15 @@ def test_ending_a_session_keeps_what_was_found(tmp_path):
 
 def test_a_recording_is_followed_line_by_line(tmp_path):
     run = tmp_path / "run"
-    with Watched(EngineFeed(RunCommand("cycle:5", time.time(), arch="cpu", checkpoint=str(run)))) as own:
-        own.wait_for_event(Finished)
-    lines = (run / "events.jsonl").read_bytes().splitlines(keepends=True)
+    make_run(run, load_graph("cycle:5").graph)
+    size = ("cycle:5", 5, 5, 2)
+    events = (
+        Started(*size, "cpu", "a CPU", 0.5, 1, {}, directory=str(run)),
+        Progress(1.0, 9, 1, 0, {3: 9}, {5: 1}, 0),
+        Finished("complete", *size, 1, {5: 1}, 9, 0, {3: 9}, 0, 0, "cpu", "a CPU", 0.5, 2.0, 2.5, 1.0),
+    )
+    lines = [event_to_json(event, time=1.0).encode() + b"\n" for event in events]
+    (run / "events.jsonl").write_bytes(b"".join(lines))
     with Watched(FollowFeed(run)) as other:
         other.wait_for_event(Finished)
         count = len(other.events)
@@ -220,7 +263,7 @@ def recording(path, times):
 
 
 def test_a_replay_keeps_to_the_recorded_times(tmp_path, monkeypatch):
-    monkeypatch.setattr("app.tui.feeds._LONGEST_WAIT", 0.5)
+    monkeypatch.setattr("app.tui.feeds.replay._LONGEST_WAIT", 0.5)
     path = recording(tmp_path / "events", [100.0, 100.0, 102.0, 103.0, 99999.0, 99998.0])
     with Watched(ReplayFeed(path, speed=4)) as played:
         played.wait_for(lambda: not played.feed.at_work and len(played.events) == 6)

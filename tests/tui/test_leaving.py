@@ -36,13 +36,15 @@ def test_staying_changes_nothing(tmp_path, slow):
             assert app.session.is_at_work
         await ask(pilot)
         app.session.stop()
+        await until(pilot, lambda: any("ended by itself" in told.message for told in app._notifications))
         await until(pilot, lambda: not isinstance(app.screen, LeaveScreen))
-        assert any("ended by itself" in notification.message for notification in app._notifications)
+        await pilot.pause(0.2)
+        assert app.current_mode == "run"
 
     drive(ChordlessApp(Settings()), SMALL, steps)
 
 
-@pytest.mark.parametrize("choice", ["keep", "stop", "kill"])
+@pytest.mark.parametrize("choice", ["keep", "stop", pytest.param("kill", marks=pytest.mark.slow)])
 def test_leaving(tmp_path, slow, choice):
     run = tmp_path / "run"
 

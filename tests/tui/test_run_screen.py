@@ -12,16 +12,17 @@ from textual.app import App
 
 from app.events import Failed, RunCommand
 from app.formats import load_graph
+from app.recording import timed_event
 from app.run_directory import created
 from app.tui import app as app_module
 from app.tui.actions import EVERYWHERE, bindings_of
 from app.tui.app import ChordlessApp
-from app.tui.feeds import timed_event
 from app.tui.messages import RunChanged, StartRun
 from app.tui.run_state import RunState
 from app.tui.screens.run import RunScreen
 from app.tui.settings import Settings
 from app.tui.widgets.chart import EvolutionChart
+from app.tui.widgets.glyphs import AsciiFilter
 from app.tui.widgets.tiles import Tile
 from kernels_ti.errors import EngineError
 from tui.pilots import LARGE, SMALL, drive, text_of
@@ -81,6 +82,9 @@ class Stage(App[None]):
 
     def on_start_run(self, message: StartRun):
         self.started.append(message.command)
+
+    def get_line_filters(self):
+        return [AsciiFilter()] if self.ascii_only else []
 
     def tell(self, state):
         self.run_state = state

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from app.events import Checkpointed, Failed, Finished, Log, Paused, Progress, Started
+from app.recording import timed_event
 from app.tui import run_state
-from app.tui.feeds import timed_event
 from app.tui.run_state import LogLine, RunState
 
 RECORDING = Path(__file__).parent / "grid-9x10.jsonl"

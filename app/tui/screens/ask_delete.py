@@ -11,9 +11,9 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
-from app.commands.terminal import bytes_text
 from app.history import RunSummary
 from app.tui.run_list import title, with_home
+from app.words import bytes_text
 
 _MOST_NAMED = 3
 

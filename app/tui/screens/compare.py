@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,18 +15,16 @@ from textual.screen import Screen
 from textual.widgets import Footer, Static
 
 from app import mailbox
-from app.commands.terminal import seconds_text, share_text, short_number
-from app.events import Event
+from app.recording import recorded
 from app.run_directory import RunDirectory
 from app.tui import run_words
 from app.tui.actions import bindings_of
-from app.tui.feeds import timed_event
 from app.tui.run_state import RunState
 from app.tui.widgets.chart import CYCLES_MEANING, PATHS_MEANING, EvolutionChart
 from app.tui.widgets.counts_table import CountsTable
-from app.tui.widgets.glyphs import plain_scroll_bars
 from app.tui.widgets.plot import Series
-from kernels_ti.errors import ChordlessError, EngineError
+from app.words import seconds_text, share_text, short_number
+from kernels_ti.errors import ChordlessError
 
 if TYPE_CHECKING:
     from app.tui.app import ChordlessApp
@@ -73,7 +71,6 @@ class CompareScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Name the parts, and begin with nothing."""
-        plain_scroll_bars(self.query_one("#compare-body"))
         self.query_one("#compare-counts").border_title = "cycles by length"
         self.query_one("#compare-body").display = False
 
@@ -146,20 +143,8 @@ def load_run(directory: Path) -> RunState:
     """
     run_directory = RunDirectory(directory)
     run_directory.command()
-    state = RunState().after(_recorded(run_directory.events))
+    state = RunState().after(recorded(run_directory.events))
     return state if mailbox.is_at_work(directory) else state.lost()
-
-
-def _recorded(path: Path) -> Iterator[tuple[float, Event]]:
-    with open(path, "rb") as stream:
-        for number, line in enumerate(stream, start=1):
-            # What a killed process has torn has no end.
-            if not line.endswith(b"\n"):
-                return
-            try:
-                yield timed_event(line)
-            except EngineError as error:
-                raise EngineError(f"{path}: line {number}: {error}") from error
 
 
 def compare_facts(first: RunState, second: RunState, *, ascii_only: bool) -> list[Fact]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from textual import work
@@ -17,27 +18,35 @@ from textual.worker import Worker, get_current_worker
 from app.cycle_index import ORDERS, CycleFilter, CycleIndex, Order, build_index
 from app.drawing import can_be_drawn, layout_of
 from app.encoder import CycleEncoder
+from app.events import RunCommand
 from app.run_cycles import FoundCycle, RunCycles, ShownCycles
-from app.tui.actions import bindings_of
-from app.tui.cycle_words import cycle_words, status_words
-from app.tui.messages import RunChanged
+from app.run_directory import RunDirectory
+from app.tui.actions import actions_of, bindings_of, key_of
+from app.tui.cycle_words import cycle_words, offer_words, status_words
+from app.tui.messages import RunChanged, StartRun
+from app.tui.run_form import listing_of, run_folder
 from app.tui.run_state import RunState
+from app.tui.screens.cycle_drawing import DrawingActions
 from app.tui.screens.cycle_questions import FilterQuestion, GoToQuestion
 from app.tui.widgets.cycle_table import CycleTable
+from app.tui.widgets.cycles_offer import CyclesOffer
 from app.tui.widgets.graph_view import GraphView
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import ChordlessError
 
 if TYPE_CHECKING:
     from app.drawing import Layout
+    from app.tui.app import ChordlessApp
 
 _SECONDS_BETWEEN_LOOKS = 1.0
 # While a run goes on, sorting takes at most one second in so many.
 _SHARE_OF_SORTING = 10
+_ACTIONS = frozenset(action.name for action in actions_of("cycles"))
 _NOTHING = "No cycles to browse yet.\n\nStart a run that lists its cycles, or open one from the history."
+_SOON = "The engine is getting ready. The cycles come here as they are found."
 
 
-class CyclesScreen(Screen[None]):
+class CyclesScreen(DrawingActions, Screen[None]):
     """The cycles that a run has listed."""
 
     BINDINGS = bindings_of("cycles")
@@ -52,7 +61,7 @@ class CyclesScreen(Screen[None]):
         self._built_at = self._build_seconds = 0.0
         self._may_build = True
         # Threads may still tell something when the screen has been taken down, so its parts are not looked up.
-        self._nothing = Static(_NOTHING, id="cycles-nothing", markup=False)
+        self._nothing = CyclesOffer(id="cycles-nothing")
         self._status = Static("", id="cycles-status", markup=False)
         self._table = CycleTable(id="cycles-table")
         self._graph_view = GraphView(id="cycles-graph")
@@ -72,7 +81,7 @@ class CyclesScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Begin to look for news."""
-        self._say("")
+        self._say(_NOTHING)
         self.set_interval(_SECONDS_BETWEEN_LOOKS, self._look)
 
     def on_screen_resume(self) -> None:
@@ -86,11 +95,34 @@ class CyclesScreen(Screen[None]):
         self._take(message.state)
 
     def _take(self, state: RunState) -> None:
-        if state.directory is not None:
-            if Path(state.directory) != self._path:
-                self.show_directory(Path(state.directory))
-        elif state.phase != "starting" and self._run is None:
-            self._say("This run keeps no cycles: start one in a run directory with 'list' to browse them.")
+        if state.options and state.options.get("output_format") != "parts":
+            self._path = self._run = None
+            self._say(*offer_words(state, self._listing_command() is not None))
+        elif state.phase == "failed" and state.directory is None:
+            self._say(_sentence(state.error or "the engine failed"))
+        elif state.directory is None:
+            self._path = self._run = None
+            self._say(_SOON if state.phase == "starting" else _NOTHING)
+        elif Path(state.directory) != self._path:
+            self.show_directory(Path(state.directory))
+
+    def _listing_command(self) -> RunCommand | None:
+        """Return what was asked of a run that is over and whose cycles were not kept; None if nobody knows."""
+        session = getattr(self.app, "session", None)
+        if session is None or session.is_at_work:
+            return None
+        command: RunCommand | None = session.command
+        if command is None and session.directory is not None:
+            with contextlib.suppress(ChordlessError):
+                command = RunDirectory(session.directory).command()
+        return None if command is None or command.graph == "-" else command
+
+    def on_cycles_offer_taken(self) -> None:
+        """Search again, with the cycles kept; they come here."""
+        command = self._listing_command()
+        if command is not None:
+            runs_folder = cast("ChordlessApp", self.app).settings.runs_folder
+            self.post_message(StartRun(listing_of(command, run_folder(runs_folder, command.graph)), show="cycles"))
 
     # Which run
 
@@ -144,11 +176,12 @@ class CyclesScreen(Screen[None]):
         self._graph_view.show_graph(graph, layout, caption)
         self._light(self._table.chosen)
 
-    def _say(self, text: str | None) -> None:
-        """Show a text in place of the cycles; None shows the cycles, and "" says that there are none yet."""
+    def _say(self, text: str | None, button: str = "") -> None:
+        """Show a text in place of the cycles, perhaps with a button; None shows the cycles."""
         self.set_class(text is None, "-browsing")
+        self.refresh_bindings()
         if text is not None:
-            self._nothing.update(text or _NOTHING)
+            self._nothing.say(text, button)
 
     # News of a run that goes on
 
@@ -188,7 +221,8 @@ class CyclesScreen(Screen[None]):
         elif self._may_build and not self._is_at_work("index"):
             waited = time.monotonic() - self._built_at
             if waited >= _SHARE_OF_SORTING * self._build_seconds:
-                self._build(self._index.chosen, self._index.order, keep_cursor=True)
+                # Who is at the top wants to see what comes to the top.
+                self._build(self._index.chosen, self._index.order, keep_cursor=self._table.cursor > 0)
         self._update_status()
 
     # Which cycles, and in which order
@@ -270,6 +304,10 @@ class CyclesScreen(Screen[None]):
 
     # What is seen
 
+    def on_cycle_table_heading_clicked(self) -> None:
+        """Sort, as its key does."""
+        self.action_sort()
+
     def on_cycle_table_chosen(self, message: CycleTable.Chosen) -> None:
         """Light the chosen cycle."""
         self._light(message.cycle)
@@ -282,9 +320,14 @@ class CyclesScreen(Screen[None]):
     def _update_status(self) -> None:
         if self._run is not None:
             separator = " | " if self._ascii_only else " · "
-            self._status.update(status_words(self._run, self._index, self._work, separator))
+            key = key_of(self, "cycles.sort")
+            self._status.update(status_words(self._run, self._index, self._work, separator, key))
 
     # Actions
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer what is done with cycles only where there are some."""
+        return self._run is not None or action not in _ACTIONS
 
     def action_go_to(self) -> None:
         """Ask for a number and go there."""
@@ -342,42 +385,6 @@ class CyclesScreen(Screen[None]):
         self.app.copy_to_clipboard(line)
         shown = line if len(line) <= 60 else line[:59] + ("..." if self._ascii_only else "…")
         self.notify(shown, title=f"Cycle {cycle.position + 1:,} copied", markup=False)
-
-    def action_drawing(self) -> None:
-        """Show or hide the drawing."""
-        self.toggle_class("-no-drawing")
-
-    def action_alone(self) -> None:
-        """Draw the cycle alone, or in the graph."""
-        self._graph_view.set_alone(not self._graph_view.is_alone)
-
-    def action_zoom_in(self) -> None:
-        """Magnify the drawing."""
-        self._graph_view.zoom(1)
-
-    def action_zoom_out(self) -> None:
-        """Show more of the graph."""
-        self._graph_view.zoom(-1)
-
-    def action_fit(self) -> None:
-        """Show the whole graph."""
-        self._graph_view.fit()
-
-    def action_pan_left(self) -> None:
-        """Look further to the left."""
-        self._graph_view.pan_by_share(-1, 0)
-
-    def action_pan_right(self) -> None:
-        """Look further to the right."""
-        self._graph_view.pan_by_share(1, 0)
-
-    def action_pan_up(self) -> None:
-        """Look further up."""
-        self._graph_view.pan_by_share(0, -1)
-
-    def action_pan_down(self) -> None:
-        """Look further down."""
-        self._graph_view.pan_by_share(0, 1)
 
     # Parts
 

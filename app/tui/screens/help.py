@@ -26,6 +26,7 @@ _TITLES = {
     "cycles": "Cycles",
     "runs": "Runs",
     "compare": "Two runs side by side",
+    "batch": "Batch",
 }
 
 _CHART = """\

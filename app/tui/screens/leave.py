@@ -40,6 +40,7 @@ class LeaveScreen(ModalScreen["str | None"]):
         super().__init__()
         self._session = session
         self._is_leaving = False
+        self._has_answered = False
 
     def compose(self) -> ComposeResult:
         """Put the question together."""
@@ -65,7 +66,7 @@ class LeaveScreen(ModalScreen["str | None"]):
         elif event.button.id == "kill":
             self._is_leaving = True
             self._session.kill()
-            self.dismiss(self._way_on())
+            self._answer(self._way_on())
         elif not self._is_leaving:
             self._is_leaving = True
             self._show_only("kill")
@@ -75,12 +76,18 @@ class LeaveScreen(ModalScreen["str | None"]):
     def action_stay(self) -> None:
         """Go back to the dashboard."""
         if not self._is_leaving:
-            self.dismiss(None)
+            self._answer(None)
 
     def _look(self) -> None:
         if not self._is_leaving and not self._session.is_at_work:
             self.app.notify("The search has ended by itself.")
-            self.dismiss(None)
+            self._answer(None)
+
+    def _answer(self, words: str | None) -> None:
+        # It is taken down a moment later; a second answer would take down what is below.
+        if not self._has_answered:
+            self._has_answered = True
+            self.dismiss(words)
 
     def _show_only(self, name: str) -> None:
         for button in self.query(Button):
@@ -102,7 +109,7 @@ class LeaveScreen(ModalScreen["str | None"]):
         except ChordlessError as error:
             self.app.notify(str(error), severity="error", timeout=15)
             words = None
-        self.dismiss(words)
+        self._answer(words)
 
     async def _go_on(self) -> str:
         directory, command = self._session.directory, self._session.command

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on, work
 from textual.app import ComposeResult
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Button, Footer, Input, Static
 
-from app.tui.actions import bindings_of
+from app.tui.actions import bindings_of, link_to
 from app.tui.messages import StartRun
 from app.tui.run_form import (
     LENGTHS,
@@ -49,7 +50,7 @@ _LABELS = {field.name: field.label for field in (*LENGTHS, *RESOURCES)} | {"dire
 class NewScreen(Screen[None]):
     """The form for a new run."""
 
-    BINDINGS = bindings_of("new")
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("new"), link_to("show_batch")]
     AUTO_FOCUS = "#graph"
 
     def __init__(self) -> None:

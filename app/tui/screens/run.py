@@ -17,12 +17,11 @@ from textual.widgets import Footer, Static
 
 from app.run_directory import RunDirectory
 from app.tui import run_words
-from app.tui.actions import ACTIONS, bindings_of
+from app.tui.actions import bindings_of, key_of
 from app.tui.messages import RunChanged, StartRun
 from app.tui.run_state import RunState
 from app.tui.widgets.chart import EvolutionChart, run_series
 from app.tui.widgets.event_log import EventLog
-from app.tui.widgets.glyphs import plain_scroll_bars
 from app.tui.widgets.histogram import Histogram
 from app.tui.widgets.tiles import Tile
 from kernels_ti.errors import ChordlessError
@@ -79,7 +78,6 @@ class RunScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Name the parts."""
-        plain_scroll_bars(self.query_one("#run-rest"))
         self.query_one("#run-chart").border_title = "evolution"
         self.query_one("#run-histogram").border_title = "cycles by length"
         self.query_one("#run-log").border_title = "log"
@@ -128,7 +126,7 @@ class RunScreen(Screen[None]):
         if session is None or state is None:
             self._say_why_not(self._no_run())
         elif session.is_at_work:
-            pause = "it is paused: " + self.key_of("run.pause") + " lets it go on" if state.phase == "paused" else ""
+            pause = "it is paused: " + key_of(self, "run.pause") + " lets it go on" if state.phase == "paused" else ""
             self._say_why_not(f"The run is at work{', ' if not pause else '; '}{pause or 'nothing is to be resumed'}.")
         elif state.reason == "complete":
             self._say_why_not("The search is complete: nothing is left to do.")
@@ -155,13 +153,6 @@ class RunScreen(Screen[None]):
     def action_scale(self) -> None:
         """Change the scale of the chart."""
         self.query_one(EvolutionChart).toggle_scale()
-
-    def key_of(self, action_id: str) -> str:
-        """Return the key of an action, as it is written on it."""
-        for active in self.active_bindings.values():
-            if active.binding.id == action_id:
-                return self.app.get_key_display(active.binding)
-        return next(action.keys.split(",")[0].upper() for action in ACTIONS if action.id == action_id)
 
     # What is shown
 
@@ -203,7 +194,7 @@ class RunScreen(Screen[None]):
             self._write("#run-nothing-words", Content(self._no_run()), layout=True)
             return
         self._write("#run-phase", self._phase_line(state))
-        trouble = run_words.trouble_words(state, self.key_of("run.resume"), self.key_of("everywhere.show_new"))
+        trouble = run_words.trouble_words(state, key_of(self, "run.resume"), key_of(self, "everywhere.show_new"))
         self._write("#run-trouble", Content(trouble), layout=True)
         self._reveal("#run-trouble", bool(trouble))
         for name, (_, words, _) in _TILES.items():
@@ -229,7 +220,7 @@ class RunScreen(Screen[None]):
             (words.text(ascii_only=self._app.ascii_only), f"bold {words.colour}"),
         ]
         if self._frozen:
-            parts += [gap, (f" VIEW FROZEN, {self.key_of('run.freeze')} lets it go ", "bold reverse $text-warning")]
+            parts += [gap, (f" VIEW FROZEN, {key_of(self, 'run.freeze')} lets it go ", "bold reverse $text-warning")]
         if self._asked is not None:
             parts += [gap, (f"{self._asked[0]} ...", "$text-warning")]
         for text in (run_words.graph_words(state), run_words.device_words(state)):
@@ -240,7 +231,7 @@ class RunScreen(Screen[None]):
     # Why not
 
     def _no_run(self) -> str:
-        new, runs = self.key_of("everywhere.show_new"), self.key_of("everywhere.show_runs")
+        new, runs = key_of(self, "everywhere.show_new"), key_of(self, "everywhere.show_runs")
         return f"No run is shown. {new} begins one, {runs} opens an earlier one."
 
     def _controlled(self, what: str) -> RunSession | None:

@@ -8,10 +8,10 @@ from textual.timer import Timer
 from textual.worker import get_current_worker
 
 from app.commands.options import ARCHES
-from app.commands.terminal import bytes_text
 from app.events import DeviceReport
 from app.tui import probing
 from app.tui.widgets.choice import Choice
+from app.words import bytes_text
 
 _WITHOUT_PROBE = {
     "auto": "the CPU, or CUDA if it is here and worth it",

@@ -9,8 +9,6 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from app.tui.widgets.glyphs import plain_scroll_bars
-
 _HEADINGS = ("length", "cycles A", "cycles B", "B - A")
 
 
@@ -23,10 +21,6 @@ class CountsTable(ScrollView, can_focus=True):
         super().__init__(id=id)
         self._rows: list[tuple[str, str, str, str]] = []
         self._widths: tuple[int, ...] = ()
-
-    def on_mount(self) -> None:
-        """Take up what the user wants of characters."""
-        plain_scroll_bars(self)
 
     def show(self, first: dict[int, int], second: dict[int, int]) -> None:
         """Show the cycles by length of both."""

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import ClassVar
 
 from rich.cells import cell_len, set_cell_size
+from textual import events
 from textual.message import Message
 
 from app.run_cycles import FoundCycle
@@ -46,6 +47,9 @@ class CycleTable(LineTable[FoundCycle]):
             super().__init__()
             self.cycle = cycle
 
+    class HeadingClicked(Message):
+        """The line above the cycles was clicked."""
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._names: Sequence[str] = ()
@@ -76,6 +80,11 @@ class CycleTable(LineTable[FoundCycle]):
         self._number_width = max(len(f"{len(lines) if largest is None else largest:,}"), len("number"))
         self._sorted_by_length = mark
         super().show(lines, cursor=cursor, more=more)
+
+    def on_click(self, event: events.Click) -> None:
+        """Tell of a click on the heading; those on lines have been seen to."""
+        if event.y == 0:
+            self.post_message(self.HeadingClicked())
 
     def tell(self, row: FoundCycle | None) -> None:
         """Post which cycle is chosen."""

@@ -14,7 +14,6 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from app.tui.run_state import LogLine
-from app.tui.widgets.glyphs import plain_scroll_bars
 
 # What a driver sends to colour a terminal, and everything else that is no letter.
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x1f\x7f-\x9f]")
@@ -34,10 +33,6 @@ class EventLog(ScrollView, can_focus=True):
         self._log: tuple[LogLine, ...] = ()
         self._rows: list[tuple[str, str]] = []
         self._width = 0
-
-    def on_mount(self) -> None:
-        """Take up what the user wants of characters."""
-        plain_scroll_bars(self)
 
     def show(self, log: tuple[LogLine, ...]) -> None:
         """Show these lines."""

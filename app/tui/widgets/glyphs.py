@@ -2,31 +2,53 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+import unicodedata
+from functools import lru_cache
 
-from textual.scrollbar import ScrollBarRender
+from rich.cells import cell_len
+from rich.segment import Segment
+from textual.color import Color
+from textual.filter import LineFilter
 from textual.widget import Widget
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
+_STAND_INS = {"…": ".", "·": "|", "•": "*", "●": "*", "▶": ">", "▼": "v", "▲": "^", "🔎": ">", "─": "-", "│": "|"}
 
 
-class AsciiScrollBar(ScrollBarRender):
-    """A scroll bar that is drawn of blanks, with no fractions of blocks at its ends."""
+class AsciiFilter(LineFilter):
+    """Puts ASCII in the place of what Textual draws itself: borders, icons, the ends of scroll bars.
 
-    VERTICAL_BARS: ClassVar[list[str]] = [" "] * 8
-    HORIZONTAL_BARS: ClassVar[list[str]] = [" "] * 8
+    Our own widgets have better ASCII forms; this one is for all the rest, so that not one other character is drawn.
+    """
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """Return the segments of a line, as wide as before."""
+        return [
+            segment if segment.text.isascii() else Segment(_plain(segment.text), segment.style, segment.control)
+            for segment in segments
+        ]
+
+
+@lru_cache(4096)
+def _plain(text: str) -> str:
+    return "".join(letter if letter.isascii() else _plain_letter(letter) for letter in text)
+
+
+def _plain_letter(letter: str) -> str:
+    name = unicodedata.name(letter, "")
+    if name.startswith("BOX DRAWINGS"):
+        known = "-" if name.endswith("HORIZONTAL") else "|" if name.endswith("VERTICAL") else "+"
+    elif "BLOCK" in name or "QUADRANT" in name or "EIGHTH" in name:
+        # Hints of an edge, which the colours show as well.
+        known = " "
+    else:
+        known = _STAND_INS.get(letter, "?")
+    return known.ljust(cell_len(letter))[: cell_len(letter)]
 
 
 def is_ascii(widget: Widget) -> bool:
     """Say whether the user wants ASCII alone."""
     return bool(getattr(widget.app, "ascii_only", False))
-
-
-def plain_scroll_bars(widget: Widget) -> None:
-    """Let the scroll bars of a widget be drawn without fractions of blocks, if the user wants ASCII alone."""
-    if is_ascii(widget):
-        for scroll_bar in (widget.vertical_scrollbar, widget.horizontal_scrollbar):
-            scroll_bar.renderer = AsciiScrollBar  # type: ignore[misc]
 
 
 def bar(share: float, width: int, *, ascii_only: bool) -> str:

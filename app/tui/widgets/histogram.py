@@ -9,7 +9,7 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from app.tui.widgets.glyphs import bar, is_ascii, plain_scroll_bars
+from app.tui.widgets.glyphs import bar, is_ascii
 
 _LONGEST_BAR = 60
 
@@ -25,10 +25,6 @@ class Histogram(ScrollView, can_focus=True):
         self._largest = 1
         self._count_width = len("cycles")
         self._length_width = len("length")
-
-    def on_mount(self) -> None:
-        """Take up what the user wants of characters."""
-        plain_scroll_bars(self)
 
     def show(self, cycles_by_length: dict[int, int]) -> None:
         """Show these counts."""

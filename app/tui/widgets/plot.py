@@ -14,6 +14,7 @@ _UNITS = ("", "k", "M", "G", "T", "P")
 # The dots of a braille character, by column and row.
 _DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
 _DASH = 4
+_COLUMNS_BETWEEN_MARKERS = 6
 # Where a point of one run and one of the other have the same place.
 _BOTH, _ASCII_BOTH = "◉", "8"
 
@@ -166,8 +167,14 @@ class _Canvas:
                 if not (look.dashed and step // _DASH % 2):
                     self._dot(dot, look, part)
             markers, letter = (points if look.marker else ()), look.marker
+        # Where markers would touch one another, some of them are enough to tell the curve, and do not hide it.
+        gap = 1 if self._ascii or self.width >= 2 * len(points) else _COLUMNS_BETWEEN_MARKERS
+        marked = -gap
         for x, y in markers:
             cell = (round(x * (self.width - 1)), _cell(y, self._height))
+            if cell[0] < marked + gap:
+                continue
+            marked = cell[0]
             if self._letters.get(cell, letter) not in (letter, *_LINE_LETTERS):
                 self._letter(cell, _ASCII_BOTH if self._ascii else _BOTH, TEXT)
             else:

@@ -1,0 +1,47 @@
+"""The recording of a run: events, each with the wall-clock time at which it was heard of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from app.events import Event, event_from_json
+from kernels_ti.errors import EngineError
+
+
+def recorded(path: Path) -> Iterator[tuple[float, Event]]:
+    """Yield time and event of each line; what a killed process has torn is left out.
+
+    Raises
+    ------
+    EngineError
+        If the file cannot be read, or a line is no event.
+    """
+    try:
+        with open(path, "rb") as stream:
+            for number, line in enumerate(stream, start=1):
+                # What a killed process has torn has no end.
+                if not line.endswith(b"\n"):
+                    return
+                try:
+                    yield timed_event(line)
+                except EngineError as error:
+                    raise EngineError(f"{path}: line {number}: {error}") from error
+    except OSError as error:
+        raise EngineError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def timed_event(line: bytes) -> tuple[float, Event]:
+    """Return the time and the event of a line of a recording.
+
+    Raises
+    ------
+    EngineError
+        If it is no such line.
+    """
+    event = event_from_json(line)
+    when = json.loads(line).get("time")
+    if not isinstance(when, (int, float)):
+        raise EngineError("it does not say when it was recorded")
+    return float(when), event

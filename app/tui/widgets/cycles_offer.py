@@ -1,0 +1,50 @@
+"""What stands where the cycles would be, as long as there are none: why, and how to get some."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Center, Vertical
+from textual.message import Message
+from textual.widgets import Button, Static
+
+
+class CyclesOffer(Vertical):
+    """A text and, where there is something to be done, a button.
+
+    Parameters
+    ----------
+    id : str, optional
+    """
+
+    class Taken(Message):
+        """The button was pressed."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        # Threads may still tell something when the screen has been taken down, so the parts are not looked up.
+        self._words = Static("", markup=False)
+        self._button = Button("", variant="primary")
+        self._button.display = False
+        self._said = ("", "")
+
+    def compose(self) -> ComposeResult:
+        """Put the parts together."""
+        yield self._words
+        with Center():
+            yield self._button
+
+    def say(self, text: str, button: str = "") -> None:
+        """Show a text, and a button if it has a label."""
+        if (text, button) == self._said:
+            return
+        self._said = (text, button)
+        self._words.update(text)
+        self._button.label = button.replace("[", r"\[")
+        self._button.display = bool(button)
+        if button:
+            self._button.focus()
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        """Tell the screen."""
+        event.stop()
+        self.post_message(self.Taken())

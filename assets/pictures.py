@@ -1,0 +1,87 @@
+"""Draw the README's pictures of the dashboard: ``python assets/pictures.py [NAME...]`` writes ``assets/screens/*.png``.
+
+The runs in them were recorded (``tests/tui/recorded``); the listing alone is made anew, by one thread, so that its
+cycles come in the same order each time. Needs ``rsvg-convert`` (Debian: librsvg2-bin), the font DejaVu Sans Mono
+(fonts-dejavu-core) and Pillow.
+"""
+
+import io
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from tui.scenes import Home, home_folder, picture_of  # noqa: E402
+
+FOLDER = ROOT / "assets" / "screens"
+# As large as what they show, and as few columns as that takes: a page of the README is narrow.
+SIZES = {
+    "new": (100, 25),
+    "run": (120, 40),
+    "cycles": (100, 30),
+    "runs": (100, 18),
+    "compare": (120, 36),
+    "batch": (100, 30),
+    "help": (100, 36),
+}
+# With it, the characters of DejaVu Sans Mono are as wide as Textual's cells; rsvg-convert does not stretch text.
+_FONT_PIXELS = 12.2 / (1233 / 2048)
+_COLOURS = 255
+
+
+def main(names: list[str]) -> None:
+    """Write these pictures, or all."""
+    unknown = set(names) - set(SIZES)
+    if unknown:
+        sys.exit(f"no picture is called {min(unknown)}; there are {', '.join(SIZES)}")
+    FOLDER.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, home_folder(Path(folder) / "ada") as home:
+        for name in names or SIZES:
+            if name == "cycles":
+                list_cycles(home)
+            path = FOLDER / f"{name}.png"
+            path.write_bytes(rasterized(picture_of(name, SIZES[name], home)))
+            print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1000:.0f} kB")
+
+
+def list_cycles(home: Home) -> None:
+    """Put the cycles of Grid 7x10 where the recorded run has listed them."""
+    made = home.path / "listing"
+    command = ["list", "grid:7x10", "-o", f"{made}/", "--arch", "cpu", "--threads", "1", "--quiet"]
+    subprocess.run([sys.executable, "-m", "app", *command], cwd=ROOT, check=True)
+    for name in ("cycles", "checkpoint"):
+        shutil.move(made / name, home.listing / name)
+
+
+def rasterized(svg: str) -> bytes:
+    """Return a picture of Textual's as PNG, as a browser would draw it."""
+    # Of the three dots few would guess that they are the buttons of a window.
+    svg = re.sub(r"<circle [^>]*/>", "", svg)
+    # rsvg-convert drops leading blanks that it is not told to keep.
+    svg = svg.replace("<text ", '<text xml:space="preserve" ').replace("&#160;", " ")
+    svg = svg.replace("font-size: 20px", f"font-size: {_FONT_PIXELS:.3f}px")
+    svg = svg.replace("Fira Code, monospace", "DejaVu Sans Mono").replace("arial", "DejaVu Sans")
+    drawn = subprocess.run(["rsvg-convert"], input=svg.encode(), stdout=subprocess.PIPE, check=True).stdout
+    image = Image.open(io.BytesIO(drawn))
+    plain = image.convert("RGB")
+    # The commonest colours stay what they are, be it only those of thin curves; what is between them is blurred edges.
+    commonest = sorted(plain.getcolors(plain.width * plain.height), reverse=True)[:_COLOURS]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([part for _, colour in commonest for part in colour])
+    smaller = plain.quantize(palette=palette, dither=Image.Dither.NONE)
+    # The corners are round.
+    smaller.paste(_COLOURS, mask=image.getchannel("A").point(lambda alpha: 255 * (alpha < 128)))
+    written = io.BytesIO()
+    smaller.save(written, "PNG", optimize=True, transparency=_COLOURS)
+    return written.getvalue()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

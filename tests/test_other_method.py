@@ -1,0 +1,57 @@
+"""The line that says that a count along a boundary would finish what a search did not."""
+
+from __future__ import annotations
+
+import pytest
+from program import chordless
+
+from app.commands.other_method import other_method
+from app.events import Finished, RunCommand
+
+SEARCH = ("count", "grid:6x10", "--arch", "reference", "--limit", "3")
+LINE = "`chordless count grid:6x10 --method boundary` would count them all in about 1 s\n"
+
+
+def stopped(n=60, share=0.001, reason="timeout"):
+    return Finished(reason, "g", n, 0, 0, 9, {4: 9}, 9, 1, {3: 9}, 0, 0, "cpu", "a CPU", 0.5, 2.0, 2.5, share=share)
+
+
+def test_a_stopped_count_names_the_other_method():
+    done = chordless(*SEARCH)
+    assert (done.returncode, done.stderr) == (4, LINE)
+
+
+def test_nothing_is_said_to_who_wants_quiet():
+    done = chordless(*SEARCH, "-q")
+    assert (done.returncode, done.stderr) == (4, "")
+
+
+def test_a_graph_from_standard_input_is_not_read_again():
+    edges = chordless("generate", "grid:6x10").stdout
+    done = chordless("count", "-", *SEARCH[2:], input=edges)
+    assert (done.returncode, done.stderr) == (4, "")
+
+
+def test_the_line_keeps_what_is_looked_for_and_drops_how_it_was_searched(tmp_path):
+    path = tmp_path / "my grid.txt"
+    assert chordless("generate", "grid:6x10", "-o", path).returncode == 0
+    command = RunCommand(
+        str(path), 0.0, arch="cuda", threads=2, max_length=20, limit=9, simplify=True, avoid=("0,1",), expansion="paper"
+    )
+    line = f"`chordless count '{path}' --max-length 20 --method boundary --avoid 0,1 --simplify` would count them all"
+    assert (other_method(command, stopped()) or "").startswith(line)
+
+
+@pytest.mark.parametrize(
+    ("command", "finished"),
+    [
+        (RunCommand("grid:6x10", 0.0), stopped(share=0.9)),  # the search itself would have been done before
+        (RunCommand("grid:6x10", 0.0), stopped(reason="complete")),
+        (RunCommand("grid:6x10", 0.0), stopped(n=10**6)),  # too long to be read again
+        (RunCommand("grid:6x10", 0.0, part=(1, 2)), stopped()),
+        (RunCommand("grid:6x10", 0.0, per_edge=True), stopped()),
+        (RunCommand("gnp:80,0.1,1", 0.0), stopped()),  # no small boundary
+    ],
+)
+def test_nothing_is_said_where_it_would_not_help(command, finished):
+    assert other_method(command, finished) is None

@@ -1,0 +1,428 @@
+"""The Batch screen: the file of lines, the form, a batch with a real engine, and what comes after it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+
+import pytest
+from textual.widgets import Button, Static
+
+from app.batch.output import FIELDS, encoded, read_lines
+from app.client import Engine
+from app.tui.app import ChordlessApp
+from app.tui.batch_form import BatchQuestion, plan_of, source_of
+from app.tui.batch_lines import LineIndex, is_batch_file, line_count
+from app.tui.screens.batch import BatchScreen
+from app.tui.screens.batch_questions import AskResume, LeaveBatch
+from app.tui.settings import Settings
+from app.tui.widgets.batch_form import BatchForm
+from app.tui.widgets.batch_table import BatchTable
+from tui.pilots import LARGE, SMALL, drive, text_of, until
+
+SIZES = pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "160x50"])
+TRIANGLE = b"Bw"
+
+
+def line(graph, status="complete", **more):
+    """Return a line of a batch as its engine writes it."""
+    values = dict.fromkeys(FIELDS)
+    values.update(graph=graph, status=status, min_length=3, hash="unreadable-0" if status == "error" else "0" * 32)
+    if status != "error":
+        values.update(n=9, m=12, total=1234, by_length={"3": 1000, "8": 234}, seconds={"enumerate": 0.25})
+    return encoded({**values, **more})
+
+
+def error(graph, why="no such thing"):
+    return line(graph, "error", error=f"{graph}:4: {why}")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty current folder."""
+    path = tmp_path / "work"
+    path.mkdir()
+    monkeypatch.chdir(path)
+    return path
+
+
+@pytest.fixture
+def written(folder):
+    """The file of a batch that was written elsewhere: of a hundred graphs the 51st failed and the 76th was stopped."""
+    lines = [line(f"all.g6:{i}") for i in range(1, 101)]
+    lines[50], lines[75] = error("webs/bad.net"), line("grid:9x9", "timeout")
+    (folder / "out.jsonl").write_bytes(b"".join(lines))
+    return folder / "out.jsonl"
+
+
+def watch(steps, size=SMALL, **more):
+    """Take `steps` on the Batch screen; return the app."""
+    app = ChordlessApp(Settings(), **more)
+
+    async def show_and_go(pilot):
+        if "batch" in more:
+            await until(pilot, lambda: isinstance(app.screen, BatchScreen) and len(app.screen._lines or ()) > 0)
+        else:
+            await pilot.press("f6")
+            await until(pilot, lambda: isinstance(app.screen, BatchScreen))
+        await until(pilot, lambda: app.screen.query_one(BatchForm).plan is not None)
+        await pilot.pause()
+        return await steps(pilot, app.screen)
+
+    drive(app, size, show_and_go)
+    return app
+
+
+async def fill(pilot, graphs=None, output=None):
+    """Put texts into the form, and wait until it is known what they mean."""
+    form = pilot.app.screen.query_one(BatchForm)
+    form.put(graphs=graphs, output=output)
+    await pilot.pause()
+    await until(pilot, lambda: form.plan is not None)
+    await pilot.pause()
+    return form.plan
+
+
+def numbers(app):
+    """Return the numbers of the lines that are shown."""
+    words = [row.replace("▶", " ").replace(">", " ").split() for row in text_of(app).splitlines()]
+    return [int(row[0]) for row in words if len(row) > 3 and row[0].isdecimal() and row[1] in "✔■✘OK[]!!"]
+
+
+def shown(screen, name):
+    return str(screen.query_one(name, Static).content)
+
+
+# The file
+
+
+def test_the_index_follows_a_file_that_grows_and_one_that_is_cut_off(tmp_path):
+    path = tmp_path / "out.jsonl"
+    index = LineIndex(str(path))
+    assert not index.look()
+    path.write_bytes(line("a") + error("b") + line("c")[:40])
+    assert index.look()
+    before = index.lines()
+    assert [found.graph for found in before.read(0, 9)] == ["a", "b"]
+    assert not index.look()
+    with open(path, "ab") as stream:
+        stream.write(line("c")[40:] + line("d", "limit") + b'{"graph": "torn\n' + line("e"))
+    assert index.look()
+    lines = index.lines()
+    assert len(before) == 2
+    assert (len(lines), lines.failed, lines.stopped) == (6, 1, 1)
+    assert lines.generation == before.generation
+    assert [found.status for found in lines.read(0, 9)] == [
+        "complete",
+        "error",
+        "complete",
+        "limit",
+        "damaged",
+        "complete",
+    ]
+    first = lines.failures_first()
+    assert [found.graph for found in first.read(0, 3)] == ["b", "d", "a"]
+    assert [first.place_of(position) for position in (1, 3, 0)] == [0, 1, 2]
+    path.write_bytes(line("a") + line("B") + line("C") + line("D") + line("E") + line("F") + line("G"))
+    while index.look():
+        pass
+    assert [found.graph for found in index.lines().read(0, 9)] == ["a", "B", "C", "D", "E", "F", "G"]
+    assert index.lines().generation > lines.generation
+    path.unlink()
+    assert index.look()
+    assert len(index.lines()) == 0
+
+
+def test_lines_longer_than_what_is_read_at_once_are_found(tmp_path, monkeypatch):
+    monkeypatch.setattr("app.tui.batch_lines._BYTES_AT_ONCE", 300)
+    path = tmp_path / "out.jsonl"
+    names = [f"{i}" * (1 + 400 * (i % 3)) for i in range(3000)]
+    path.write_bytes(b"".join(error(name) if i % 7 == 0 else line(name) for i, name in enumerate(names)))
+    index = LineIndex(str(path))
+    while index.look():
+        pass
+    lines = index.lines()
+    assert [found.graph for found in lines.read(0, 3000)] == names
+    assert lines.failed == len(range(0, 3000, 7))
+    assert line_count(str(path)) == 3000
+
+
+def test_a_name_cannot_pass_for_a_status(tmp_path):
+    path = tmp_path / "out.jsonl"
+    path.write_bytes(line("a", name='"status": "error"') + line("b", name='\\"status": "error"'))
+    index = LineIndex(str(path))
+    index.look()
+    assert index.lines().failed == 0
+
+
+def test_files_of_batches_are_told_from_others(folder, written):
+    (folder / "events.jsonl").write_text('{"event": "started"}\n')
+    assert is_batch_file("out.jsonl")
+    assert not is_batch_file("events.jsonl")
+    assert line_count("events.jsonl") is None
+    assert line_count("out.jsonl") == 100
+
+
+# What is typed
+
+
+@pytest.mark.parametrize(
+    ("graphs", "output", "graphs_fault", "output_fault"),
+    [
+        ("grid:3x3 'all.g6", "new.jsonl", "a quotation mark has no partner", None),
+        ("nosuch*.net", "new.jsonl", "no file matches this pattern", None),
+        ("grid:3x3 grid:3x3", "new.jsonl", "given twice", None),
+        ("-", "new.jsonl", "standard input is the keyboard", None),
+        ("no.toml", "new.jsonl", "no.toml: cannot be read", None),
+        ("grid:3x3", "", None, "name a file"),
+        ("grid:3x3", ".", None, "this is a folder"),
+        ("grid:3x3", "new.csv", None, "FILE.jsonl"),
+        ("grid:3x3", "no/new.jsonl", None, "there is no folder"),
+        ("grid:3x3", "all.g6", None, "no file of a batch"),
+        ("grid:3x3 *.g6", "out.jsonl", None, None),
+    ],
+)
+def test_mistakes_are_found_before_the_start(folder, written, graphs, output, graphs_fault, output_fault):
+    (folder / "all.g6").write_bytes(TRIANGLE + b"\n" + TRIANGLE)
+    plan = plan_of(BatchQuestion(graphs, output))
+    for fault, wanted in ((plan.graphs_fault, graphs_fault), (plan.output_fault, output_fault)):
+        assert (fault is None) == (wanted is None)
+        assert wanted is None or wanted in fault
+    assert plan.can_start == (graphs_fault is None and output_fault is None)
+    if plan.can_start:
+        assert plan.graphs_words == "2 inputs, 3 graphs"
+        assert plan.output_words == "100 lines so far"
+
+
+def test_a_manifest_is_read(folder):
+    (folder / "jobs.toml").write_text('[[jobs]]\ngraph = ["grid:3x3", "grid:4x4"]\nmax_length = 8\n')
+    plan = plan_of(BatchQuestion("jobs.toml", "new.jsonl"))
+    assert [(job.graph, job.max_length) for job in plan.jobs] == [("grid:3x3", 8), ("grid:4x4", 8)]
+
+
+def test_the_graph_of_a_line_is_named_for_the_engine(folder):
+    (folder / "all.g6").write_bytes(TRIANGLE)
+    assert source_of("all.g6:12") == str(folder / "all.g6:12")
+    assert source_of("all.g6") == str(folder / "all.g6")
+    assert source_of("complete:12") == "complete:12"
+
+
+# The screen
+
+
+@SIZES
+def test_an_empty_screen_says_how_to_begin_and_mistakes_stand_beside_the_field(folder, size):
+    async def steps(pilot, screen):
+        assert "Then press Start." in text_of(pilot.app)
+        assert "a new file" in text_of(pilot.app)
+        assert screen.query_one("#batch-start", Button).disabled
+        await fill(pilot, graphs="nosuch*.net")
+        (row,) = [row for row in text_of(pilot.app).splitlines() if "! nosuch" in row]
+        assert row.strip().startswith("Graphs")
+        await pilot.press("ctrl+r", "enter")
+        assert screen.focused.id == "batch-graphs"
+        await fill(pilot, graphs="grid:3x3", output="nowhere/x.jsonl")
+        await pilot.press("ctrl+r")
+        assert screen.focused.id == "batch-output"
+        await fill(pilot, output="x.jsonl")
+        assert "1 input" in text_of(pilot.app)
+        assert not screen.query_one("#batch-start", Button).disabled
+        assert pilot.app.batch is None
+
+    watch(steps, size)
+
+
+@pytest.mark.parametrize(
+    ("size", "ascii_only"), [(SMALL, True), (LARGE, False)], ids=["80x24, ascii", "160x50, unicode"]
+)
+def test_an_earlier_batch_is_looked_at_with_its_failures_first(written, size, ascii_only):
+    async def steps(pilot, screen):
+        app = pilot.app
+        assert "100 graphs in out.jsonl  1 failed  1 stopped by a limit" in text_of(app)
+        rows = numbers(app)
+        assert rows == list(range(1, len(rows) + 1))
+        await pilot.press("end")
+        await until(pilot, lambda: numbers(app)[-1] == 100)
+        await pilot.press("f", "home")
+        await until(pilot, lambda: numbers(app)[:4] == [51, 76, 1, 2])
+        text = text_of(app)
+        assert ("!! error" if ascii_only else "✘ error") in text
+        assert ("[] timeout" if ascii_only else "■ timeout") in text
+        assert ("OK complete" if ascii_only else "✔ complete") in text
+        assert "line 4: no such thing" in text
+        assert shown(screen, "#batch-detail") == "webs/bad.net\n! webs/bad.net:4: no such thing"
+        await pilot.press("down")
+        assert "stopped by its timeout: lower bounds\nby length  3: 1,000  8: 234" in shown(screen, "#batch-detail")
+        await pilot.press("f")
+        assert screen.query_one(BatchTable).cursor == 75
+        await pilot.press("home")
+        await until(pilot, lambda: numbers(app)[0] == 1)
+        await pilot.click(BatchTable, offset=(20, 4))
+        await pilot.pause()
+        assert screen.query_one(BatchTable).chosen.position == 3
+        assert not ascii_only or text_of(app).isascii()
+
+    watch(steps, size, batch=str(written), ascii_only=ascii_only)
+
+
+def test_the_table_follows_a_file_that_another_writes_and_the_cursor_stays_on_its_graph(written):
+    async def steps(pilot, screen):
+        await pilot.press("f", "home", "down", "down", "down")
+        chosen = screen.query_one(BatchTable).chosen
+        assert chosen.graph == "all.g6:2"
+        with open(written, "ab") as stream:
+            stream.write(b"".join(error(f"late-{i}") for i in range(200)))
+        await until(pilot, lambda: len(screen._lines) == 300)
+        table = screen.query_one(BatchTable)
+        assert table.chosen == chosen
+        assert table.cursor == 203
+        assert "201 failed" in shown(screen, "#batch-counts")
+        written.write_bytes(line("other"))
+        await until(pilot, lambda: len(screen._lines) == 1)
+        assert table.chosen.graph == "other"
+
+    watch(steps, batch=str(written))
+
+
+def test_lines_that_may_go_are_asked_for(folder, written):
+    before = written.read_bytes()
+
+    async def steps(pilot, screen):
+        assert "Name its graphs again" in text_of(pilot.app)
+        await fill(pilot, graphs="grid:3x3")
+        assert str(screen.query_one("#batch-start", Button).label) == "Resume"
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: isinstance(pilot.app.screen, AskResume))
+        assert "100 lines" in text_of(pilot.app)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, BatchScreen))
+
+    app = watch(steps, batch="out.jsonl")
+    assert app.batch is None
+    assert written.read_bytes() == before
+
+
+def test_a_graph_that_cannot_be_read_is_not_opened(written):
+    async def steps(pilot, screen):
+        await pilot.press("f", "home")
+        await until(pilot, lambda: screen.query_one(BatchTable).chosen.position == 50)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert pilot.app.current_mode == "batch"
+        assert pilot.app.session is None
+
+    watch(steps, batch=str(written))
+
+
+# With an engine
+
+
+@pytest.mark.parametrize("size", [SMALL, pytest.param(LARGE, marks=pytest.mark.slow)], ids=["80x24", "160x50"])
+def test_a_batch_from_the_form_to_the_run_of_one_of_its_graphs(folder, size):
+    (folder / "some.g6").write_bytes(b"".join([TRIANGLE, b"\n", b"!!\n", b"C~\n"]))
+    # On this arch an engine begins soonest.
+    (folder / "jobs.toml").write_text('[[jobs]]\ngraph = ["grid:4x4", "some.g6"]\narch = "reference"\n')
+
+    async def steps(pilot, screen):
+        app = pilot.app
+        await pilot.press(*"jobs.toml")
+        await until(pilot, lambda: screen.query_one(BatchForm).plan is not None)
+        await pilot.press("enter")
+        await until(pilot, lambda: app.batch is not None and not app.batch.is_at_work)
+        await until(pilot, lambda: len(screen._lines or ()) == 4 and "done" in shown(screen, "#batch-phase"))
+        text = text_of(app)
+        assert "4 of 4 graphs  1 failed" in text
+        assert "100%" in text
+        (row,) = [row for row in text.splitlines() if "✔ complete  grid:4x4" in row]
+        assert row.split()[-5:-1] == ["16", "24", "24", "12"]
+        assert [found["status"] for found in read_lines("batch.jsonl")] == ["complete", "complete", "error", "complete"]
+        await pilot.press("end", "enter")
+        await until(pilot, lambda: app.current_mode == "run" and app.run_state.phase == "finished")
+        assert app.session.command.graph == str(folder / "some.g6:3")
+        assert app.run_state.cycles == 4
+        await pilot.press("f6")
+        await until(pilot, lambda: isinstance(app.screen, BatchScreen))
+
+    watch(steps, size)
+    # Next time it is there again.
+    watch(lambda pilot, screen: until(pilot, lambda: len(screen._lines or ()) == 4), size)
+
+
+def test_a_stop_before_the_first_graph_is_no_failure(folder, monkeypatch):
+    monkeypatch.setattr("app.batch.client.BatchClient.search_began", False)
+
+    async def steps(pilot, screen):
+        await fill(pilot, graphs="grid:9x10", output="x.jsonl")
+        await pilot.press("ctrl+r")
+        await pilot.click("#batch-stop")
+        await until(pilot, lambda: "■ stopped" in shown(screen, "#batch-phase"))
+        assert shown(screen, "#batch-now") == "! stopped before the first graph"
+
+    watch(steps)
+
+
+@pytest.mark.slow
+def test_a_batch_is_stopped_and_gone_on_with_and_leaving_asks(folder):
+    (folder / "jobs.toml").write_text('[[jobs]]\ngraph = ["grid:4x4", "grid:9x10"]\narch = "cpu"\ntimeout = "10m"\n')
+
+    async def steps(pilot, screen):
+        app = pilot.app
+        assert screen.query_one(BatchForm).question == BatchQuestion("jobs.toml", "jobs.jsonl")
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: app.batch is not None and "now grid:9x10" in shown(screen, "#batch-now"))
+        await pilot.press("s")
+        await until(pilot, lambda: not app.batch.is_at_work)
+        await until(pilot, lambda: "stopped" in shown(screen, "#batch-phase"))
+        assert [found["graph"] for found in read_lines("jobs.jsonl")] == ["grid:4x4"]
+        await until(pilot, lambda: screen.query_one(BatchForm).plan is not None)
+        # What is asked for is the same: no question.
+        await pilot.click("#batch-start")
+        await until(pilot, lambda: app.batch.is_at_work and app.batch.state.kept == 1)
+        await until(pilot, lambda: app.batch.state.graph == "grid:9x10")
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: isinstance(app.screen, LeaveBatch))
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(app.screen, BatchScreen))
+        assert app.batch.is_at_work
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: isinstance(app.screen, LeaveBatch))
+        await pilot.press("enter")
+        await until(pilot, lambda: not app.is_running)
+
+    app = ChordlessApp(Settings(), batch="jobs.toml")
+
+    async def show_and_go(pilot):
+        await until(pilot, lambda: isinstance(app.screen, BatchScreen) and app.screen.query_one(BatchForm).plan)
+        await until(pilot, lambda: app.screen.query_one(BatchForm).plan and app.screen.query_one(BatchForm).plan.jobs)
+        await steps(pilot, app.screen)
+
+    drive(app, SMALL, show_and_go)
+    assert app.batch.state.phase == "interrupted"
+    assert not app.batch.is_at_work
+
+
+def test_an_engine_that_does_not_come_up_is_an_error_of_the_batch(folder, monkeypatch):
+    pids = []
+    monkeypatch.setattr(
+        "app.batch.client.Engine", lambda command, recording=None: pids.append(engine := Engine(command)) or engine
+    )
+
+    async def steps(pilot, screen):
+        await fill(pilot, graphs="grid:9x10", output="x.jsonl")
+        await pilot.press("ctrl+r")
+        os.kill(pids[0].pid, signal.SIGKILL)
+        await until(pilot, lambda: "failed" in shown(screen, "#batch-phase"))
+        assert "the engine was killed (SIGKILL)" in shown(screen, "#batch-now")
+
+    watch(steps)
+
+
+def test_the_settings_of_earlier_batches_may_be_broken(folder, tmp_path):
+    (tmp_path / "config" / "chordless").mkdir(parents=True)
+    (tmp_path / "config" / "chordless" / "batches.json").write_text(json.dumps([{"nonsense": 1}]))
+
+    async def steps(pilot, screen):
+        await until(pilot, lambda: any("is passed over" in said.message for said in pilot.app._notifications))
+
+    watch(steps)

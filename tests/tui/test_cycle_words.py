@@ -1,0 +1,65 @@
+"""What the Cycles screen says where there are no cycles, and what stands for other characters in ASCII."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from rich.segment import Segment
+from textual.color import Color
+
+from app.events import RunCommand
+from app.tui.cycle_words import offer_words
+from app.tui.run_form import listing_of
+from app.tui.run_state import RunState
+from app.tui.widgets.glyphs import AsciiFilter
+
+COUNTED = RunState(phase="finished", reason="complete", graph="/home/me/roads.txt", n=65, cycles=1 << 20)
+
+
+def test_a_run_that_only_counts_is_told_from_one_that_can_be_listed():
+    text, button = offer_words(COUNTED, can_list=True)
+    assert "has counted 1,048,576 cycles, and kept none of them" in text
+    # Two words of 64 bits for each cycle.
+    assert "about 16.0 MiB on the disk" in text
+    assert button == "List the cycles of roads.txt"
+
+
+@pytest.mark.parametrize("can_list", [True, False])
+def test_what_cannot_be_listed_is_not_offered(can_list):
+    state = RunState(phase="running", graph="grid:7x10", n=70, cycles=9)
+    assert offer_words(state, can_list) == (
+        "This run only counts the cycles of grid:7x10.\n\nOnce it is over they can be listed from here.", ""
+    )  # fmt: skip
+    assert offer_words(RunState(phase="finished", reason="complete", n=5), can_list)[1] == ""
+    assert (offer_words(COUNTED, can_list)[1] == "") == (not can_list)
+
+
+def test_a_listing_is_the_count_again_with_its_cycles_kept(tmp_path):
+    counted = RunCommand(
+        "grid:7x10", 1.0, arch="cpu", max_length=20, avoid=("0,0",), method="boundary", checkpoint="old", resume=True,
+        per_vertex=True,
+    )  # fmt: skip
+    listing = listing_of(counted, tmp_path)
+    assert (listing.graph, listing.max_length, listing.avoid, listing.arch) == ("grid:7x10", 20, ("0,0",), "cpu")
+    assert listing.output == listing.checkpoint == str(tmp_path)
+    assert (listing.output_format, listing.method, listing.resume, listing.per_vertex) == (
+        "parts", "search", False, False,
+    )  # fmt: skip
+    assert time.time() - listing.program_start < 60
+
+
+@pytest.mark.parametrize(
+    ("drawn", "plain"),
+    [
+        ("╭──╮│┃", "+--+||"),
+        ("▁▔█▌", "    "),
+        ("🔎 ▶ …", ">  > ."),
+        ("naïve 日本", "na?ve ? ? "),
+        ("as it is", "as it is"),
+    ],
+)
+def test_a_line_is_as_wide_in_ascii(drawn, plain):
+    (segment,) = AsciiFilter().apply([Segment(drawn)], Color(0, 0, 0))
+    assert segment.text == plain
+    assert segment.cell_length == Segment(drawn).cell_length
