@@ -10,12 +10,15 @@ import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from app import generators
 from app.readers.source import Parsed, Positions, Source
 from kernels_ti.errors import GraphError, OptionError
 from kernels_ti.graph import Graph
+
+if TYPE_CHECKING:
+    from app.molecules import MoleculeFormat
 
 FORMATS = ("edgelist", "dimacs", "pajek", "graphml", "gml", "graph6", "mtx", "adjlist")
 
@@ -101,6 +104,8 @@ def load_graph(source: str, *, simplify: bool = False, file_format: str | None =
     if source == "-":
         graph, positions = _parse(Source("stdin", _decompress("stdin", sys.stdin.buffer.read())), simplify, file_format)
     elif os.path.lexists(source):
+        if file_format is None and _molecule_format(source) is not None:
+            raise GraphError(f"{source}: a file of molecules; give one, {source}:1, or all of them to chordless batch")
         data = _decompress(source, read_bytes(source))
         graph, positions = _parse(Source(source, data), simplify, file_format or format_of_name(source))
     elif (found := re.fullmatch(r"(.+):([1-9][0-9]*)", source)) and os.path.isfile(found[1]):
@@ -148,8 +153,7 @@ def _decompress(name: str, data: bytes) -> bytes:
 
 def format_of_name(path: str) -> str | None:
     """Return the format that belongs to the extension of a file; None if that says nothing."""
-    name = PurePath(path.lower())
-    return _EXTENSIONS.get((PurePath(name.stem) if name.suffix == ".gz" else name).suffix)
+    return _EXTENSIONS.get(_extension(path))
 
 
 def format_of_content(data: bytes) -> str:
@@ -167,13 +171,24 @@ def _parse(source: Source, simplify: bool, file_format: str | None) -> Parsed:
     return _reader(file_format or format_of_content(source.data))(source, simplify=simplify)
 
 
-def _read_one_of_many(path: str, number: int, simplify: bool, file_format: str | None) -> Graph:
-    from app.molecules import EXTENSIONS, read_molecule
-
-    data = _decompress(path, read_bytes(path))
+def _extension(path: str) -> str:
+    """Return the extension of a file, in lower case, under that of its compression."""
     name = PurePath(path.lower())
-    kind = EXTENSIONS.get((PurePath(name.stem) if name.suffix == ".gz" else name).suffix)
+    return (PurePath(name.stem) if name.suffix == ".gz" else name).suffix
+
+
+def _molecule_format(path: str) -> MoleculeFormat | None:
+    from app.molecules import EXTENSIONS
+
+    return EXTENSIONS.get(_extension(path))
+
+
+def _read_one_of_many(path: str, number: int, simplify: bool, file_format: str | None) -> Graph:
+    data = _decompress(path, read_bytes(path))
+    kind = _molecule_format(path)
     if kind is not None and file_format is None:
+        from app.molecules import read_molecule
+
         return read_molecule(Source(path, data), kind, number)
     if (file_format or format_of_name(path) or format_of_content(data)) != "graph6":
         raise GraphError(f"{path}:{number}: {path} holds one graph; leave :{number} out")

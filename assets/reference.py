@@ -3,9 +3,12 @@
 import sys
 from pathlib import Path
 
-import pdoc
-
 import kernels_ti
+
+try:
+    import pdoc
+except ImportError:
+    sys.exit("the API reference needs pdoc: pip install 'chordless[docs]'")
 
 MODULES = ("kernels_ti", "kernels_ti.choice", "kernels_ti.cycles", "kernels_ti.estimate", "app.networkx_backend")
 

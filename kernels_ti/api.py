@@ -13,7 +13,7 @@ from kernels_ti.conversion import as_graph
 from kernels_ti.cycles import Cycles, CycleTable
 from kernels_ti.errors import OptionError
 from kernels_ti.graph import Graph
-from kernels_ti.options import METHODS
+from kernels_ti.options import EXPANSIONS, METHODS
 from kernels_ti.restriction import vertices_called
 from kernels_ti.run import Options, Run
 
@@ -86,7 +86,7 @@ def count_cycles(
         cycle that passes both ends of an edge has the edge.
     method : {"search", "boundary"}
         Meet every cycle, or add them up along a boundary, see `kernels_ti.boundary`; then there is no frontier, and
-        `arch`, `expansion` and `threads` mean nothing.
+        `arch`, `expansion` and `threads` are left as they are.
 
     Returns
     -------
@@ -119,6 +119,8 @@ def count_cycles(
     if method not in METHODS:
         raise OptionError(f"there is no method {method!r}: choose {' or '.join(METHODS)}")
     if method == "boundary":
+        if (arch, expansion, threads) not in (("auto", EXPANSIONS[0], None), ("cpu", EXPANSIONS[0], None)):
+            raise OptionError("arch, expansion and threads are for the method search")
         return _count_along_boundary(as_graph(graph), options, through, avoid)
     run = _run(as_graph(graph), arch, threads, options, through, avoid)
     while not run.finished:

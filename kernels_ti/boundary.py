@@ -34,6 +34,7 @@ from kernels_ti.boundary_states import (
     pieces_end_only_at,
     put,
     symbol,
+    symbol_at,
 )
 from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.graph import Graph
@@ -338,7 +339,7 @@ class _BlockCount:
 
         both = np.flatnonzero(beside == 2)
         first, second = one[both], two[both]
-        closes = _symbol_at(words[:, both], first) == second + np.uint64(FIRST_END)
+        closes = symbol_at(words[:, both], first) == second + np.uint64(FIRST_END)
         closing = both[closes]
         if not self._to_pass:
             whole = pieces_end_only_at(words[:, closing], first[closes], second[closes])
@@ -369,7 +370,7 @@ class _BlockCount:
     @staticmethod
     def _attached(words: Words, end: Words, which: npt.NDArray[np.int64]) -> Words:
         """Add a neighbour to an end of a piece: it becomes inner, unless it was alone. Return the piece's other end."""
-        other: Words = _symbol_at(words[:, which], end) - np.uint64(FIRST_END)
+        other: Words = symbol_at(words[:, which], end) - np.uint64(FIRST_END)
         in_a_piece = other != end
         put(words, end[in_a_piece], INNER, which[in_a_piece])
         return other
@@ -397,12 +398,3 @@ class _BlockCount:
             if self._missing[u] == 0:
                 put(words, self._slots[u], 0)
         return parents, words
-
-
-def _symbol_at(words: Words, slots: Words) -> Words:
-    """Return the symbol of one slot for each state."""
-    found: Words = np.zeros(words.shape[1], np.uint64)
-    for slot in np.unique(slots).tolist():
-        here = slots == slot
-        found[here] = symbol(words[:, here], int(slot))
-    return found

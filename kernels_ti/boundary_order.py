@@ -72,7 +72,8 @@ def small_boundary_order(
         Having found one, look for better ones no longer than about this. The answer depends on the time that
         there is; the counts do not.
     enough : callable
-        Asked again and again; once it says so, the best one so far is taken.
+        Asked again and again; once it says so, the best one so far is taken: the greedy one, which a graph that is
+        not large always gets.
 
     Returns
     -------
@@ -81,9 +82,11 @@ def small_boundary_order(
     """
     neighbours = [graph.neighbours(v).tolist() for v in range(graph.n)]
     began = time.perf_counter()
-    best = _greedy(neighbours, largest, enough)
-    if best is None or graph.n > _LARGEST_FOR_BEAMS:
-        return best
+    if graph.n > _LARGEST_FOR_BEAMS:
+        return _greedy(neighbours, largest, enough)
+    best = _greedy(neighbours, largest, lambda: False)
+    if best is None:
+        return None
     for prefixes in _BEAMS:
         if time.perf_counter() - began > min(_PART_FOR_ORDERS * best.cost / _STATES_PER_SECOND, seconds):
             break

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.errors import EngineError
+
 Words = npt.NDArray[np.uint64]
 Indices = npt.NDArray[np.int64]
 
@@ -102,6 +104,15 @@ def symbol(words: Words, slot: int) -> Words:
     return symbols
 
 
+def symbol_at(words: Words, slots: Words) -> Words:
+    """Return the symbol of one slot for each state, shape (k,), from the slots of the states."""
+    found: Words = np.zeros(words.shape[1], np.uint64)
+    for slot in np.unique(slots).tolist():
+        here = slots == slot
+        found[here] = symbol(words[:, here], int(slot))
+    return found
+
+
 def put(words: Words, slot: int | Words, value: int | Words, which: Indices | None = None) -> None:
     """Write the symbol of a slot, or of one slot for each state, in all states or in some of them.
 
@@ -167,6 +178,8 @@ def merged(
 
     if states.bound * ranks >= _SUM_LIMIT:
         states = states.carried()
+        if states.bound * ranks >= _SUM_LIMIT:
+            raise EngineError(f"{ranks:,} states become one, more than can be added up: --method search")
     _, digits, lengths = states.counts.shape
     grown = lengths if longest is None else min(lengths + max(added), longest + 1)
     counts = np.empty((len(starts), digits, grown), np.uint64)
@@ -194,7 +207,7 @@ def merged(
         return result
     if lengths + max(added) > grown:
         # Some sets have become too long, and perhaps all those behind a state.
-        result = result.kept(counts.any(axis=(1, 2)))
+        result = result.kept(np.asarray(counts.any(axis=(1, 2))))
     return _trimmed(result)
 
 

@@ -28,6 +28,7 @@ LARGEST_BUFFER = (1 << 31) - 1
 MOST_THREADS = 1024
 
 UNLIMITED_ROUNDS = 1 << 30
+_NO_DRIVER = re.compile(r"(libcuda\.so|nvcuda\.dll) lib not found")
 SOFTWARE_DRIVERS = re.compile("llvmpipe|lavapipe|softpipe|swiftshader", re.IGNORECASE)
 """Vulkan drivers that run on the CPU."""
 
@@ -123,7 +124,14 @@ _started: dict[tuple[str, int | None], Device] = {}  # by arch and threads: what
 
 def cuda_is_here() -> bool:
     """Whether a driver for CUDA is there; a device is not tried."""
-    return bool(_taichi()._lib.core.with_cuda())
+    taichi = _taichi()
+    with _captured_output() as said:
+        here = bool(taichi._lib.core.with_cuda())
+    for line in said[0].splitlines():
+        # That there is no driver is the answer, and nothing to warn of.
+        if here or not _NO_DRIVER.search(line):
+            print(line, file=sys.stderr)
+    return here
 
 
 def open_device(arch: str, *, threads: int | None = None) -> Device:
@@ -248,6 +256,7 @@ def _identity(arch: str, log: str) -> tuple[str, int | None]:
 
 
 def cpu_name() -> str:
+    """Name of the processor, as the system has it."""
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
         model = re.search(r"^model name\s*:\s*(.+)$", cpuinfo.read_text(), re.MULTILINE)

@@ -20,8 +20,8 @@ LONG = "grid:7x10"
 REFERENCE = ("--arch", "reference")
 COUNT_KEYS = [
     "graph", "n", "m", "max_degree", "min_length", "max_length", "part", "triangles", "chordless_cycles", "total",
-    "by_length", "frontier", "paths", "method", "boundary", "complete", "share", "arch", "device", "seconds", "peak_memory_bytes",
-    "checkpoint",
+    "by_length", "frontier", "paths", "method", "boundary", "complete", "share", "arch", "device", "seconds",
+    "peak_memory_bytes", "checkpoint",
 ]  # fmt: skip
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
 

@@ -16,12 +16,13 @@ from pathlib import Path
 import networkx as nx
 import pytest
 from oracles import by_length, nauty, networkx_cycles
-from program import COUNT_KEYS, ENVIRONMENT, REFERENCE, chordless, command
+from program import COUNT_KEYS, ENVIRONMENT, REFERENCE, chordless, command, fails
 
 import app.client
 from app.batch.client import BatchClient
 from app.batch.jobs import jobs_of
 from app.batch.output import FIELDS, read_lines
+from app.batch.tables import write_table
 from app.cli import main
 from app.commands.batch_display import BatchDisplay
 from app.events import (
@@ -37,6 +38,7 @@ from app.events import (
     event_to_json,
 )
 from app.formats import load_graph
+from kernels_ti.errors import OptionError
 from kernels_ti.graph import Graph
 
 ATLAS = nx.graph_atlas_g()[1:]
@@ -199,7 +201,7 @@ def test_a_manifest_with_lists_limits_and_timeouts(tmp_path):
         '[defaults]\nmax_length = 8\ncycles = "cycles"\n'
         '[[jobs]]\ngraph = ["two.g6", "grid:3x3"]\ntask = "list"\ncycles_format = "jsonl"\n'
         '[[jobs]]\ngraph = "grid:4x4"\nmin_length = 5\n'
-        '[[jobs]]\ngraph = "grid:6x6"\nmax_length = 36\nlimit = 10\ntimeout = "1m"\narch = "reference"\n'
+        '[[jobs]]\ngraph = "grid:8x8"\nmax_length = 36\nlimit = 10\ntimeout = "1m"\narch = "reference"\n'
     )
     planned = chordless("batch", "--manifest", tmp_path / "jobs.toml", "--dry-run")
     assert (planned.returncode, planned.stderr) == (0, "")
@@ -456,3 +458,18 @@ def test_a_command_reads_back_as_it_was(command):
 )
 def test_an_event_reads_back_as_it_was(event):
     assert event_from_json(event_to_json(event)) == event
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_what_is_no_table_of_a_batch_stays_as_it_is(suffix, tmp_path):
+    path = tmp_path / f"other.{suffix}"
+    path.write_text("a,b\n")
+    done = chordless("batch", "petersen", "-o", path, "--resume")
+    assert fails(done, 2, f"other.{suffix} is there and no table of a batch")
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [(path.name, "a,b\n")]
+
+
+def test_a_table_that_cannot_be_made_leaves_nothing(tmp_path):
+    with pytest.raises(OptionError, match="more than 63 bits"):
+        write_table([{"total": 1 << 63}], str(tmp_path / "counts.parquet"), "parquet")
+    assert list(tmp_path.iterdir()) == []

@@ -104,3 +104,11 @@ def test_bench_batch_says_what_is_left_out(capsys, monkeypatch, tmp_path):
     _, result, _ = report(capsys, "batch", "--molecules", "5", "--repeat", "1", "--arch", "reference")
     assert result["notes"] == ["all small graphs are left out: geng of nauty is not installed"]
     assert [row["graphs"] for row in result["rows"]] == ["5 molecules"]
+
+
+@pytest.mark.parametrize("name", ["a.smi", "a.sdf", "A.SMI.gz"])
+def test_a_file_of_molecules_is_no_edge_list(tmp_path, name):
+    path = tmp_path / name
+    path.write_text("1 2\n2 3\n")
+    with pytest.raises(GraphError, match=f"{name}: a file of molecules; give one, .*{name}:1, or all of them to chordless batch"):
+        load_graph(str(path))

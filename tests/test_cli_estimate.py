@@ -62,6 +62,12 @@ def test_the_other_method_is_named_where_it_is_the_better_one():
     assert result["boundary"] is None
 
 
+def test_the_other_method_is_not_named_where_the_search_is_faster():
+    done = chordless("estimate", "gnp:80,0.1,1", "--seconds", "0.5", "--arch", "cpu")
+    assert "a run would take about " in done.stdout
+    assert "boundary" not in done.stdout
+
+
 def test_bounds_reach_the_search_and_the_probes():
     result, _ = estimated("wheel:9", "--max-length", "8")
     assert (result["triangles"], result["by_length"]) == (9, {"3": 9})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
@@ -9,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from oracles import by_length
+from program import ENVIRONMENT, chordless
 from test_export import make_run
 
 from app.cli import main
@@ -189,6 +191,13 @@ def test_the_users_own_style_is_left_out(tmp_path):
         assert main(["plot", str(path), "-o", str(tmp_path / "b.svg")]) == 0
         assert matplotlib.rcParams["font.size"] == 30
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+def test_nothing_is_said_of_the_caches_of_matplotlib(tmp_path):
+    path = record(tmp_path / "run.jsonl", STARTED, finished({4: 12}))
+    environment = {**ENVIRONMENT, "MPLCONFIGDIR": os.devnull}
+    done = chordless("plot", path, "-o", tmp_path / "a.svg", env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_refusals(tmp_path, capfd, monkeypatch):

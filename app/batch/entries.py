@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from app.batch.inputs import Chunk, joined
+from app.batch.inputs import Chunk
 from app.batch.output import UNREADABLE
 from app.events import BatchJob
 from kernels_ti.many import ManyGraphs
@@ -123,4 +123,4 @@ def gathered(entries: list[Entry]) -> tuple[ManyGraphs, list[int]]:
             parts.append(chosen)
             degrees += largest_degrees(chosen)
         start = end
-    return joined(parts), degrees
+    return ManyGraphs.joined(parts), degrees

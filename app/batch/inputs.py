@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import IO, Any, BinaryIO, cast
+from typing import IO, BinaryIO, cast
 
 import numpy as np
 
@@ -127,16 +127,3 @@ def _read_graph6(job: BatchJob, stream: IO[bytes], file_format: str) -> Iterator
         yield Chunk(job, titles, [None] * len(lines), errors, some.graphs)
     if empty:
         raise GraphError(f"{_label(job)}: the file is empty; graph6 has a line for each graph")
-
-
-def joined(parts: Sequence[ManyGraphs]) -> ManyGraphs:
-    """Put the graphs of all `parts` one behind the other."""
-    if len(parts) == 1:
-        return parts[0]
-    none = np.zeros(1, np.int64)
-
-    def run_on(firsts: Callable[[ManyGraphs], Any]) -> Any:
-        return np.concatenate([none, *(np.diff(firsts(part)) for part in parts)]).cumsum()
-
-    edges = np.concatenate([np.empty((0, 2), np.int32), *(part.edges for part in parts)])
-    return ManyGraphs(run_on(lambda part: part.first_vertex), run_on(lambda part: part.first_edge), edges)

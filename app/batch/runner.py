@@ -315,9 +315,12 @@ class Batch:
 
 
 def _together(chunk: Chunk) -> bool:
-    """Say whether the graphs of a chunk may be counted beside others."""
+    """Say whether the graphs of a chunk may be counted beside others.
+
+    A time-out is for those that take long, and these are counted alone in the end.
+    """
     job = chunk.job
-    if job.listing is not None or job.limit is not None or job.timeout is not None or job.arch == "reference":
+    if job.listing is not None or job.limit is not None or job.arch == "reference":
         return False
     return chunk.loaded is None or chunk.loaded.graph.n <= MOST_VERTICES
 

@@ -51,10 +51,16 @@ def write_table(lines: Iterable[dict[str, Any]], path: str, table_format: TableF
         else:
             _write_parquet(lines, new)
         os.replace(new, path)
-    except OSError as error:
-        if os.path.isfile(new):
-            os.unlink(new)
-        raise EngineError(f"cannot write {path}: {error.strerror or error}") from error
+    except BaseException as error:
+        _remove(new)
+        if isinstance(error, OSError):
+            raise EngineError(f"cannot write {path}: {error.strerror or error}") from error
+        raise
+
+
+def _remove(path: str) -> None:
+    if os.path.isfile(path):
+        os.unlink(path)
 
 
 def write_csv(lines: Iterable[dict[str, Any]], stream: IO[str]) -> None:
@@ -109,14 +115,18 @@ def lines_of_table(path: str, table_format: TableFormat) -> Iterator[dict[str, A
         rows = _csv_rows(path) if table_format == "csv" else _parquet_rows(path)
         for row in rows:
             yield {field: _value(row[field], kind, table_format) for field, kind in FIELDS.items()}
-    except (ValueError, KeyError, TypeError, OSError) as error:
-        raise OptionError(f"{path} is there and no table of a batch: {error}; write to another") from error
+    except (ValueError, KeyError, TypeError, OSError, csv.Error) as error:
+        why = f"there is no column {error}" if isinstance(error, KeyError) else error
+        raise OptionError(f"{path} is there and no table of a batch: {why}; write to another") from error
 
 
 def _csv_rows(path: str) -> Iterator[dict[str, Any]]:
     csv.field_size_limit(1 << 30)
     with open(path, newline="", encoding="utf-8") as stream:
-        yield from csv.DictReader(stream)
+        rows = csv.DictReader(stream)
+        if rows.fieldnames and (missing := [field for field in FIELDS if field not in rows.fieldnames]):
+            raise KeyError(missing[0])
+        yield from rows
 
 
 def _parquet_rows(path: str) -> Iterator[dict[str, Any]]:
@@ -133,9 +143,14 @@ def _value(value: Any, kind: str, table_format: TableFormat) -> Any:
 
 
 def table_to_lines(path: str, table_format: TableFormat, to: str) -> None:
-    """Write the lines of a table to a file of JSON lines, to go on with."""
+    """Write the lines of a table to a file of JSON lines, to go on with; it is there only once it is whole."""
+    new = f"{to}.new"
     try:
-        with open(to, "wb") as stream:
+        with open(new, "wb") as stream:
             stream.writelines(encoded(line) for line in lines_of_table(path, table_format))
-    except OSError as error:
-        raise EngineError(f"cannot write {to}: {error.strerror}") from error
+        os.replace(new, to)
+    except BaseException as error:
+        _remove(new)
+        if isinstance(error, OSError):
+            raise EngineError(f"cannot write {to}: {error.strerror}") from error
+        raise

@@ -118,7 +118,7 @@ def act(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({**_result_object(estimate, trial), "boundary": _boundary_object(plan)}))
     else:
-        for line in (*_table(estimate, trial), *_boundary_lines(plan, trial)):
+        for line in (*_table(estimate, trial), *_boundary_lines(plan, estimate, trial)):
             print(line)
     if exit_code:
         sys.stderr.write("chordless: interrupted: this is what the probes up to now tell\n")
@@ -234,11 +234,12 @@ def _boundary_object(plan: BoundaryPlan) -> dict[str, float] | None:
     return {"width": plan.width, "states": _finite(plan.cost) or 0.0, "seconds": plan.seconds}
 
 
-def _boundary_lines(plan: BoundaryPlan, trial: Finished) -> Iterator[str]:
+def _boundary_lines(plan: BoundaryPlan, estimate: Estimate, trial: Finished) -> Iterator[str]:
     """Say how long the other method would take, where it is the better one."""
     from app.commands.other_method import is_worth_it
 
-    if trial.complete or not is_worth_it(plan):
+    search = _run_seconds(estimate, trial)
+    if trial.complete or not is_worth_it(plan) or (search is not None and plan.seconds > search[0]):
         return
     yield f"  --method boundary would count them without meeting each, in about {duration_text(plan.seconds)}"
     yield f"  (the total alone; the boundary has {plan.width} vertices)"

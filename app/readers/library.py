@@ -83,7 +83,9 @@ def read_graph6(source: Source, *, simplify: bool = False) -> Parsed:
     """Read a graph6 or sparse6 file with one graph; its vertices are called "0" to "n-1"."""
     lines = re.sub(rb"^\s*>>(?:graph6|sparse6)<<", b"", source.data).split()
     if len(lines) != 1:
-        raise source.error(f"the file has {len(lines)} graphs; give one, such as a single line of it on standard input")
+        raise source.error(
+            f"the file has {len(lines):,} graphs; give one, {source.name}:1, or all of them to chordless batch"
+        )
     line = lines[0]
     if line.startswith(b"&"):
         raise source.error(f"this graph is directed (digraph6); {UNDIRECTED_ONLY}", 1)
