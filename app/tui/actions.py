@@ -115,10 +115,16 @@ def bindings_of(screen: str) -> list[BindingType]:
     return [action.binding() for action in actions_of(screen)]
 
 
-def link_to(name: str) -> Binding:
-    """Return the key of an action of every screen, for the footer of one that has room for it."""
-    (action,) = (action for action in actions_of(EVERYWHERE) if action.name == name)
-    return Binding(action.keys, f"app.{name}", action.title, id=action.id, tooltip=action.help)
+def footer_with(name: str) -> list[BindingType]:
+    """Return what the footer has on every screen and one action more, in the order of the table.
+
+    It is for a screen that has room for it. The app's own bindings would come after those of the screen.
+    """
+    return [
+        Binding(action.keys, f"app.{action.name}", action.title, id=action.id, tooltip=action.help)
+        for action in actions_of(EVERYWHERE)
+        if action.in_footer or action.name == name
+    ]
 
 
 def keys_of(action: Action, chosen: dict[str, str]) -> list[str]:

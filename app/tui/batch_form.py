@@ -56,6 +56,8 @@ class BatchPlan:
         What is wrong with it.
     lines : int or None
         Lines that the output has already; None if there is no such file.
+    graphs : int or None
+        How many there are in the jobs, as far as the lines of their files tell; None if that is not known.
     """
 
     question: BatchQuestion
@@ -65,6 +67,7 @@ class BatchPlan:
     graphs_fault: str | None = None
     output_fault: str | None = None
     lines: int | None = None
+    graphs: int | None = None
 
     @property
     def output(self) -> str:
@@ -80,6 +83,14 @@ class BatchPlan:
 def absolute(output: str) -> str:
     """Return the file that was typed by its absolute path; an empty text stays one."""
     return os.path.abspath(os.path.expanduser(output.strip())) if output.strip() else ""
+
+
+def shortest(path: str) -> str:
+    """Return a path from the current folder if it lies in it."""
+    try:
+        return str(Path(path).relative_to(Path.cwd()))
+    except ValueError:
+        return path
 
 
 def plan_of(question: BatchQuestion) -> BatchPlan:
@@ -108,17 +119,18 @@ def _with_graphs(plan: BatchPlan) -> BatchPlan:
             raise OptionError("-: standard input is the keyboard here; name a file")
     except ChordlessError as error:
         return replace(plan, graphs_fault=str(error))
-    return replace(plan, jobs=jobs, graphs_words=_how_many(jobs))
+    graphs, inputs = _count(jobs), f"{len(jobs):,} input{'s' * (len(jobs) != 1)}"
+    more = "" if graphs is None or graphs == len(jobs) else f", {graphs:,} graphs"
+    return replace(plan, jobs=jobs, graphs_words=inputs + more, graphs=graphs)
 
 
-def _how_many(jobs: tuple[BatchJob, ...]) -> str:
-    inputs = f"{len(jobs):,} input{'s' * (len(jobs) != 1)}"
+def _count(jobs: tuple[BatchJob, ...]) -> int | None:
     if len(jobs) > _MOST_INPUTS_TO_COUNT:
-        return inputs
+        return None
     if sum(os.path.getsize(job.graph) for job in jobs if os.path.isfile(job.graph)) > _MOST_BYTES_TO_COUNT:
-        return inputs
-    graphs = sum(count or 0 for count in map(count_graphs, jobs))
-    return inputs if graphs == len(jobs) else f"{inputs}, {graphs:,} graphs"
+        return None
+    counts = [count_graphs(job) for job in jobs]
+    return None if None in counts else sum(count or 0 for count in counts)
 
 
 def _with_output(plan: BatchPlan) -> BatchPlan:

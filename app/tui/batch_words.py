@@ -8,6 +8,8 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from rich.markup import escape
+
 from app.tui.batch_lines import BatchLine, BatchLines
 from app.tui.batch_session import BatchState
 from app.tui.widgets.glyphs import bar
@@ -29,6 +31,9 @@ _PHASES = {
     "failed": ("✘", "!!", "failed", "$text-error"),
 }
 _UNKNOWN = "-"
+AGAIN = "Check again"
+"""What can be done with a file that has a line for every graph already."""
+_OFFERS = {"Start": "starts it", "Resume": "goes on with it", AGAIN: "searches those that have changed"}
 _UNBROKEN = "\N{NO-BREAK SPACE}"
 
 
@@ -135,6 +140,15 @@ def phase_text(state: BatchState, *, ascii_only: bool) -> tuple[str, str]:
     if state.stopping:
         glyph, plain, word, colour = (*_PHASES["interrupted"][:2], "stopping after these graphs", "$text-warning")
     return f"{plain if ascii_only else glyph} {word}", colour
+
+
+def offer_markup(key: str, offer: str, *, ascii_only: bool) -> str:
+    """Return what a key does with a file at which no batch is at work; of one with every line, that it is done."""
+    words = f"[dim]{escape(key)} {_OFFERS[offer]}[/]"
+    if offer != AGAIN:
+        return words
+    glyph, plain, word, colour = _PHASES["complete"]
+    return f"[{colour}]{plain if ascii_only else glyph} {word}[/]  {words}"
 
 
 def tally_text(state: BatchState) -> str:

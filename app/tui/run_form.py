@@ -21,6 +21,8 @@ from kernels_ti.errors import ChordlessError, EngineError
 from kernels_ti.graph import Graph
 
 OVERLAP_FOLDER = "graphs"
+WITHOUT_FOLDER = "reference"
+"""The arch that has no checkpoints: a run on it has no directory, lists nothing and is not in the history."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,12 @@ def faults_of(choices: LastChoices) -> dict[str, str]:
     shortest, longest = values.get("min_length"), values.get("max_length")
     if longest is not None and longest < (shortest or SHORTEST_CYCLE):
         faults["max_length"] = f"{longest} is below the shortest, {shortest or SHORTEST_CYCLE}"
-    if choices.directory.strip():
+    if choices.arch == WITHOUT_FOLDER:
+        if choices.collect:
+            faults["what"] = f"a run on {WITHOUT_FOLDER} has no folder for its cycles: count them, or run elsewhere"
+        if choices.directory.strip():
+            faults["directory"] = f"a run on {WITHOUT_FOLDER} has none: leave this empty"
+    elif choices.directory.strip():
         try:
             check_is_free(expanded(choices.directory))
         except ChordlessError as error:
@@ -84,7 +91,7 @@ def faults_of(choices: LastChoices) -> dict[str, str]:
     return faults
 
 
-def command_of(choices: LastChoices, graph: str, directory: Path, *, simplify: bool = False) -> RunCommand:
+def command_of(choices: LastChoices, graph: str, directory: Path | None, *, simplify: bool = False) -> RunCommand:
     """Make the engine's command of choices without faults.
 
     Parameters
@@ -92,8 +99,8 @@ def command_of(choices: LastChoices, graph: str, directory: Path, *, simplify: b
     choices : LastChoices
     graph : str
         What the engine shall read.
-    directory : Path
-        The run directory.
+    directory : Path or None
+        The run directory; None if the run is not kept, see `WITHOUT_FOLDER`.
     simplify : bool
 
     Returns
@@ -113,7 +120,7 @@ def command_of(choices: LastChoices, graph: str, directory: Path, *, simplify: b
         program_start=time.time(),
         simplify=simplify,
         arch=choices.arch,
-        checkpoint=str(directory),
+        checkpoint=None if directory is None else str(directory),
         **values,
     )
 
@@ -122,6 +129,7 @@ def listing_of(command: RunCommand, directory: Path) -> RunCommand:
     """Make of the command of a count one that lists the same cycles in a new run directory."""
     return replace(
         command,
+        arch="auto" if command.arch == WITHOUT_FOLDER else command.arch,
         program_start=time.time(),
         output=str(directory),
         output_format="parts",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from app.events import RunCommand
 from app.history import RunStage, RunSummary
+from app.tui.run_words import search_words
 from app.words import bytes_text, seconds_text, share_text
 
 _STAGES: dict[RunStage, tuple[str, str, str]] = {
@@ -71,7 +73,7 @@ COLUMNS = (
     Column("m", "Edges", 10, lambda run: run.m or 0, lambda run: _number(run.m), 120),
     Column("cycles", "Cycles", 14, lambda run: run.cycles, lambda run: _number(run.cycles)),
     Column("listed", "Listed", 14, lambda run: run.listed, lambda run: _number(run.listed) if run.lists else "", 150),
-    Column("seconds", "Time", 10, lambda run: run.seconds, lambda run: seconds_text(run.seconds)),
+    Column("seconds", "Time in all", 13, lambda run: run.seconds, lambda run: seconds_text(run.seconds)),
     Column("arch", "Arch", 9, lambda run: run.arch, lambda run: run.arch, 120, is_number=False),
     Column("disk", "On disk", 9, lambda run: run.disk_bytes, lambda run: bytes_text(run.disk_bytes), 150),
     Column("began", "Began", 12, lambda run: run.began, lambda run: when(run.began)),
@@ -99,15 +101,25 @@ def when(seconds: float) -> str:
     return time.strftime("%d %b %H:%M" if then.tm_year == now.tm_year else "%d %b %Y", then)
 
 
-def details(run: RunSummary) -> str:
-    """Return three lines about a run: where it is, what it is, what is to be done with it."""
+def details(run: RunSummary, command: RunCommand | None) -> str:
+    """Return lines about a run: where it is, what it is, what was searched, what is to be done with it.
+
+    Parameters
+    ----------
+    run : RunSummary
+    command : RunCommand or None
+        What was asked; None if nobody knows.
+    """
     parts = [
         "" if run.n is None or run.m is None else f"{run.n:,} vertices, {run.m:,} edges",
         f"{run.arch}: {run.device}" if run.device else run.arch,
-        f"{run.listed:,} listed" if run.lists else "only counted",
+        f"{run.listed:,} listed" if run.lists else "",
         f"{bytes_text(run.disk_bytes)} on disk",
     ]
-    return "\n".join([with_home(run.path.resolve()), "; ".join(part for part in parts if part), _what_next(run)])
+    lines = [with_home(run.path.resolve()), "; ".join(part for part in parts if part)]
+    if command is not None:
+        lines.append(f"{'List' if run.lists else 'Count'}: {search_words(asdict(command))}")
+    return "\n".join([*lines, _what_next(run)])
 
 
 def _what_next(run: RunSummary) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from app.tui.run_state import ENDINGS, RunState
 from app.words import bytes_text, round_number, seconds_text, share_text, short_number
@@ -156,6 +158,21 @@ def share_tile(state: RunState) -> TileWords:
         return TileWords(share, ("too early to say", "how long it takes"), share, share=state.share)
     note = f"about {_rough_seconds(left)} left"
     return TileWords(share, (note, f"{spent} so far"), f"{share} {note}", share=state.share)
+
+
+def search_words(options: Mapping[str, Any]) -> str:
+    """Return which cycles were searched, and how: bounds, expansion, restrictions; `options` as in `RunCommand`."""
+    least, most = options.get("min_length", 3), options.get("max_length")
+    words = [f"lengths from {least}" if most is None else f"lengths {least} to {most}"]
+    if options.get("expansion") == "paper":
+        words.append("paper's expansion")
+    for option, word in (("through", "through"), ("through_edges", "through edge"), ("avoid", "avoiding")):
+        if options.get(option):
+            words.append(f"{word} {' '.join(options[option])}")
+    if options.get("part") is not None:
+        part, parts = options["part"]
+        words.append(f"part {part} of {parts}")
+    return ", ".join(words)
 
 
 def memory_tile(state: RunState) -> TileWords:

@@ -14,6 +14,7 @@ from app.client import Engine
 from app.tui.app import ChordlessApp
 from app.tui.batch_form import BatchQuestion, plan_of, source_of
 from app.tui.batch_lines import LineIndex, is_batch_file, line_count
+from app.tui.recent_batches import RecentBatch, remember
 from app.tui.screens.batch import BatchScreen
 from app.tui.screens.batch_questions import AskResume, LeaveBatch
 from app.tui.settings import Settings
@@ -283,6 +284,35 @@ def test_the_table_follows_a_file_that_another_writes_and_the_cursor_stays_on_it
         assert table.chosen.graph == "other"
 
     watch(steps, batch=str(written))
+
+
+def test_the_file_of_a_batch_that_is_shown_already_gets_the_focus_when_it_is_offered(written):
+    async def steps(pilot, screen):
+        await until(pilot, lambda: isinstance(screen.focused, BatchTable))
+        screen.query_one("#batch-graphs").focus()
+        screen.offer("out.jsonl")
+        await until(pilot, lambda: isinstance(screen.focused, BatchTable))
+
+    watch(steps, batch="out.jsonl")
+
+
+def test_a_batch_with_every_line_is_said_to_be_done_and_a_long_field_shows_its_beginning(folder):
+    graphs = [f"grid:{rows}x{columns}" for rows in range(2, 6) for columns in range(2, 7)]
+    (folder / "out.jsonl").write_bytes(b"".join(map(line, graphs)))
+    remember(RecentBatch(str(folder / "out.jsonl"), " ".join(graphs), str(folder)), [])
+
+    async def steps(pilot, screen):
+        start = screen.query_one("#batch-start", Button)
+        await until(pilot, lambda: isinstance(screen.focused, BatchTable))
+        await until(pilot, lambda: str(start.label) == "Check again")
+        assert "✔ done  ctrl+r searches those that have changed" in text_of(pilot.app)
+        (row,) = [row for row in text_of(pilot.app).splitlines() if "Graphs" in row]
+        assert row.split()[1:3] == ["grid:2x2", "grid:2x3"]
+        await fill(pilot, graphs=f"{' '.join(graphs)} grid:9x9")
+        assert str(start.label) == "Resume"
+        assert "ctrl+r goes on with it" in text_of(pilot.app)
+
+    watch(steps, batch="out.jsonl")
 
 
 def test_lines_that_may_go_are_asked_for(folder, written):

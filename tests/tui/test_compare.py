@@ -45,7 +45,7 @@ def directories(tmp_path):
     )
 
 
-@pytest.mark.parametrize(("size", "ascii_only"), [(SMALL, False), (LARGE, True)])
+@pytest.mark.parametrize(("size", "ascii_only"), [(SMALL, False), ((120, 36), False), (LARGE, True)])
 def test_two_runs(size, ascii_only, directories):
     app: App[None] = Comparing(ascii_only=ascii_only)
 

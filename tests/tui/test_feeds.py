@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -303,3 +305,9 @@ def test_what_is_no_recording_is_refused(tmp_path):
     with Watched(ReplayFeed(path, speed=0)) as played:
         played.wait_for_event(Failed)
     assert f"{path}: line 3: not a line of JSON" in played.session.state.error
+
+
+def test_a_machine_without_cuda_has_no_warning_of_it_in_the_log():
+    look = "from kernels_ti.device import cuda_is_here; cuda_is_here()"
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
+    assert "libcuda" not in done.stdout + done.stderr

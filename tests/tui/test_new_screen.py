@@ -15,7 +15,7 @@ from app.history import list_runs
 from app.run_directory import created
 from app.tui import probing
 from app.tui.app import ChordlessApp
-from app.tui.run_form import adopt, run_folder
+from app.tui.run_form import adopt, listing_of, run_folder
 from app.tui.settings import LastChoices, Settings, load_settings
 from app.tui.widgets.choice import Choice
 from app.tui.widgets.graph_panel import GraphPanel
@@ -84,6 +84,8 @@ def test_a_newcomer_presses_enter_and_grid_7x10_runs(size):
         shown = text_of(pilot.app)
         assert shown.count("70 vertices, 123 edges, largest degree 4") == 2
         assert "Count all chordless cycles in grid:7x10" in shown
+        keys = [key for key in shown.splitlines()[-1].split() if key[0] in "^f" and key[1:].isalnum()]
+        assert keys == ["^r", "f2", "f3", "f4", "f5", "f6", "f1"]
         await pilot.press("enter")
 
     command = fill(size, steps).command
@@ -142,6 +144,33 @@ def test_every_field_comes_out_in_the_command_and_comes_back(tmp_path):
         assert pilot.app.screen.query_one("#what", Choice).chosen == "list"
 
     fill(LARGE, look, settings)
+
+
+def test_a_run_on_the_reference_has_no_folder_and_says_so(tmp_path):
+    async def steps(pilot):
+        app = pilot.app
+        await put(pilot, "#graph", "cycle:5")
+        app.screen.query_one("#arch", Choice).choose("reference")
+        app.screen.query_one("#what", Choice).choose("list")
+        await put(pilot, "#directory", str(tmp_path / "mine"))
+        assert said(app, "#status").startswith("! Find: a run on reference has no folder for its cycles")
+        assert beside(app, "directory") == "! a run on reference has none: leave this empty"
+        app.screen.query_one("#what", Choice).choose("count")
+        await put(pilot, "#directory", "")
+        assert beside(app, "directory") == "none: a run on reference is not kept"
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: app.current_mode == "run" and app.run_state.phase in ("finished", "failed"))
+        assert (app.run_state.cycles, app.run_state.error, app.run_state.can_resume) == (1, None, False)
+        await until(pilot, lambda: "complete" in text_of(app))
+        await pilot.press("f4")
+        await until(pilot, lambda: app.current_mode == "cycles")
+        # What is listed needs a folder, so it runs elsewhere.
+        command = listing_of(app.session.command, tmp_path / "listed")
+        assert (command.arch, command.checkpoint) == ("auto", str(tmp_path / "listed"))
+        assert list_runs(app.settings.runs_folder) == []
+
+    app = ChordlessApp(Settings(runs_folder=tmp_path / "runs"))
+    drive(app, SMALL, steps)
 
 
 def test_mistakes_are_said_beside_the_field_in_the_words_of_the_command_line(tmp_path):

@@ -208,6 +208,26 @@ def test_what_cannot_be_done_says_why():
     ]
 
 
+def test_the_footer_has_what_can_be_done():
+    async def steps(pilot):
+        app = pilot.app
+
+        async def footer_is(*titles):
+            await until(lambda: text_of(app).splitlines()[-1].split()[:-10] == list(titles))
+
+        await footer_is()
+        app.session = Session()
+        app.tell(RUNNING)
+        await footer_is("space", "Pause", "s", "Stop", "f", "Freeze")
+        app.session.can_control = app.session.is_at_work = False
+        app.tell(STOPPED)
+        await footer_is("r", "Resume", "l", "Log/linear")
+        app.tell(COMPLETE)
+        await footer_is("l", "Log/linear")
+
+    play(Stage(), SMALL, steps)
+
+
 def test_an_order_that_fails_is_reported():
     session = Session()
     session.pause = lambda: (_ for _ in ()).throw(EngineError("no engine is at work in [x]"))

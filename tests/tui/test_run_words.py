@@ -86,3 +86,9 @@ def test_every_ending_has_words_and_a_glyph_of_its_own():
     assert [bool(run_words.trouble_words(state, "r", "f2")) for state in states] == [False] * 3 + [True] * 2 + [
         False, True, True, True,
     ]  # fmt: skip
+
+
+def test_searches_of_equal_graphs_are_told_apart():
+    assert run_words.search_words({}) == "lengths from 3"
+    options = {"min_length": 4, "max_length": 9, "expansion": "paper", "avoid": ("a", "b"), "part": (1, 3)}
+    assert run_words.search_words(options) == "lengths 4 to 9, paper's expansion, avoiding a b, part 1 of 3"

@@ -18,10 +18,19 @@ from textual.worker import get_current_worker
 
 from app.events import BatchCommand
 from app.tui.actions import actions_of, bindings_of, keys_of
-from app.tui.batch_form import MANIFEST, BatchPlan, absolute, free_output, run_of
+from app.tui.batch_form import MANIFEST, BatchPlan, absolute, free_output, run_of, shortest
 from app.tui.batch_lines import BatchLine, BatchLines, LineIndex
 from app.tui.batch_session import BatchSession
-from app.tui.batch_words import detail_text, file_text, now_text, phase_text, progress_markup, tally_text
+from app.tui.batch_words import (
+    AGAIN,
+    detail_text,
+    file_text,
+    now_text,
+    offer_markup,
+    phase_text,
+    progress_markup,
+    tally_text,
+)
 from app.tui.messages import StartRun
 from app.tui.recent_batches import RecentBatch, load_recent, remember
 from app.tui.run_form import run_folder
@@ -122,7 +131,7 @@ class BatchScreen(Screen[None]):
         if last is None:
             yield BatchForm("", free_output())
         else:
-            yield BatchForm(last.graphs_here(), _shortest(last.output))
+            yield BatchForm(last.graphs_here(), shortest(last.output))
         with Horizontal(id="batch-bar"):
             yield Button("Start", id="batch-start", variant="primary", compact=True)
             yield Button("Stop", id="batch-stop", compact=True)
@@ -163,6 +172,7 @@ class BatchScreen(Screen[None]):
         self._form.put(graphs="" if known is None else known.graphs_here(), output=path)
         self._is_to_focus_table = True
         self._show_file(absolute(path))
+        self._draw()  # It may be shown already.
 
     # The file of lines
 
@@ -243,11 +253,8 @@ class BatchScreen(Screen[None]):
             self.action_start()
 
     @on(Input.Submitted)
-    def _submitted(self) -> None:
-        self.action_start()
-
     @on(Button.Pressed, "#batch-start")
-    def _start_pressed(self) -> None:
+    def _start_asked(self) -> None:
         self.action_start()
 
     @on(Button.Pressed, "#batch-stop")
@@ -271,7 +278,8 @@ class BatchScreen(Screen[None]):
         self.query_one("#batch-nothing").display = not has_lines and state is None
         self.query_one("#batch-detail").display = has_lines
         start, stop = self.query_one("#batch-start", Button), self.query_one("#batch-stop", Button)
-        start.label = "Resume" if plan is not None and plan.lines else "Start"
+        offer = "Start" if plan is None or not plan.lines else AGAIN if self._is_done(plan) else "Resume"
+        start.label = offer
         start.disabled = self._is_at_work or plan is None or not plan.can_start
         stop.disabled = not self._is_at_work
         self.query_one("#batch-progress").display = state is not None or has_lines
@@ -282,9 +290,8 @@ class BatchScreen(Screen[None]):
             counts = progress_markup(state, self.size.width - 2, ascii_only=ascii_only)
             now = now_text(state)
         else:
-            does = "goes on with it" if plan is not None and plan.lines else "starts it"
-            words = f"{self._start_key} {does}" if plan is not None and plan.can_start else ""
-            phase.update(f"[dim]{escape(words)}[/]")
+            is_offered = plan is not None and plan.can_start
+            phase.update(offer_markup(self._start_key, offer, ascii_only=ascii_only) if is_offered else "")
             if self._lines:
                 counts = escape(file_text(self._lines))
                 now = "" if plan is None or plan.jobs else "Name its graphs again, and Resume goes on with it."
@@ -334,11 +341,14 @@ class BatchScreen(Screen[None]):
         elif not plan.lines or self._asks_for_the_same(plan):
             self._begin(plan)
         else:
-            self.app.push_screen(AskResume(_shortest(plan.output), plan.lines), lambda yes: self._answered(yes, plan))
+            self.app.push_screen(AskResume(shortest(plan.output), plan.lines), lambda yes: self._answered(yes, plan))
 
     def _answered(self, yes: bool | None, plan: BatchPlan) -> None:
         if yes:
             self._begin(plan)
+
+    def _is_done(self, plan: BatchPlan) -> bool:
+        return plan.lines == plan.graphs and self._asks_for_the_same(plan)
 
     def _asks_for_the_same(self, plan: BatchPlan) -> bool:
         if self._session is not None and self._session.command.output == plan.output:
@@ -389,11 +399,3 @@ class BatchScreen(Screen[None]):
             jobs = session.command.jobs
         folder = run_folder(self._dashboard.settings.runs_folder, line.graph)
         self.post_message(StartRun(run_of(line, jobs, folder)))
-
-
-def _shortest(path: str) -> str:
-    """Return a path from the current folder if it lies in it."""
-    try:
-        return str(Path(path).relative_to(Path.cwd()))
-    except ValueError:
-        return path

@@ -106,7 +106,7 @@ class CompareScreen(Screen[None]):
         facts = [Fact("run", f"A  {names[0]}", f"B  {names[1]}"), *compare_facts(first, second, ascii_only=ascii_only)]
         unequal = "*" if ascii_only else "≠"
         labels = [
-            Content.assemble((f"{fact.label:<7}", "$text-muted"), (unequal * fact.differs, "bold $text-warning"))
+            Content.assemble((f"{fact.label:<7}", "$foreground-muted"), (unequal * fact.differs, "bold $text-warning"))
             for fact in facts
         ]
         columns = {
@@ -155,7 +155,11 @@ def compare_facts(first: RunState, second: RunState, *, ascii_only: bool) -> lis
 
     return [
         fact("graph", _graph, lambda state: (state.graph, state.n, state.m)),
-        fact("search", _bounds, lambda state: [state.options.get(key) for key in _WHAT_IS_SEARCHED]),
+        fact(
+            "search",
+            lambda state: run_words.search_words(state.options),
+            lambda state: [state.options.get(key) for key in _WHAT_IS_SEARCHED],
+        ),
         fact("on", run_words.device_words),
         fact("state", lambda state: _state(state, ascii_only), lambda state: (state.phase, state.reason)),
         fact("cycles", lambda state: _total(state.cycles, state), lambda state: state.cycles_by_length),
@@ -167,7 +171,7 @@ _WHAT_IS_SEARCHED = ("min_length", "max_length", "through", "through_edges", "av
 
 
 def _graph(state: RunState) -> str:
-    return f"{state.graph}  {state.n:,} vertices, {state.m:,} edges, max degree {state.max_degree:,}"
+    return f"{state.graph}  {state.n:,} vertices, {state.m:,} edges"
 
 
 def _state(state: RunState, ascii_only: bool) -> str:
@@ -179,17 +183,3 @@ def _state(state: RunState, ascii_only: bool) -> str:
 
 def _total(count: int, state: RunState) -> str:
     return f"{count:,}" + (f"  {short_number(count / state.seconds)}/s" if state.seconds > 0 else "")
-
-
-def _bounds(state: RunState) -> str:
-    least, most = state.options.get("min_length", 3), state.options.get("max_length")
-    words = [f"lengths from {least}" if most is None else f"lengths {least} to {most}"]
-    if state.options.get("expansion") == "paper":
-        words.append("paper's expansion")
-    for option, word in (("through", "through"), ("through_edges", "through edge"), ("avoid", "avoiding")):
-        if state.options.get(option):
-            words.append(f"{word} {' '.join(state.options[option])}")
-    if state.options.get("part") is not None:
-        part, parts = state.options["part"]
-        words.append(f"part {part} of {parts}")
-    return ", ".join(words)

@@ -13,11 +13,12 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Button, Footer, Input, Static
 
-from app.tui.actions import bindings_of, link_to
+from app.tui.actions import bindings_of, footer_with
 from app.tui.messages import StartRun
 from app.tui.run_form import (
     LENGTHS,
     RESOURCES,
+    WITHOUT_FOLDER,
     adopt,
     command_of,
     expanded,
@@ -44,13 +45,15 @@ _WHAT = (
     ("count", "count the cycles, by length"),
     ("list", "list them too, to browse, draw and export"),
 )
-_LABELS = {field.name: field.label for field in (*LENGTHS, *RESOURCES)} | {"directory": "Run folder"}
+_NOT_KEPT = f"none: a run on {WITHOUT_FOLDER} is not kept"
+_FIELDS = {field.name: field.label for field in (*LENGTHS, *RESOURCES)} | {"directory": "Run folder"}
+_LABELS = {"what": "Find", **_FIELDS}
 
 
 class NewScreen(Screen[None]):
     """The form for a new run."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("new"), link_to("show_batch")]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("new"), *footer_with("show_batch")]
     AUTO_FOCUS = "#graph"
 
     def __init__(self) -> None:
@@ -90,7 +93,6 @@ class NewScreen(Screen[None]):
                     "Run folder",
                     last.directory,
                     empty="a new one",
-                    help=f"in {with_home(settings.runs_folder)}",
                     suggester=GraphSuggester(specs=False),
                 )
         with Horizontal(id="start-bar"):
@@ -158,7 +160,7 @@ class NewScreen(Screen[None]):
 
     def _choices(self) -> LastChoices:
         question = self.query_one(GraphSource).question
-        typed = {name: self.query_one(f"#row-{name}", FormRow).value for name in _LABELS}
+        typed = {name: self.query_one(f"#row-{name}", FormRow).value for name in _FIELDS}
         return LastChoices(
             source=kind_of(question.text, question.reading),
             graph=question.text.strip(),
@@ -169,9 +171,12 @@ class NewScreen(Screen[None]):
 
     def _first_fault(self) -> tuple[str, str] | None:
         """Return the id of the first field that is wrong, and what is to be said at the foot of the form."""
-        source, faults = self.query_one(GraphSource), faults_of(self._choices())
-        for name in _LABELS:
+        source, choices = self.query_one(GraphSource), self._choices()
+        faults = faults_of(choices)
+        for name in _FIELDS:
             self.query_one(f"#row-{name}", FormRow).show_fault(faults.get(name))
+        kept_in = f"in {with_home(self._dashboard.settings.runs_folder)}"
+        self.query_one("#row-directory", FormRow).help = _NOT_KEPT if choices.arch == WITHOUT_FOLDER else kept_in
         if source.is_known and source.fault is not None:
             # The whole of it is beside the field.
             return "graph", f"Graph: {source.fault.partition('; ')[0]}"
@@ -216,16 +221,20 @@ class NewScreen(Screen[None]):
             self.app.call_from_thread(self._post, choices, str(path))
 
     def _post(self, choices: LastChoices, graph: str, *, simplify: bool = False) -> None:
+        directory = None if choices.arch == WITHOUT_FOLDER else self._directory(choices, graph)
+        self._is_starting = False
+        self.post_message(StartRun(command_of(choices, graph, directory, simplify=simplify)))
+
+    def _directory(self, choices: LastChoices, graph: str) -> Path:
         runs_folder = self._dashboard.settings.runs_folder
-        directory = run_folder(runs_folder, graph)
-        if choices.directory.strip():
-            directory = Path(expanded(choices.directory)).absolute()
+        if not choices.directory.strip():
+            return run_folder(runs_folder, graph)
+        directory = Path(expanded(choices.directory)).absolute()
         try:
             adopt(runs_folder, directory)
         except ChordlessError as error:
             self.notify(f"{error}; the run will not be among the runs", severity="warning")
-        self._is_starting = False
-        self.post_message(StartRun(command_of(choices, graph, directory, simplify=simplify)))
+        return directory
 
     def _refuse(self, why: str) -> None:
         self._is_starting = False

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from textual.app import ComposeResult
+from textual.binding import ActiveBinding
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
 from textual.events import ScreenResume
@@ -58,6 +59,7 @@ class RunScreen(Screen[None]):
         self._asked: tuple[str, RunState] | None = None
         self._drawn_at = 0.0
         self._waits = False
+        self._offered: frozenset[str] = frozenset()
 
     def compose(self) -> ComposeResult:
         """Put the screen together."""
@@ -92,6 +94,24 @@ class RunScreen(Screen[None]):
         self._take(message.state)
 
     # Actions
+
+    @property
+    def active_bindings(self) -> dict[str, ActiveBinding]:
+        """The keys; of this screen's the footer has those with which something can be done, the others say why not."""
+        return {
+            key: active._replace(binding=replace(active.binding, show=active.binding.action in self._offered))
+            if active.node is self
+            else active
+            for key, active in super().active_bindings.items()
+        }
+
+    def _offers(self) -> frozenset[str]:
+        session, state = self._app.session, self._newest
+        if session is None or state is None:
+            return frozenset()
+        if session.is_at_work:
+            return frozenset({"pause", "stop", "freeze"} if session.can_control else {"freeze", "scale"})
+        return frozenset({"resume", "scale"} if state.can_resume else {"scale"})
 
     def action_pause(self) -> None:
         """Halt the search, or let it go on."""
@@ -185,6 +205,9 @@ class RunScreen(Screen[None]):
             # It is not put together yet, or the dashboard is being left.
             return
         self._drawn_at = time.monotonic()
+        if self._offered != (offered := self._offers()):
+            self._offered = offered
+            self.refresh_bindings()
         if not self._frozen:
             self._shown = self._newest
         state = self._shown

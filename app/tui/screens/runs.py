@@ -20,6 +20,7 @@ from textual.timer import Timer
 from textual.widgets import Button, DataTable, Footer, Static
 from textual.worker import get_current_worker
 
+from app.events import RunCommand
 from app.history import RunSummary, delete_run, foreign_files, list_runs
 from app.run_directory import RunDirectory
 from app.tui.actions import bindings_of
@@ -64,6 +65,7 @@ class RunsScreen(Screen[None]):
     def __init__(self) -> None:
         super().__init__()
         self._runs: list[RunSummary] = []
+        self._commands: dict[Path, RunCommand] = {}
         self._marked: Path | None = None
         self._sorted_by = "began"
         self._turned = False
@@ -190,11 +192,20 @@ class RunsScreen(Screen[None]):
 
     def _show_details(self) -> None:
         run = self._chosen
-        text = f"Runs are kept in {with_home(self._folder)}" if run is None else details(run)
+        text = f"Runs are kept in {with_home(self._folder)}" if run is None else details(run, self._asked(run))
         if self._marked is not None:
             text += "\nThis run is marked" if run is not None and run.path == self._marked else "\nOne run is marked"
             text += ": mark another one to compare the two."
         self.query_one("#run-details", Static).update(text)
+
+    def _asked(self, run: RunSummary) -> RunCommand | None:
+        """Return what was asked of a run, if that can still be read; what is wrong with it is in its summary."""
+        if run.path not in self._commands:
+            try:
+                self._commands[run.path] = RunDirectory(run.path.resolve()).command()
+            except ChordlessError:
+                return None
+        return self._commands[run.path]
 
     # Which run
 

@@ -77,7 +77,7 @@ class BatchForm(Vertical):
         """Put in what is not None."""
         for row, text in ((self._graphs, graphs), (self._output, output)):
             if text is not None:
-                row.field.value = text
+                row.put(text)
 
     def look(self) -> None:
         """Look at the files again."""

@@ -51,6 +51,26 @@ class FormRow(Horizontal):
         yield self.field
         yield self._beside
 
+    def on_mount(self) -> None:
+        """Show how a long text begins."""
+        self.call_after_refresh(self._show_beginning)
+
+    def on_descendant_blur(self) -> None:
+        """Show how a long text begins, not how it ends."""
+        # Where the whole terminal has lost the focus, the cursor is to be found where it was.
+        if self.app.app_focus:
+            self._show_beginning()
+
+    def put(self, text: str) -> None:
+        """Put a text in."""
+        self.field.value = text
+        self._show_beginning()
+
+    def _show_beginning(self) -> None:
+        # No screen is left while the dashboard is being left.
+        if self.app.screen_stack and not self.field.has_focus:
+            self.field.cursor_position = 0
+
     @property
     def value(self) -> str:
         """What is typed."""

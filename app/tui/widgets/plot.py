@@ -283,7 +283,10 @@ def _legend(series: Sequence[Series], width: int, height: int, *, log: bool, asc
         row += [(f" {_sample(one, ascii_only)} ", one.part), (f"{one.name} ", TEXT)]
     if any(one.part == "other-cycles" for one in series):
         row.append((f" {_ASCII_BOTH if ascii_only else _BOTH} both ", TEXT))
-    return _filled([_with_end(row, scale, width)], width, 1)
+    ended = _with_end(row, scale, width)
+    if ended is row and height - 4 >= _ROWS_LEFT_BY_A_LONG_LEGEND:
+        return _filled([row, _with_end([], scale, width)], width, 2)
+    return _filled([ended], width, 1)
 
 
 def _sample(one: Series, ascii_only: bool) -> str:

@@ -115,10 +115,10 @@ class Tile(Container):
         if words.share is not None:
             parts += ["\n", *self._bar(words.share, max(self.content_size.width, 1))]
         for note in words.notes:
-            parts += ["\n", (note, "$text-muted")]
+            parts += ["\n", (note, "$foreground-muted")]
         return Content.assemble(*parts)
 
     def _bar(self, share: float, width: int) -> list[str | tuple[str, str]]:
         ascii_only = is_ascii(self)
         done = bar(share, width, ascii_only=ascii_only)
-        return [(done, "$primary"), (("-" if ascii_only else "·") * (width - len(done)), "$text-muted")]
+        return [(done, "$primary"), (("-" if ascii_only else "·") * (width - len(done)), "$foreground-muted")]
