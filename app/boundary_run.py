@@ -6,7 +6,8 @@ import time
 from collections.abc import Sequence
 
 from app.channel import Channel
-from app.events import Paused, Progress, Reason, RunCommand
+from app.events import Paused, Progress, Reason
+from app.orders import RunCommand
 from kernels_ti.boundary import BoundaryCount
 from kernels_ti.errors import EngineError
 from kernels_ti.graph import Graph

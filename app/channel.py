@@ -5,17 +5,10 @@ from __future__ import annotations
 import os
 import select
 
-from app.events import (
-    CheckpointCommand,
-    Command,
-    Event,
-    GoCommand,
-    PauseCommand,
-    StopCommand,
-    command_from_json,
-    event_to_json,
-)
+from app.events import Event
 from app.mailbox import SECONDS_BETWEEN_LOOKS, Mailbox
+from app.orders import CheckpointCommand, Command, GoCommand, PauseCommand, StopCommand
+from app.protocol import command_from_json, event_to_json
 
 
 class ClientIsGone(BaseException):

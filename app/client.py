@@ -19,23 +19,17 @@ from typing import IO
 from app.events import (
     BatchFinished,
     BatchStarted,
-    CheckpointCommand,
-    Command,
     DeviceReport,
     Event,
     Failed,
     Finished,
-    GoCommand,
     Log,
-    PauseCommand,
     Paused,
     Progress,
     Started,
-    StopCommand,
-    command_to_json,
-    event_from_json,
-    event_to_json,
 )
+from app.orders import CheckpointCommand, Command, GoCommand, PauseCommand, StopCommand
+from app.protocol import command_to_json, event_from_json, event_to_json
 from kernels_ti.errors import EngineError
 
 # The child looks where its parent looks, and nowhere else: `-m` and `-c` alone would put the current folder
@@ -83,7 +77,7 @@ class Engine:
     Examples
     --------
     >>> import time
-    >>> from app.events import RunCommand
+    >>> from app.orders import RunCommand
     >>> with Engine(RunCommand("cycle:5", time.time(), arch="reference")) as engine:
     ...     [event.cycles for event in engine.events() if event.name == "finished"]
     [1]

@@ -18,8 +18,9 @@ import numpy as np
 
 from app.channel import Channel
 from app.checkpoint import Checkpoint, Sessions, write_checkpoint
-from app.events import Checkpointed, Paused, Progress, Reason, RunCommand
+from app.events import Checkpointed, Paused, Progress, Reason
 from app.mailbox import Mailbox
+from app.orders import RunCommand
 from app.run_directory import RunDirectory
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import EngineError

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-from app.events import Checkpointed, Event, Failed, Finished, Progress, Started, event_from_json
+from app.events import Checkpointed, Event, Failed, Finished, Progress, Started
 from app.mailbox import is_at_work
+from app.protocol import event_from_json
 from app.run_directory import RunDirectory, sync_folder
 from kernels_ti.errors import CheckpointError, EngineError
 

@@ -13,14 +13,8 @@ import sys
 import time
 from pathlib import Path
 
-from app.events import (
-    CheckpointCommand,
-    GoCommand,
-    PauseCommand,
-    StopCommand,
-    command_from_json,
-    command_to_json,
-)
+from app.orders import CheckpointCommand, GoCommand, PauseCommand, StopCommand
+from app.protocol import command_from_json, command_to_json
 from kernels_ti.errors import EngineError
 
 _MAILBOX = "commands"

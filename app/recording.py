@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from app.events import Event, event_from_json
+from app.events import Event
+from app.protocol import event_from_json
 from kernels_ti.errors import EngineError
 
 

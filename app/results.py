@@ -18,7 +18,7 @@ from kernels_ti.cycles import Cycles
 from kernels_ti.errors import EngineError, OptionError
 
 if TYPE_CHECKING:
-    from app.events import RunCommand
+    from app.orders import RunCommand
     from kernels_ti.graph import Graph
 
 STANDARD_OUTPUT = "-"

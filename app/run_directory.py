@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from app.events import RunCommand
+from app.orders import RunCommand
 from kernels_ti.errors import CheckpointError, EngineError
 
 if TYPE_CHECKING:

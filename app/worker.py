@@ -1,6 +1,6 @@
 """The engine process: reads the graph, opens the device, searches, writes the cycles, reports.
 
-It is started by `app.client`, obeys the commands of one pipe and reports on another; see `app.events`. It never
+It is started by `app.client`, obeys the commands of one pipe and reports on another; see `app.protocol`. It never
 looks at the terminal's signals: its client decides.
 """
 
@@ -15,7 +15,8 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from app.channel import Channel, ClientIsGone
-from app.events import BatchCommand, DeviceReport, Failed, Finished, ProbeCommand, Reason, RunCommand, Started
+from app.events import DeviceReport, Failed, Finished, Reason, Started
+from app.orders import BatchCommand, ProbeCommand, RunCommand
 from app.run_directory import RunDirectory, check_is_free, created, graph_hash, reopened
 from kernels_ti.errors import ChordlessError, DeviceError, EngineError, OptionError
 

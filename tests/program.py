@@ -13,7 +13,8 @@ from pathlib import Path
 
 import app
 import app.client
-from app.events import Progress, Started, event_from_json
+from app.events import Progress, Started
+from app.protocol import event_from_json
 
 ROOT = Path(app.__file__).parent.parent
 LONG = "grid:7x10"

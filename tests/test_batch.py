@@ -25,19 +25,10 @@ from app.batch.output import FIELDS, read_lines
 from app.batch.tables import write_table
 from app.cli import main
 from app.commands.batch_display import BatchDisplay
-from app.events import (
-    BatchCommand,
-    BatchFinished,
-    BatchJob,
-    BatchProgress,
-    BatchSearching,
-    BatchStarted,
-    command_from_json,
-    command_to_json,
-    event_from_json,
-    event_to_json,
-)
+from app.events import BatchFinished, BatchProgress, BatchSearching, BatchStarted
 from app.formats import load_graph
+from app.orders import BatchCommand, BatchJob
+from app.protocol import command_from_json, command_to_json, event_from_json, event_to_json
 from kernels_ti.errors import OptionError
 from kernels_ti.graph import Graph
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from program import COUNT_KEYS, LONG, REFERENCE, chordless, count, fails
 
-from app.events import Finished, Started, event_from_json
+from app.events import Finished, Started
+from app.protocol import event_from_json
 
 
 def test_json_has_exactly_the_promised_keys():

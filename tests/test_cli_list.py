@@ -8,7 +8,8 @@ import subprocess
 import pytest
 from program import ENVIRONMENT, LONG, REFERENCE, chordless, command
 
-from app.events import Progress, event_from_json
+from app.events import Progress
+from app.protocol import event_from_json
 
 
 def test_list_prints_names_in_cycle_order():

@@ -18,26 +18,9 @@ from program import slow_boot
 
 import app
 from app.client import Engine
-from app.events import (
-    CheckpointCommand,
-    Checkpointed,
-    DeviceReport,
-    Failed,
-    Finished,
-    GoCommand,
-    Log,
-    PauseCommand,
-    Paused,
-    ProbeCommand,
-    Progress,
-    RunCommand,
-    Started,
-    StopCommand,
-    command_from_json,
-    command_to_json,
-    event_from_json,
-    event_to_json,
-)
+from app.events import Checkpointed, DeviceReport, Failed, Finished, Log, Paused, Progress, Started
+from app.orders import CheckpointCommand, GoCommand, PauseCommand, ProbeCommand, RunCommand, StopCommand
+from app.protocol import command_from_json, command_to_json, event_from_json, event_to_json
 from kernels_ti.errors import DeviceError, EngineError, GraphError
 
 ROOT = Path(app.__file__).parent.parent
@@ -284,7 +267,7 @@ def test_terminal_signals_are_left_to_the_parent():
 
 def test_a_child_whose_parent_dies_ends():
     code = (
-        "import time; from app.client import Engine; from app.events import RunCommand, Started\n"
+        "import time\nfrom app.client import Engine\nfrom app.events import Started\nfrom app.orders import RunCommand\n"
         f"engine = Engine(RunCommand({LONG!r}, time.time(), arch='reference'))\n"
         "print(next(event.pid for event in engine.events() if isinstance(event, Started)), flush=True)\n"
         "time.sleep(600)"

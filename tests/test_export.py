@@ -17,8 +17,8 @@ from test_order import rows_of
 from app.checkpoint import CHECKPOINT_FORMAT
 from app.commands import export as command
 from app.commands.options import Parser
-from app.events import RunCommand
 from app.formats import LoadedGraph, load_graph
+from app.orders import RunCommand
 from app.parts import RowOutput
 from app.run_directory import created
 from kernels_ti.errors import CheckpointError, ChordlessError, EngineError, GraphError, OptionError

@@ -10,10 +10,12 @@ import time
 import pytest
 
 import app.history
-from app.events import Checkpointed, Failed, Finished, Log, Progress, RunCommand, Started, event_to_json
+from app.events import Checkpointed, Failed, Finished, Log, Progress, Started
 from app.formats import load_graph
 from app.history import delete_run, foreign_files, list_runs, summarize
 from app.mailbox import is_at_work
+from app.orders import RunCommand
+from app.protocol import event_to_json
 from app.run_directory import created, reopened
 from kernels_ti.errors import CheckpointError, EngineError
 

@@ -13,7 +13,8 @@ import time
 import pytest
 from program import ENVIRONMENT, chordless, count, events_in, fails, lines_of, slow_command, whole_run
 
-from app.events import Finished, Started, event_from_json
+from app.events import Finished, Started
+from app.protocol import event_from_json
 
 GRAPH = "grid:6x9"
 CPU = ("--arch", "cpu")

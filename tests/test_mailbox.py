@@ -13,18 +13,10 @@ import pytest
 from program import ENVIRONMENT, chordless, count, events_in, slow_command
 
 from app import mailbox
-from app.events import (
-    CheckpointCommand,
-    Checkpointed,
-    Finished,
-    GoCommand,
-    PauseCommand,
-    Paused,
-    Progress,
-    StopCommand,
-    command_to_json,
-)
+from app.events import Checkpointed, Finished, Paused, Progress
 from app.mailbox import Mailbox, is_at_work, post
+from app.orders import CheckpointCommand, GoCommand, PauseCommand, StopCommand
+from app.protocol import command_to_json
 from kernels_ti.errors import EngineError
 
 

@@ -6,7 +6,8 @@ import pytest
 from program import chordless
 
 from app.commands.other_method import other_method
-from app.events import Finished, RunCommand
+from app.events import Finished
+from app.orders import RunCommand
 
 SEARCH = ("count", "grid:6x10", "--arch", "reference", "--limit", "3")
 LINE = "`chordless count grid:6x10 --method boundary` would count them all in about 1 s\n"

@@ -13,7 +13,7 @@ import pytest
 from program import ENVIRONMENT
 
 from app import worker
-from app.events import RunCommand
+from app.orders import RunCommand
 from app.parts import LARGEST_GRAPH, RowOutput
 from app.rows import CycleStore, part_path, read_rows, row_words
 from kernels_ti.errors import EngineError, OptionError

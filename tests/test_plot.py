@@ -14,8 +14,9 @@ from program import ENVIRONMENT, chordless
 from test_export import make_run
 
 from app.cli import main
-from app.events import Finished, Progress, Started, event_to_json
+from app.events import Finished, Progress, Started
 from app.formats import load_graph
+from app.protocol import event_to_json
 from kernels_ti.errors import OptionError
 
 pytest.importorskip("matplotlib")

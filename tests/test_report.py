@@ -11,7 +11,8 @@ from test_plot import GRAPH, STARTED, finished, listed_run, record, refused
 
 from app.cli import main, make_parser
 from app.commands.session import run_command
-from app.events import Failed, Progress, RunCommand
+from app.events import Failed, Progress
+from app.orders import RunCommand
 from kernels_ti.graph import Graph
 
 pytest.importorskip("matplotlib")

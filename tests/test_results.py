@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.encoder import CycleEncoder
-from app.events import RunCommand
+from app.orders import RunCommand
 from app.results import LineOutput, open_output
 from app.rows import read_rows
 from kernels_ti.cycles import Cycles

@@ -11,8 +11,8 @@ from test_export import make_run
 from test_order import rows_of
 
 from app.cycle_index import CycleFilter, CycleIndex, build_index
-from app.events import RunCommand
 from app.formats import LoadedGraph, load_graph
+from app.orders import RunCommand
 from app.parts import RowFile
 from app.rows import part_path
 from app.run_cycles import RunCycles, ShownCycles

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import app.run_directory
-from app.events import RunCommand
 from app.formats import LoadedGraph, load_graph
+from app.orders import RunCommand
 from app.run_directory import RunDirectory, check_is_free, created, graph_hash, reopened, resume_line
 from kernels_ti.errors import CheckpointError, EngineError
 from kernels_ti.graph import Graph

@@ -11,8 +11,9 @@ from collections.abc import Callable
 
 from app.batch.entries import Entry
 from app.channel import Channel
-from app.events import BatchCommand, Event, Finished, RunCommand
+from app.events import Event, Finished
 from app.formats import LoadedGraph
+from app.orders import BatchCommand, RunCommand
 from kernels_ti.errors import ChordlessError
 
 _SUFFIXES = {"text": ".txt", "jsonl": ".jsonl", "npy": ".npy"}

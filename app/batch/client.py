@@ -22,7 +22,8 @@ from typing import IO
 
 from app.batch.jobs import STANDARD_INPUT
 from app.client import Engine
-from app.events import BatchCommand, BatchFinished, BatchProgress, BatchSearching, Event, Failed
+from app.events import BatchFinished, BatchProgress, BatchSearching, Event, Failed
+from app.orders import BatchCommand
 
 
 class BatchClient:

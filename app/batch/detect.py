@@ -11,9 +11,9 @@ from pathlib import PurePath
 from typing import IO, Any, cast
 
 from app.batch.jobs import STANDARD_INPUT
-from app.events import BatchJob
 from app.formats import FORMATS, format_of_content, format_of_name
 from app.molecules import EXTENSIONS
+from app.orders import BatchJob
 from kernels_ti.errors import ChordlessError, OptionError
 
 MOLECULE_FORMATS = ("sdf", "smiles")

@@ -11,7 +11,7 @@ import numpy as np
 
 from app.batch.inputs import Chunk
 from app.batch.output import UNREADABLE
-from app.events import BatchJob
+from app.orders import BatchJob
 from kernels_ti.many import ManyGraphs
 
 _KEY_BYTES = 16

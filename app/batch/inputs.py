@@ -11,10 +11,10 @@ import numpy as np
 
 from app.batch.detect import many_format, opened
 from app.batch.jobs import STANDARD_INPUT
-from app.events import BatchJob
 from app.formats import LoadedGraph, load_graph
 from app.graph6 import read_chunks
 from app.molecules import MoleculeFormat, read_molecules
+from app.orders import BatchJob
 from kernels_ti.errors import ChordlessError, GraphError
 from kernels_ti.many import ManyGraphs
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from app.events import BatchJob
+from app.orders import BatchJob
 from kernels_ti.errors import GraphError, OptionError
 
 STANDARD_INPUT = "-"

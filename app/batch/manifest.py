@@ -31,7 +31,7 @@ from typing import Any
 
 from app.batch.jobs import STANDARD_INPUT, checked, expand
 from app.commands import options as shared
-from app.events import BatchJob
+from app.orders import BatchJob
 from kernels_ti.errors import ChordlessError, OptionError
 
 if sys.version_info >= (3, 11):

@@ -8,7 +8,8 @@ from typing import Any
 
 from app.batch.entries import Entry
 from app.batch.output import FIELDS, encoded
-from app.events import BatchJob, Finished, RunCommand
+from app.events import Finished
+from app.orders import BatchJob, RunCommand
 
 
 def error_line(entry: Entry, error: str) -> bytes:

@@ -15,16 +15,8 @@ from app.batch.inputs import LINES_AT_ONCE, Chunk, read_job
 from app.batch.output import BatchFile, encoded
 from app.batch.rows import TogetherLines, alone_line, error_line
 from app.channel import Channel
-from app.events import (
-    BatchCommand,
-    BatchFinished,
-    BatchJob,
-    BatchProgress,
-    BatchSearching,
-    BatchStarted,
-    Event,
-    Progress,
-)
+from app.events import BatchFinished, BatchProgress, BatchSearching, BatchStarted, Event, Progress
+from app.orders import BatchCommand, BatchJob
 from kernels_ti.device import open_device
 from kernels_ti.errors import ChordlessError
 from kernels_ti.many import MOST_VERTICES, count_many

@@ -18,8 +18,9 @@ from app.batch.client import BatchClient
 from app.bench.layout import NOTHING, Column, figures
 from app.bench.measure import Outcome, Series, take_turns
 from app.bench.process import run_process
-from app.events import BatchCommand, BatchFinished, BatchJob, Failed
+from app.events import BatchFinished, Failed
 from app.molecules import read_molecules
+from app.orders import BatchCommand, BatchJob
 from kernels_ti.errors import EngineError
 
 GENG_VERTICES, GENG_SECONDS = 9, 20.0

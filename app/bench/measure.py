@@ -14,7 +14,8 @@ from typing import Any
 
 from app.bench.process import module_command, run_process
 from app.client import Engine
-from app.events import DeviceReport, Failed, Finished, Method, ProbeCommand, RunCommand
+from app.events import DeviceReport, Failed, Finished
+from app.orders import Method, ProbeCommand, RunCommand
 from kernels_ti.errors import ChordlessError, DeviceError, EngineError
 
 Count = dict[str, int]

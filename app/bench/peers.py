@@ -12,7 +12,8 @@ from app.bench.graphs import BenchGraph
 from app.bench.layout import NOTHING, Column, figures
 from app.bench.measure import Series, count_once, take_turns
 from app.bench.programs import Program, agrees
-from app.events import DeviceReport, Method
+from app.events import DeviceReport
+from app.orders import Method
 
 DEFAULT_GRAPHS = ("grid:6x10", "gnp:60,0.1,1", "grid:7x10", "grid:8x10", "gnp:80,0.1,1")
 

@@ -16,7 +16,8 @@ from app.commands import options as shared
 
 if TYPE_CHECKING:
     from app.batch.client import BatchClient
-    from app.events import BatchCommand, BatchFinished, BatchJob
+    from app.events import BatchFinished
+    from app.orders import BatchCommand, BatchJob
 
 SUMMARY = "count the cycles of many graphs: files, patterns, graph6, SDF, SMILES, a manifest"
 STANDARD_OUTPUT = "-"
@@ -170,7 +171,7 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 def act(options: argparse.Namespace) -> int:
     """Do the batch, say how it ended, return the exit code."""
     from app.batch.jobs import checked, jobs_of
-    from app.events import BatchCommand, BatchJob
+    from app.orders import BatchCommand, BatchJob
 
     if options.file_format is not None:
         from app.batch.detect import checked_format

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from app.commands import options as shared
 
 if TYPE_CHECKING:
-    from app.events import Finished, RunCommand
+    from app.events import Finished
+    from app.orders import RunCommand
 
 SUMMARY = "count the chordless cycles of a graph, by length"
 METHODS = ("search", "boundary")

@@ -128,7 +128,8 @@ def act(options: argparse.Namespace) -> int:
 def _trial(options: argparse.Namespace, loaded: LoadedGraph) -> Finished:
     """Search for a moment, as the run would."""
     from app.client import Engine
-    from app.events import Failed, Finished, Progress, RunCommand
+    from app.events import Failed, Finished, Progress
+    from app.orders import RunCommand
 
     with tempfile.TemporaryDirectory(prefix="chordless-") as folder:
         graph, file_format = options.graph, options.file_format

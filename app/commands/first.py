@@ -107,7 +107,7 @@ def _engine(options: argparse.Namespace) -> int:
 
     from app.commands.session import run_engine
     from app.commands.terminal import ending
-    from app.events import RunCommand
+    from app.orders import RunCommand
 
     with tempfile.TemporaryDirectory(prefix="chordless-") as folder:
         output = Path(folder) / "cycle.jsonl"

@@ -67,7 +67,7 @@ def probe_all() -> list[DeviceReport]:
         In the order in which the arches are listed for users.
     """
     from app.client import Engine
-    from app.events import ProbeCommand
+    from app.orders import ProbeCommand
 
     arches = [arch for arch in shared.ARCHES if arch != "auto"]
     with contextlib.ExitStack() as stack:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from app.commands import options as shared
 
 if TYPE_CHECKING:
-    from app.events import CycleFormat, Finished
+    from app.events import Finished
+    from app.orders import CycleFormat
 
 SUMMARY = "list the chordless cycles of a graph, one a line"
 STANDARD_OUTPUT = "-"

@@ -8,7 +8,8 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from app.events import Finished, RunCommand
+    from app.events import Finished
+    from app.orders import RunCommand
     from kernels_ti.boundary import BoundaryPlan
     from kernels_ti.graph import Graph
 

@@ -115,7 +115,7 @@ def _count_holes(graph: Graph, options: argparse.Namespace) -> tuple[Finished, i
 
     from app.commands.session import run_engine
     from app.commands.writing import write_graph
-    from app.events import RunCommand
+    from app.orders import RunCommand
     from app.overlap_report import SHORTEST_HOLE
     from kernels_ti.graph import Graph
 

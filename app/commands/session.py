@@ -15,7 +15,8 @@ from typing import Protocol
 
 from app.client import Engine
 from app.commands.terminal import ProgressDisplay, is_live
-from app.events import CycleFormat, Failed, Finished, Progress, RunCommand
+from app.events import Failed, Finished, Progress
+from app.orders import CycleFormat, RunCommand
 from app.run_directory import resume_line
 from kernels_ti.errors import ChordlessError, EngineError
 

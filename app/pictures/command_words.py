@@ -36,7 +36,7 @@ def command_words(graph: str, asked: Mapping[str, Any]) -> list[str]:
     graph : str
         A file, or a spec.
     asked : mapping
-        The fields of the `app.events.RunCommand`, as `app.events.Started.options` has them; those that an older
+        The fields of the `app.orders.RunCommand`, as `app.events.Started.options` has them; those that an older
         recording does not know are taken for their defaults.
 
     Returns

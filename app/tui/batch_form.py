@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 from app.batch.detect import MOLECULE_FORMATS, count_graphs
 from app.batch.jobs import STANDARD_INPUT, checked, jobs_of
 from app.batch.manifest import read_manifest
-from app.events import BatchJob, RunCommand
+from app.orders import BatchJob, RunCommand
 from app.tui.batch_lines import BatchLine, is_batch_file, line_count
 from app.tui.recent_batches import words_of
 from app.tui.run_form import graph_source

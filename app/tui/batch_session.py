@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from app.batch.client import BatchClient
-from app.events import BatchCommand, BatchFinished, BatchProgress, BatchStarted, Event, Failed
+from app.events import BatchFinished, BatchProgress, BatchStarted, Event, Failed
+from app.orders import BatchCommand
 from app.tui.feeds.feed import SECONDS_BETWEEN_BATCHES, Batch, Feed
 
 # A launch of thousands of graphs comes to its end first.

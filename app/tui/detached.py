@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from app.events import RunCommand
+from app.orders import RunCommand
 from kernels_ti.errors import EngineError
 
 LOG = "detached.log"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from app.events import RunCommand
+from app.orders import RunCommand
 from app.tui.run_state import RunState
 
 if TYPE_CHECKING:

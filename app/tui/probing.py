@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable
 
 from app.client import Engine
-from app.events import DeviceReport, Failed, ProbeCommand
+from app.events import DeviceReport, Failed
+from app.orders import ProbeCommand
 from kernels_ti.errors import EngineError
 
 _SECONDS = 60.0

@@ -12,8 +12,8 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from app.commands.options import SHORTEST_CYCLE, cycle_length, positive, size
-from app.events import RunCommand
 from app.formats import write_edge_list
+from app.orders import RunCommand
 from app.overlap import niche_overlap
 from app.run_directory import check_is_free
 from app.tui.settings import LastChoices

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from app.events import RunCommand
 from app.history import RunStage, RunSummary
+from app.orders import RunCommand
 from app.tui.run_words import search_words
 from app.words import bytes_text, seconds_text, share_text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from app.events import RunCommand
+from app.orders import RunCommand
 from app.tui.feeds import Batch, Feed
 from app.tui.run_state import RunState
 

@@ -19,8 +19,9 @@ from unittest.mock import patch
 
 from textual.widgets import Input
 
-from app.events import DeviceReport, RunCommand
+from app.events import DeviceReport
 from app.formats import load_graph
+from app.orders import RunCommand
 from app.run_directory import created, reopened
 from app.tui.app import ChordlessApp
 from app.tui.messages import CompareRuns

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import app.client
-from app.events import RunCommand
+from app.orders import RunCommand
 from app.tui.messages import StartRun
 from tui.pilots import until
 

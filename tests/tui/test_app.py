@@ -16,9 +16,10 @@ from textual.widgets import Button, Input
 
 from app.client import Engine
 from app.cycle_index import CycleFilter
-from app.events import Finished, RunCommand
+from app.events import Finished
 from app.formats import load_graph
 from app.history import summarize
+from app.orders import RunCommand
 from app.tui.actions import ACTIONS, EVERYWHERE, actions_of
 from app.tui.app import ChordlessApp
 from app.tui.messages import CompareRuns, OpenRun, StartRun

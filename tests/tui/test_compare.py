@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from textual.app import App
 
-from app.events import Finished, RunCommand
+from app.events import Finished
 from app.formats import load_graph
+from app.orders import RunCommand
 from app.run_directory import created
 from app.tui.run_state import RunState
 from app.tui.screens.compare import CompareScreen, compare_facts, load_run

@@ -8,7 +8,7 @@ import pytest
 from rich.segment import Segment
 from textual.color import Color
 
-from app.events import RunCommand
+from app.orders import RunCommand
 from app.tui.cycle_words import offer_words
 from app.tui.run_form import listing_of
 from app.tui.run_state import RunState

@@ -14,8 +14,8 @@ from textual.geometry import Offset, Size
 from textual.widgets import Input
 
 import app.tui
-from app.events import RunCommand
 from app.formats import load_graph
+from app.orders import RunCommand
 from app.parts import RowFile
 from app.rows import part_path
 from app.run_cycles import FoundCycle

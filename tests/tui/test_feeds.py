@@ -15,19 +15,10 @@ import pytest
 from test_export import make_run
 
 from app.client import Engine
-from app.events import (
-    Checkpointed,
-    Failed,
-    Finished,
-    Log,
-    Paused,
-    ProbeCommand,
-    Progress,
-    RunCommand,
-    Started,
-    event_to_json,
-)
+from app.events import Checkpointed, Failed, Finished, Log, Paused, Progress, Started
 from app.formats import load_graph
+from app.orders import ProbeCommand, RunCommand
+from app.protocol import event_to_json
 from app.tui.feeds import EngineFeed, FollowFeed, ReplayFeed
 from app.tui.session import RunSession
 from kernels_ti.errors import CheckpointError, EngineError

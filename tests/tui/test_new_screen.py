@@ -9,9 +9,10 @@ import pytest
 from textual.widgets import Button, Input, OptionList, Static
 
 import app.tui.app
-from app.events import DeviceReport, RunCommand
+from app.events import DeviceReport
 from app.formats import load_graph
 from app.history import list_runs
+from app.orders import RunCommand
 from app.run_directory import created
 from app.tui import probing
 from app.tui.app import ChordlessApp

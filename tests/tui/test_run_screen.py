@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from textual.app import App
 
-from app.events import Failed, RunCommand
+from app.events import Failed
 from app.formats import load_graph
+from app.orders import RunCommand
 from app.recording import timed_event
 from app.run_directory import created
 from app.tui import app as app_module

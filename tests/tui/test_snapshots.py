@@ -16,8 +16,9 @@ from rich.console import Console
 from rich.text import Text
 from test_export import make_run
 
-from app.events import Finished, Started, event_to_json
+from app.events import Finished, Started
 from app.formats import load_graph
+from app.protocol import event_to_json
 from tui.pilots import LARGE, SMALL
 from tui.scenes import home_folder, picture_of
 

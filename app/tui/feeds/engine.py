@@ -10,7 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from app.client import Engine
-from app.events import DeviceReport, Event, Failed, Finished, Log, RunCommand, Started
+from app.events import DeviceReport, Event, Failed, Finished, Log, Started
+from app.orders import RunCommand
 from app.recording import recorded
 from app.run_directory import RunDirectory
 from app.tui.feeds.feed import SECONDS_BETWEEN_BATCHES, Feed

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from app import mailbox
-from app.events import CheckpointCommand, GoCommand, PauseCommand, StopCommand
+from app.orders import CheckpointCommand, GoCommand, PauseCommand, StopCommand
 from app.recording import timed_event
 from app.run_directory import RunDirectory
 from app.tui.feeds.feed import SECONDS_BETWEEN_BATCHES, Feed

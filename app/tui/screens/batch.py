@@ -16,7 +16,7 @@ from textual.screen import Screen
 from textual.widgets import Button, Footer, Input, Static
 from textual.worker import get_current_worker
 
-from app.events import BatchCommand
+from app.orders import BatchCommand
 from app.tui.actions import actions_of, bindings_of, keys_of
 from app.tui.batch_form import MANIFEST, BatchPlan, absolute, free_output, run_of, shortest
 from app.tui.batch_lines import BatchLine, BatchLines, LineIndex

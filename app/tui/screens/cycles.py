@@ -18,7 +18,7 @@ from textual.worker import Worker, get_current_worker
 from app.cycle_index import ORDERS, CycleFilter, CycleIndex, Order, build_index
 from app.drawing import can_be_drawn, layout_of
 from app.encoder import CycleEncoder
-from app.events import RunCommand
+from app.orders import RunCommand
 from app.run_cycles import FoundCycle, RunCycles, ShownCycles
 from app.run_directory import RunDirectory
 from app.tui.actions import actions_of, bindings_of, key_of

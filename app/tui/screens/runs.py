@@ -20,8 +20,8 @@ from textual.timer import Timer
 from textual.widgets import Button, DataTable, Footer, Static
 from textual.worker import get_current_worker
 
-from app.events import RunCommand
 from app.history import RunSummary, delete_run, foreign_files, list_runs
+from app.orders import RunCommand
 from app.run_directory import RunDirectory
 from app.tui.actions import bindings_of
 from app.tui.messages import CompareRuns, OpenRun, StartRun
