@@ -267,7 +267,8 @@ def test_terminal_signals_are_left_to_the_parent():
 
 def test_a_child_whose_parent_dies_ends():
     code = (
-        "import time\nfrom app.client import Engine\nfrom app.events import Started\nfrom app.orders import RunCommand\n"
+        "import time\nfrom app.client import Engine\n"
+        "from app.events import Started\nfrom app.orders import RunCommand\n"
         f"engine = Engine(RunCommand({LONG!r}, time.time(), arch='reference'))\n"
         "print(next(event.pid for event in engine.events() if isinstance(event, Started)), flush=True)\n"
         "time.sleep(600)"
