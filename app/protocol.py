@@ -17,8 +17,8 @@ from kernels_ti.errors import EngineError
 
 # Lengths are keys, and JSON knows only strings as keys.
 _BY_LENGTH = frozenset({"frontier_by_length", "cycles_by_length"})
-# JSON has lists only.
-_TUPLES = frozenset({"part", "through", "through_edges", "avoid"})
+TUPLE_FIELDS = frozenset({"part", "through", "through_edges", "avoid"})
+"""Fields of commands that are tuples; JSON has lists only."""
 
 _Message = TypeVar("_Message", Command, Event)
 
@@ -86,7 +86,7 @@ def _build(kinds: Mapping[str, type[_Message]], name: Any, values: dict[str, Any
         for key, value in values.items()
         if key in known
     }
-    for key in _TUPLES & given.keys():
+    for key in TUPLE_FIELDS & given.keys():
         if given[key] is not None:
             given[key] = tuple(given[key])
     try:

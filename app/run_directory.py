@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from app.orders import RunCommand
+from app.protocol import TUPLE_FIELDS
 from kernels_ti.errors import CheckpointError, EngineError
 
 if TYPE_CHECKING:
@@ -305,8 +306,9 @@ def _write_run(descriptor: int, command: RunCommand, graph: Graph) -> None:
 def _command_of(values: dict[str, Any], path: Path) -> RunCommand:
     try:
         asked = dict(values["command"])
-        if asked["part"] is not None:
-            asked["part"] = tuple(asked["part"])
+        for key in TUPLE_FIELDS & asked.keys():
+            if asked[key] is not None:
+                asked[key] = tuple(asked[key])
         if asked["output_format"] == "parts":
             asked["output"] = str(path)
         return RunCommand(**asked, program_start=0.0, checkpoint=str(path), resume=True)

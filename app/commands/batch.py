@@ -43,10 +43,11 @@ options from any other. What is not known of a graph that was counted beside
 others is null: frontier, paths, seconds, peak_memory_bytes.
 
 A graph that cannot be read or searched is a line with its error, and the others
-go on; the exit code is 5 then. A file that is not there at all is refused before
-anything is done. --resume keeps the lines that are there already, of the graphs
-that are asked for again. With --limit, --timeout or --cycles each graph is
-searched by itself, which takes longer where they are many and small.
+go on; the exit code is 5 then. A file that is not there at all is refused at
+once. --resume keeps the lines that are there already, of the graphs that are
+asked for again. With --limit or --cycles each graph is searched by itself,
+which takes longer where they are many and small. A --timeout is for those that
+are searched by themselves.
 """
 
 MANIFEST = """\
