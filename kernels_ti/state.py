@@ -182,10 +182,3 @@ def narrow_words(rows: Rows, words: int, word_bits: int) -> npt.NDArray[np.unsig
     if word_bits == STATE_WORD_BITS:
         return rows
     return np.ascontiguousarray(np.ascontiguousarray(rows).view(np.uint32)[:, :words])
-
-
-def empty_frames(words: int, members: bool) -> Frames:
-    """No frame at all, of `words` 64-bit words."""
-    rows = np.zeros((0, words), np.uint64)
-    none = np.zeros(0, np.int32)
-    return Frames(rows, rows, rows if members else None, none, none, np.zeros(0, np.float64))

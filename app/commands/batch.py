@@ -281,7 +281,7 @@ def _lines_file(options: argparse.Namespace) -> Iterator[str]:
 def _run(command: BatchCommand, options: argparse.Namespace) -> int:
     from app.batch.client import BatchClient
     from app.commands.batch_display import BatchDisplay
-    from app.commands.session import InterruptedRunError, Signals
+    from app.commands.session import InterruptedRunError, Signals, recording_of
     from app.commands.terminal import is_live
     from app.events import BatchFinished, BatchProgress, Failed
     from kernels_ti.errors import EngineError
@@ -291,12 +291,7 @@ def _run(command: BatchCommand, options: argparse.Namespace) -> int:
         "none" if options.quiet else options.progress, sys.stderr, live=is_live(sys.stderr) and not to_terminal
     )
     with contextlib.ExitStack() as stack:
-        recording = None
-        if options.events is not None:
-            try:
-                recording = stack.enter_context(open(options.events, "w", encoding="utf-8"))
-            except OSError as error:
-                raise EngineError(f"cannot write {options.events}: {error.strerror}") from error
+        recording = recording_of(options, stack)
         batch = stack.enter_context(BatchClient(command, recording=recording))
         stack.callback(display.clear)
         copy = stack.enter_context(_copy_to_standard_output(command, options))

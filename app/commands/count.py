@@ -9,13 +9,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from app.commands import options as shared
+from kernels_ti.options import EXPANSIONS, METHODS
 
 if TYPE_CHECKING:
     from app.events import Finished
     from app.orders import RunCommand
 
 SUMMARY = "count the chordless cycles of a graph, by length"
-METHODS = ("search", "boundary")
 # Who sends it wants an end, not advice.
 _SIGTERM_EXIT_CODE = 143
 _RESTRICTIONS = ("through", "through_edges", "avoid")
@@ -83,7 +83,7 @@ def _check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) 
         "--per-vertex": options.per_vertex,
         "--per-edge": options.per_edge,
         "--threads": options.threads is not None,
-        "--expansion": options.expansion != shared.EXPANSIONS[0],
+        "--expansion": options.expansion != EXPANSIONS[0],
         f"--arch {options.arch}": options.arch not in ("auto", "cpu"),
     }
     for option, is_given in meant_for_search.items():

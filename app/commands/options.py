@@ -10,8 +10,9 @@ import textwrap
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from kernels_ti.options import EXPANSIONS
+
 ARCHES = ("auto", "cpu", "cuda", "vulkan", "reference")
-EXPANSIONS = ("two-ended", "paper")
 PROGRESS = ("auto", "plain", "none")
 SHORTEST_CYCLE = 3
 USAGE_EXIT_CODE = 2

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from types import FrameType
-from typing import Protocol
+from typing import IO, Protocol
 
 from app.client import Engine
 from app.commands.terminal import ProgressDisplay, is_live
@@ -125,6 +125,22 @@ def run_command(
     )
 
 
+def recording_of(options: argparse.Namespace, stack: contextlib.ExitStack) -> IO[str] | None:
+    """Open the file of ``--events``, if one is asked for; the stack closes it.
+
+    Raises
+    ------
+    EngineError
+        If it cannot be written.
+    """
+    if options.events is None:
+        return None
+    try:
+        return stack.enter_context(open(options.events, "w", encoding="utf-8"))
+    except OSError as error:
+        raise EngineError(f"cannot write {options.events}: {error.strerror}") from error
+
+
 def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finished, int]:
     """Run the engine to its end, showing progress and obeying signals.
 
@@ -150,12 +166,7 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
     mode = "none" if options.quiet else options.progress
     display = ProgressDisplay(mode, sys.stderr, live=live)
     with contextlib.ExitStack() as stack:
-        recording = None
-        if options.events is not None:
-            try:
-                recording = stack.enter_context(open(options.events, "w", encoding="utf-8"))
-            except OSError as error:
-                raise EngineError(f"cannot write {options.events}: {error.strerror}") from error
+        recording = recording_of(options, stack)
         engine = stack.enter_context(Engine(command, recording=recording))
         stack.callback(display.clear)
         signals = Signals(engine, display)

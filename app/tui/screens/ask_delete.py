@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from app.history import RunSummary
 from app.tui.run_list import title, with_home
+from app.tui.screens.question import Question
 from app.words import bytes_text
 
 _MOST_NAMED = 3
 
 
-class AskDelete(ModalScreen[bool]):
+class AskDelete(Question):
     """Asks whether to delete a run; no is the default.
 
     Parameters
@@ -27,14 +25,6 @@ class AskDelete(ModalScreen[bool]):
     foreign : sequence of str
         What lies in its folder and is not of the run.
     """
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        ("escape,n", "answer(False)", "No"),
-        ("y", "answer(True)", "Yes"),
-        ("left", "app.focus_previous", "Left"),
-        ("right", "app.focus_next", "Right"),
-    ]
-    AUTO_FOCUS = "#no"
 
     def __init__(self, run: RunSummary, foreign: Sequence[str]) -> None:
         super().__init__()
@@ -47,15 +37,6 @@ class AskDelete(ModalScreen[bool]):
             with Horizontal(classes="buttons"):
                 yield Button("No, keep it", id="no", variant="primary")
                 yield Button("Yes, delete", id="yes", variant="error")
-
-    def on_button_pressed(self, event: Button.Pressed) -> None:
-        """Answer."""
-        event.stop()
-        self.dismiss(event.button.id == "yes")
-
-    def action_answer(self, answer: bool) -> None:
-        """Answer by a key."""
-        self.dismiss(answer)
 
 
 def _question(run: RunSummary, foreign: Sequence[str]) -> list[str]:

@@ -13,11 +13,12 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Label, Static
 
 from app.tui.batch_session import BatchSession
+from app.tui.screens.question import Question
 
 _SECONDS_BETWEEN_LOOKS = 0.05
 
 
-class AskResume(ModalScreen[bool]):
+class AskResume(Question):
     """Asks whether to go on with a file whose graphs may be others; no is the default.
 
     Parameters
@@ -25,14 +26,6 @@ class AskResume(ModalScreen[bool]):
     output : str
     lines : int
     """
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        ("escape,n", "answer(False)", "No"),
-        ("y", "answer(True)", "Yes"),
-        ("left", "app.focus_previous", "Left"),
-        ("right", "app.focus_next", "Right"),
-    ]
-    AUTO_FOCUS = "#no"
 
     def __init__(self, output: str, lines: int) -> None:
         super().__init__()
@@ -50,15 +43,6 @@ class AskResume(ModalScreen[bool]):
             with Horizontal(classes="buttons"):
                 yield Button("No", id="no", variant="primary")
                 yield Button("Yes, go on", id="yes", variant="warning")
-
-    def on_button_pressed(self, event: Button.Pressed) -> None:
-        """Answer."""
-        event.stop()
-        self.dismiss(event.button.id == "yes")
-
-    def action_answer(self, answer: bool) -> None:
-        """Answer by a key."""
-        self.dismiss(answer)
 
 
 class LeaveBatch(ModalScreen[bool]):

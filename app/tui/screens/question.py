@@ -1,0 +1,30 @@
+"""A question that is answered by yes or no; no is what a hasty key says."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.screen import ModalScreen
+from textual.widgets import Button
+
+
+class Question(ModalScreen[bool]):
+    """The keys and the answer; a subclass puts it together, with buttons ``yes`` and ``no``."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("escape,n", "answer(False)", "No"),
+        ("y", "answer(True)", "Yes"),
+        ("left", "app.focus_previous", "Left"),
+        ("right", "app.focus_next", "Right"),
+    ]
+    AUTO_FOCUS = "#no"
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        """Answer."""
+        event.stop()
+        self.dismiss(event.button.id == "yes")
+
+    def action_answer(self, answer: bool) -> None:
+        """Answer by a key."""
+        self.dismiss(answer)
