@@ -17,8 +17,8 @@ def free_port():
         return server.getsockname()[1]
 
 
-async def seen(port):
-    """Return the page, and what the dashboard draws until it says `New run`."""
+async def seen(port, interrupt):
+    """Return the page, what the dashboard draws until it says `New run`, and how it goes after an interrupt."""
     import aiohttp
 
     async with aiohttp.ClientSession() as session:
@@ -30,7 +30,10 @@ async def seen(port):
                 drawn += message.data if message.type is aiohttp.WSMsgType.BINARY else b""
                 if b"New run" in drawn:
                     break
-    return page, drawn
+            interrupt()
+            async for message in browser:
+                assert message.type is aiohttp.WSMsgType.BINARY
+            return page, drawn, browser.close_code
 
 
 def test_a_browser_sees_the_dashboard_until_ctrl_c(tmp_path):
@@ -42,10 +45,12 @@ def test_a_browser_sees_the_dashboard_until_ctrl_c(tmp_path):
     )
     try:
         assert served.stderr.readline().startswith(f"the dashboard is at http://localhost:{port}, ")
-        page, drawn = asyncio.run(asyncio.wait_for(seen(port), 60))
+        looked = seen(port, lambda: served.send_signal(signal.SIGINT))
+        page, drawn, close_code = asyncio.run(asyncio.wait_for(looked, 60))
         assert "chordless" in page
         assert b"New run" in drawn
-        served.send_signal(signal.SIGINT)
+        # The server has said good-bye to a browser that would have stayed.
+        assert close_code == 1000
         assert served.wait(30) == 0
         assert served.stderr.read() == ""
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import shlex
 import socket
@@ -40,12 +41,23 @@ def serve(arguments: list[str], port: int) -> int:
         If textual-serve is missing, or the port is taken.
     """
     try:
-        from textual_serve.server import Server
+        from aiohttp.web import Request, WebSocketResponse
+        from textual_serve import app_service, server
     except ImportError as error:
         raise OptionError("a dashboard in the browser needs textual-serve: pip install 'chordless[web]'") from error
 
-    class QuietServer(Server):
-        """Says one line, and logs nothing but what failed."""
+    browsers: set[asyncio.Task[object]] = set()
+
+    class PatientService(app_service.AppService):
+        """Waits for its dashboard: a loop that is closed before it knows of a child's end complains."""
+
+        async def stop(self) -> None:
+            await super().stop()
+            if self._process is not None:
+                await self._process.wait()
+
+    class QuietServer(server.Server):
+        """Says one line, logs nothing but what failed, and ends at once, its dashboards first."""
 
         def initialize_logging(self) -> None:
             pass
@@ -53,6 +65,23 @@ def serve(arguments: list[str], port: int) -> int:
         async def on_startup(self, app: object) -> None:
             sys.stderr.write(f"the dashboard is at {self.public_url}, for this machine alone; Ctrl-C ends it\n")
 
+        async def handle_websocket(self, request: Request) -> WebSocketResponse:
+            browser = asyncio.current_task()
+            assert browser is not None
+            browsers.add(browser)
+            try:
+                return await super().handle_websocket(request)
+            finally:
+                browsers.remove(browser)
+
+        async def on_shutdown(self, app: object) -> None:
+            # A browser that stays would hold the server for a minute.
+            for browser in browsers:
+                browser.cancel()
+            await asyncio.gather(*browsers, return_exceptions=True)
+
+    # The server's own class of them cannot be given to it.
+    server.AppService = PatientService  # type: ignore[attr-defined]
     command = shlex.join([sys.executable, "-c", _BOOT.format(path=sys.path), "tui", *arguments])
     try:
         # Before the line that says where it is.
