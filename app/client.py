@@ -40,6 +40,7 @@ _ENVIRONMENT = {"TI_SKIP_VERSION_CHECK": "ON", "ENABLE_TAICHI_HEADER_PRINT": "0"
 _PARENT_SIGNALS = {signal.SIGINT, signal.SIGTERM}
 _LAST_WORDS_LINES = 200
 _SECONDS_TO_EXIT = 10.0
+_NICENESS = 10
 # Of the progress of a session that is t seconds old, a run directory records one report in t times this: a week's
 # recording stays small, and a short run is recorded whole.
 _SHARE_BETWEEN_RECORDS = 0.005
@@ -57,6 +58,9 @@ class Engine:
     recording : text file, optional
         Gets every event as a line of JSON, with the wall-clock ``time`` added. A run with a directory records them
         there as well.
+    polite : bool, default False
+        Let a dashboard go first, which would wait its turn behind the engine whenever a key is pressed; where nothing
+        else wants the cores, the search is as fast as ever.
 
     Attributes
     ----------
@@ -83,7 +87,7 @@ class Engine:
     [1]
     """
 
-    def __init__(self, command: Command, *, recording: IO[str] | None = None) -> None:
+    def __init__(self, command: Command, *, recording: IO[str] | None = None, polite: bool = False) -> None:
         self._recording = recording
         self._in_directory: IO[str] | None = None
         self._unrecorded: list[str] = []
@@ -118,6 +122,9 @@ class Engine:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             os.close(commands_below)
             os.close(events_below)
+        if polite:
+            with contextlib.suppress(ProcessLookupError):  # gone already: its events will say so
+                os.setpriority(os.PRIO_PROCESS, self.pid, os.getpriority(os.PRIO_PROCESS, 0) + _NICENESS)
         assert self._process.stderr is not None
         self._words = self._process.stderr
         self._selector = selectors.DefaultSelector()

@@ -9,6 +9,7 @@ import platform
 import re
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
@@ -26,6 +27,9 @@ LARGEST_BUFFER = (1 << 31) - 1
 """Elements of a buffer: kernels count them in 32 bits."""
 
 MOST_THREADS = 1024
+
+STALE_LOCK = 60.0
+"""Seconds after which a lock on Taichi's cache of compiled kernels is nobody's: it is held for milliseconds."""
 
 UNLIMITED_ROUNDS = 1 << 30
 _NO_DRIVER = re.compile(r"(libcuda\.so|nvcuda\.dll) lib not found")
@@ -198,6 +202,7 @@ def require_running(device: Device) -> None:
 
 def _start(ti: Any, arch: str, threads: int | None) -> Device:
     options: dict[str, Any] = {"cpu_max_num_threads": threads} if threads else {}
+    _remove_stale_lock(ti)
     with _captured_output() as said:
         try:
             ti.init(
@@ -222,6 +227,18 @@ def _start(ti: Any, arch: str, threads: int | None) -> Device:
     if found:
         raise DeviceError(f"{name} ({arch}) fails the self-test and is not used: {'; '.join(found)}")
     return Device(arch, name, memory, threads, word_bits, UNLIMITED_ROUNDS if rounds >= LONG_LOOP else rounds)
+
+
+def _remove_stale_lock(ti: Any) -> None:
+    """Let compiled kernels be kept again after a process was killed as it kept its own.
+
+    Its lock would stay, and every process from then on compile for itself, in silence.
+    """
+    chosen = os.environ.get("TI_OFFLINE_CACHE_FILE_PATH")
+    lock = Path(chosen or ti._lib.core.default_compile_config().offline_cache_file_path, "ticache.lock")
+    with suppress(OSError):  # there is none, as a rule
+        if time.time() - lock.stat().st_mtime > STALE_LOCK:
+            lock.unlink()
 
 
 def cores() -> int:

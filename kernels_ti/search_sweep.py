@@ -15,6 +15,7 @@ from kernels_ti.errors import EngineError
 from kernels_ti.search import Place, ResidentBlocks, Totals
 from kernels_ti.state import Frames, GroupState, Rows
 from kernels_ti.sweep import DRY_WORKERS, NEXT_ITEM, sweep
+from kernels_ti.sweep_compact import compact_words
 from kernels_ti.sweep_frames import FramePool, frame_words, unpacked
 from kernels_ti.sweep_wide import sweep_wide
 
@@ -77,7 +78,7 @@ class SweepSearch:
         self._wide = group.words > LARGEST_UNROLLED
         self._words = group.words if self._wide else vector_of(group.words, 64)
         self._frame = frame_words(group.words, collect)
-        self._stack_words = self._depth * self._frame + (2 * group.words if self._wide else 0)
+        self._stack_words = self._depth * self._frame + (2 * group.words if self._wide else compact_words(group.words))
         waiting = tuple(start.frames)
         memory -= sum(frames.nbytes for frames in waiting)
         workers, memory = self._workers_in(memory)
@@ -95,6 +96,7 @@ class SweepSearch:
         self._seed_weight = np.ascontiguousarray(seed_weight, np.float64)
         # Summed up from the last on, so that what is left comes down to 0 exactly.
         self._share_from_seed = np.append(np.cumsum(self._seed_weight[::-1])[::-1], 0.0)
+        self._block_size = np.bincount(group.first_row, minlength=group.rows).astype(np.int32)
         self._queue = np.zeros(2, np.int32)
         self._depth_of = np.zeros(workers, np.int32)
         self._cycle_count = np.zeros(workers, np.int32)
@@ -242,7 +244,7 @@ class SweepSearch:
             own = (self._fifo, self._depth_of, *bounds, blocks.group.longest_block)
             sweep_wide(*mode, blocks.row_ptr, blocks.neighbour, *seeds, *items, *stacks, *own, *results)
         else:
-            sweep(*mode, blocks.neighbour, *seeds, *items, *stacks, self._depth_of, *bounds, *results)
+            sweep(*mode, self._block_size, blocks.neighbour, *seeds, *items, *stacks, self._depth_of, *bounds, *results)
 
     def _harvest(self) -> None:
         """Move the workers' counters into the totals."""

@@ -1,21 +1,32 @@
 """The sweep: every CPU worker drains its share of the search depth first, through a private stack.
 
 A worker holds one **frame** in registers: a path that is being extended at one end, with the extensions
-that are still to be tried. Below it are the frames that it comes from: the uppermost in memory of the
-worker's own, which the compiler knows that nobody else writes to, the others on its stack. A frame is
-self-contained, so any of them can move to another worker. The initial triplets of a seed are a frame as
-well: the path <x, u> with the extensions y. Triangles and triplets have been counted before, see
-`kernels_ti.survey`.
+that are still to be tried. Below it are the frames that it comes by: the uppermost at hand, see
+`kernels_ti.sweep_walk`, the others on its stack. A frame is self-contained, so any of them can move to another
+worker. The initial triplets of a seed are a frame as well: the path <x, u> with the extensions y. Triangles
+and triplets have been counted before, see `kernels_ti.survey`. A search that only counts goes on in bit rows
+of one word as soon as they do, see `kernels_ti.sweep_compact`.
 
 Taichi hands out the iterations of a CPU loop in blocks of 512, so one worker is the first of 512.
 """
 
 import taichi as ti
 
-from kernels_ti.bits import above, bits_of, lowest_taken, population, single
-from kernels_ti.step import reachable_extensions
-from kernels_ti.step_required import completing, completing_extensions
-from kernels_ti.sweep_frames import LENGTH_SHIFT, frame_words
+from kernels_ti.bits import above, population, single
+from kernels_ti.sweep_compact import (
+    MOST_FRAMES,
+    ONE_WORD,
+    PAUSE,
+    SMALL,
+    WAITING_END,
+    compact_row,
+    compact_words,
+    make_compact,
+    put_back,
+    usable_on,
+)
+from kernels_ti.sweep_frames import frame_words
+from kernels_ti.sweep_walk import WORD, end_and_length, end_of, length_of, put, usable, walk
 
 ITERATIONS_PER_WORKER = 512
 STEPS_BETWEEN_LOOKS = 256
@@ -34,77 +45,12 @@ array = ti.types.ndarray
 
 
 @ti.func
-def add(counters: ti.template(), at, amount):
-    """Add to a counter of this worker alone: an augmented assignment would be an atomic, many times slower."""
-    counters[at] = counters[at] + ti.cast(amount, ti.i64)
-
-
-@ti.func
-def emit(words: ti.template(), cycles: ti.template(), at, members, closers, count, first_row):
-    """Write one cycle for each of the `count` labels in `closers`, from cycle number `at` on."""
-    bits = ti.static(bits_of(words))
-    rest = closers
-    for i in range(count):
-        closer, rest = lowest_taken(words, rest)
-        place = (at + i) * (words.n + 1)
-        for k in ti.static(range(words.n)):
-            cycles[place + k] = members[k] | single(closer, k, bits)
-        cycles[place + words.n] = ti.cast(first_row, ti.u64)
-
-
-@ti.func
-def end_and_length(end, length):
-    """Pack the waiting end of a path and its number of vertices into the last word of a frame."""
-    return ti.cast(end, ti.u64) | ti.cast(length, ti.u64) << ti.u64(LENGTH_SHIFT)
-
-
-@ti.func
-def end_of(last):
-    """Unpack the waiting end from the last word of a frame."""
-    return ti.cast(last & ti.u64((1 << LENGTH_SHIFT) - 1), ti.i32)
-
-
-@ti.func
-def length_of(last):
-    """Unpack the number of vertices from the last word of a frame."""
-    return ti.cast(last >> ti.u64(LENGTH_SHIFT), ti.i32)
-
-
-@ti.func
-def lengthened(last, end):
-    """Return the last word of a frame whose path has one vertex more and this waiting end."""
-    return end_and_length(end, length_of(last) + 1)
-
-
-@ti.func
-def put(
-    words: ti.template(), collect: ti.template(), top: ti.template(), height,
-    allowed, waiting, extensions, members, weight, last,
-):  # fmt: skip
-    """Write a frame to the worker's own memory, a vector for each of its words."""
-    for w in ti.static(range(words.n)):
-        top[w][height] = allowed[w]
-        top[words.n + w][height] = waiting[w]
-        top[2 * words.n + w][height] = extensions[w]
-        if ti.static(collect):
-            top[3 * words.n + w][height] = members[w]
-    frame = ti.static(frame_words(words.n, collect))
-    top[frame - 2][height] = ti.bit_cast(weight, ti.u64)
-    top[frame - 1][height] = last
-
-
-@ti.func
-def taken_back(words: ti.template(), collect: ti.template(), top: ti.template(), height):
-    """Read a frame from the worker's own memory."""
-    allowed, waiting, extensions, members = words(0), words(0), words(0), words(0)
-    for w in ti.static(range(words.n)):
-        allowed[w] = top[w][height]
-        waiting[w] = top[words.n + w][height]
-        extensions[w] = top[2 * words.n + w][height]
-        if ti.static(collect):
-            members[w] = top[3 * words.n + w][height]
-    frame = ti.static(frame_words(words.n, collect))
-    return allowed, waiting, extensions, members, ti.bit_cast(top[frame - 2][height], ti.f64), top[frame - 1][height]
+def asked_for_frames(queue: ti.template(), workers, steps, budget):
+    """Return whether another worker has run dry, once a part of the slice is over."""
+    asked = 0
+    if workers > 1 and budget - steps >= budget // SHARES_PER_SLICE:
+        asked = ti.cast(queue[DRY_WORKERS] > 0, ti.i32)
+    return asked
 
 
 @ti.func
@@ -171,6 +117,7 @@ def sweep(
     required: ti.template(),
     rows: array(ti.u64, 1),
     first_row: array(ti.i32, 1),
+    block_size: array(ti.i32, 1),
     neighbour: array(ti.i32, 1),
     seed_entry: array(ti.i32, 1),
     seed_root: array(ti.i32, 1),
@@ -206,6 +153,8 @@ def sweep(
         Whether cycles must pass certain vertices, see `kernels_ti.step_required`; only with `collect`.
     rows, first_row, neighbour, seed_entry, seed_root
         The blocks, see `kernels_ti.blocks.BlockGroup`.
+    block_size : shape (rows,)
+        At the first row of each block its number of vertices.
     seed_weight : shape (seeds,)
         Share of the whole search behind each seed.
     pool : shape (at least pooled * frame words,)
@@ -215,6 +164,7 @@ def sweep(
     queue : shape (2,)
         The next item to take, and how many workers found none.
     stack : shape (workers * stack_words,)
+        Frames, and behind them room for what `kernels_ti.sweep_compact` has to remember.
     depth_of : shape (workers,)
         Frames on each stack.
     patience : int
@@ -230,7 +180,7 @@ def sweep(
     cycle_count : shape (workers,)
         Cycles that each worker wrote.
     """
-    bits = ti.static(bits_of(words))
+    compacting = ti.static(words.n > 1 and not collect)
     frame = ti.static(frame_words(words.n, collect))
     workers = depth_of.shape[0]
     for i in range(workers * ITERATIONS_PER_WORKER):
@@ -247,7 +197,14 @@ def sweep(
             allowed, waiting, extensions, members = words(0), words(0), words(0), words(0)
             weight = ti.f64(0.0)
             last = ti.u64(0)
-            first, active, barren = 0, 0, 0
+            labels = bottom + stack_words - ti.static(compact_words(words.n))
+            compact_rows = ti.Vector.zero(ti.u64, WORD if ti.static(compacting) else 1)
+            compact_top = [
+                ti.Vector.zero(ti.u64, MOST_FRAMES + 1 if ti.static(compacting) else 1)
+                for k in ti.static(range(frame_words(1, False)))
+            ]
+            few_members = ONE_WORD(0)
+            first, active, barren, pause = 0, 0, 0, -1
             steps = budget
             while steps > 0:
                 if active == 0 and depth == 0:
@@ -265,105 +222,127 @@ def sweep(
                         u = seed_root[seed]
                         x = neighbour[seed_entry[seed]]
                         depth = put_seed(words.n, collect, rows, first_row[u], u, x, seed_weight[seed], stack, bottom)
+                compact = 0
+                at = bottom + (depth - 1) * frame
                 if active == 0 and depth > 0:
-                    active = 1
                     depth -= 1
-                    allowed, waiting, extensions, members, weight, last = restored(
-                        words, collect, stack, bottom + depth * frame
-                    )
-                    first = first_row[end_of(last)]
+                    first = first_row[end_of(stack[at + frame - 1])]
+                    if ti.static(compacting):
+                        # Labels that no vertex has are harmless, but count as usable.
+                        for w in range(words.n):
+                            stack[at + w] = stack[at + w] & ~above(block_size[first] - 1, w, WORD)
+                        compact = ti.cast(pause < 0 and usable_on(words.n, stack, at) <= WORD, ti.i32)
+                    if compact == 0:
+                        active = 1
+                        allowed, waiting, extensions, members, weight, last = restored(words, collect, stack, at)
+                if ti.static(compacting):
+                    if compact == 1:
+                        make_compact(words.n, rows, first, stack, at, labels, compact_rows)
+                        few_allowed, few_waiting, few_extensions = ONE_WORD(0), ONE_WORD(0), ONE_WORD(0)
+                        few_allowed[0] = compact_row(words.n, stack, at, stack, labels)
+                        few_waiting[0] = compact_row(words.n, stack, at + words.n, stack, labels)
+                        few_extensions[0] = compact_row(words.n, stack, at + 2 * words.n, stack, labels)
+                        weight = ti.bit_cast(stack[at + frame - 2], ti.f64)
+                        last = end_and_length(WAITING_END, length_of(stack[at + frame - 1]))
+                        before, frames = steps, 0
+                        while compact == 1 and steps > 0:
+                            turns = ti.min(steps, STEPS_BETWEEN_LOOKS)
+                            steps -= turns
+                            walk(
+                                ONE_WORD,
+                                False,
+                                False,
+                                False,
+                                compact_rows,
+                                0,
+                                compact_top,
+                                MOST_FRAMES,
+                                frames,
+                                few_allowed,
+                                few_waiting,
+                                few_extensions,
+                                few_members,
+                                weight,
+                                last,
+                                compact,
+                                turns,
+                                barren,
+                                pause,
+                                patience,
+                                max_length,
+                                counters,
+                                paths_by_length,
+                                cycles_by_length,
+                                cycles,
+                                found,
+                                cycles_end,
+                            )
+                            steps += turns
+                            if asked_for_frames(queue, workers, steps, budget) == 1:
+                                steps = 0
+                        if before - steps < SMALL:
+                            pause = PAUSE
+                        if compact == 1:
+                            put(
+                                ONE_WORD,
+                                False,
+                                compact_top,
+                                frames,
+                                few_allowed,
+                                few_waiting,
+                                few_extensions,
+                                few_members,
+                                weight,
+                                last,
+                            )
+                            put_back(words.n, first, compact_top, frames + 1, stack, at, labels)
+                            depth += frames + 1
                 turns = ti.min(steps, STEPS_BETWEEN_LOOKS) * active
                 steps -= turns
-                while turns > 0:
-                    turns -= 1
-                    label, extensions = lowest_taken(words, extensions)
-                    v = first + label
-                    length = length_of(last)
-                    closing, of_v, of_end = 0, 0, 0
-                    left = ti.u64(0)
-                    free, closers, only_v, only_end, path = words(0), words(0), words(0), words(0), members
-                    for w in ti.static(range(words.n)):
-                        free[w] = rows[v * words.n + w] & allowed[w]
-                        closers[w] = free[w] & waiting[w]
-                        only_v[w] = free[w] & ~waiting[w]
-                        only_end[w] = waiting[w] & ~free[w]
-                        closing += population(closers[w], bits)
-                        of_v += population(only_v[w], bits)
-                        of_end += population(only_end[w], bits)
-                        left |= extensions[w]
-                        if ti.static(collect):
-                            path[w] |= single(label, w, bits)
-                    if ti.static(required):
-                        # A new vector: Taichi confuses one that is passed as a whole and set word by word.
-                        ending = completing(words, rows, path, closers)
-                        closing = 0
-                        for w in ti.static(range(words.n)):
-                            closing += population(ending[w], bits)
-                        emit(words, cycles, found, path, ending, closing, first)
-                    add(cycles_by_length, counters + length + 2, closing)
-                    if ti.static(collect):
-                        if ti.static(not required):
-                            emit(words, cycles, found, path, closers, closing, first)
-                        found += closing
-                    barren = ti.select(closing > 0, 0, barren + 1)
-                    # Written whether it is needed again or not: a branch that cannot be foreseen costs more.
-                    put(words, collect, top, height, allowed, waiting, extensions, members, weight, last)
-                    opened = ti.select(length + 3 <= max_length, ti.min(of_v, of_end), 0)
-                    if opened > 0:
-                        height += ti.cast(left != 0, ti.i32)
-                        swap = of_v > of_end
-                        last = lengthened(last, ti.select(swap, v, end_of(last)))
-                        members = path
-                        for w in ti.static(range(words.n)):
-                            extensions[w] = ti.select(swap, only_end[w], only_v[w])
-                            # The allowed neighbours of the growing end are at hand: no need for its row.
-                            allowed[w] &= ~ti.select(swap, waiting[w], free[w])
-                            waiting[w] = ti.select(swap, only_v[w], only_end[w])
-                        if ti.static(required):
-                            barren = ti.max(barren, patience + 1)
-                        if barren > patience:
-                            if ti.static(required):
-                                hopeful = completing_extensions(
-                                    words, rows, first, allowed, path, waiting, extensions, max_length - length - 2
-                                )
-                                for w in ti.static(range(words.n)):
-                                    extensions[w] = hopeful[w]
-                            else:
-                                extensions = reachable_extensions(
-                                    words, rows, first, allowed, waiting, extensions, max_length - length - 2
-                                )
-                            opened = 0
-                            for w in ti.static(range(words.n)):
-                                opened += population(extensions[w], bits)
-                            left = ti.cast(opened, ti.u64)
-                        weight /= ti.cast(opened, ti.f64)
-                        add(paths_by_length, counters + length + 2, opened)
-                    if opened == 0:
-                        height -= ti.cast(left == 0, ti.i32)
-                        if height >= 0:
-                            allowed, waiting, extensions, members, weight, last = taken_back(
-                                words, collect, top, height
-                            )
-                        else:
-                            height = 0
-                            active = 0
-                            break
-                    if height == TOP_FRAMES:
-                        break
-                    if ti.static(collect):
-                        if found > cycles_end:
-                            break
+                walk(
+                    words,
+                    collect,
+                    required,
+                    compacting,
+                    rows,
+                    first,
+                    top,
+                    TOP_FRAMES,
+                    height,
+                    allowed,
+                    waiting,
+                    extensions,
+                    members,
+                    weight,
+                    last,
+                    active,
+                    turns,
+                    barren,
+                    pause,
+                    patience,
+                    max_length,
+                    counters,
+                    paths_by_length,
+                    cycles_by_length,
+                    cycles,
+                    found,
+                    cycles_end,
+                )
                 steps += turns
                 if ti.static(collect):
                     if found > cycles_end:
                         steps = 0
-                if workers > 1 and depth + height > 0 and budget - steps >= budget // SHARES_PER_SLICE:
-                    if queue[DRY_WORKERS] > 0:
-                        steps = 0
-                if steps == 0 and active == 1:
+                if depth + height > 0 and asked_for_frames(queue, workers, steps, budget) == 1:
+                    steps = 0
+                leaves = ti.cast(steps == 0, ti.i32)
+                if ti.static(compacting):
+                    if pause < 0 and usable(words, allowed, extensions) <= WORD:
+                        leaves = 1
+                if leaves == 1 and active == 1:
                     put(words, collect, top, height, allowed, waiting, extensions, members, weight, last)
                     height += 1
-                if steps == 0 or height == TOP_FRAMES:
+                    active = 0
+                if leaves == 1 or height == TOP_FRAMES:
                     spill(words, collect, top, height, stack, bottom + depth * frame)
                     depth += height
                     height = 0

@@ -14,13 +14,10 @@ from kernels_ti.sweep import (
     NEXT_ITEM,
     SHARES_PER_SLICE,
     STEPS_BETWEEN_LOOKS,
-    add,
     array,
-    end_and_length,
-    end_of,
-    length_of,
     put_seed,
 )
+from kernels_ti.sweep_walk import add, end_and_length, end_of, length_of
 
 
 @ti.func

@@ -3,11 +3,14 @@
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from oracles import grid
+from program import ENVIRONMENT, chordless
 
 from kernels_ti.blocks import block_batches
 from kernels_ti.device import ARCHES, Device, open_device
@@ -152,3 +155,18 @@ print("checked")
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.endswith("checked\n")
     assert "bound" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("seconds_old", "kernels_are_kept"), [(3600, True), (0, False)])
+def test_kernels_are_kept_again_after_a_process_was_killed_as_it_kept_its_own(
+    seconds_old: float, kernels_are_kept: bool, tmp_path: Path
+) -> None:
+    """Taichi never takes its lock away; one that is fresh is another process's."""
+    lock = tmp_path / "ticache.lock"
+    lock.touch()
+    then = time.time() - seconds_old
+    os.utime(lock, (then, then))
+    done = chordless("count", "petersen", env={**ENVIRONMENT, "TI_OFFLINE_CACHE_FILE_PATH": str(tmp_path)})
+    assert done.returncode == 0
+    assert lock.exists() != kernels_are_kept
+    assert bool(list(tmp_path.glob("*.tic"))) == kernels_are_kept

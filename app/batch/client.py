@@ -17,6 +17,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from types import TracebackType
 from typing import IO
 
@@ -35,6 +36,7 @@ class BatchClient:
     ----------
     command : BatchCommand
     recording : text file, optional
+    polite : bool, default False
         See `app.client.Engine`.
 
     Attributes
@@ -50,10 +52,10 @@ class BatchClient:
         If the system does not start a process.
     """
 
-    def __init__(self, command: BatchCommand, *, recording: IO[str] | None = None) -> None:
+    def __init__(self, command: BatchCommand, *, recording: IO[str] | None = None, polite: bool = False) -> None:
         self._command = command
-        self._recording = recording
-        self._engine = Engine(command, recording=recording)
+        self._start = partial(Engine, recording=recording, polite=polite)
+        self._engine = self._start(command)
         self._searching: BatchSearching | None = None
         self._stopping = False
         self._killed = False
@@ -143,5 +145,5 @@ class BatchClient:
         self._command = replace(self._command, crashes=(*self._command.crashes, crash))
         self._searching = None
         self._engine.close()
-        self._engine = Engine(self._command, recording=self._recording)
+        self._engine = self._start(self._command)
         self.engines += 1

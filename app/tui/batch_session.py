@@ -116,7 +116,7 @@ class BatchFeed(Feed):
 
     def __init__(self, command: BatchCommand) -> None:
         super().__init__()
-        self._client = BatchClient(command)
+        self._client = BatchClient(command, polite=True)
         self._ending: str | None = None
 
     def stop(self) -> None:

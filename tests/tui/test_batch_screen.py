@@ -435,12 +435,13 @@ def test_a_batch_is_stopped_and_gone_on_with_and_leaving_asks(folder):
 def test_an_engine_that_does_not_come_up_is_an_error_of_the_batch(folder, monkeypatch):
     pids = []
     monkeypatch.setattr(
-        "app.batch.client.Engine", lambda command, recording=None: pids.append(engine := Engine(command)) or engine
+        "app.batch.client.Engine", lambda command, **more: pids.append(engine := Engine(command, **more)) or engine
     )
 
     async def steps(pilot, screen):
         await fill(pilot, graphs="grid:9x10", output="x.jsonl")
         await pilot.press("ctrl+r")
+        assert os.getpriority(os.PRIO_PROCESS, pids[0].pid) > os.getpriority(os.PRIO_PROCESS, 0)
         os.kill(pids[0].pid, signal.SIGKILL)
         await until(pilot, lambda: "failed" in shown(screen, "#batch-phase"))
         assert "the engine was killed (SIGKILL)" in shown(screen, "#batch-now")

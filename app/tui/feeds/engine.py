@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,9 +16,6 @@ from app.tui.feeds.feed import SECONDS_BETWEEN_BATCHES, Feed
 from app.tui.run_state import RunState
 from kernels_ti.errors import EngineError
 
-# The engine takes every core. Without this the dashboard waits its turn behind it whenever a key is pressed; and where
-# nothing else wants the cores, the search is as fast as ever. A run without a dashboard has nobody to be polite to.
-_NICENESS = 10
 _LAST_EVENTS = (Finished, Failed, DeviceReport)
 
 
@@ -44,10 +39,7 @@ class EngineFeed(Feed):
         super().__init__()
         self.command = command
         self.directory = None if command.checkpoint is None else Path(command.checkpoint)
-        self._engine = Engine(command)
-        with contextlib.suppress(ProcessLookupError):
-            # If it is gone already, its events will say so.
-            os.setpriority(os.PRIO_PROCESS, self._engine.pid, os.getpriority(os.PRIO_PROCESS, 0) + _NICENESS)
+        self._engine = Engine(command, polite=True)
         self._stopped_early = False
         self._has_begun = False
 

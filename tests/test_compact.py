@@ -1,0 +1,91 @@
+"""Searches that go on in bit rows of one word: counted, cut short, handed over and shared in the middle of them."""
+
+import random
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+import pytest
+from test_sweep_state import groups_of, step, sweep_of
+
+from kernels_ti import Graph, count_cycles, search_sweep
+from kernels_ti.device import open_device
+from kernels_ti.reference import chordless_cycles
+from kernels_ti.run import Options, Run
+from kernels_ti.state import GroupState
+
+SIZES = range(65, 140)
+
+
+def some_graph(seed: int) -> nx.Graph:
+    """Return a graph of one block of several words, with a few thousand cycles at the most."""
+    draw = random.Random(seed)
+    graph = nx.cycle_graph(draw.choice(SIZES))
+    for _ in range(draw.randint(3, 7)):
+        graph.add_edge(*draw.sample(range(len(graph)), 2))
+    dense = nx.gnp_random_graph(draw.randint(4, 12), draw.choice([0.2, 0.4, 0.6]), seed=seed)
+    graph = nx.disjoint_union(graph, dense)
+    at = len(graph) - len(dense)
+    graph.add_edges_from((v, draw.randrange(at)) for v in range(at, len(graph)))
+    names = list(graph)
+    draw.shuffle(names)
+    return nx.relabel_nodes(graph, dict(zip(graph, names, strict=True)))
+
+
+def expected(graph: Graph) -> dict[int, int]:
+    counts: dict[int, int] = {}
+    for cycle in chordless_cycles(graph):
+        counts[len(cycle)] = counts.get(len(cycle), 0) + 1
+    return counts
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_cut_short_handed_over_and_shared(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = random.Random(seed)
+    graph = Graph.from_networkx(some_graph(seed))
+    monkeypatch.setattr(search_sweep, "FIRST_BUDGET", draw.choice([30, 100, 500]))
+    monkeypatch.setattr(search_sweep, "PATIENCE", draw.choice([0, 32]))
+    monkeypatch.setattr("kernels_ti.run.SLICE_SECONDS", 0.0)
+    device = replace(open_device("cpu"), threads=draw.choice([1, 2, 3]))  # workers, without starting Taichi anew
+    options = Options(max_length=draw.choice([None, 12, 70]))
+    run = Run(graph, device, options)
+    shares = [run.snapshot().share]
+    while not run.finished:
+        run.advance()
+        shares.append(run.snapshot().share)
+        if draw.random() < 0.3:
+            run = Run(graph, device, options, run.state())
+    wanted = {k: c for k, c in expected(graph).items() if k <= (options.max_length or graph.n)}
+    assert run.snapshot().cycles_by_length == wanted
+    assert np.all(np.diff(shares) >= -1e-12)
+    assert shares[-1] == 1
+
+
+@pytest.mark.parametrize("budget", [50, 333, 5000])
+def test_the_frames_are_those_of_wider_rows(budget: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counting makes rows compact, listing does not: with a certificate at every step they stop at the same frames."""
+    monkeypatch.setattr(search_sweep, "PATIENCE", -1)
+    block = nx.convert_node_labels_to_integers(nx.grid_2d_graph(5, 14))
+    graph = Graph.from_networkx(nx.disjoint_union(nx.cycle_graph(70), block))
+    (group,) = groups_of(graph)
+    counting, listing = (sweep_of(graph, group, collect, 1, GroupState()) for collect in (False, True))
+    for _ in range(12):
+        step(counting, budget, [])
+        step(listing, budget, [])
+        (counted,), (listed,) = (list(search.frames()) for search in (counting, listing))
+        assert len(counted) > 0
+        for part in ("extensions", "end", "length", "weight"):
+            np.testing.assert_array_equal(getattr(counted, part), getattr(listed, part), part)
+        vertices = np.array([~np.uint64(0), np.uint64((1 << 70 - 64) - 1)])
+        np.testing.assert_array_equal(counted.allowed & vertices, listed.allowed & vertices)
+        assert counting.totals == listing.totals
+    assert counting.totals.cycles
+
+
+def test_many_usable_vertices_and_few() -> None:
+    """A block of eight words whose paths soon need one, and a clique, through which no path goes on."""
+    graph = nx.windmill_graph(2, 20)
+    nx.add_cycle(graph, range(19, 500))
+    graph.add_edges_from((v, v + 30) for v in range(40, 400, 90))
+    graph.add_edge(5, 300)
+    assert count_cycles(graph, arch="cpu").by_length == expected(Graph.from_networkx(graph))
