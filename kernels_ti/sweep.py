@@ -14,10 +14,11 @@ import taichi as ti
 
 from kernels_ti.bits import above, population, single
 from kernels_ti.sweep_compact import (
+    COST,
+    MOST_CREDIT,
     MOST_FRAMES,
     ONE_WORD,
     PAUSE,
-    SMALL,
     WAITING_END,
     compact_row,
     compact_words,
@@ -204,7 +205,7 @@ def sweep(
                 for k in ti.static(range(frame_words(1, False)))
             ]
             few_members = ONE_WORD(0)
-            first, active, barren, pause = 0, 0, 0, -1
+            first, active, barren, pause, credit, size = 0, 0, 0, -1, 0, 0
             steps = budget
             while steps > 0:
                 if active == 0 and depth == 0:
@@ -231,7 +232,8 @@ def sweep(
                         # Labels that no vertex has are harmless, but count as usable.
                         for w in range(words.n):
                             stack[at + w] = stack[at + w] & ~above(block_size[first] - 1, w, WORD)
-                        compact = ti.cast(pause < 0 and usable_on(words.n, stack, at) <= WORD, ti.i32)
+                        size = usable_on(words.n, stack, at)
+                        compact = ti.cast(pause < 0 and size <= WORD, ti.i32)
                     if compact == 0:
                         active = 1
                         allowed, waiting, extensions, members, weight, last = restored(words, collect, stack, at)
@@ -249,85 +251,32 @@ def sweep(
                             turns = ti.min(steps, STEPS_BETWEEN_LOOKS)
                             steps -= turns
                             walk(
-                                ONE_WORD,
-                                False,
-                                False,
-                                False,
-                                compact_rows,
-                                0,
-                                compact_top,
-                                MOST_FRAMES,
-                                frames,
-                                few_allowed,
-                                few_waiting,
-                                few_extensions,
-                                few_members,
-                                weight,
-                                last,
-                                compact,
-                                turns,
-                                barren,
-                                pause,
-                                patience,
-                                max_length,
-                                counters,
-                                paths_by_length,
-                                cycles_by_length,
-                                cycles,
-                                found,
-                                cycles_end,
-                            )
+                                ONE_WORD, False, False, False, compact_rows, 0, compact_top, MOST_FRAMES, frames,
+                                few_allowed, few_waiting, few_extensions, few_members, weight, last, compact, turns,
+                                barren, pause, patience, max_length, counters, paths_by_length, cycles_by_length,
+                                cycles, found, cycles_end,
+                            )  # fmt: skip
                             steps += turns
-                            if asked_for_frames(queue, workers, steps, budget) == 1:
+                            if depth + frames > 0 and asked_for_frames(queue, workers, steps, budget) == 1:
                                 steps = 0
-                        if before - steps < SMALL:
-                            pause = PAUSE
+                        credit = ti.min(credit + before - steps - COST * size, MOST_CREDIT)
+                        if credit < 0:
+                            credit, pause = 0, PAUSE
                         if compact == 1:
                             put(
-                                ONE_WORD,
-                                False,
-                                compact_top,
-                                frames,
-                                few_allowed,
-                                few_waiting,
-                                few_extensions,
-                                few_members,
-                                weight,
-                                last,
-                            )
+                                ONE_WORD, False, compact_top, frames,
+                                few_allowed, few_waiting, few_extensions, few_members, weight, last,
+                            )  # fmt: skip
                             put_back(words.n, first, compact_top, frames + 1, stack, at, labels)
                             depth += frames + 1
                 turns = ti.min(steps, STEPS_BETWEEN_LOOKS) * active
                 steps -= turns
                 walk(
-                    words,
-                    collect,
-                    required,
-                    compacting,
-                    rows,
-                    first,
-                    top,
-                    TOP_FRAMES,
-                    height,
-                    allowed,
-                    waiting,
-                    extensions,
-                    members,
-                    weight,
-                    last,
-                    active,
-                    turns,
-                    barren,
-                    pause,
-                    patience,
-                    max_length,
-                    counters,
-                    paths_by_length,
-                    cycles_by_length,
-                    cycles,
-                    found,
-                    cycles_end,
-                )
+                    words, collect, required, compacting, rows, first, top, TOP_FRAMES, height,
+                    allowed, waiting, extensions, members, weight, last, active, turns,
+                    barren, pause, patience, max_length, counters, paths_by_length, cycles_by_length,
+                    cycles, found, cycles_end,
+                )  # fmt: skip
                 steps += turns
                 if ti.static(collect):
                     if found > cycles_end:

@@ -18,11 +18,14 @@ MOST_FRAMES = WORD
 WAITING_END = WORD
 """The compact label of the end that waits as the search begins; it needs no bit."""
 
-SMALL = 64
-"""A search of fewer paths than that is not worth its compact rows, so that as many as these pass by..."""
+COST = 2
+"""Paths that must be looked at for each compact row, on the average, to make up for making it."""
 
-PAUSE = 256
-"""...before they are made again."""
+MOST_CREDIT = 1 << 14
+"""Paths beyond that which a worker remembers at most: one large search pays for many small ones, not for all."""
+
+PAUSE = 1024
+"""Paths that a worker looks at in the rows of the block once its credit is used up."""
 
 
 def compact_words(words: int) -> int:

@@ -118,7 +118,7 @@ def walk(
     words, collect, required, rows, patience, max_length, paths_by_length, cycles_by_length, cycles
         As in `kernels_ti.sweep.sweep`; `counters` is where this worker's begin.
     compacting : bool
-        Whether to stop at frames that need few bits, once `pause` steps forth have been made.
+        Whether to stop at frames that need bits for 64 vertices or fewer, once `pause` paths have been looked at.
     first : int
         First row of the paths' block in `rows`.
     top : list of vectors
