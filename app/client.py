@@ -123,7 +123,7 @@ class Engine:
             os.close(commands_below)
             os.close(events_below)
         if polite:
-            with contextlib.suppress(ProcessLookupError):  # gone already: its events will say so
+            with contextlib.suppress(OSError):  # gone already, as its events will say; or the system does not allow it
                 os.setpriority(os.PRIO_PROCESS, self.pid, os.getpriority(os.PRIO_PROCESS, 0) + _NICENESS)
         assert self._process.stderr is not None
         self._words = self._process.stderr

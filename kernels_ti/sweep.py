@@ -5,7 +5,7 @@ that are still to be tried. Below it are the frames that it comes by: the upperm
 `kernels_ti.sweep_walk`, the others on its stack. A frame is self-contained, so any of them can move to another
 worker. The initial triplets of a seed are a frame as well: the path <x, u> with the extensions y. Triangles
 and triplets have been counted before, see `kernels_ti.survey`. A search that only counts goes on in bit rows
-of one word as soon as they do, see `kernels_ti.sweep_compact`.
+of one word as soon as that has a bit for each vertex that its path can still use, see `kernels_ti.sweep_compact`.
 
 Taichi hands out the iterations of a CPU loop in blocks of 512, so one worker is the first of 512.
 """
@@ -193,7 +193,7 @@ def sweep(
             depth = depth_of[me]
             height = 0
             counters = me * (max_length + 2)
-            # One more than ever wait there: the frame in registers, when the slice ends.
+            # One more than ever wait there: the frame in registers, when it goes to the stack with them.
             top = [ti.Vector.zero(ti.u64, TOP_FRAMES + 1) for k in ti.static(range(frame_words(words.n, collect)))]
             allowed, waiting, extensions, members = words(0), words(0), words(0), words(0)
             weight = ti.f64(0.0)
@@ -204,8 +204,9 @@ def sweep(
                 ti.Vector.zero(ti.u64, MOST_FRAMES + 1 if ti.static(compacting) else 1)
                 for k in ti.static(range(frame_words(1, False)))
             ]
-            few_members = ONE_WORD(0)
-            first, active, barren, pause, credit, size = 0, 0, 0, -1, 0, 0
+            few_members = ONE_WORD(0)  # of frames that have none
+            first, active, barren, size = 0, 0, 0, 0
+            pause, credit = -1, 0  # no pause; each slice begins a new account
             steps = budget
             while steps > 0:
                 if active == 0 and depth == 0:
@@ -229,7 +230,7 @@ def sweep(
                     depth -= 1
                     first = first_row[end_of(stack[at + frame - 1])]
                     if ti.static(compacting):
-                        # Labels that no vertex has are harmless, but count as usable.
+                        # A seed allows labels that no vertex has as well: harmless, but they would count as usable.
                         for w in range(words.n):
                             stack[at + w] = stack[at + w] & ~above(block_size[first] - 1, w, WORD)
                         size = usable_on(words.n, stack, at)
@@ -257,7 +258,7 @@ def sweep(
                                 cycles, found, cycles_end,
                             )  # fmt: skip
                             steps += turns
-                            if depth + frames > 0 and asked_for_frames(queue, workers, steps, budget) == 1:
+                            if depth + frames + compact > 1 and asked_for_frames(queue, workers, steps, budget) == 1:
                                 steps = 0
                         credit = ti.min(credit + before - steps - COST * size, MOST_CREDIT)
                         if credit < 0:
@@ -281,7 +282,7 @@ def sweep(
                 if ti.static(collect):
                     if found > cycles_end:
                         steps = 0
-                if depth + height > 0 and asked_for_frames(queue, workers, steps, budget) == 1:
+                if depth + height + active > 1 and asked_for_frames(queue, workers, steps, budget) == 1:
                     steps = 0
                 leaves = ti.cast(steps == 0, ti.i32)
                 if ti.static(compacting):

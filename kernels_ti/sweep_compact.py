@@ -2,7 +2,7 @@
 
 The longer a path, the fewer vertices are left to it: those allowed, and its extensions. When a word has a bit
 for each, the search behind that frame goes on in **compact** rows, in the worker's own memory, until it is
-done or the slice over; what is left of it then gets the labels of its block again.
+done or the slice is over; what is left of it then gets the labels of its block again.
 """
 
 import taichi as ti
@@ -13,7 +13,8 @@ from kernels_ti.sweep_walk import WORD, end_and_length, end_of, length_of
 ONE_WORD = vector_of(1, WORD)
 
 MOST_FRAMES = WORD
-"""Frames of a search in compact rows, at most: each has one vertex more on its path."""
+"""More frames than a search in compact rows ever keeps: each has two extensions or more that no other has, so there are
+half as many at the most, and none has to move to the stack."""
 
 WAITING_END = WORD
 """The compact label of the end that waits as the search begins; it needs no bit."""
@@ -22,14 +23,15 @@ COST = 2
 """Paths that must be looked at for each compact row, on the average, to make up for making it."""
 
 MOST_CREDIT = 1 << 14
-"""Paths beyond that which a worker remembers at most: one large search pays for many small ones, not for all."""
+"""Paths beyond that which a worker remembers in a slice, at most: one large search pays for many small ones after it,
+not for any number of them."""
 
 PAUSE = 1024
 """Paths that a worker looks at in the rows of the block once its credit is used up."""
 
 
 def compact_words(words: int) -> int:
-    """Words of a worker's stack that hold the usable vertices, and the label of each."""
+    """Words of a worker's stack that hold the usable vertices, the label of each, and that of the end that waits."""
     return words + WORD + 1
 
 
@@ -92,8 +94,8 @@ def put_back(words, first, top: ti.template(), frames, stack: ti.template(), at,
             while rest != ti.u64(0):
                 label = ti.cast(stack[labels + lowest_bit(rest, WORD)], ti.i32)
                 rest = without_lowest(rest, WORD)
-                w = row + label // WORD
-                stack[w] = stack[w] | ti.u64(1) << ti.cast(label % WORD, ti.u64)
+                place_of_word = row + label // WORD
+                stack[place_of_word] = stack[place_of_word] | ti.u64(1) << ti.cast(label % WORD, ti.u64)
         last = top[4][h]
         end = first + ti.cast(stack[labels + end_of(last)], ti.i32)
         stack[frame + 3 * words] = top[3][h]

@@ -6,13 +6,14 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pytest
-from test_sweep_state import groups_of, step, sweep_of
+from test_sweep_state import finish, groups_of, step, sweep_of
 
 from kernels_ti import Graph, count_cycles, search_sweep
 from kernels_ti.device import open_device
 from kernels_ti.reference import chordless_cycles
 from kernels_ti.run import Options, Run
 from kernels_ti.state import GroupState
+from kernels_ti.sweep_compact import compact_words
 
 SIZES = range(65, 140)
 
@@ -69,6 +70,8 @@ def test_the_frames_are_those_of_wider_rows(budget: int, monkeypatch: pytest.Mon
     graph = Graph.from_networkx(nx.disjoint_union(nx.cycle_graph(70), block))
     (group,) = groups_of(graph)
     counting, listing = (sweep_of(graph, group, collect, 1, GroupState()) for collect in (False, True))
+    remembered = counting._stack[-compact_words(group.words) :]
+    remembered[:] = 99
     for _ in range(12):
         step(counting, budget, [])
         step(listing, budget, [])
@@ -80,6 +83,20 @@ def test_the_frames_are_those_of_wider_rows(budget: int, monkeypatch: pytest.Mon
         np.testing.assert_array_equal(counted.allowed & vertices, listed.allowed & vertices)
         assert counting.totals == listing.totals
     assert counting.totals.cycles
+    assert (remembered != 99).any(), "no row was made compact"
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+@pytest.mark.parametrize("budget", [300, 1000, 5000])
+def test_frames_of_compact_rows_are_given_away(threads: int, budget: int) -> None:
+    """One seed after another has nearly all the work, and every slice takes several looks at the queue."""
+    graph = Graph.from_networkx(nx.convert_node_labels_to_integers(nx.grid_2d_graph(5, 14)))
+    for group in groups_of(graph):
+        counting, listing = (sweep_of(graph, group, collect, threads, GroupState()) for collect in (False, True))
+        while not counting.finished:
+            step(counting, budget, [])
+        finish(listing, [])
+        assert counting.totals.cycles == listing.totals.cycles
 
 
 def test_many_usable_vertices_and_few() -> None:

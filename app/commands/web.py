@@ -16,6 +16,8 @@ _HOST = "localhost"
 # Each dashboard finds the program where this process does: `-c` and `-m` would look into the current folder first.
 _BOOT = "import sys; sys.path[:] = {path!r}; from app.cli import main; sys.exit(main(sys.argv[1:]))"
 _LARGEST_PORT = 65535
+# A dashboard that stops a run lets it write a checkpoint first.
+_SECONDS_TO_END = 60.0
 
 
 def port(text: str) -> int:
@@ -52,9 +54,13 @@ def serve(arguments: list[str], port: int) -> int:
         """Waits for its dashboard: a loop that is closed before it knows of a child's end complains."""
 
         async def stop(self) -> None:
-            await super().stop()
-            if self._process is not None:
-                await self._process.wait()
+            if self._process is None:
+                return
+            try:
+                await asyncio.wait_for(super().stop(), _SECONDS_TO_END)
+            except asyncio.TimeoutError:
+                self._process.kill()
+            await self._process.wait()
 
     class QuietServer(server.Server):
         """Says one line, logs nothing but what failed, and ends at once, its dashboards first."""
