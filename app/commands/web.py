@@ -8,6 +8,7 @@ import os
 import shlex
 import socket
 import sys
+from typing import Any
 
 from kernels_ti.errors import EngineError, OptionError
 
@@ -43,7 +44,6 @@ def serve(arguments: list[str], port: int) -> int:
         If textual-serve is missing, or the port is taken.
     """
     try:
-        from aiohttp.web import Request, WebSocketResponse
         from textual_serve import app_service, server
     except ImportError as error:
         raise OptionError("a dashboard in the browser needs textual-serve: pip install 'chordless[web]'") from error
@@ -71,7 +71,7 @@ def serve(arguments: list[str], port: int) -> int:
         async def on_startup(self, app: object) -> None:
             sys.stderr.write(f"the dashboard is at {self.public_url}, for this machine alone; Ctrl-C ends it\n")
 
-        async def handle_websocket(self, request: Request) -> WebSocketResponse:
+        async def handle_websocket(self, request: Any) -> Any:
             browser = asyncio.current_task()
             assert browser is not None
             browsers.add(browser)

@@ -104,6 +104,8 @@ def play(app, size, steps):
 
     async def when_ready(pilot):
         await until(lambda: app.screen.query("Footer"))
+        # What is asked of a screen that has not met its run yet is not asked of the run.
+        await until(lambda: app.run_state is None or app.screen._newest is not None)
         await pilot.pause()
         return await steps(pilot)
 
