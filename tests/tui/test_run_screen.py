@@ -294,6 +294,19 @@ def test_a_frozen_view_holds_still_while_the_run_goes_on():
     play(app, SMALL, steps)
 
 
+def test_a_view_frozen_before_it_was_drawn_is_of_the_run():
+    app = Stage(RUNNING)
+
+    async def steps(pilot):
+        screen = app.screen
+        screen._shown, screen._waits = None, True
+        await pilot.press("f")
+        await until(lambda: "VIEW FROZEN, f lets it go" in text_of(app))
+        assert f"{RUNNING.cycles:,}" in text_of(app)
+
+    play(app, SMALL, steps)
+
+
 def test_the_scale_is_changed():
     app = Stage(RUNNING)
 

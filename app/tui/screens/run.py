@@ -208,7 +208,7 @@ class RunScreen(Screen[None]):
         if self._offered != (offered := self._offers()):
             self._offered = offered
             self.refresh_bindings()
-        if not self._frozen:
+        if not self._frozen or self._shown is None:
             self._shown = self._newest
         state = self._shown
         self._reveal("#run-nothing", state is None)
