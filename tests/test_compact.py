@@ -6,6 +6,7 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pytest
+from oracles import by_length, grid
 from test_sweep_state import finish, groups_of, step, sweep_of
 
 from kernels_ti import Graph, count_cycles, search_sweep
@@ -33,13 +34,6 @@ def some_graph(seed: int) -> nx.Graph:
     return nx.relabel_nodes(graph, dict(zip(graph, names, strict=True)))
 
 
-def expected(graph: Graph) -> dict[int, int]:
-    counts: dict[int, int] = {}
-    for cycle in chordless_cycles(graph):
-        counts[len(cycle)] = counts.get(len(cycle), 0) + 1
-    return counts
-
-
 @pytest.mark.parametrize("seed", range(40))
 def test_cut_short_handed_over_and_shared(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = random.Random(seed)
@@ -56,7 +50,7 @@ def test_cut_short_handed_over_and_shared(seed: int, monkeypatch: pytest.MonkeyP
         shares.append(run.snapshot().share)
         if draw.random() < 0.3:
             run = Run(graph, device, options, run.state())
-    wanted = {k: c for k, c in expected(graph).items() if k <= (options.max_length or graph.n)}
+    wanted = {k: c for k, c in by_length(chordless_cycles(graph)).items() if k <= (options.max_length or graph.n)}
     assert run.snapshot().cycles_by_length == wanted
     assert np.all(np.diff(shares) >= -1e-12)
     assert shares[-1] == 1
@@ -90,7 +84,7 @@ def test_the_frames_are_those_of_wider_rows(budget: int, monkeypatch: pytest.Mon
 @pytest.mark.parametrize("budget", [300, 1000, 5000])
 def test_frames_of_compact_rows_are_given_away(threads: int, budget: int) -> None:
     """One seed after another has nearly all the work, and every slice takes several looks at the queue."""
-    graph = Graph.from_networkx(nx.convert_node_labels_to_integers(nx.grid_2d_graph(5, 14)))
+    graph = grid(5, 14)
     for group in groups_of(graph):
         counting, listing = (sweep_of(graph, group, collect, threads, GroupState()) for collect in (False, True))
         while not counting.finished:
@@ -105,4 +99,4 @@ def test_many_usable_vertices_and_few() -> None:
     nx.add_cycle(graph, range(19, 500))
     graph.add_edges_from((v, v + 30) for v in range(40, 400, 90))
     graph.add_edge(5, 300)
-    assert count_cycles(graph, arch="cpu").by_length == expected(Graph.from_networkx(graph))
+    assert count_cycles(graph, arch="cpu").by_length == by_length(chordless_cycles(Graph.from_networkx(graph)))
