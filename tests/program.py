@@ -24,7 +24,8 @@ COUNT_KEYS = [
     "by_length", "frontier", "paths", "method", "boundary", "complete", "share", "arch", "device", "seconds",
     "peak_memory_bytes", "checkpoint",
 ]  # fmt: skip
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+_PATHS = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+ENVIRONMENT = {**os.environ, "PYTHONPATH": _PATHS, "PYTHONIOENCODING": "utf-8"}
 
 
 def command(*arguments):
@@ -36,6 +37,8 @@ SLOW_BOOT = (
     "import time, kernels_ti.run as run; run.SLICE_SECONDS = 0.0002; advance = run.Run.advance; "
     "run.Run.advance = lambda self: (time.sleep(0.02), advance(self))[1]; "
 )
+# A GPU is done with a small graph before it looks up.
+ONE_LEVEL = "import kernels_ti.search_wave as wave; wave.FIRST_QUEUE = dict.fromkeys(wave.FIRST_QUEUE, 1); "
 
 
 def slow_boot():
@@ -45,7 +48,8 @@ def slow_boot():
 
 def slow_command(*arguments):
     """Return the command line of a run in slow motion, so that it can be stopped in the middle."""
-    code = f"import sys, app.client, app.cli; app.client._BOOT = {slow_boot()!r}; sys.exit(app.cli.main())"
+    boot = (ONE_LEVEL if {"cuda", "vulkan"} & set(map(str, arguments)) else "") + slow_boot()
+    code = f"import sys, app.client, app.cli; app.client._BOOT = {boot!r}; sys.exit(app.cli.main())"
     return [sys.executable, "-c", code, *map(str, arguments)]
 
 

@@ -97,6 +97,7 @@ def test_the_papers_expansion_goes_on(arch: str, monkeypatch: pytest.MonkeyPatch
     """Its frontier by length is the same as without a stop."""
     graph = grid(4, 6)
     device = open_or_skip(arch)
+    monkeypatch.setitem(search_wave.FIRST_QUEUE, arch, 1)
     monkeypatch.setitem(search_wave.FIRST_SLICE, arch, 50)
     monkeypatch.setattr(search_wave, "SOFTWARE_FIRST_SLICE", 50)
     monkeypatch.setattr("kernels_ti.run.SLICE_SECONDS", 0.0)
