@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 import taichi as ti
+from taichi.lang.impl import current_cfg
 
 LARGEST_UNROLLED = 8
 """Bit rows of up to this many words are held in registers; above, loops run over memory."""
@@ -67,6 +68,30 @@ def lowest_bit(x, bits: ti.template()):
 
 
 @ti.func
+def one_taken(words: ti.template(), labels):
+    """Take some label out of a set in registers that is not empty: whichever the device finds soonest.
+
+    Returns the label and the set without it. On CUDA it is the highest, by way of the leading zeros.
+    """
+    bits = ti.static(bits_of(words))
+    label = 0
+    if ti.static(bits == 32 and current_cfg().arch == ti.cuda):
+        word, base = labels[0], 0
+        for w in ti.static(range(1, words.n)):
+            if labels[w] != ti.u32(0):
+                word, base = labels[w], w * 32
+        place = 31 - ti.math.clz(ti.cast(word, ti.i32))
+        taken = ti.u32(1) << ti.cast(place, ti.u32)
+        for w in ti.static(range(words.n)):
+            if base == w * 32:
+                labels[w] ^= taken
+        label = base + place
+    else:
+        label, labels = lowest_taken(words, labels)
+    return label, labels
+
+
+@ti.func
 def without_lowest(x, bits: ti.template()):
     """Return the word less its lowest set bit."""
     return x & (x - word_of(1, bits))
@@ -79,6 +104,40 @@ def row_of(words: ti.template(), rows: ti.template(), row):
     for w in ti.static(range(words.n)):
         found[w] = rows[row * words.n + w]
     return found
+
+
+def padding(words: int) -> int:
+    """Return the power of two, as its exponent, to which `padded_row_of` takes so many words to be padded."""
+    return (words - 1).bit_length()
+
+
+@ti.func
+def padded_row_of(words: ti.template(), rows: ti.template(), row):
+    """Return a bit row that begins at a multiple of a power of two, which compilers load in one piece."""
+    found = words(0)
+    for w in ti.static(range(words.n)):
+        found[w] = rows[row << ti.static(padding(words.n)) | w]
+    return found
+
+
+@ti.func
+def any_label(words: ti.template(), labels):
+    """Word that is zero only if a set in registers is empty."""
+    bits = ti.static(bits_of(words))
+    union = word_of(0, bits)
+    for w in ti.static(range(words.n)):
+        union |= labels[w]
+    return union
+
+
+@ti.func
+def size_of(words: ti.template(), labels):
+    """Count the labels of a set in registers."""
+    bits = ti.static(bits_of(words))
+    size = 0
+    for w in ti.static(range(words.n)):
+        size += population(labels[w], bits)
+    return size
 
 
 @ti.func

@@ -10,8 +10,10 @@ Counters are pairs of 32-bit cells, low and high: 64-bit integers are not to be 
 
 import taichi as ti
 
+from kernels_ti.bits import population
+
 CELLS_PER_LEVEL = 8
-"""Cells that each level of a queue of launches has in `control`; the last is for alignment."""
+"""Cells that each level of a queue of launches has in `control`."""
 
 MOST_LEVELS = 64
 """Levels of the search that may be queued before the host looks."""
@@ -23,11 +25,12 @@ GROUP_SIDE = 16
 GROUP = GROUP_SIDE * GROUP_SIDE
 """Work items of a group that reserve places together; it is a thread block of the GPU."""
 
-WARP = 32
-"""Work items of CUDA that run in step."""
+WARP, WHOLE_WARP = 32, 0xFFFFFFFF
+"""Work items of CUDA that read one another's registers, and the mask of all of them."""
 
-READY, ROOM, TAKEN = 4, 5, 6
-"""Cells for the records that the level expands, the places left for cycles, and the cycles stored before."""
+READY, ROOM, TAKEN, NEXT = 4, 5, 6, 7
+"""Cells for the records that the level expands, the places left for cycles, the cycles stored before, and the records
+that warps have taken after their first batch."""
 
 
 @ti.func
@@ -80,26 +83,7 @@ def summed_up(amounts, item, sums: ti.template()):
 
 
 @ti.func
-def summed_up_by_warps(amounts, item, sums: ti.template()):
-    """Do the same on CUDA, where the 32 work items of a warp read one another's registers."""
-    lane, warp = item % WARP, item % GROUP // WARP
-    upto = ti.cast(amounts, ti.i32)
-    for i in ti.static(range(5)):
-        below = ti.simt.warp.shfl_up_i32(ti.u32(0xFFFFFFFF), upto, 1 << i)
-        if lane >= 1 << i:
-            upto += below
-    if lane == WARP - 1:
-        sums[warp] = ti.cast(upto, ti.u32)
-    ti.simt.block.sync()
-    before = ti.cast(upto, ti.u32) - amounts
-    for k in ti.static(range(GROUP // WARP)):
-        if k < warp:
-            before += sums[k]
-    return before
-
-
-@ti.func
-def placed_together(warps: ti.template(), control: ti.template(), level, opened, closing, item):
+def placed_together(control: ti.template(), level, opened, closing, item):
     """Reserve places for the children and cycles of a whole group of work items with one atomic for each.
 
     One atomic to a work item would be the slowest part of a launch: all of them meet at the same address.
@@ -113,11 +97,7 @@ def placed_together(warps: ti.template(), control: ti.template(), level, opened,
     # One cell for each item, one for each row, and the first places of the group.
     sums = ti.simt.block.SharedArray((GROUP + GROUP_SIDE + 2,), ti.u32)
     amounts = ti.cast(opened, ti.u32) | ti.cast(closing, ti.u32) << ti.u32(16)
-    before = ti.u32(0)
-    if ti.static(warps):
-        before = summed_up_by_warps(amounts, item, sums)
-    else:
-        before = summed_up(amounts, item, sums)
+    before = summed_up(amounts, item, sums)
     if item % GROUP == GROUP - 1:
         total = before + amounts
         children, found = ti.cast(total & ti.u32(0xFFFF), ti.i32), ti.cast(total >> ti.u32(16), ti.i32)
@@ -129,6 +109,44 @@ def placed_together(warps: ti.template(), control: ti.template(), level, opened,
     cycle = ti.cast(sums[GROUP + GROUP_SIDE + 1] + (before >> ti.u32(16)), ti.i32)
     ti.simt.block.sync()
     return child, cycle
+
+
+@ti.func
+def rank_of(mask, lane):
+    """Count the lanes of a mask before this one."""
+    return population(mask & ((1 << lane) - 1), 32)
+
+
+@ti.func
+def placed_by_warp(control: ti.template(), cell, amount, lane):
+    """Reserve places for all lanes of a warp with one atomic.
+
+    Returns
+    -------
+    int, int, int
+        First place of the warp; places of the lanes before this one; places of all lanes.
+    """
+    upto = amount
+    for i in ti.static(range(5)):
+        below = ti.simt.warp.shfl_up_i32(ti.u32(WHOLE_WARP), upto, 1 << i)
+        if lane >= 1 << i:
+            upto += below
+    first = 0
+    if lane == WARP - 1:
+        first = placed(control, cell, upto)
+    first = ti.simt.warp.shfl_sync_i32(ti.u32(WHOLE_WARP), first, WARP - 1)
+    total = ti.simt.warp.shfl_sync_i32(ti.u32(WHOLE_WARP), upto, WARP - 1)
+    return first, upto - amount, total
+
+
+@ti.func
+def taken_by_warp(control: ti.template(), level, threads, batches, lane):
+    """Take the next batch of a level, behind those that the warps of so many threads began with: its first record."""
+    item = 0
+    if lane == 0:
+        size = ti.cast(batches * WARP, ti.u32)
+        item = ti.cast(ti.atomic_add(control[CELLS_PER_LEVEL * level + NEXT], size), ti.i32)
+    return threads * batches + ti.simt.warp.shfl_sync_i32(ti.u32(WHOLE_WARP), item, 0)
 
 
 @ti.func

@@ -26,15 +26,24 @@ from kernels_ti.state import Frames, GroupState, Rows
 from kernels_ti.wave import triplets
 from kernels_ti.wave_queue import Queue
 from kernels_ti.wave_wide import SCRATCH_ROWS, expand_wide, triplets_wide
+from kernels_ti.wave_wide_batch import MOST_WORDS, expand_wide_batch
 
 FIRST_QUEUE = {"cpu": 1, "vulkan": 64, "cuda": 64}
-"""Levels that are queued at first before the host looks; later queues are fitted to the time asked for."""
+"""Levels that are queued at first, at the most, before the host looks; later queues are fitted to the time."""
+
+LONGEST_SHARE = 0.6
+"""Share of a block's vertices that the longest cycles rarely exceed; grids come near. More levels are not queued at
+first, as each costs a launch."""
 
 FIRST_SLICE = {"cpu": 1 << 14, "vulkan": 1 << 22, "cuda": 1 << 22}
 """Records of the first slice; later ones are fitted to the time asked for."""
 
 SOFTWARE_FIRST_QUEUE, SOFTWARE_FIRST_SLICE, SOFTWARE_FIRST_ARENA = 8, 1 << 14, 16 << 20
 """The same, and bytes of the arena at first, where a CPU plays the GPU: it is slow, and so is a large buffer."""
+
+WIDE_FRONTIER, SMALLEST_WIDE_SLICE = 1 << 22, 1 << 14
+"""Records of wide blocks with which the search goes depth first: they keep a GPU busy, and long cycles come soon. And
+those that are worth a launch."""
 
 ARENA_BYTES = {"cpu": 3 << 30, "vulkan": 1 << 30, "cuda": 8 << 30}
 CYCLE_BYTES = {"cpu": 64 << 20, "vulkan": 32 << 20, "cuda": 2 << 30}
@@ -85,6 +94,8 @@ class WaveSearch:
         self._max_length = max_length
         self._bounded = max_length < group.longest_block
         self.surveyed = start.surveyed
+        self._batched = device.arch == "cuda" and group.words <= MOST_WORDS
+        self._batched &= not self._bounded and group.required is None
         self._share_after = np.append(np.cumsum(seed_weight[::-1])[::-1], 0.0)
         self._pool = _by_length(start.frames)
         if device.arch == "cpu":
@@ -107,7 +118,7 @@ class WaveSearch:
         self._queue = None if self._wide else Queue(blocks, self._words, collect, self._bounded)
         self._most_levels = 1 if self._queue is None else MOST_LEVELS
         queue_levels = SOFTWARE_FIRST_QUEUE if device.software else FIRST_QUEUE[device.arch]
-        self._queue_levels = min(queue_levels, self._most_levels)
+        self._queue_levels = min(queue_levels, self._most_levels, int(LONGEST_SHARE * group.longest_block) + 1)
         self._levels_done = self._queue_levels
         self._compile()
 
@@ -314,14 +325,19 @@ class WaveSearch:
 
     def _expand(self) -> int | None:
         """Stage 2 for the top of the shallowest level while there is plenty of room, else of the deepest."""
-        arena, segments = self._arena, self._arena.segments
+        blocks, arena, segments = self.blocks, self._arena, self._arena.segments
         while arena.count > (arena.capacity - self._reserve) // 2:
             if not arena.grow():
                 break
         adjacent = segments[-1].length - segments[0].length <= 1
-        roomy = adjacent and arena.count <= (arena.capacity - self._reserve) // 2
+        room = (arena.capacity - self._reserve) // 2
+        roomy = adjacent and arena.count <= (min(room, WIDE_FRONTIER) if self._wide else room)
         segment = segments[0] if roomy else segments[-1]
-        parents = max(1, min(segment.count, self._slice_limit, self._slots, self._free(2)))
+        slots = segment.count if self._batched else self._slots
+        if self._wide and not roomy:
+            # Level by level such slices leave no more behind than there is room for; there is no queue to fill.
+            slots = min(slots, max(arena.capacity // blocks.group.longest_block, SMALLEST_WIDE_SLICE))
+        parents = max(1, min(segment.count, self._slice_limit, slots, self._free(2)))
         while True:
             levels = self._queue_levels
             if self._pool:  # not past the length of those that wait on the host, so that they can join
@@ -363,15 +379,15 @@ class WaveSearch:
         if self._queue is not None:
             self._queue.launch(levels, launch)
         else:
-            required = blocks.group.required is not None
-            wide = {
-                "bits": blocks.group.word_bits,
-                "words": self._words,
-                "collect": self._collect,
-                "required": required,
-            }
+            group = blocks.group
             csr = {"row_ptr": blocks.row_ptr, "neighbour": blocks.neighbour}
-            expand_wide(**wide, **csr, **launch, sets=self._sets, slots=self._slots, fifo=self._fifo)
+            wide = {"words": self._words, "collect": self._collect}
+            if self._batched:
+                by_words = int(len(group.neighbour) > group.words * group.rows)
+                expand_wide_batch(by_words=by_words, **wide, **csr, **launch)
+            else:
+                wide |= {"bits": group.word_bits, "required": group.required is not None}
+                expand_wide(**wide, **csr, **launch, sets=self._sets, slots=self._slots, fifo=self._fifo)
 
     def _counted(self, levels: int) -> list[tuple[int, int]]:
         """Children placed and cycles found by each level of the last queue."""

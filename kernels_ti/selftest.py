@@ -9,16 +9,28 @@ from typing import Any
 import numpy as np
 import taichi as ti
 
-from kernels_ti.bits import above, lowest_bit, population, without_lowest, word_of
+from kernels_ti.bits import (
+    above,
+    bits_of,
+    lowest_bit,
+    one_taken,
+    population,
+    row_of,
+    vector_of,
+    without_lowest,
+    word_of,
+)
 from kernels_ti.records import (
     CELLS_PER_LEVEL,
     CHILDREN,
     CYCLES,
     GROUP,
+    WARP,
     note_level,
     opened_level,
     padded,
     placed,
+    placed_by_warp,
     placed_together,
 )
 
@@ -41,7 +53,7 @@ array = ti.types.ndarray
 
 @ti.kernel
 def exercise(
-    bits: ti.template(),
+    word: ti.template(),
     arch: ti.template(),
     items: ti.i32,
     rounds: ti.i32,
@@ -55,9 +67,10 @@ def exercise(
     """Exercise placement, words, a loop bound read on the device, and a long loop.
 
     Work item i of the first loop reserves ``i % 5`` places and writes its number there. The second loop
-    runs over as many items as were placed. Each counts bits in a pattern three ways and rebuilds it.
+    runs over as many items as were placed. Each counts bits in a pattern three ways and rebuilds it twice.
     The last loop makes `rounds` rounds of a generator that cannot be shortened, in nested loops.
     """
+    bits = ti.static(bits_of(word))
     ready, room, taken = opened_level(control, 0, 2, 1, 0x7FFFFFF0, 0x7FFFFFF0)
     note_level(control, 0, ready, room, taken)
     ti.loop_config(block_dim=GROUP)
@@ -66,8 +79,14 @@ def exercise(
         if item < items:
             amount = item % 5
         at, _beside = 0, 0
-        if ti.static(arch != "cpu"):
-            at, _beside = placed_together(arch == "cuda", control, 0, amount, 0, item)
+        if ti.static(arch == "vulkan"):
+            at, _beside = placed_together(control, 0, amount, 0, item)
+        elif ti.static(arch == "cuda"):
+            some = ti.simt.warp.ballot(ti.cast(amount > 2, ti.i32))
+            first, before, _total = placed_by_warp(control, CHILDREN, amount, item % WARP)
+            at = first + before
+            if (some >> item % WARP & 1 == 1) != (amount > 2):
+                amount = 0
         else:
             at = placed(control, CHILDREN, amount)
         placed(control, 2 * CELLS_PER_LEVEL + CYCLES, amount * LARGE)
@@ -89,6 +108,12 @@ def exercise(
             rebuilt |= patterns[item] & ~above(low, 0, bits)
             rest = without_lowest(rest, bits)
             steps += 1
+        left, again = row_of(word, patterns, item), word_of(0, bits)
+        while left[0] != word_of(0, bits):
+            label, left = one_taken(word, left)
+            again |= word_of(1, bits) << word_of(label, bits)
+        if again != patterns[item]:
+            steps = 0
         counted[item] = steps * 100 + population(patterns[item], bits)
         folded[item] = rebuilt
     for item in range(2):
@@ -149,7 +174,7 @@ def failures(bits: int, arch: str, buffer: Any, download: Any) -> tuple[list[str
             buffer(np.zeros(len(masks), word)),
             buffer(np.zeros(2, np.uint32)),
         ]
-        exercise(bits, arch, ITEMS, rounds, *arrays)
+        exercise(vector_of(1, bits), arch, ITEMS, rounds, *arrays)
         return [download(a) for a in arrays[1:]]
 
     control, owner, counted, folded, looped = run(LONG_LOOP)
@@ -166,7 +191,7 @@ def failures(bits: int, arch: str, buffer: Any, download: Any) -> tuple[list[str
         found.append("a loop bound that was computed on the device is not obeyed")
     expected = np.array([101 * mask.bit_count() for mask in masks])
     if not np.array_equal(counted, expected):
-        found.append("population count or lowest bit is wrong")
+        found.append("population count, lowest or highest bit is wrong")
     if not np.array_equal(folded, patterns):
         found.append("shifts or masks of words are wrong")
     if looped.tolist() == [_generator_after(1, LONG_LOOP), _generator_after(2, LONG_LOOP)]:

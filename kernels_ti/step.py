@@ -8,7 +8,7 @@ certificate at every step no path is dead and the search is output-polynomial.
 
 import taichi as ti
 
-from kernels_ti.bits import bits_of, lowest_bit, lowest_taken, row_of, without_lowest, word_of
+from kernels_ti.bits import bits_of, lowest_bit, one_taken, row_of, without_lowest, word_of
 
 
 @ti.func
@@ -64,28 +64,52 @@ def reachable_extensions(words: ti.template(), rows: ti.template(), first_row, a
 
 
 @ti.func
+def flooded(words: ti.template(), near, fresh, unseen, missing):
+    """Let a flood come to the neighbours of a vertex.
+
+    Parameters
+    ----------
+    words : template
+        Vector type of a bit row.
+    near : bit row
+        Neighbours of the vertex.
+    fresh : bit row
+        Vertices that the flood has come to and not gone on from, without that one.
+    unseen : bit row
+        Allowed vertices that it has not come to.
+    missing : bit row
+        Extensions that it has not come to.
+
+    Returns
+    -------
+    bit row, bit row, bit row, int
+        The last three sets afterwards, and 1 if the flood is over: it misses no extension, or can come to no other
+        vertex.
+    """
+    bits = ti.static(bits_of(words))
+    lost = word_of(0, bits)
+    found = word_of(0, bits)
+    for w in ti.static(range(words.n)):
+        missing[w] &= ~near[w]
+        fresh[w] |= near[w] & unseen[w]
+        unseen[w] &= ~near[w]
+        lost |= missing[w]
+        found |= fresh[w]
+    over = 0
+    if lost == word_of(0, bits) or found == word_of(0, bits):
+        over = 1
+    return fresh, unseen, missing, over
+
+
+@ti.func
 def connected_extensions(words: ti.template(), rows: ti.template(), first_row, allowed, waiting, extensions):
     """Keep the extensions that the waiting end reaches, however long the way; see `reachable_extensions`.
 
     Vertex by vertex instead of round by round: one loop, so that the work items of a warp stay together.
     """
-    bits = ti.static(bits_of(words))
-    kept = words(0)
-    seen = waiting
-    fresh = waiting
-    going = 1
-    while going == 1:
-        label, fresh = lowest_taken(words, fresh)
+    fresh, unseen, missing, over = waiting, allowed & ~waiting, extensions, 0
+    while over == 0:
+        label, fresh = one_taken(words, fresh)
         near = row_of(words, rows, first_row + label)
-        missing = word_of(0, bits)
-        found = word_of(0, bits)
-        for w in ti.static(range(words.n)):
-            kept[w] |= near[w] & extensions[w]
-            missing |= extensions[w] & ~kept[w]
-            new = near[w] & allowed[w] & ~seen[w]
-            seen[w] |= new
-            fresh[w] |= new
-            found |= fresh[w]
-        if missing == word_of(0, bits) or found == word_of(0, bits):
-            going = 0
-    return kept
+        fresh, unseen, missing, over = flooded(words, near, fresh, unseen, missing)
+    return extensions & ~missing

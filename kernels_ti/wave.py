@@ -8,65 +8,27 @@ from typing import Any
 
 import taichi as ti
 
-from kernels_ti.bits import above, bits_of, lowest_taken, population, row_of, single, word_of
+from kernels_ti.bits import above, bits_of, population, row_of, single
 from kernels_ti.records import (
     CELLS_PER_LEVEL,
     CHILDREN,
     CYCLES,
     GROUP,
+    WARP,
     note_level,
     opened_level,
     padded,
     placed,
-    placed_together,
+    taken_by_warp,
 )
-from kernels_ti.step import connected_extensions, reachable_extensions
-from kernels_ti.step_required import completing, completing_extensions
+from kernels_ti.wave_batch import WARPS, cells_of, cells_of_rows, expand_batch, load_rows, most_batches
+from kernels_ti.wave_record import expand_record, store_children, store_cycles
 
-LEVELS = {"cpu": 1, "vulkan": 1, "cuda": 4}
-"""Levels of one launch: several where a launch costs more than a small level."""
-
-THREADS = 1 << 20
-"""Threads of a launch on CUDA: each takes every so many-th record, so that no bound has to be known before."""
+THREADS = 1 << 17
+"""Threads of a launch on CUDA, about as many as run at a time. Records are first spread over them, then several are
+given to each; warps take batch after batch, so that no bound has to be known before."""
 
 array = ti.types.ndarray
-
-
-@ti.func
-def store_cycles(
-    words: ti.template(), cycles: ti.template(), capacity, place, members, closers, count, first_row,
-):  # fmt: skip
-    """Write one cycle for each of the `count` labels in `closers`, from place `place` on, as far as they fit."""
-    bits = ti.static(bits_of(words))
-    rest = closers
-    for i in range(count):
-        closer, rest = lowest_taken(words, rest)
-        at = place + i
-        if at >= 0 and at < capacity:
-            for k in ti.static(range(words.n)):
-                cycles[k * capacity + at] = members[k] | single(closer, k, bits)
-            cycles[words.n * capacity + at] = word_of(first_row, bits)
-
-
-@ti.func
-def store_children(
-    words: ti.template(), collect: ti.template(), allowed: ti.template(), ends: ti.template(), members: ti.template(),
-    capacity, start, direction, place, room, extensions, count, child_allowed, path, other, first_row,
-):  # fmt: skip
-    """Write one record for each of the `count` labels in `extensions`, as far as they fit."""
-    bits = ti.static(bits_of(words))
-    rest = extensions
-    for i in range(count):
-        label, rest = lowest_taken(words, rest)
-        at = place + i
-        if at >= 0 and at < room:
-            p = start + direction * at
-            for k in ti.static(range(words.n)):
-                allowed[k * capacity + p] = child_allowed[k]
-                if ti.static(collect):
-                    members[k * capacity + p] = path[k] | single(label, k, bits)
-            ends[p] = other
-            ends[capacity + p] = first_row + label
 
 
 @ti.kernel
@@ -131,92 +93,10 @@ def triplets(
         )  # fmt: skip
 
 
-@ti.func
-def expand_record(
-    words: ti.template(), collect: ti.template(), arch: ti.template(), bounded: ti.template(),
-    required: ti.template(), item, ready, level, length, two_ended, max_length,
-    rows: ti.template(), first_row: ti.template(),
-    control: ti.template(), allowed: ti.template(), ends: ti.template(), members: ti.template(), capacity,
-    start, target, way, room, cycles: ti.template(), cycle_capacity, cycle_base,
-):  # fmt: skip
-    """Expand one record of `length` vertices; items from `ready` on only take part in the placing."""
-    bits = ti.static(bits_of(words))
-    closers, extensions, waiting, free_words, path = words(0), words(0), words(0), words(0), words(0)
-    ending, going = words(0), words(0)  # only with `required`
-    closing, opened, other, growing, first = 0, 0, 0, 0, 0
-    if item < ready:
-        p = start + way * item
-        other, growing = ends[p], ends[capacity + p]
-        first = first_row[growing]
-        of_other, of_growing = 0, 0
-        for w in ti.static(range(words.n)):
-            free_words[w] = allowed[w * capacity + p]
-            if ti.static(collect):
-                path[w] = members[w * capacity + p]
-            near_other = rows[other * words.n + w] & free_words[w]
-            near_growing = rows[growing * words.n + w] & free_words[w]
-            closers[w] = near_other & near_growing
-            waiting[w] = near_other & ~near_growing
-            extensions[w] = near_growing & ~near_other
-            closing += population(closers[w], bits)
-            of_other += population(waiting[w], bits)
-            of_growing += population(extensions[w], bits)
-        opened = of_growing
-        if two_ended == 1 and of_other < of_growing:
-            opened = of_other
-            other, growing = growing, other
-            waiting, extensions = extensions, waiting
-        if two_ended == 1 and (of_other == 0 or of_growing == 0):
-            opened = 0
-        if length + 2 > max_length:
-            opened = 0
-        for w in ti.static(range(words.n)):
-            free_words[w] &= ~(extensions[w] | closers[w])
-        if ti.static(required):
-            # New vectors: Taichi confuses one that is passed as a whole and set word by word in the same block.
-            ending = completing(words, rows, path, closers)
-            if two_ended == 0:
-                going = completing(words, rows, path | free_words, extensions)
-            elif opened > 0:
-                rounds = max_length - length - 1
-                going = completing_extensions(words, rows, first, free_words, path, waiting, extensions, rounds)
-            closing, of_growing = 0, 0
-            for w in ti.static(range(words.n)):
-                closing += population(ending[w], bits)
-                of_growing += population(going[w], bits)
-            opened = ti.min(opened, of_growing)
-        elif two_ended == 1 and opened > 0:
-            if ti.static(bounded):
-                rounds = max_length - length - 1
-                extensions = reachable_extensions(words, rows, first, free_words, waiting, extensions, rounds)
-            else:
-                extensions = connected_extensions(words, rows, first, free_words, waiting, extensions)
-            opened = 0
-            for w in ti.static(range(words.n)):
-                opened += population(extensions[w], bits)
-    at, cycle_at = 0, 0
-    if ti.static(arch != "cpu"):
-        at, cycle_at = placed_together(arch == "cuda", control, level, opened, closing, item)
-    else:
-        at = placed(control, CELLS_PER_LEVEL * level + CHILDREN, opened)
-        cycle_at = placed(control, CELLS_PER_LEVEL * level + CYCLES, closing)
-    if ti.static(required):
-        store_cycles(words, cycles, cycle_capacity, cycle_base + cycle_at, path, ending, closing, first)
-        store_children(
-            words, collect, allowed, ends, members, capacity, target, -way, at, room,
-            going, opened, free_words, path, other, first,
-        )  # fmt: skip
-    else:
-        if ti.static(collect):
-            store_cycles(words, cycles, cycle_capacity, cycle_base + cycle_at, path, closers, closing, first)
-        store_children(
-            words, collect, allowed, ends, members, capacity, target, -way, at, room,
-            extensions, opened, free_words, path, other, first,
-        )  # fmt: skip
-
-
 @lru_cache
-def expand_kernel(words: Any, collect: bool, arch: str, bounded: bool, required: bool = False) -> Any:
+def expand_kernel(
+    words: Any, collect: bool, arch: str, bounded: bool, required: bool = False, resident: bool = False
+) -> Any:
     """Return stage 2 for one kind of record; many launches of it are queued in one `ti.graph`.
 
     Parameters
@@ -231,11 +111,13 @@ def expand_kernel(words: Any, collect: bool, arch: str, bounded: bool, required:
         Some cycles are too long to be wanted.
     required : bool
         Cycles must pass certain vertices, see `kernels_ti.step_required`; only with `collect`.
+    resident : bool
+        There is but one block; see `kernels_ti.wave_batch`.
     """
 
     @ti.kernel
     def expand(
-        first_level: ti.i32,
+        level: ti.i32,
         levels: ti.i32,
         two_ended: ti.i32,
         rows: array(ndim=1),
@@ -256,51 +138,54 @@ def expand_kernel(words: Any, collect: bool, arch: str, bounded: bool, required:
         cycle_capacity: ti.i32,
         cycle_start: ti.i32,
     ):
-        """Stage 2: expand the next levels of a queue, level 0 from a slice of the frontier.
+        """Stage 2: expand a level of a queue, level 0 from a slice of the frontier.
 
-        One work item takes one record: it counts or emits the cycles that a vertex adjacent to both ends
-        closes, chooses the end with fewer extensions, keeps those that the certificate lets pass, and writes
-        a record for each on the other side of the arena. Without `two_ended` it is the paper's expansion:
-        the last vertex only, no certificate. Level j reads side j mod 2 and may take what is left of `free`
-        places; a level that does not fit stops the queue, its parents untouched, and the host reads so in
-        `control`.
+        One work item takes one record, on CUDA a warp takes a batch of them: it counts or emits the cycles that
+        a vertex adjacent to both ends closes, chooses the end with fewer extensions, keeps those that the
+        certificate lets pass, and writes a record for each on the other side of the arena. Without `two_ended` it
+        is the paper's expansion: the last vertex only, no certificate. Level j reads side j mod 2 and may take what
+        is left of `free` places; a level that does not fit stops the queue, its parents untouched, and the host
+        reads so in `control`.
         """
-        for step in ti.static(range(LEVELS[arch])):
-            if ti.static(arch == "cuda"):
-                ti.loop_config(block_dim=GROUP)
-                for thread in range(THREADS):
-                    level = first_level + step
-                    ready, room, taken = opened_level(
-                        control, level, levels, parents, free, cycle_capacity - cycle_start
-                    )
-                    if thread == 0:
-                        note_level(control, level, ready, room, taken)
-                    start, target, way = from_start, to_start, direction
-                    if level % 2 == 1:
-                        start, target, way = to_start, from_start, -direction
-                    item = thread
-                    while item < padded(ready):
-                        expand_record(
-                            words, collect, arch, bounded, required,
-                            item, ready, level, length + level, two_ended, max_length, rows, first_row, control,
-                            allowed, ends, members, capacity, start, target, way, free - ready,
-                            cycles, cycle_capacity, cycle_start + taken,
-                        )  # fmt: skip
-                        item += THREADS
-            else:
-                level = first_level + step
+        if ti.static(arch == "cuda"):
+            ti.loop_config(block_dim=WARPS * WARP)
+            for thread in range(THREADS):
                 ready, room, taken = opened_level(control, level, levels, parents, free, cycle_capacity - cycle_start)
-                note_level(control, level, ready, room, taken)
-                ti.loop_config(block_dim=GROUP)
-                for item in range(padded(ready)):
-                    start, target, way = from_start, to_start, direction
-                    if level % 2 == 1:
-                        start, target, way = to_start, from_start, -direction
-                    expand_record(
-                        words, collect, arch, bounded, required,
-                        item, ready, level, length + level, two_ended, max_length, rows, first_row, control,
+                if thread == 0:
+                    note_level(control, level, ready, room, taken)
+                pool = ti.simt.block.SharedArray(
+                    (cells_of_rows(words.n, resident) + WARPS * cells_of(words.n, resident),), ti.u32
+                )
+                if ti.static(resident):
+                    if ready > 0:
+                        load_rows(words, pool, rows, first_row.shape[0], thread & WARPS * WARP - 1)
+                start, target, way = from_start, to_start, direction
+                if level % 2 == 1:
+                    start, target, way = to_start, from_start, -direction
+                batches = ti.min(ti.max(ready // THREADS, 1), most_batches(words.n))
+                item = (thread >> 5) * batches * WARP
+                corner = cells_of_rows(words.n, resident) + (thread >> 5 & WARPS - 1) * cells_of(words.n, resident)
+                while item < ready:
+                    expand_batch(
+                        words, collect, bounded, required, resident, pool, corner, thread & WARP - 1, item,
+                        batches, ready, level, length + level, two_ended, max_length, rows, first_row, control,
                         allowed, ends, members, capacity, start, target, way, free - ready,
                         cycles, cycle_capacity, cycle_start + taken,
                     )  # fmt: skip
+                    item = taken_by_warp(control, level, THREADS, batches, thread & WARP - 1)
+        else:
+            ready, room, taken = opened_level(control, level, levels, parents, free, cycle_capacity - cycle_start)
+            note_level(control, level, ready, room, taken)
+            ti.loop_config(block_dim=GROUP)
+            for item in range(padded(ready)):
+                start, target, way = from_start, to_start, direction
+                if level % 2 == 1:
+                    start, target, way = to_start, from_start, -direction
+                expand_record(
+                    words, collect, arch, bounded, required,
+                    item, ready, level, length + level, two_ended, max_length, rows, first_row, control,
+                    allowed, ends, members, capacity, start, target, way, free - ready,
+                    cycles, cycle_capacity, cycle_start + taken,
+                )  # fmt: skip
 
     return expand

@@ -12,7 +12,7 @@ import taichi as ti
 
 from kernels_ti.records import clear
 from kernels_ti.search import ResidentBlocks
-from kernels_ti.wave import LEVELS, expand_kernel
+from kernels_ti.wave import expand_kernel
 
 _ARRAYS = {"rows", "first_row", "control", "allowed", "ends", "members", "cycles"}
 _ARGUMENTS = (
@@ -21,7 +21,7 @@ _ARGUMENTS = (
 )  # fmt: skip
 
 
-LAUNCHES = {"vulkan": 8, "cuda": 4}
+LAUNCHES = {"vulkan": 8, "cuda": 16}
 """Launches of a graph; a queue of more levels starts it several times."""
 
 
@@ -40,9 +40,10 @@ class Queue:
 
     def __init__(self, blocks: ResidentBlocks, words: Any, collect: bool, bounded: bool) -> None:
         arch = blocks.device.arch
-        self._kernel = expand_kernel(words, collect, arch, bounded, blocks.group.required is not None)
-        self._levels = LEVELS[arch]
-        self._step = self._levels * LAUNCHES.get(arch, 1)
+        group = blocks.group
+        resident = arch == "cuda" and group.longest_block == group.rows
+        self._kernel = expand_kernel(words, collect, arch, bounded, group.required is not None, resident)
+        self._step = LAUNCHES.get(arch, 1)
         # A graph takes buffers of a device only; on the CPU, where buffers are arrays, a launch costs little.
         self._graph = None if arch == "cpu" else self._made_graph(words.dtype)
 
@@ -54,16 +55,15 @@ class Queue:
         levels : int
             At most `kernels_ti.records.MOST_LEVELS`.
         arguments : dict
-            The other arguments of the kernel but for ``first_level``, by name.
+            The other arguments of the kernel but for ``level``, by name.
         """
         arguments = {**arguments, "levels": levels}
         clear(arguments["control"])
         first = 0
         while self._graph is not None and levels - first >= self._step:
-            numbers = range(first, first + self._step, self._levels)
-            self._graph.run({**arguments, **{f"level_{i}": number for i, number in enumerate(numbers)}})
+            self._graph.run({**arguments, **{f"level_{i}": first + i for i in range(self._step)}})
             first += self._step
-        for number in range(first, levels, self._levels):
+        for number in range(first, levels):
             self._kernel(number, *(arguments[name] for name in _ARGUMENTS))
 
     def _made_graph(self, word: Any) -> Any:
@@ -76,6 +76,6 @@ class Queue:
             for name in _ARGUMENTS
         ]
         builder = graph.GraphBuilder()
-        for i in range(self._step // self._levels):
+        for i in range(self._step):
             builder.dispatch(self._kernel, graph.Arg(graph.ArgKind.SCALAR, f"level_{i}", ti.i32), *symbols)
         return builder.compile()

@@ -192,7 +192,8 @@ def expand_wide(
                     opened = keep_completing(
                         bits, words, rows, sets, slots, 2 * words * slots + item, item, members, capacity, p
                     )
-                if two_ended == 1 and opened > 0:
+                unsure = ti.static(required) or opened > 1 or closing > 0 or length == 3
+                if two_ended == 1 and opened > 0 and unsure:
                     chosen = 3
                     opened = flood(
                         bits, words, rows, row_ptr, neighbour, first,

@@ -1,0 +1,60 @@
+"""The kernels of the wave that run on CUDA alone, on graphs of every shape that they tell apart."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from kernels_ti import Graph
+from kernels_ti.device import Device, open_device
+from kernels_ti.errors import DeviceError
+from kernels_ti.run import Options, Run
+
+
+def crossed_ladder(rungs: int, seed: int) -> nx.Graph:
+    """A ladder with some rungs left out: long cycles, and floods along the whole block."""
+    ladder = nx.ladder_graph(rungs)
+    draw = np.random.default_rng(seed)
+    for rung in range(1, rungs - 1):
+        if draw.random() < 0.8:
+            ladder.remove_edge(rung, rung + rungs)
+    return ladder
+
+
+GRAPHS = {
+    "one word": lambda: nx.gnp_random_graph(24, 0.25, seed=3),
+    "more children than a queue holds": lambda: nx.complete_multipartite_graph(*[6] * 10),
+    "three words": lambda: nx.gnp_random_graph(75, 0.045, seed=4),
+    "eight words": lambda: nx.disjoint_union(crossed_ladder(110, 1), nx.path_graph(2)),
+    "several blocks": lambda: nx.disjoint_union_all([nx.gnp_random_graph(30, 0.16, seed=seed) for seed in range(4)]),
+    "blocks of eight words": lambda: nx.disjoint_union_all([crossed_ladder(115 + seed, seed) for seed in range(3)]),
+    "nine words": lambda: crossed_ladder(150, 2),
+    "wide and dense": lambda: nx.complete_bipartite_graph(20, 280),
+    "wide blocks": lambda: nx.disjoint_union(crossed_ladder(140, 5), crossed_ladder(150, 6)),
+    "summary of two words": lambda: crossed_ladder(600, 7),
+    "beyond shared memory": lambda: crossed_ladder(1100, 8),
+}
+
+
+def searched(graph: Graph, device: Device, options: Options) -> Run:
+    run = Run(graph, device, options)
+    while not run.finished:
+        run.advance()
+        if options.collect:
+            run.take_cycles()
+    return run
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("collect", [False, True], ids=["count", "list"])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_the_wave_counts_what_the_sweep_counts(name: str, collect: bool) -> None:
+    graph = Graph.from_networkx(GRAPHS[name]())
+    try:
+        device = open_device("cuda")
+    except DeviceError as error:
+        pytest.skip(f"needs a cuda device: {error}")
+    wave = searched(graph, device, Options(collect=collect)).snapshot()
+    whole = searched(graph, open_device("cpu"), Options()).snapshot()
+    assert wave.cycles_by_length == whole.cycles_by_length
+    # With the certificate at every step no path is dead; the sweep asks for it now and then.
+    assert sum(wave.paths_by_length.values()) <= sum(whole.paths_by_length.values())
