@@ -98,6 +98,7 @@ def test_the_papers_expansion_goes_on(arch: str, monkeypatch: pytest.MonkeyPatch
     graph = grid(4, 6)
     device = open_or_skip(arch)
     monkeypatch.setitem(search_wave.FIRST_QUEUE, arch, 1)
+    monkeypatch.setitem(search_wave.ARENA_BYTES, arch, 1 << 22)  # one for each run, and a device frees them late
     monkeypatch.setitem(search_wave.FIRST_SLICE, arch, 50)
     monkeypatch.setattr(search_wave, "SOFTWARE_FIRST_SLICE", 50)
     monkeypatch.setattr("kernels_ti.run.SLICE_SECONDS", 0.0)
