@@ -25,8 +25,7 @@ from kernels_ti.search import Place, ResidentBlocks, Totals
 from kernels_ti.state import Frames, GroupState, Rows
 from kernels_ti.wave import triplets
 from kernels_ti.wave_queue import Queue
-from kernels_ti.wave_wide import SCRATCH_ROWS, expand_wide, triplets_wide
-from kernels_ti.wave_wide_batch import MOST_WORDS, expand_wide_batch
+from kernels_ti.wave_wide_stage import SCRATCH_BYTES, WIDE_FRONTIER, WideStage
 
 FIRST_QUEUE = {"cpu": 1, "vulkan": 64, "cuda": 64}
 """Levels that are queued at first, at the most, before the host looks; later queues are fitted to the time."""
@@ -41,17 +40,10 @@ FIRST_SLICE = {"cpu": 1 << 14, "vulkan": 1 << 22, "cuda": 1 << 22}
 SOFTWARE_FIRST_QUEUE, SOFTWARE_FIRST_SLICE, SOFTWARE_FIRST_ARENA = 8, 1 << 14, 16 << 20
 """The same, and bytes of the arena at first, where a CPU plays the GPU: it is slow, and so is a large buffer."""
 
-WIDE_FRONTIER, SMALLEST_WIDE_SLICE = 1 << 22, 1 << 14
-"""Records of wide blocks with which the search goes depth first: they keep a GPU busy, and long cycles come soon. And
-those that are worth a launch."""
-
 ARENA_BYTES = {"cpu": 3 << 30, "vulkan": 1 << 30, "cuda": 8 << 30}
 CYCLE_BYTES = {"cpu": 64 << 20, "vulkan": 32 << 20, "cuda": 2 << 30}
 HOST_CYCLE_BYTES = 4 << 30
 """Bytes of the host that all cycles found between two looks may take on their way out."""
-
-SCRATCH_BYTES = {"cpu": 16 << 20, "vulkan": 64 << 20, "cuda": 1 << 30}
-"""The most that is of use; a small budget is shared out."""
 
 
 class WaveSearch:
@@ -87,25 +79,24 @@ class WaveSearch:
         self.blocks = blocks
         self.next_seed = start.next_seed
         group, device = blocks.group, blocks.device
-        self._wide = group.words > LARGEST_UNROLLED
         self._device = device
         self._collect = collect
         self._two_ended = int(two_ended)
         self._max_length = max_length
         self._bounded = max_length < group.longest_block
         self.surveyed = start.surveyed
-        self._batched = device.arch == "cuda" and group.words <= MOST_WORDS
-        self._batched &= not self._bounded and group.required is None
         self._share_after = np.append(np.cumsum(seed_weight[::-1])[::-1], 0.0)
         self._pool = _by_length(start.frames)
         if device.arch == "cpu":
             memory -= sum(frames.nbytes for frames in self._pool)
-        self._words = group.words if self._wide else vector_of(group.words, group.word_bits)
         word = np.uint64 if group.word_bits == 64 else np.uint32
-        self._slots, self._sets, self._fifo, self._scratch_bytes = device.items_at_once, None, None, 0
-        if self._wide:
-            self._make_scratch(word, min(SCRATCH_BYTES[device.arch], memory // 8))
-            memory -= self._scratch_bytes
+        self._wide = None
+        if group.words > LARGEST_UNROLLED:
+            self._wide = WideStage(blocks, collect, self._bounded, min(SCRATCH_BYTES[device.arch], memory // 8))
+            memory -= self._wide.bytes
+        else:
+            self._words = vector_of(group.words, group.word_bits)
+            self._queue = Queue(blocks, self._words, collect, self._bounded)
         self._make_room_for_cycles(word, min(CYCLE_BYTES[device.arch], memory // 4))
         memory -= self._cycle_bytes
         memory = min(ARENA_BYTES[device.arch], memory)
@@ -115,21 +106,11 @@ class WaveSearch:
         self._siblings = group.longest_block * int(np.diff(group.row_ptr).max(initial=0))
         self._cycle_count = 0
         self._slice_limit = SOFTWARE_FIRST_SLICE if device.software else FIRST_SLICE[device.arch]
-        self._queue = None if self._wide else Queue(blocks, self._words, collect, self._bounded)
-        self._most_levels = 1 if self._queue is None else MOST_LEVELS
+        self._most_levels = 1 if self._wide else MOST_LEVELS
         queue_levels = SOFTWARE_FIRST_QUEUE if device.software else FIRST_QUEUE[device.arch]
         self._queue_levels = min(queue_levels, self._most_levels, int(LONGEST_SHARE * group.longest_block) + 1)
         self._levels_done = self._queue_levels
         self._compile()
-
-    def _make_scratch(self, word: Any, memory: int) -> None:
-        group, device = self.blocks.group, self._device
-        slot_bytes = SCRATCH_ROWS * group.words * group.word_bits // 8 + 4 * group.longest_block
-        slots = min(memory // slot_bytes, LARGEST_BUFFER // max(5 * group.words, group.longest_block))
-        self._slots = min(max(slots, 1), device.items_at_once)
-        self._sets = device.empty(SCRATCH_ROWS * group.words * self._slots, word)
-        self._fifo = device.empty(group.longest_block * self._slots, np.int32)
-        self._scratch_bytes = self._slots * slot_bytes
 
     def _make_room_for_cycles(self, word: Any, memory: int) -> None:
         width, word_bytes = self.blocks.group.words + 1, self.blocks.group.word_bits // 8
@@ -177,7 +158,7 @@ class WaveSearch:
     @property
     def device_bytes(self) -> int:
         """Bytes of the blocks, the arena, the cycles and the scratch memory."""
-        return self.blocks.bytes + self._arena.bytes + self._cycle_bytes + self._scratch_bytes
+        return self.blocks.bytes + self._arena.bytes + self._cycle_bytes + (self._wide.bytes if self._wide else 0)
 
     def frames(self) -> Iterator[Frames]:
         """All paths that wait, in pieces."""
@@ -280,7 +261,8 @@ class WaveSearch:
         """Return the end of the range of seeds from `first` on whose pairs fit into so many places."""
         pairs = self.blocks.pairs_before
         last = int(np.searchsorted(pairs, int(pairs[first]) + places, side="right")) - 1
-        return min(last, first + min(self._slots, self._slice_limit))
+        at_once = self._wide.seeds_at_once if self._wide else self._device.items_at_once
+        return min(last, first + min(at_once, self._slice_limit))
 
     def _seed(self) -> int | None:
         """Stage 1 for as many seeds as surely fit."""
@@ -319,13 +301,13 @@ class WaveSearch:
             *(self._cycles, self._cycle_capacity, self._cycle_count),
         )
         if self._wide:
-            triplets_wide(blocks.group.word_bits, self._words, self._collect, *launch, self._sets, self._slots)
+            self._wide.launch_triplets(*launch)
         else:
             triplets(self._words, self._collect, *launch)
 
     def _expand(self) -> int | None:
         """Stage 2 for the top of the shallowest level while there is plenty of room, else of the deepest."""
-        blocks, arena, segments = self.blocks, self._arena, self._arena.segments
+        arena, segments = self._arena, self._arena.segments
         while arena.count > (arena.capacity - self._reserve) // 2:
             if not arena.grow():
                 break
@@ -333,11 +315,8 @@ class WaveSearch:
         room = (arena.capacity - self._reserve) // 2
         roomy = adjacent and arena.count <= (min(room, WIDE_FRONTIER) if self._wide else room)
         segment = segments[0] if roomy else segments[-1]
-        slots = segment.count if self._batched else self._slots
-        if self._wide and not roomy:
-            # Level by level such slices leave no more behind than there is room for; there is no queue to fill.
-            slots = min(slots, max(arena.capacity // blocks.group.longest_block, SMALLEST_WIDE_SLICE))
-        parents = max(1, min(segment.count, self._slice_limit, slots, self._free(2)))
+        at_once = self._wide.parents_at_once(arena.capacity, roomy) if self._wide else self._device.items_at_once
+        parents = max(1, min(segment.count, self._slice_limit, at_once, self._free(2)))
         while True:
             levels = self._queue_levels
             if self._pool:  # not past the length of those that wait on the host, so that they can join
@@ -376,18 +355,10 @@ class WaveSearch:
             "cycle_capacity": self._cycle_capacity,
             "cycle_start": self._cycle_count,
         }
-        if self._queue is not None:
-            self._queue.launch(levels, launch)
+        if self._wide:
+            self._wide.launch(launch)
         else:
-            group = blocks.group
-            csr = {"row_ptr": blocks.row_ptr, "neighbour": blocks.neighbour}
-            wide = {"words": self._words, "collect": self._collect}
-            if self._batched:
-                by_words = int(len(group.neighbour) > group.words * group.rows)
-                expand_wide_batch(by_words=by_words, **wide, **csr, **launch)
-            else:
-                wide |= {"bits": group.word_bits, "required": group.required is not None}
-                expand_wide(**wide, **csr, **launch, sets=self._sets, slots=self._slots, fifo=self._fifo)
+            self._queue.launch(levels, launch)
 
     def _counted(self, levels: int) -> list[tuple[int, int]]:
         """Children placed and cycles found by each level of the last queue."""
