@@ -204,6 +204,7 @@ def store_batch(
                 if lane == 0:
                     place = placed(control, CELLS_PER_LEVEL * level + CHILDREN, queued)
                 place = ti.simt.warp.shfl_sync_i32(ti.u32(WHOLE_WARP), place, 0)
+                ti.simt.warp.sync(ti.u32(WHOLE_WARP))
                 child = lane
                 while child < queued:
                     entry = ti.cast(pool[queue_at + child], ti.i32)
