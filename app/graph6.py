@@ -59,7 +59,7 @@ class Chunk:
     errors: tuple[tuple[int, str], ...]
 
 
-def read_chunks(source: IO[bytes], *, lines_at_once: int = LINES_AT_ONCE) -> Iterator[Chunk]:
+def read_chunks(source: IO[bytes], *, lines_at_once: int = LINES_AT_ONCE, simplify: bool = False) -> Iterator[Chunk]:
     """Read graphs line by line from a file or a pipe, however long.
 
     Parameters
@@ -68,6 +68,8 @@ def read_chunks(source: IO[bytes], *, lines_at_once: int = LINES_AT_ONCE) -> Ite
         Lines of graph6 or sparse6, with or without a header; lines of different sizes may be mixed.
     lines_at_once : int
         Lines to a chunk at most.
+    simplify : bool
+        Drop self-loops and repeated edges, which sparse6 may have, instead of refusing them.
 
     Yields
     ------
@@ -76,7 +78,7 @@ def read_chunks(source: IO[bytes], *, lines_at_once: int = LINES_AT_ONCE) -> Ite
     """
     line = 1
     for text in _texts(source, lines_at_once):
-        yield decoded(text, line)
+        yield decoded(text, line, simplify=simplify)
         line += text.count(b"\n")
 
 
@@ -105,7 +107,7 @@ def _cut(text: bytes, lines_at_once: int) -> Iterator[bytes]:
             yield text[start:end]
 
 
-def decoded(text: bytes, first_line: int = 1) -> Chunk:
+def decoded(text: bytes, first_line: int = 1, *, simplify: bool = False) -> Chunk:
     """Decode lines of graph6 or sparse6.
 
     Parameters
@@ -114,6 +116,8 @@ def decoded(text: bytes, first_line: int = 1) -> Chunk:
         Whole lines; the last may lack its newline.
     first_line : int
         Number of the first line, for errors.
+    simplify : bool
+        See `read_chunks`.
 
     Returns
     -------
@@ -130,7 +134,8 @@ def decoded(text: bytes, first_line: int = 1) -> Chunk:
     parts = []
     sparse = np.flatnonzero(first == ord(":"))
     if len(sparse):
-        parts.append(_sparse6([text[starts[at] : ends[at]] for at in sparse.tolist()], sparse, errors))
+        texts = [text[starts[at] : ends[at]] for at in sparse.tolist()]
+        parts.append(_sparse6(texts, sparse, errors, simplify))
     dense = np.flatnonzero((ends > starts) & ~np.isin(first, [ord(":"), *OTHER_KINDS]))
     parts += _graph6(data, starts, ends, dense, errors)
     graphs, lines = _in_order(parts)
@@ -264,12 +269,12 @@ def _pairs(size: int) -> npt.NDArray[np.int32]:
     return np.column_stack((low, np.repeat(columns, columns))).astype(np.int32)
 
 
-def _sparse6(texts: list[bytes], lines: IntArray, errors: dict[int, str]) -> Part:
+def _sparse6(texts: list[bytes], lines: IntArray, errors: dict[int, str], simplify: bool) -> Part:
     """Decode lines of sparse6, one by one."""
     vertices, edges, good = [], [np.empty((0, 2), np.int32)], []
     for text, line in zip(texts, lines.tolist(), strict=True):
         try:
-            size, pairs = _sparse6_line(text)
+            size, pairs = _sparse6_line(text, simplify)
         except GraphError as error:
             errors[line] = str(error)
             continue
@@ -281,7 +286,7 @@ def _sparse6(texts: list[bytes], lines: IntArray, errors: dict[int, str]) -> Par
     return graphs, np.array(good, np.int64)
 
 
-def _sparse6_line(text: bytes) -> tuple[int, npt.NDArray[np.int32]]:
+def _sparse6_line(text: bytes, simplify: bool) -> tuple[int, npt.NDArray[np.int32]]:
     import networkx as nx
 
     if any(not LEAST <= byte <= MOST for byte in text[1:]):
@@ -295,6 +300,9 @@ def _sparse6_line(text: bytes) -> tuple[int, npt.NDArray[np.int32]]:
         if isinstance(error, GraphError):
             raise
         raise GraphError("not a sparse6 line: it ends within the number of vertices or an edge") from error
+    if simplify:
+        graph = nx.Graph(graph)
+        graph.remove_edges_from(list(nx.selfloop_edges(graph)))
     if graph.is_multigraph():
         u, v, _ = next(edge for edge in graph.edges(keys=True) if edge[2])
         raise GraphError(f"the edge {u} - {v} is there more than once")

@@ -90,6 +90,18 @@ def test_every_kind_of_input_in_order(tmp_path):
     assert large["seconds"]["total"] > 0
 
 
+def test_a_file_of_many_graphs_is_simplified_too(tmp_path):
+    path, output = tmp_path / "doubled.s6", tmp_path / "out.jsonl"
+    ring = nx.MultiGraph(nx.cycle_graph(5))
+    ring.add_edges_from([(0, 1), (3, 3)])
+    path.write_bytes(2 * nx.to_sparse6_bytes(ring, header=False))
+    assert main(["batch", str(path), "-o", str(output), "--progress", "none"]) == 5
+    assert [line["status"] for line in lines_in(output)] == ["error"] * 2
+    output.unlink()
+    assert main(["batch", str(path), "--simplify", "-o", str(output), "--progress", "none"]) == 0
+    assert [line["by_length"] for line in lines_in(output)] == [{"5": 1}] * 2
+
+
 def test_all_small_graphs_through_a_pipe_as_csv(tmp_path):
     graphs = nauty("geng", "-q", "7")
     done = chordless("batch", "-", "--format", "csv", "-q", input=graphs, text=False)

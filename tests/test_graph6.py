@@ -88,6 +88,15 @@ def test_a_bad_line_is_an_error_of_its_own() -> None:
         assert wanted in message
 
 
+def test_loops_and_repeats_of_sparse6_are_dropped_if_asked() -> None:
+    lines = [line(nx.MultiGraph([(0, 1), (0, 1), (1, 2)]), sparse=True), line(nx.Graph([(0, 1), (1, 1)]), sparse=True)]
+    text = b"\n".join(lines)
+    assert len(decoded(text).errors) == 2
+    check(decoded(text, simplify=True), [nx.path_graph(3), nx.path_graph(2)])
+    for chunk in read_chunks(io.BytesIO(text), simplify=True):
+        check(chunk, [nx.path_graph(3), nx.path_graph(2)])
+
+
 characters = st.sampled_from([bytes([c]) for c in (63, 64, 66, 67, 68, 70, 94, 95, 125, 126)])
 few = st.lists(characters, max_size=7).map(b"".join)
 

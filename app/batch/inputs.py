@@ -116,7 +116,7 @@ def _read_molecules(job: BatchJob, stream: IO[bytes], file_format: str) -> Itera
 
 def _read_graph6(job: BatchJob, stream: IO[bytes], file_format: str) -> Iterator[Chunk]:
     empty = True
-    for some in read_chunks(cast(BinaryIO, stream), lines_at_once=LINES_AT_ONCE):
+    for some in read_chunks(cast(BinaryIO, stream), lines_at_once=LINES_AT_ONCE, simplify=job.simplify):
         lines = sorted([*some.line_numbers.tolist(), *(line for line, _ in some.errors)])
         if not lines:
             continue
