@@ -25,6 +25,31 @@ GROWTH = 8
 """How many times larger an arena becomes when it is full."""
 
 
+def sibling_order(
+    path: npt.NDArray[np.uint64], other: npt.NDArray[np.int32], last: npt.NDArray[np.int32]
+) -> npt.NDArray[np.intp]:
+    """Return an order of records in which siblings stand side by side, their labels ascending.
+
+    Parameters
+    ----------
+    path : ndarray of uint64, shape (records, words)
+        What siblings have in common.
+    other, last : ndarray of int32, shape (records,)
+        The end that waits, which they have in common too, and the one by which they differ.
+
+    Returns
+    -------
+    ndarray of int, shape (records,)
+        Records in an order by a hash of what they have in common: others may stand between siblings if two hashes
+        are the same.
+    """
+    key = np.zeros(len(path), np.uint64)
+    for word in (other.astype(np.uint64), *path.T):
+        key = (key ^ word) * np.uint64(0x9E3779B97F4A7C15)
+        key ^= key >> np.uint64(29)
+    return np.lexsort((last, key))
+
+
 @dataclass
 class Segment:
     """Records of one length in the arena, above those of the same parity that came before.
@@ -180,21 +205,22 @@ class Arena:
         self._copy(gather, segment.length, start, count)
         rows = device.download(self._rows)[: count * self._width].reshape(count, self._width)
         pairs = device.download(self._pairs)[: 2 * count].reshape(count, 2)
-        allowed, other, last = wide_words(rows[:, :words]), pairs[:, 0], pairs[:, 1]
+        other, last = pairs[:, 0], pairs[:, 1]
+        path = wide_words(rows[:, :words])
+        width = path.shape[1]
+        if self._collect:
+            path = np.concatenate([path, wide_words(rows[:, words:]) & ~self._single(last)], axis=1)
+        if device.arch == "cuda":  # where the children of 32 paths are written in turn
+            order = sibling_order(path, other, last)
+            path, other, last = path[order], other[order], last[order]
         # Two paths may differ in their members alone, which a count does not know: labels of siblings ascend.
         first = np.ones(count, bool)
-        first[1:] = (other[1:] != other[:-1]) | (last[1:] <= last[:-1]) | (allowed[1:] != allowed[:-1]).any(axis=1)
-        members = None
-        if self._collect:
-            members = wide_words(rows[:, words:])
-            own = self._single(last)
-            members = members & ~own
-            first[1:] |= (members[1:] != members[:-1]).any(axis=1)
-            members = members[first]
+        first[1:] = (other[1:] != other[:-1]) | (last[1:] <= last[:-1]) | (path[1:] != path[:-1]).any(axis=1)
         extensions = np.bitwise_or.reduceat(self._single(last), np.flatnonzero(first), axis=0)
         weight = np.full(len(extensions), segment.weight / segment.count)
         length = np.full(len(extensions), segment.length - 1, np.int32)
-        return Frames(allowed[first], extensions, members, other[first].astype(np.int32), length, weight)
+        members = path[first, width:] if self._collect else None
+        return Frames(path[first, :width], extensions, members, other[first].astype(np.int32), length, weight)
 
     def _single(self, row: npt.NDArray[np.int32]) -> npt.NDArray[np.uint64]:
         """Bit rows of one label each, given by row numbers."""

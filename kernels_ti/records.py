@@ -52,6 +52,18 @@ def placed(control: ti.template(), cell, amount):
 
 
 @ti.func
+def cycle_place(base, offset, capacity):
+    """Place of a cycle, from the first place of the launch and what a counter gave; none if the counter is too far.
+
+    A counter beyond 31 bits comes as a negative number, which would lead back among the cycles of earlier launches.
+    """
+    at = capacity
+    if offset >= 0:
+        at = base + offset
+    return at
+
+
+@ti.func
 def padded(items):
     """Round a number of work items up to whole groups."""
     return (items + GROUP - 1) // GROUP * GROUP

@@ -44,7 +44,7 @@ LEAST_LOOP = 60_000
 """Rounds that every device must manage."""
 
 LARGE = 1 << 24
-"""Factor that takes a counter beyond 32 bits; the sum of a warp stays below 31, as that of cycles does."""
+"""Factor that takes a counter beyond 32 bits."""
 
 _MULTIPLIER, _INCREMENT = 1664525, 1013904223  # of a linear congruential generator: its rounds can't be skipped
 

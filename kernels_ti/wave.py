@@ -15,6 +15,7 @@ from kernels_ti.records import (
     CYCLES,
     GROUP,
     WARP,
+    cycle_place,
     note_level,
     opened_level,
     padded,
@@ -86,7 +87,8 @@ def triplets(
         at = placed(control, CHILDREN, opened)
         cycle_at = placed(control, CYCLES, closing)
         if ti.static(collect):
-            store_cycles(words, cycles, cycle_capacity, cycle_start + cycle_at, path, triangles, closing, first)
+            place = cycle_place(cycle_start, cycle_at, cycle_capacity)
+            store_cycles(words, cycles, cycle_capacity, place, path, triangles, closing, first)
         store_children(
             words, collect, allowed, ends, members, capacity, start, direction, at, room,
             extensions, opened, child_allowed, path, x, first,

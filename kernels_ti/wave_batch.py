@@ -3,7 +3,7 @@
 A flood of the certificate looks at one vertex or at thirty, and half of the records need none: work items that flood
 each for its own record would wait for the longest. So a warp first looks at all records of its batch, queues those
 that need a flood in shared memory, and gives the next of them to whoever is idle. Then the children are numbered
-through, and all lanes write them in turn. No warp waits for another.
+through, and all lanes write them in turn. Warps meet only while they load the adjacency rows.
 
 Shared memory holds the adjacency rows if there is but one block, padded, and for each warp: of each slot the vertices
 that are still allowed, the extensions, the end that waits and the first row; and a queue, of slots that need a flood
@@ -13,7 +13,17 @@ and later of children.
 import taichi as ti
 
 from kernels_ti.bits import any_label, bits_of, one_taken, padded_row_of, padding, population, row_of, single, size_of
-from kernels_ti.records import CELLS_PER_LEVEL, CHILDREN, CYCLES, WARP, WHOLE_WARP, placed, placed_by_warp, rank_of
+from kernels_ti.records import (
+    CELLS_PER_LEVEL,
+    CHILDREN,
+    CYCLES,
+    WARP,
+    WHOLE_WARP,
+    cycle_place,
+    placed,
+    placed_by_warp,
+    rank_of,
+)
 from kernels_ti.step import flooded
 from kernels_ti.wave_record import opened_record, store_cycles
 
@@ -117,7 +127,7 @@ def look_at_batch(
         closing = size_of(words, closers)
         if ti.static(collect):
             place, before, _ = placed_by_warp(control, cell, closing, lane)
-            at = cycle_base + place + before
+            at = cycle_place(cycle_base, place + before, cycle_capacity)
             store_cycles(words, cycles, cycle_capacity, at, path, closers, closing, first)
         closed += closing
         needing = ti.simt.warp.ballot(unsure)

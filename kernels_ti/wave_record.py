@@ -3,7 +3,7 @@
 import taichi as ti
 
 from kernels_ti.bits import bits_of, lowest_taken, population, row_of, single, size_of, word_of
-from kernels_ti.records import CELLS_PER_LEVEL, CHILDREN, CYCLES, placed, placed_together
+from kernels_ti.records import CELLS_PER_LEVEL, CHILDREN, CYCLES, cycle_place, placed, placed_together
 from kernels_ti.step import connected_extensions, reachable_extensions
 from kernels_ti.step_required import completing, completing_extensions
 
@@ -142,7 +142,8 @@ def expand_record(
         at = placed(control, CELLS_PER_LEVEL * level + CHILDREN, opened)
         cycle_at = placed(control, CELLS_PER_LEVEL * level + CYCLES, closing)
     if ti.static(collect):
-        store_cycles(words, cycles, cycle_capacity, cycle_base + cycle_at, path, closers, closing, first)
+        place = cycle_place(cycle_base, cycle_at, cycle_capacity)
+        store_cycles(words, cycles, cycle_capacity, place, path, closers, closing, first)
     store_children(
         words, collect, allowed, ends, members, capacity, target, -way, at, room,
         extensions, opened, free_words, path, other, first,

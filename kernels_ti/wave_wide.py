@@ -6,7 +6,7 @@ Each work item owns a slot of scratch memory: five bit rows and a queue for the 
 import taichi as ti
 
 from kernels_ti.bits import above, lowest_bit, population, single, without_lowest, word_of
-from kernels_ti.records import CELLS_PER_LEVEL, CHILDREN, CYCLES, placed
+from kernels_ti.records import CELLS_PER_LEVEL, CHILDREN, CYCLES, cycle_place, placed
 from kernels_ti.step_required import keep_completing, lacked, passing, required_word
 from kernels_ti.step_wide import flood
 from kernels_ti.wave import array
@@ -99,7 +99,7 @@ def triplets_wide(
         cycle_at = placed(control, CYCLES, closing)
         if item < last_seed - first_seed:
             if ti.static(collect):
-                place = cycle_start + cycle_at
+                place = cycle_place(cycle_start, cycle_at, cycle_capacity)
                 if closing == 0:
                     place = cycle_capacity
                 for w in range(words):
@@ -210,7 +210,7 @@ def expand_wide(
         cycle_at = placed(control, CYCLES, closing)
         if item < parents:
             if ti.static(collect):
-                place = cycle_start + cycle_at
+                place = cycle_place(cycle_start, cycle_at, cycle_capacity)
                 for w in range(words):
                     rest = rows[other * words + w] & rows[growing * words + w] & allowed[w * capacity + p]
                     if ti.static(required):

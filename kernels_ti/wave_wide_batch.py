@@ -14,6 +14,7 @@ from kernels_ti.records import (
     CYCLES,
     WARP,
     WHOLE_WARP,
+    cycle_place,
     placed,
     placed_by_warp,
     rank_of,
@@ -22,7 +23,7 @@ from kernels_ti.records import (
 from kernels_ti.wave import array
 
 MOST_WORDS = 64
-"""Bit rows of more words do not fit into shared memory, nor into a summary."""
+"""Bit rows of more words do not fit into a summary."""
 
 THREADS = 1 << 16
 """Threads of a launch; each thread block is one warp."""
@@ -101,7 +102,7 @@ def look_at_wide_batch(
             pool[extensions_at + w * slots + slot] = extensions
         if ti.static(collect):
             place, before, _ = placed_by_warp(control, CYCLES, closing, lane)
-            at = cycle_start + place + before
+            at = cycle_place(cycle_start, place + before, cycle_capacity)
             if closing > 0:
                 for w in range(words):
                     rest = rows[other * words + w] & rows[growing * words + w] & allowed[w * capacity + p]
