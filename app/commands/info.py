@@ -9,10 +9,12 @@ import platform
 import textwrap
 import time
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.commands import options as shared
-from app.events import DeviceReport
+
+if TYPE_CHECKING:
+    from app.events import DeviceReport
 
 SUMMARY = "show versions and the arches that can be used on this machine"
 PACKAGES = ("chordless", "taichi", "numpy", "networkx", "textual")
@@ -76,7 +78,7 @@ def probe_all() -> list[DeviceReport]:
 
 
 def _answer(arch: str, engine: Any) -> DeviceReport:
-    from app.events import Failed
+    from app.events import DeviceReport, Failed
 
     deadline = time.monotonic() + _PROBE_SECONDS
     while (left := deadline - time.monotonic()) > 0:

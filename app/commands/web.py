@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import os
 import shlex
 import socket
@@ -43,6 +42,8 @@ def serve(arguments: list[str], port: int) -> int:
     ChordlessError
         If textual-serve is missing, or the port is taken.
     """
+    import asyncio  # here, as every command would load it
+
     try:
         from textual_serve import app_service, server
     except ImportError as error:
