@@ -10,7 +10,7 @@ launch. A launch ends after so many steps of each slot; the next one goes on whe
 
 import taichi as ti
 
-from kernels_ti.bits import above, bits_of, lowest_taken, population, row_of, single, word_of
+from kernels_ti.bits import above, bits_of, lowest_taken, population, row_of, single, size_of, word_of
 from kernels_ti.step import connected_extensions, reachable_extensions
 from kernels_ti.sweep import ITERATIONS_PER_WORKER
 
@@ -51,26 +51,16 @@ def word_at(arch: ti.template(), number, slot, slots, size):
 
 
 @ti.func
-def members_of(words: ti.template(), labels):
-    """Count the labels of a set in registers."""
-    bits = ti.static(bits_of(words))
-    count = 0
-    for w in ti.static(range(words.n)):
-        count += population(labels[w], bits)
-    return count
-
-
-@ti.func
 def peeled(words: ti.template(), rows: ti.template(), base, left, suspects):
     """Take out of the set `left` the vertices with fewer than two neighbours in it, beginning with `suspects`."""
     bits = ti.static(bits_of(words))
     core, rest = left, suspects
-    while members_of(words, rest) > 0:
+    while size_of(words, rest) > 0:
         label, rest = lowest_taken(words, rest)
         near = row_of(words, rows, base + label)
         for w in ti.static(range(words.n)):
             near[w] &= core[w]
-        if members_of(words, near) < 2:
+        if size_of(words, near) < 2:
             for w in ti.static(range(words.n)):
                 core[w] &= ~single(label, w, bits)
                 # A neighbour may lose its second neighbour now; the vertex itself is not looked at again.
@@ -84,12 +74,12 @@ def least_connected(words: ti.template(), rows: ti.template(), base, left):
     found = -1
     fewest = words.n * ti.static(bits_of(words))
     rest = left
-    while members_of(words, rest) > 0:
+    while size_of(words, rest) > 0:
         label, rest = lowest_taken(words, rest)
         near = row_of(words, rows, base + label)
         for w in ti.static(range(words.n)):
             near[w] &= left[w]
-        degree = members_of(words, near)
+        degree = size_of(words, near)
         if degree < fewest:
             found, fewest = label, degree
         if fewest == 2:
@@ -257,7 +247,7 @@ def sweep_many(
                 if active == 1:
                     spent += 1
                     label, extensions = lowest_taken(words, extensions)
-                    remaining = members_of(words, extensions)
+                    remaining = size_of(words, extensions)
                     free, only_free, only_waiting = words(0), words(0), words(0)
                     closing, of_free, of_waiting = 0, 0, 0
                     for w in ti.static(range(words.n)):
@@ -291,7 +281,7 @@ def sweep_many(
                                 next_extensions = connected_extensions(
                                     words, rows, base, next_allowed, next_waiting, next_extensions
                                 )
-                        grown = members_of(words, next_extensions)
+                        grown = size_of(words, next_extensions)
                         if grown > 0:
                             if remaining > 0:
                                 keep(
@@ -303,7 +293,7 @@ def sweep_many(
                             length += 1
                     if grown == 0 and remaining == 0:
                         active = 0
-                elif graph >= 0 and members_of(words, later) > 0:
+                elif graph >= 0 and size_of(words, later) > 0:
                     spent += 1
                     label, later = lowest_taken(words, later)
                     triangles, of_extensions, of_waiting = 0, 0, 0

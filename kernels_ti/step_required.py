@@ -7,7 +7,7 @@ A vertex that it lacks must still be allowed, and the flood of the certificate m
 
 import taichi as ti
 
-from kernels_ti.bits import bits_of, lowest_taken, population, row_of, word_of
+from kernels_ti.bits import any_label, bits_of, lowest_taken, population, row_of, word_of
 
 
 @ti.func
@@ -70,15 +70,9 @@ def completing_extensions(
         touched = words(0)
         missing, found = word_of(0, bits), word_of(0, bits)
         rest = fresh
-        any_left = word_of(0, bits)
-        for w in ti.static(range(words.n)):
-            any_left |= rest[w]
-        while any_left != word_of(0, bits):
+        while any_label(words, rest) != word_of(0, bits):
             label, rest = lowest_taken(words, rest)
             touched |= row_of(words, rows, first_row + label)
-            any_left = word_of(0, bits)
-            for w in ti.static(range(words.n)):
-                any_left |= rest[w]
         for w in ti.static(range(words.n)):
             kept[w] |= touched[w] & wanted[w]
             fresh[w] = touched[w] & allowed[w] & ~seen[w]
