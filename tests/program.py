@@ -11,6 +11,8 @@ import sys
 import time
 from pathlib import Path
 
+from patience import PATIENCE
+
 import app
 import app.client
 from app.events import Progress, Started
@@ -56,13 +58,14 @@ def slow_command(*arguments):
 def slowly(*arguments, **more):
     """Run `chordless` in slow motion."""
     return subprocess.run(
-        slow_command(*arguments), **{"capture_output": True, "text": True, "timeout": 120, "env": ENVIRONMENT, **more}
+        slow_command(*arguments),
+        **{"capture_output": True, "text": True, "timeout": PATIENCE, "env": ENVIRONMENT, **more},
     )
 
 
 def chordless(*arguments, **more):
     return subprocess.run(
-        command(*arguments), **{"capture_output": True, "text": True, "timeout": 120, "env": ENVIRONMENT, **more}
+        command(*arguments), **{"capture_output": True, "text": True, "timeout": PATIENCE, "env": ENVIRONMENT, **more}
     )
 
 
@@ -119,7 +122,7 @@ def running(*arguments, tmp_path, until=Progress):
     )
     try:
         pid = None
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + PATIENCE
         while pid is None and time.monotonic() < deadline:
             time.sleep(0.05)
             lines = events.read_text().split("\n")[:-1] if events.exists() else []

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from benches import REFERENCE, TIMES, no_nauty, probed_once, python, report, run, script
+from patience import PATIENCE
 
 from app.bench import programs
 from app.bench.measure import Outcome, Series, take_turns
@@ -70,7 +71,7 @@ def test_a_program_that_takes_too_long_is_killed_with_its_children(capsys, tmp_p
     assert (exit_code, one["stopped"], one["seconds"], one["agree"]) == (0, "> 1 s", [], None)
     pids = (tmp_path / "pids").read_text().split()
     assert len(pids) == 2
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline and any(is_alive(pid) for pid in pids):
         time.sleep(0.05)
     assert not any(is_alive(pid) for pid in pids)

@@ -7,6 +7,7 @@ import os
 import subprocess
 
 import pytest
+from patience import PATIENCE
 from program import ENVIRONMENT, REFERENCE, chordless, command, count, fails
 
 from app.commands.options import ARCHES, EXPANSIONS
@@ -118,7 +119,7 @@ def test_a_closed_pipe_is_quiet_for_every_command():
         reader, writer = os.pipe()
         os.close(reader)
         done = subprocess.run(
-            command(*arguments), stdout=writer, stderr=subprocess.PIPE, env=ENVIRONMENT, timeout=60, check=False
+            command(*arguments), stdout=writer, stderr=subprocess.PIPE, env=ENVIRONMENT, timeout=PATIENCE, check=False
         )
         os.close(writer)
         assert (done.returncode, done.stderr) == (4, b"")
@@ -133,7 +134,7 @@ def test_a_full_disk_is_one_line(arguments):
             stderr=subprocess.PIPE,
             text=True,
             env=ENVIRONMENT,
-            timeout=60,
+            timeout=PATIENCE,
             check=False,
         )
     assert done.returncode == 1

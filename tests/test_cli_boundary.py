@@ -6,6 +6,7 @@ import signal
 import subprocess
 
 import pytest
+from patience import PATIENCE
 from program import ENVIRONMENT, REFERENCE, chordless, command, count, fails
 
 BOUNDARY = ("--method", "boundary", "--progress", "none")
@@ -85,7 +86,7 @@ def test_progress_is_shown_and_an_interrupt_ends_it():
     with subprocess.Popen(arguments, stdout=-1, stderr=-1, text=True, env=ENVIRONMENT) as process:
         line = process.stderr.readline()
         process.send_signal(signal.SIGINT)
-        table, _ = process.communicate(timeout=60)
+        table, _ = process.communicate(timeout=PATIENCE)
     assert " states" in line
     assert process.returncode == 130
     assert "not complete: interrupted" in table

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from program import COUNT_KEYS, ENVIRONMENT, LONG, chordless, command, count, running, slow_command
 
 from app.events import Started
@@ -20,7 +21,7 @@ from app.events import Started
 def test_the_first_signal_reports_what_was_found(tmp_path, number, exit_code):
     with running("count", LONG, "--json", tmp_path=tmp_path) as (process, _):
         os.killpg(process.pid, number)
-        output, errors = process.communicate(timeout=60)
+        output, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == exit_code
     # Who sends SIGTERM gets no advice.
     assert errors == "" or (
@@ -40,12 +41,12 @@ def test_a_signal_leaves_a_checkpoint_and_says_where(tmp_path, number, exit_code
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, start_new_session=True,
     )  # fmt: skip
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         events = run / "events.jsonl"
         while not (events.exists() and '"progress"' in events.read_text()) and time.monotonic() < deadline:
             time.sleep(0.02)
         os.killpg(process.pid, number)
-        output, errors = process.communicate(timeout=60)
+        output, errors = process.communicate(timeout=PATIENCE)
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -65,11 +66,11 @@ def test_an_interrupt_before_the_search_ends_everything_at_once():
     )  # fmt: skip
     try:
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while not children.read_text() and time.monotonic() < deadline:
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGINT)
-        assert process.wait(60) == 130
+        assert process.wait(PATIENCE) == 130
         assert process.stderr.read().startswith("chordless: error: interrupted")
         assert process.stdout.read() == ""
     finally:
@@ -82,7 +83,7 @@ def test_an_interrupted_listing_ends_with_a_whole_line(tmp_path):
     path = tmp_path / "cycles.txt"
     with running("list", LONG, "-o", path, tmp_path=tmp_path) as (process, _):
         os.killpg(process.pid, signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     lines = path.read_text().split("\n")
     assert lines.pop() == ""
@@ -93,7 +94,7 @@ def test_an_interrupt_is_heard_while_the_reader_sleeps(tmp_path):
     with running("list", "complete:200", tmp_path=tmp_path, until=Started) as (process, _):
         time.sleep(0.5)
         os.killpg(process.pid, signal.SIGINT)
-        assert process.wait(60) == 130
+        assert process.wait(PATIENCE) == 130
 
 
 def test_the_second_signal_ends_everything_at_once(tmp_path):
@@ -115,7 +116,7 @@ def test_the_second_signal_ends_everything_at_once(tmp_path):
 def test_an_engine_that_is_killed_is_an_error_with_its_last_words(tmp_path):
     with running("count", LONG, tmp_path=tmp_path) as (process, pid):
         os.kill(pid, signal.SIGKILL)
-        output, errors = process.communicate(timeout=60)
+        output, errors = process.communicate(timeout=PATIENCE)
     assert (process.returncode, output) == (1, "")
     assert errors.startswith("chordless: error: the engine was killed (SIGKILL)")
     assert errors.count("\n") == 1

@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from program import slow_boot
 
 import app
@@ -280,7 +281,7 @@ def test_a_child_whose_parent_dies_ends():
     try:
         parent.kill()
         parent.wait()
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE
         while not is_gone(pid) and time.monotonic() < deadline:
             time.sleep(0.05)
         assert is_gone(pid)

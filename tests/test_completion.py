@@ -6,6 +6,7 @@ import shutil
 import subprocess
 
 import pytest
+from patience import PATIENCE
 from program import chordless
 
 from app.commands.completion import SHELLS
@@ -27,7 +28,7 @@ def run(shell, code, folder):
     if program is None:
         pytest.skip(f"needs {shell}")
     flags = {"bash": ["--norc"], "zsh": ["-f"], "fish": ["--no-config"]}[shell]
-    done = subprocess.run([program, *flags, "-c", code], capture_output=True, text=True, cwd=folder, timeout=60)
+    done = subprocess.run([program, *flags, "-c", code], capture_output=True, text=True, cwd=folder, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     return done.stdout.split("\n")[:-1]
 
@@ -65,7 +66,7 @@ def test_the_script_is_right_for_its_shell(shell, scripts):
     program = shutil.which(shell)
     if program is None:
         pytest.skip(f"needs {shell}")
-    done = subprocess.run([program, "-n", scripts / shell], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([program, "-n", scripts / shell], capture_output=True, text=True, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (0, "")
 
 

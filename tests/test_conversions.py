@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import by_length, check_cycles
+from patience import PATIENCE
 
 from kernels_ti import Graph, GraphError, OptionError, as_graph, collect_cycles, count_cycles, enumerate_cycles
 from kernels_ti.cycles import Cycles, CycleTable
@@ -120,7 +121,7 @@ def test_none_of_the_libraries_is_loaded():
         "import sys, numpy; from kernels_ti import as_graph; as_graph(numpy.ones((3, 3)) - numpy.eye(3)); "
         "print([name for name in ('networkx', 'igraph', 'rustworkx', 'scipy', 'taichi') if name in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=True)
     assert done.stdout == "[]\n"
 
 

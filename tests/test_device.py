@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from oracles import grid
+from patience import PATIENCE
 from program import ENVIRONMENT, chordless
 
 from kernels_ti.blocks import block_batches
@@ -89,7 +90,11 @@ def test_unknown_arches_and_threads_are_refused() -> None:
 
 def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, timeout=300
+        [sys.executable, "-c", code],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
     )
 
 

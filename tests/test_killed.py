@@ -11,6 +11,7 @@ import subprocess
 import time
 
 import pytest
+from patience import PATIENCE
 from program import ENVIRONMENT, chordless, count, events_in, fails, lines_of, slow_command, whole_run
 
 from app.events import Finished, Started
@@ -31,7 +32,7 @@ class Killed:
         )  # fmt: skip
 
     def wait_for(self, condition):
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + PATIENCE
         while not condition():
             assert self.process.poll() is None, self.process.stderr.read()
             assert time.monotonic() < deadline
@@ -100,7 +101,7 @@ def test_a_killed_engine_says_how_to_go_on(tmp_path):
     try:
         killed.wait_for(lambda: sessions_in(run))
         os.kill(next(event.pid for event in events_in(run) if isinstance(event, Started)), signal.SIGKILL)
-        _, errors = killed.process.communicate(timeout=60)
+        _, errors = killed.process.communicate(timeout=PATIENCE)
     finally:
         killed.kill()
     assert killed.process.returncode == 1
@@ -144,11 +145,11 @@ def test_a_second_ctrl_c_says_how_to_go_on(tmp_path):
         killed.wait_for(lambda: sessions_in(run))
         engine = next(event.pid for event in events_in(run) if isinstance(event, Started))
         os.kill(engine, signal.SIGSTOP)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while killed.process.poll() is None and time.monotonic() < deadline:
             os.kill(killed.process.pid, signal.SIGINT)
             time.sleep(0.3)
-        _, errors = killed.process.communicate(timeout=60)
+        _, errors = killed.process.communicate(timeout=PATIENCE)
     finally:
         killed.kill()
     assert killed.process.returncode == 130

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 import app
 
@@ -23,7 +24,7 @@ def loaded_by(code):
         [sys.executable, "-c", f"{code}\n{report}"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
@@ -70,5 +71,5 @@ def test_import_contracts():
     program = shutil.which("lint-imports", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
     if program is None or not (ROOT / "pyproject.toml").exists():
         pytest.skip("import-linter or pyproject.toml is not here")
-    done = subprocess.run([program], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([program], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stdout

@@ -10,6 +10,7 @@ import threading
 import time
 
 import pytest
+from patience import PATIENCE
 from program import ENVIRONMENT, chordless, count, events_in, slow_command
 
 from app import mailbox
@@ -100,7 +101,7 @@ def test_a_run_started_elsewhere_obeys(tmp_path):
     )
 
     def wait_for(kind, after=0):
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             with contextlib.suppress(FileNotFoundError, EngineError):
                 events = events_in(run)
@@ -122,7 +123,7 @@ def test_a_run_started_elsewhere_obeys(tmp_path):
         seen = wait_for(Progress, seen)
         assert not isinstance(events_in(run)[-1], Paused)
         post(run, StopCommand())
-        printed, errors = process.communicate(timeout=60)
+        printed, errors = process.communicate(timeout=PATIENCE)
     finally:
         process.kill()
         process.communicate()

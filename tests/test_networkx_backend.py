@@ -9,6 +9,7 @@ import sys
 
 import networkx as nx
 import pytest
+from patience import PATIENCE
 
 import app.networkx_backend
 from app.networkx_backend import backend
@@ -127,7 +128,9 @@ def test_importing_networkx_loads_nothing_of_the_engine():
         "print([m for m in sys.modules if m.split('.')[0] in ('taichi', 'textual', 'kernels_ti')], "
         "'app.networkx_backend' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True, cwd="/")
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=True, cwd="/"
+    )
     assert done.stdout == "[] True\n"
 
 
@@ -138,7 +141,7 @@ def test_the_tests_of_networkx_pass():
          "--pyargs", "networkx.algorithms.tests.test_cycles"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         cwd="/",
         env={**os.environ, "NETWORKX_TEST_BACKEND": "chordless", "NETWORKX_FALLBACK_TO_NX": "True"},
     )  # fmt: skip

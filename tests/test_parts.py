@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 from program import ENVIRONMENT
 
 from app import worker
@@ -149,7 +150,9 @@ def killed_after(tmp_path, code):
     """Run `code` in a process of its own that kills itself at the end."""
     program = f"import os, sys; sys.path.insert(0, {os.path.dirname(__file__)!r})\nfrom test_parts import *\n"
     program += f"from pathlib import Path\ntmp_path = Path({str(tmp_path)!r})\n{code}\nos.kill(os.getpid(), 9)"
-    done = subprocess.run([sys.executable, "-c", program], env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=ENVIRONMENT, capture_output=True, text=True, timeout=PATIENCE
+    )
     assert done.returncode == -9, done.stderr
 
 

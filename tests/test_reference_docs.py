@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from program import ENVIRONMENT
 
 import app
@@ -78,7 +79,7 @@ def test_the_pages_are_made(tmp_path):
     if not REFERENCE.exists():
         pytest.skip("the checkout with its assets is not here")
     done = subprocess.run(
-        [sys.executable, REFERENCE, tmp_path], capture_output=True, text=True, timeout=120, env=ENVIRONMENT
+        [sys.executable, REFERENCE, tmp_path], capture_output=True, text=True, timeout=PATIENCE, env=ENVIRONMENT
     )
     assert (done.returncode, done.stderr) == (0, "")
     page = (tmp_path / "kernels_ti.html").read_text()

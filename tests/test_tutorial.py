@@ -6,6 +6,7 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
+from patience import PATIENCE
 from program import ENVIRONMENT
 
 import app
@@ -20,7 +21,7 @@ def test_the_tutorial_runs(tmp_path):
         [sys.executable, "-W", "error::UserWarning", TUTORIAL],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         cwd=tmp_path,
         env=ENVIRONMENT,
     )

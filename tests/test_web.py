@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+from patience import PATIENCE
 from program import ENVIRONMENT, chordless, command
 
 
@@ -74,7 +75,9 @@ def test_without_textual_serve_the_extra_is_named():
     script = (
         "import sys; sys.modules['textual_serve'] = None; from app.cli import main; sys.exit(main(['tui', '--web']))"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=ENVIRONMENT, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env=ENVIRONMENT, timeout=PATIENCE
+    )
     assert (done.returncode, "pip install 'chordless[web]'" in done.stderr) == (2, True)
 
 

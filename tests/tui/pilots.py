@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+from patience import PATIENCE
+
 SMALL, LARGE = (80, 24), (160, 50)
-_SECONDS = 60
 
 
 def drive(app, size, steps):
@@ -14,18 +15,18 @@ def drive(app, size, steps):
     async def run():
         async with app.run_test(size=size) as pilot:
             await pilot.pause()
-            return await asyncio.wait_for(steps(pilot), _SECONDS)
+            return await asyncio.wait_for(steps(pilot), PATIENCE)
 
     return asyncio.run(run())
 
 
-async def until(pilot, condition, seconds=30):
-    """Wait until `condition()` holds; fail if it does not come to."""
-    deadline = asyncio.get_running_loop().time() + seconds
+async def until(pilot, condition):
+    """Wait until `condition()` holds, and what made it so is to be seen."""
     await pilot.pause()
     while not condition():
-        assert asyncio.get_running_loop().time() < deadline, "waited in vain"
         await asyncio.sleep(0.02)
+    # The screen is laid out and drawn later than what it shows is known.
+    await pilot.pause()
 
 
 def text_of(app):

@@ -22,6 +22,7 @@ from textual.widgets import Input
 from app.events import DeviceReport
 from app.formats import load_graph
 from app.orders import RunCommand
+from app.recording import recorded
 from app.run_directory import created, reopened
 from app.tui.app import ChordlessApp
 from app.tui.messages import CompareRuns
@@ -176,7 +177,11 @@ async def _form(pilot, home):
 
 
 async def _running(pilot, home):
-    await until(pilot, lambda: "▶ running" in text_of(pilot.app))
+    *_, (last, _) = recorded(home.run("grid-9x10.jsonl") / "events.jsonl")
+    app = pilot.app
+    # The recording comes in pieces, and is drawn at most ten times a second.
+    await until(pilot, lambda: app.run_state is not None and app.run_state.changed == last)
+    await until(pilot, lambda: app.screen._shown is app.run_state)
 
 
 async def _finished(pilot, home):

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from test_export import make_run
 
 from app.client import Engine
@@ -48,7 +49,7 @@ class Watched:
         return [event for _, batch in self.batches for _, event in batch]
 
     def wait_for(self, condition):
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while not condition():
             assert time.monotonic() < deadline, self.session.state
             time.sleep(0.01)

@@ -7,6 +7,7 @@ import signal
 import time
 
 import pytest
+from patience import PATIENCE
 from program import events_in
 
 from app.client import Engine
@@ -69,7 +70,7 @@ def test_leaving(tmp_path, slow, choice):
         return
     assert app.return_value == f"the run goes on; to watch it: chordless tui {run}"
     # The limit holds further on.
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while b'"reason": "limit"' not in events.read_bytes():
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -12,6 +12,7 @@ import time
 
 import psutil
 import pytest
+from patience import PATIENCE
 from program import ROOT
 
 CHORDLESS = f"{shlex.quote(sys.executable)} -m app"
@@ -54,7 +55,9 @@ class Terminal:
         self._do("kill-server")
 
     def _do(self, *arguments, **more):
-        done = subprocess.run([*self._tmux, *arguments], capture_output=True, text=True, timeout=30, check=True, **more)
+        done = subprocess.run(
+            [*self._tmux, *arguments], capture_output=True, text=True, timeout=PATIENCE, check=True, **more
+        )
         return done.stdout
 
 
