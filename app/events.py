@@ -199,7 +199,8 @@ class BatchFinished:
     """The batch ended.
 
     `reason` is ``complete``, also where graphs failed, ``interrupted``, or ``failed`` where the first failure was to
-    end it. The numbers are those of `BatchProgress`; `seconds` those of this engine.
+    end it. The numbers are those of `BatchProgress`; `seconds` those of this engine. `beside` counts the lines of an
+    earlier batch that nobody asked for: they are in the file beside.
     """
 
     name: ClassVar[str] = "batch_finished"
@@ -210,6 +211,7 @@ class BatchFinished:
     stopped: int
     cycles: int
     seconds: float
+    beside: int = 0
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from pathlib import Path
 import networkx as nx
 import pytest
 from oracles import by_length, nauty, networkx_cycles
+from patience import PATIENCE
 from program import COUNT_KEYS, ENVIRONMENT, REFERENCE, chordless, command, fails
 
 import app.client
@@ -158,11 +159,24 @@ def test_resume_keeps_what_is_done_wherever_it_stands(tmp_path):
     assert [line["by_length"] for line in lines] == [line["by_length"] for line in expected_lines]
     # The torn one was searched again, the others are as they were.
     assert [line for line in lines if line not in expected_lines] == [lines[10]]
-    assert [path.name for path in tmp_path.glob("out*")] == ["out.jsonl"]
+    # Nothing is lost that nobody asks for any more.
+    beside = tmp_path / "out.jsonl.earlier"
+    assert finished.beside == 1
+    assert lines_in(beside) == [line for line in whole if line["graph"] == "grid:5x5"]
     # Other options, other results.
     events, _ = batch_in_process([first], output, replace(slow, max_length=4))
-    assert events[-1].kept == 0
+    assert (events[-1].kept, events[-1].beside) == (0, 33)
     assert {length for line in lines_in(output) for length in line["by_length"]} == {"3", "4"}
+    # Asked for again, all are taken back.
+    events, _ = batch_in_process([first, "grid:5x5", "petersen"], output, slow)
+    assert (events[-1].kept, events[-1].beside) == (32, 31)
+    again = lines_in(output)
+    assert [line["by_length"] for line in again] == [line["by_length"] for line in whole]
+    assert {line["max_length"] for line in lines_in(beside) if line["graph"] != "cycle:5"} == {4}
+    # What was taken before an interrupt is not there twice.
+    beside.write_text(beside.read_text() + "".join(map(json.dumps, again[:1])) + "\n")
+    events, _ = batch_in_process([first, "grid:5x5", "petersen"], output, slow)
+    assert (events[-1].kept, events[-1].beside) == (32, 31)
 
 
 def test_what_was_done_outlives_a_kill_in_the_middle_of_putting_it_right(tmp_path):
@@ -372,11 +386,11 @@ def test_ended_in_the_middle_and_gone_on_with(tmp_path, how):
     atlas, output = graph6(tmp_path / "atlas.g6", ATLAS[:1000]), tmp_path / "out.jsonl"
     process = slow_batch(atlas, "-o", output)
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while not (output.exists() and output.read_bytes().count(b"\n") >= 60) and time.monotonic() < deadline:
             time.sleep(0.02)
         os.killpg(process.pid, how)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=PATIENCE)
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
@@ -406,7 +420,9 @@ def test_the_client_loads_no_taichi(tmp_path):
         f"main(['batch', {str(tmp_path / '*.txt')!r}, '-o', {str(tmp_path / 'out.jsonl')!r}, *{REFERENCE}]); "
         "print([name for name in ('taichi', 'textual', 'numpy') if name in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env=ENVIRONMENT)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, env=ENVIRONMENT
+    )
     assert done.stdout == "[]\n"
     assert len(lines_in(tmp_path / "out.jsonl")) == 2
 
@@ -433,7 +449,7 @@ def test_the_progress_fits_a_line_and_says_the_most_telling_first(monkeypatch, e
 
 
 def test_help_has_examples():
-    done = subprocess.run(command("batch", "--help"), capture_output=True, text=True, timeout=60, env=ENVIRONMENT)
+    done = subprocess.run(command("batch", "--help"), capture_output=True, text=True, timeout=PATIENCE, env=ENVIRONMENT)
     assert "geng -q 8 | chordless batch -" in done.stdout
     assert "[[jobs]]" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 100

@@ -3,6 +3,7 @@
 A line is kept if its graph and its options, of which ``hash`` tells, are still asked for. Lines that are in their place
 stay where they are. Where the first one is missing or out of place, the file is cut off, and what was behind is held in
 a file beside it, from which lines are taken as their turn comes; so nothing that was done is lost, whenever it ends.
+What nobody asks for stays there, until somebody does.
 """
 
 from __future__ import annotations
@@ -55,7 +56,9 @@ DONE = ("complete", "limit", "timeout")
 UNREADABLE = "unreadable"
 """What the hash of a graph that cannot be read begins with: it is as bad as it was while its message is the same."""
 
-_EARLIER = ".earlier"
+EARLIER = ".earlier"
+"""What the file beside is called, behind the name of the file."""
+
 _SECONDS_TO_WAIT_FOR_THE_LOCK = 5.0
 
 
@@ -79,7 +82,7 @@ class BatchFile:
     def __init__(self, path: str, *, keep_unreadable: bool = True) -> None:
         self._path = path
         self._keep_unreadable = keep_unreadable
-        self._held = Path(path + _EARLIER)
+        self._held = Path(path + EARLIER)
         try:
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         except OSError as error:
@@ -87,6 +90,8 @@ class BatchFile:
         self._lock()
         self._end = 0
         self._earlier: dict[str, int] = {}  # where a line begins in the file beside
+        self._taken: set[str] = set()
+        self._was_held = self._held.exists()
         self._beside: IO[bytes] | None = None
         self._in_place: IO[bytes] | None = open(path, "rb")  # noqa: SIM115
         self._next = self._read_next()
@@ -110,12 +115,15 @@ class BatchFile:
             line = self._next
             if line is not None and line["hash"] == key and line["graph"] == graph and self._is_done(line):
                 self._end = self._in_place.tell()
+                if self._was_held:
+                    self._taken.add(key)  # before an interrupt it was taken from there
                 self._next = self._read_next()
                 return line, True
             self._hold_the_rest()
         at = self._earlier.get(key)
         if at is None or self._beside is None:
             return None
+        self._taken.add(key)
         self._beside.seek(at)
         return {**json.loads(self._beside.readline()), "graph": graph}, False
 
@@ -130,15 +138,20 @@ class BatchFile:
         except OSError as error:
             raise EngineError(f"cannot write {self._path}: {error.strerror}") from error
 
-    def complete(self) -> None:
-        """Take away what nobody asks for any more, and make the file safe on the disk."""
+    def complete(self) -> int:
+        """Make the file safe on the disk; return how many lines that nobody asked for stay beside it."""
         if self._in_place is not None:
             self._hold_the_rest()
-        self._held.unlink(missing_ok=True)
+        left = len(self._earlier.keys() - self._taken)
         try:
             os.fsync(self._descriptor)
+            if not left:
+                self._held.unlink(missing_ok=True)
+            elif left < len(self._earlier):
+                self._hold(line for line in _lines_of(self._held) if line["hash"] not in self._taken)
         except OSError as error:
             raise EngineError(f"cannot write {self._path}: {error.strerror}") from error
+        return left
 
     def close(self) -> None:
         """Give the file back; what is not in its place is held beside it until the next time."""
@@ -186,9 +199,10 @@ class BatchFile:
 
     def _hold(self, lines: Iterator[dict[str, Any]]) -> None:
         new = self._held.with_name(self._held.name + ".new")
+        self._earlier = {}
         with open(new, "wb") as stream:
             for line in lines:
-                if self._is_done(line):
+                if self._is_done(line) and line["hash"] not in self._earlier:
                     self._earlier[line["hash"]] = stream.tell()
                     stream.write(encoded(line))
             stream.flush()

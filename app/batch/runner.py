@@ -93,11 +93,10 @@ class Batch:
             if self._reason is not None:
                 break
         reason = self._reason or "complete"
-        if reason == "complete":
-            self.output.complete()
+        beside = self.output.complete() if reason == "complete" else 0
         tally, seconds = self._tally, time.monotonic() - self._began
         self.channel.send(
-            BatchFinished(reason, tally.done, tally.kept, tally.failed, tally.stopped, tally.cycles, seconds)
+            BatchFinished(reason, tally.done, tally.kept, tally.failed, tally.stopped, tally.cycles, seconds, beside)
         )
 
     # What is done in one go

@@ -45,9 +45,9 @@ others is null: frontier, paths, seconds, peak_memory_bytes.
 A graph that cannot be read or searched is a line with its error, and the others
 go on; the exit code is 5 then. A file that is not there at all is refused at
 once. --resume keeps the lines that are there already, of the graphs that are
-asked for again. With --limit or --cycles each graph is searched by itself,
-which takes longer where they are many and small. A --timeout is for those that
-are searched by themselves.
+asked for again; the others go to a file beside it, FILE.earlier. With --limit
+or --cycles each graph is searched by itself, which takes longer where they are
+many and small. A --timeout is for those that are searched by themselves.
 """
 
 MANIFEST = """\
@@ -377,6 +377,7 @@ def _first_failure(command: BatchCommand) -> str | None:
 
 def _print_note(options: argparse.Namespace, end: BatchFinished, failure: str | None) -> None:
     """Say on standard error how a batch ended, and what the first error was."""
+    from app.batch.output import EARLIER
     from app.words import seconds_text
 
     where = "" if options.output == STANDARD_OUTPUT else f" in {options.output}"
@@ -390,6 +391,9 @@ def _print_note(options: argparse.Namespace, end: BatchFinished, failure: str | 
         line = f"interrupted; {line}; {_way_on(options)}"
     elif end.reason == "failed":
         line = f"ended at the first failure; {line}"
+    if end.beside:
+        lines, kept = ("1 line", "is") if end.beside == 1 else (f"{end.beside:,} lines", "are")
+        line += f"\n{lines} of other graphs or with other options {kept} kept in {_lines_path(options)}{EARLIER}"
     if failure is not None:
         line += f"\n{'the failure' if end.failed == 1 else 'the first failure'}: {failure}"
     sys.stderr.write(f"{line}\n")

@@ -1,4 +1,4 @@
-"""The questions of the Batch screen: before lines of an earlier batch may go, and on leaving while one is at work."""
+"""The questions of the Batch screen: before an earlier batch's lines leave their file, and on leaving one at work."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Button, Label, Static
 
+from app.batch.output import EARLIER
 from app.tui.batch_session import BatchSession
 from app.tui.screens.question import Question
 
@@ -37,7 +38,8 @@ class AskResume(Question):
         with Vertical(classes="question"):
             yield Static(
                 f"Go on with {self._output}?\n\nOf its {self._lines:,} lines, those of the graphs that are asked for "
-                "now are kept. The others are removed: to keep them all, write to another file.\n",
+                f"now are kept. The others go to {self._output}{EARLIER}: to keep them all together, write to another "
+                "file.\n",
                 markup=False,
             )
             with Horizontal(classes="buttons"):
