@@ -32,6 +32,7 @@ STALE_LOCK = 60.0
 """Seconds after which a lock on Taichi's cache of compiled kernels is nobody's: it is held for milliseconds."""
 
 UNLIMITED_ROUNDS = 1 << 30
+_THREADS = "/proc/self/task"
 _NO_DRIVER = re.compile(r"(libcuda\.so|nvcuda\.dll) lib not found")
 SOFTWARE_DRIVERS = re.compile("llvmpipe|lavapipe|softpipe|swiftshader", re.IGNORECASE)
 """Vulkan drivers that run on the CPU."""
@@ -203,6 +204,7 @@ def require_running(device: Device) -> None:
 def _start(ti: Any, arch: str, threads: int | None) -> Device:
     options: dict[str, Any] = {"cpu_max_num_threads": threads} if threads else {}
     _remove_stale_lock(ti)
+    before = _thread_ids()
     with _captured_output() as said:
         try:
             ti.init(
@@ -218,6 +220,9 @@ def _start(ti: Any, arch: str, threads: int | None) -> Device:
             raise DeviceError(f"arch {arch} is not available here: {reason[0]}") from error
     if str(ti.cfg.arch) not in (f"Arch.{arch}", *(("Arch.x64", "Arch.arm64") if arch == "cpu" else ())):
         raise DeviceError(f"arch {arch} is not available here: Taichi started {ti.cfg.arch} instead")
+    if threads:
+        # Taichi starts those that compile first, then those that compute.
+        _spread(sorted(_thread_ids() - before)[-threads:])
     name, memory = _identity(arch, said[0])
     word_bits = 64 if arch == "cpu" else 32
     device = Device(arch, name, memory, threads, word_bits)
@@ -239,6 +244,22 @@ def _remove_stale_lock(ti: Any) -> None:
     with suppress(OSError):  # there is none, as a rule
         if time.time() - lock.stat().st_mtime > STALE_LOCK:
             lock.unlink()
+
+
+def _thread_ids() -> set[int]:
+    """Return the threads of this process as Linux numbers them; elsewhere none."""
+    return set(map(int, os.listdir(_THREADS))) if os.path.isdir(_THREADS) else set()
+
+
+def _spread(workers: list[int]) -> None:
+    """Keep each worker on a core of its own, if there are as many of either.
+
+    Linux often wakes two workers on the same core, and takes milliseconds to see that another one is idle.
+    """
+    if len(workers) == cores() > 1:
+        for worker, core in zip(workers, sorted(os.sched_getaffinity(0)), strict=True):
+            with suppress(OSError):  # not allowed everywhere; it only makes a search faster
+                os.sched_setaffinity(worker, {core})
 
 
 def cores() -> int:

@@ -14,7 +14,7 @@ from patience import PATIENCE
 from program import ENVIRONMENT, chordless
 
 from kernels_ti.blocks import block_batches
-from kernels_ti.device import ARCHES, Device, open_device
+from kernels_ti.device import ARCHES, Device, cores, open_device
 from kernels_ti.errors import DeviceError, EngineError, OptionError
 from kernels_ti.memory import resident_bytes
 from kernels_ti.run import Options, Run
@@ -96,6 +96,31 @@ def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str
         text=True,
         timeout=PATIENCE,
     )
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity") or cores() < 2, reason="needs Linux and two cores")
+@pytest.mark.parametrize("more", [0, 1])
+def test_each_worker_has_a_core_of_its_own_if_there_are_as_many(more: int) -> None:
+    code = f"""
+import os
+import networkx as nx
+from kernels_ti import count_cycles
+def spent():
+    lines = {{thread: open(f"/proc/self/task/{{thread}}/schedstat").read() for thread in os.listdir("/proc/self/task")}}
+    return {{int(thread): int(line.split()[0]) for thread, line in lines.items() if int(thread) != os.getpid()}}
+def search():
+    count_cycles(nx.grid_2d_graph(7, 9), arch="cpu", threads={cores() + more})
+search()  # which compiles, with threads of its own
+before = spent()
+search()
+after = spent()
+busiest = sorted(after, key=lambda thread: before[thread] - after[thread])
+for thread in busiest[:{cores() + more}]:
+    print(*sorted(os.sched_getaffinity(thread)))
+"""
+    allowed = sorted(os.sched_getaffinity(0))
+    wanted = [[core] for core in allowed] if not more else [allowed] * (cores() + 1)
+    assert sorted([int(core) for core in line.split()] for line in run_python(code).stdout.splitlines()) == wanted
 
 
 def test_an_arch_that_is_not_there_is_an_error_and_no_other_is_taken() -> None:
