@@ -1,5 +1,6 @@
 """Fixtures that every test may use."""
 
+import math
 import os
 from pathlib import Path
 
@@ -19,6 +20,12 @@ settings.load_profile("repeatable" if os.environ.get("CI") else "untimed")
 os.environ["TI_OFFLINE_CACHE"] = "0"
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@pytest.fixture(autouse=True)
+def _no_progress_of_its_own_accord(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no line of progress come between what is expected where a test takes longer than ten seconds."""
+    monkeypatch.setattr("app.commands.terminal._UNATTENDED_SECONDS", math.inf)
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -26,6 +27,7 @@ COUNT_KEYS = [
     "by_length", "frontier", "paths", "method", "boundary", "complete", "share", "arch", "device", "seconds",
     "peak_memory_bytes", "checkpoint",
 ]  # fmt: skip
+_PROGRESS = re.compile(r"^(stopping .*  )?(\d[\d.]* (ms|s|min|h)( \d\d (s|min))?  .*|reading the graphs, .*)\n", re.M)
 _PATHS = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
 ENVIRONMENT = {**os.environ, "PYTHONPATH": _PATHS, "PYTHONIOENCODING": "utf-8"}
 
@@ -55,18 +57,27 @@ def slow_command(*arguments):
     return [sys.executable, "-c", code, *map(str, arguments)]
 
 
+def without_progress(said):
+    """Take away the lines of progress, which no run writes that is over in ten seconds."""
+    return _PROGRESS.sub("", said)
+
+
+def _run(line, arguments, more):
+    done = subprocess.run(
+        line, **{"capture_output": True, "text": True, "timeout": PATIENCE, "env": ENVIRONMENT, **more}
+    )
+    if isinstance(done.stderr, str) and "--progress" not in arguments:
+        done.stderr = without_progress(done.stderr)
+    return done
+
+
 def slowly(*arguments, **more):
     """Run `chordless` in slow motion."""
-    return subprocess.run(
-        slow_command(*arguments),
-        **{"capture_output": True, "text": True, "timeout": PATIENCE, "env": ENVIRONMENT, **more},
-    )
+    return _run(slow_command(*arguments), arguments, more)
 
 
 def chordless(*arguments, **more):
-    return subprocess.run(
-        command(*arguments), **{"capture_output": True, "text": True, "timeout": PATIENCE, "env": ENVIRONMENT, **more}
-    )
+    return _run(command(*arguments), arguments, more)
 
 
 def count(*arguments, **more):

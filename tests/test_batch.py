@@ -17,7 +17,7 @@ import networkx as nx
 import pytest
 from oracles import by_length, nauty, networkx_cycles
 from patience import PATIENCE
-from program import COUNT_KEYS, ENVIRONMENT, REFERENCE, chordless, command, fails
+from program import COUNT_KEYS, ENVIRONMENT, REFERENCE, chordless, command, fails, without_progress
 
 import app.client
 from app.batch.client import BatchClient
@@ -390,7 +390,7 @@ def test_ended_in_the_middle_and_gone_on_with(tmp_path, how):
         while not (output.exists() and output.read_bytes().count(b"\n") >= 60) and time.monotonic() < deadline:
             time.sleep(0.02)
         os.killpg(process.pid, how)
-        _, errors = process.communicate(timeout=PATIENCE)
+        errors = without_progress(process.communicate(timeout=PATIENCE)[1])
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)

@@ -12,7 +12,7 @@ import time
 
 import pytest
 from patience import PATIENCE
-from program import ENVIRONMENT, chordless, count, events_in, fails, lines_of, slow_command, whole_run
+from program import ENVIRONMENT, chordless, count, events_in, fails, lines_of, slow_command, whole_run, without_progress
 
 from app.events import Finished, Started
 from app.protocol import event_from_json
@@ -101,7 +101,7 @@ def test_a_killed_engine_says_how_to_go_on(tmp_path):
     try:
         killed.wait_for(lambda: sessions_in(run))
         os.kill(next(event.pid for event in events_in(run) if isinstance(event, Started)), signal.SIGKILL)
-        _, errors = killed.process.communicate(timeout=PATIENCE)
+        errors = without_progress(killed.process.communicate(timeout=PATIENCE)[1])
     finally:
         killed.kill()
     assert killed.process.returncode == 1
@@ -149,7 +149,7 @@ def test_a_second_ctrl_c_says_how_to_go_on(tmp_path):
         while killed.process.poll() is None and time.monotonic() < deadline:
             os.kill(killed.process.pid, signal.SIGINT)
             time.sleep(0.3)
-        _, errors = killed.process.communicate(timeout=PATIENCE)
+        errors = without_progress(killed.process.communicate(timeout=PATIENCE)[1])
     finally:
         killed.kill()
     assert killed.process.returncode == 130

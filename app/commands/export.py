@@ -136,12 +136,12 @@ class _Display:
     """Shows on standard error how an export goes on; a short one is over before anything is shown."""
 
     def __init__(self, options: argparse.Namespace, source: Source) -> None:
-        from app.commands.terminal import is_live
+        from app.commands.terminal import is_live, seconds_between
 
         on_terminal = options.output == STANDARD_OUTPUT and sys.stdout.isatty()
         self._silent = options.quiet or options.progress == "none"
         self._live = options.progress == "auto" and is_live(sys.stderr) and not on_terminal
-        self._seconds = 0.1 if self._live else 2.0 if options.progress == "plain" else 10.0
+        self._seconds = seconds_between(options.progress, live=self._live)
         self._start = time.monotonic()
         self._next = self._start + max(self._seconds, 1.0)
         self._total = len(source.store)

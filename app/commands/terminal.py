@@ -142,6 +142,11 @@ def _plain_bar(share: float, width: int) -> str:
     return "#" * round(share * width)
 
 
+def seconds_between(mode: str, *, live: bool) -> float:
+    """Return how often progress is shown: on a live terminal, where ``plain`` lines are asked for, and elsewhere."""
+    return _REDRAW_SECONDS if live else _PLAIN_SECONDS if mode == "plain" else _UNATTENDED_SECONDS
+
+
 class ProgressDisplay:
     """Shows on standard error how a search goes on; a short one is over before anything is shown.
 
@@ -158,9 +163,7 @@ class ProgressDisplay:
         self._stream = stream
         self._live = mode == "auto" and live
         self._silent = mode == "none"
-        self._interval = _PLAIN_SECONDS if mode == "plain" else _UNATTENDED_SECONDS
-        if self._live:
-            self._interval = _REDRAW_SECONDS
+        self._interval = seconds_between(mode, live=self._live)
         self._next = time.monotonic() + (_QUIET_SECONDS if self._live else self._interval)
         self._start = time.monotonic()
         self._last: Progress | None = None
