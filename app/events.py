@@ -154,7 +154,10 @@ class BatchStarted:
 
 @dataclass(frozen=True)
 class BatchSearching:
-    """The graphs at the places from `first` to before `stop` are being searched; one place is a search of its own."""
+    """The graphs at the places from `first` to before `stop` are being searched; one place is a search of its own.
+
+    If there is none between them, those before are done.
+    """
 
     name: ClassVar[str] = "batch_searching"
     first: int

@@ -290,6 +290,8 @@ def _count_along_boundary(
 
 
 def _pieces(run: Run) -> Iterator[Cycles]:
+    # Where cycles must pass several vertices, some are found before the first slice.
+    yield run.take_cycles()
     while not run.finished:
         run.advance()
         yield run.take_cycles()

@@ -19,14 +19,13 @@ from typing import Any
 import numpy as np
 
 from kernels_ti.errors import DeviceError, EngineError, OptionError
+from kernels_ti.options import require_threads
 
 ARCHES = ("cpu", "cuda", "vulkan", "reference")
 """What a search can run on; ``reference`` is the sequential algorithm in plain Python."""
 
 LARGEST_BUFFER = (1 << 31) - 1
 """Elements of a buffer: kernels count them in 32 bits."""
-
-MOST_THREADS = 1024
 
 STALE_LOCK = 60.0
 """Seconds after which a lock on Taichi's cache of compiled kernels is nobody's: it is held for milliseconds."""
@@ -166,8 +165,7 @@ def open_device(arch: str, *, threads: int | None = None) -> Device:
     """
     if arch not in ARCHES:
         raise OptionError(f"there is no arch {arch!r}: choose one of auto, {', '.join(ARCHES)}")
-    if threads is not None and not 1 <= threads <= MOST_THREADS:
-        raise OptionError(f"threads must be from 1 to {MOST_THREADS}, not {threads}")
+    require_threads(threads)
     if arch == "reference":
         return Device("reference", f"Python {platform.python_version()}", _host_memory(), None)
     ti = _taichi()

@@ -213,8 +213,8 @@ def count_many(
     min_length, max_length : int, optional
         Bounds on the number of vertices of a cycle.
     progress : callable, optional
-        Called with the number of graphs that are done, left over ones included, after every slice of about
-        0.1 s. What it raises ends the count.
+        Called with the number of graphs that are counted after every slice of about 0.1 s. What it raises ends
+        the count.
 
     Returns
     -------
@@ -240,15 +240,15 @@ def count_many(
     given_up = ~small
     first_count = running(sizes + 1)
     cycles = np.zeros(first_count[-1], np.int64)
-    done = len(graphs) - int(searched.sum())
+    done = int((small & ~searched).sum())
     report(done)
     for words, indices in _classes(np.flatnonzero(searched), sizes, device.word_bits):
         for piece in _pieces(indices, graphs.edge_counts):
             search = ManySearch(graphs.chosen(piece), device, words, options.max_length)
             while not search.finished:
                 search.advance()
-                report(done + search.done)
-            done += len(piece)
+                report(done + search.counted)
+            done += search.counted
             cycles[spans(first_count[piece], sizes[piece] + 1)] = search.cycles_by_length()
             given_up[piece[search.given_up]] = True
     lengths = np.arange(len(cycles)) - np.repeat(first_count[:-1], sizes + 1)

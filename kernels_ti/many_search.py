@@ -115,6 +115,11 @@ class ManySearch:
         return int(np.count_nonzero(self._outcome != UNFINISHED))
 
     @property
+    def counted(self) -> int:
+        """Graphs that are finished."""
+        return self.done - int(np.count_nonzero(self.given_up))
+
+    @property
     def finished(self) -> bool:
         """Whether every graph is done."""
         return self.done == len(self._graphs)

@@ -11,6 +11,13 @@ from kernels_ti.errors import OptionError
 EXPANSIONS = ("two-ended", "paper")
 METHODS = ("search", "boundary")
 PARTICIPATIONS = ("none", "vertices", "edges")
+MOST_THREADS = 1024
+
+
+def require_threads(threads: Any) -> None:
+    """Raise OptionError if a CPU cannot have so many workers."""
+    if threads is not None and not (isinstance(threads, Integral) and 1 <= int(threads) <= MOST_THREADS):
+        raise OptionError(f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}")
 
 
 @dataclass(frozen=True)

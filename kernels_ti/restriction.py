@@ -136,14 +136,19 @@ def vertices_called(graph: Graph, names: Iterable[Hashable]) -> tuple[int, ...]:
     Raises
     ------
     OptionError
-        For a name that no vertex has.
+        For a name that no vertex has, or a name where a list of them belongs.
     """
+    if not isinstance(names, Iterable):
+        raise OptionError(f"through and avoid are lists of vertices: [{names!r}], not {names!r}")
     names = tuple(names)
     index = {name: v for v, name in enumerate(graph.names)} if names else {}
+    found = []
     for name in names:
-        if name not in index:
-            raise _no_vertex(graph, name)
-    return tuple(index[name] for name in names)
+        try:
+            found.append(index[name])
+        except (KeyError, TypeError):  # it may be no name at all, but a list
+            raise _no_vertex(graph, name) from None
+    return tuple(found)
 
 
 def restriction_named(

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -340,6 +341,61 @@ def test_one_graph_of_many_goes_by_the_name_of_its_line(tmp_path):
     assert (finished.reason, finished.done, finished.cycles) == ("complete", 3, 3)
 
 
+def test_what_is_counted_stays_when_a_large_graph_is_interrupted_and_progress_never_goes_back(tmp_path):
+    many = graph6(tmp_path / "many.g6", ATLAS[:200])
+    jobs = jobs_of(["grid:9x11", str(many)], BatchJob("", arch="cpu"))
+    done = []
+    with BatchClient(BatchCommand(jobs, str(tmp_path / "out.jsonl"))) as batch:
+        for event in batch.events():
+            if isinstance(event, BatchProgress):
+                done.append(event.done)
+                if event.graph == "grid:9x11":
+                    batch.stop()
+    assert isinstance(event, BatchFinished)
+    assert (event.reason, event.done) == ("interrupted", 200)
+    assert done == sorted(done)
+    assert [line["n"] for line in read_lines(str(tmp_path / "out.jsonl"))] == [graph.order() for graph in ATLAS[:200]]
+
+
+def test_cycles_that_are_gone_are_listed_again(tmp_path):
+    jobs = BatchJob("", arch="reference", listing=str(tmp_path / "cycles"))
+    names = []
+    for name in "abc":
+        (tmp_path / f"{name}.txt").write_text("1 2\n2 3\n3 1\n")
+        names.append(str(tmp_path / f"{name}.txt"))
+    output = tmp_path / "out.jsonl"
+    batch_in_process(names, output, jobs)
+    lines = {line["graph"]: line for line in lines_in(output)}
+    assert len({line["listing"] for line in lines.values()}) == 3
+    # Equal graphs have files of their own, in any order.
+    events, _ = batch_in_process(names[::-1], output, jobs)
+    assert events[-1].kept == 3
+    assert lines_in(output) == [lines[name] for name in names[::-1]]
+    Path(lines[names[0]]["listing"]).unlink()
+    Path(lines[names[1]]["listing"]).write_text("")
+    events, _ = batch_in_process(names, output, jobs)
+    assert (events[-1].kept, events[-1].beside) == (1, 0)
+    assert [Path(line["listing"]).read_text() for line in lines_in(output)] == ["1 2 3\n"] * 3
+
+
+def test_a_limited_listing_says_how_many_it_has(tmp_path, capsys):
+    output = tmp_path / "out.jsonl"
+    arguments = ["batch", "grid:6x6", "-o", str(output), "--cycles", str(tmp_path / "cycles"), "--limit", "7"]
+    assert main([*arguments, "--arch", "cpu"]) == 4
+    (line,) = lines_in(output)
+    assert (line["status"], line["listed"]) == ("limit", 7)
+    assert len(Path(line["listing"]).read_text().splitlines()) == 7
+    assert line["total"] >= 7
+    capsys.readouterr()
+    # Nothing is begun where it would fail of every graph.
+    (tmp_path / "file").write_text("")
+    assert main(["batch", "grid:3x3", "-o", str(tmp_path / "a.jsonl"), "--cycles", str(tmp_path / "file")]) == 2
+    assert "cannot make the folder" in capsys.readouterr().err
+    assert main(["batch", "grid:3x3", "-o", str(tmp_path / "a.jsonl"), "--threads", "99999"]) == 2
+    assert "threads must be a whole number from 1 to 1024, not 99999" in capsys.readouterr().err
+    assert not (tmp_path / "a.jsonl").exists()
+
+
 # An engine that dies of every graph with 13 vertices, be it among others or alone.
 DEADLY = (
     "import os, kernels_ti.many as many, kernels_ti.run as run; count = many.count_many; init = run.Run.__init__; "
@@ -350,7 +406,7 @@ DEADLY = (
 )
 
 
-def test_an_engine_that_dies_of_a_graph_does_not_end_the_batch(tmp_path, monkeypatch):
+def test_an_engine_that_dies_of_a_graph_does_not_end_the_batch(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(app.client, "_BOOT", app.client._BOOT.replace("from app.worker", DEADLY + "from app.worker"))
     sizes = [5, 13, 6]
     path = graph6(tmp_path / "sizes.g6", map(nx.cycle_graph, sizes))
@@ -364,6 +420,11 @@ def test_an_engine_that_dies_of_a_graph_does_not_end_the_batch(tmp_path, monkeyp
     assert "the engine was killed (SIGABRT)" in lines[1]["error"]
     assert lines[1]["error"].startswith(f"{path}:2: ")
     assert 2 <= engines <= 5
+    output.unlink()
+    assert main(["batch", str(path), "-o", str(output)]) == 5
+    said = capsys.readouterr().err
+    assert re.search(r"\nthe engine died \d times; another went on where it was\n", said)
+    assert "done before" not in said
 
 
 SLOW = "import time, app.batch.inputs as inputs; inputs.LINES_AT_ONCE = 20; import app.batch.runner as runner; " \
@@ -492,3 +553,11 @@ def test_a_table_that_cannot_be_made_leaves_nothing(tmp_path):
     with pytest.raises(OptionError, match="more than 63 bits"):
         write_table([{"total": 1 << 63}], str(tmp_path / "counts.parquet"), "parquet")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_manifest_may_begin_with_a_byte_order_mark(tmp_path):
+    from app.batch.manifest import read_manifest
+
+    path = tmp_path / "jobs.toml"
+    path.write_text('[[jobs]]\ngraph = "petersen"\n', encoding="utf-8-sig")
+    assert [job.graph for job in read_manifest(str(path), BatchJob(""))] == ["petersen"]

@@ -84,8 +84,9 @@ def test_a_graph_that_does_not_fit_is_refused_with_its_size() -> None:
 def test_unknown_arches_and_threads_are_refused() -> None:
     with pytest.raises(OptionError, match="no arch 'metal'"):
         open_device("metal")
-    with pytest.raises(OptionError, match="threads"):
-        open_device("cpu", threads=0)
+    for threads in (0, 1.5):
+        with pytest.raises(OptionError, match="threads must be a whole number from 1 to 1024"):
+            open_device("cpu", threads=threads)
 
 
 def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from oracles import check_cycles, grid
 from program import chordless, count, fails, slowly
 
+from kernels_ti.api import collect_cycles, count_cycles, enumerate_cycles
 from kernels_ti.device import Device, open_device
 from kernels_ti.errors import OptionError
 from kernels_ti.estimate import Estimator
@@ -219,3 +220,19 @@ def test_a_checkpoint_belongs_to_its_vertices(tmp_path) -> None:
     asked_for["command"]["avoid"] = []
     (folder / "run.json").write_text(json.dumps(asked_for))
     assert fails(chordless("resume", folder), 2, "avoid is ['2,2'] there")
+
+
+@pytest.mark.parametrize("through", [(0, 1), (0, 1, 2), (2, 3)])
+def test_what_is_found_before_the_first_slice_is_given_out(through: tuple[int, ...]) -> None:
+    graph = nx.complete_graph(4)
+    wanted = [cycle for cycle in ([0, 1, 2], [0, 1, 3], [0, 2, 3], [1, 2, 3]) if set(through) <= set(cycle)]
+    assert sorted(enumerate_cycles(graph, arch="cpu", through=through)) == wanted
+    assert sorted(collect_cycles(graph, arch="cpu", through=through).lists()) == wanted
+    assert count_cycles(graph, arch="cpu", through=through).by_length == {3: len(wanted)}
+
+
+def test_what_is_no_list_of_vertices_is_said() -> None:
+    graph = nx.path_graph(3)
+    for wrong, message in ((0, r"through and avoid are lists of vertices: \[0\], not 0"), ([[0]], r"no vertex \[0\]")):
+        with pytest.raises(OptionError, match=message):
+            count_cycles(graph, through=wrong)

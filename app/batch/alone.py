@@ -80,7 +80,9 @@ def run_command(entry: Entry, loaded: LoadedGraph, batch: BatchCommand) -> RunCo
 
 def message_of(entry: Entry, error: Exception) -> str:
     """Say in one line, which begins with the graph, what is wrong."""
-    if isinstance(error, (ChordlessError, OSError)):
+    if isinstance(error, OSError) and error.filename is not None:
+        text = f"{error.filename}: {error.strerror}"
+    elif isinstance(error, (ChordlessError, OSError)):
         text = str(error)
     elif isinstance(error, MemoryError):
         text = f"out of memory: {error}".removesuffix(": ")

@@ -23,7 +23,7 @@ from typing import IO
 
 from app.batch.jobs import STANDARD_INPUT
 from app.client import Engine
-from app.events import BatchFinished, BatchProgress, BatchSearching, Event, Failed
+from app.events import BatchFinished, BatchSearching, Event, Failed
 from app.orders import BatchCommand
 
 
@@ -102,10 +102,7 @@ class BatchClient:
             if event is None:
                 return None
             if isinstance(event, BatchSearching):
-                self._searching = event
-            elif isinstance(event, BatchProgress):
-                if self._searching is not None and event.done >= self._searching.stop:
-                    self._searching = None
+                self._searching = event if event.first < event.stop else None
             elif isinstance(event, Failed) and self._engine.died and self._can_go_on(event):
                 self._go_on(event)
                 continue

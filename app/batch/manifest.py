@@ -91,7 +91,7 @@ def read_manifest(path: str, template: BatchJob) -> tuple[BatchJob, ...]:
 
 def _read(path: str) -> dict[str, Any]:
     try:
-        text = Path(path).read_bytes().decode()
+        text = Path(path).read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise OptionError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError:

@@ -46,6 +46,7 @@ FIELDS: dict[str, str] = {
     "peak_memory_bytes": "whole",
     "checkpoint": "text",
     "listing": "text",
+    "listed": "whole",
     "hash": "text",
 }
 """The fields of a line, in their order, and what kind of value they hold where it is not null."""
@@ -116,15 +117,15 @@ class BatchFile:
             if line is not None and line["hash"] == key and line["graph"] == graph and self._is_done(line):
                 self._end = self._in_place.tell()
                 if self._was_held:
-                    self._taken.add(key)  # before an interrupt it was taken from there
+                    self._taken.add(_key_of(line))  # before an interrupt it was taken from there
                 self._next = self._read_next()
                 return line, True
             self._hold_the_rest()
-        at = self._earlier.get(key)
-        if at is None or self._beside is None:
+        found = next((which for which in (_listed_key(key, graph), key) if which in self._earlier), None)
+        if found is None or self._beside is None:
             return None
-        self._taken.add(key)
-        self._beside.seek(at)
+        self._taken.add(found)
+        self._beside.seek(self._earlier[found])
         return {**json.loads(self._beside.readline()), "graph": graph}, False
 
     def write(self, lines: bytes) -> None:
@@ -148,7 +149,7 @@ class BatchFile:
             if not left:
                 self._held.unlink(missing_ok=True)
             elif left < len(self._earlier):
-                self._hold(line for line in _lines_of(self._held) if line["hash"] not in self._taken)
+                self._hold(line for line in _lines_of(self._held) if _key_of(line) not in self._taken)
         except OSError as error:
             raise EngineError(f"cannot write {self._path}: {error.strerror}") from error
         return left
@@ -181,6 +182,8 @@ class BatchFile:
         return line
 
     def _is_done(self, line: dict[str, Any]) -> bool:
+        if line.get("listing") and not _has_cycles(line["listing"], line["total"]):
+            return False
         return line["status"] in DONE or (self._keep_unreadable and str(line["hash"]).startswith(UNREADABLE))
 
     def _hold_the_rest(self) -> None:
@@ -202,11 +205,16 @@ class BatchFile:
         self._earlier = {}
         with open(new, "wb") as stream:
             for line in lines:
-                if self._is_done(line) and line["hash"] not in self._earlier:
-                    self._earlier[line["hash"]] = stream.tell()
+                key = _key_of(line)
+                if self._is_done(line) and key not in self._earlier:
+                    self._earlier[key] = stream.tell()
                     stream.write(encoded(line))
             stream.flush()
             os.fsync(stream.fileno())
+        if not self._earlier:
+            new.unlink()
+            self._held.unlink(missing_ok=True)
+            return
         os.replace(new, self._held)
         self._beside = open(self._held, "rb")  # noqa: SIM115
 
@@ -214,6 +222,23 @@ class BatchFile:
 def encoded(line: dict[str, Any]) -> bytes:
     """Return a line of the file."""
     return json.dumps(line).encode() + b"\n"
+
+
+def _key_of(line: dict[str, Any]) -> str:
+    """Return by what a line is found: its hash, where it does not speak of a file of cycles that is its own."""
+    return _listed_key(line["hash"], line["graph"]) if line.get("listing") else str(line["hash"])
+
+
+def _listed_key(key: str, graph: str) -> str:
+    return f"{key} {graph}"
+
+
+def _has_cycles(listing: str, cycles: int | None) -> bool:
+    """Say whether a file of cycles is there, and not empty."""
+    try:
+        return os.path.getsize(listing) > 0 or not cycles
+    except OSError:
+        return False
 
 
 def read_lines(path: str) -> Iterator[dict[str, Any]]:

@@ -27,7 +27,9 @@ def alone_line(entry: Entry, command: RunCommand, finished: Finished) -> bytes:
 
     values: dict[str, Any] = dict.fromkeys(FIELDS)
     values.update((key, value) for key, value in result_object(command, finished).items() if key in FIELDS)
-    values.update(graph=entry.title, name=entry.name, status=finished.reason, listing=command.output, hash=entry.key)
+    values.update(graph=entry.title, name=entry.name, status=finished.reason, hash=entry.key)
+    if command.output is not None:
+        values.update(listing=command.output, listed=finished.listed)
     return encoded(values)
 
 
@@ -57,6 +59,7 @@ class TogetherLines:
             "peak_memory_bytes": None,
             "checkpoint": None,
             "listing": None,
+            "listed": None,
         }
         self._bounds, self._rest = json.dumps(bounds)[1:-1], json.dumps(rest)[1:-1]
         self._counts: dict[tuple[int, ...], str] = {}

@@ -71,6 +71,7 @@ class Batch:
     output: BatchFile
     _tally: _Tally = field(default_factory=_Tally)
     _lines: list[str | bytes] = field(default_factory=list)
+    _ahead: int = 0  # graphs that are counted, and whose lines wait for those before them
     _reason: Reason | None = None
 
     def __post_init__(self) -> None:
@@ -149,10 +150,9 @@ class Batch:
             if entry.place in found:
                 self._lines.append(encoded({**found[entry.place], "name": entry.name}))
             elif entry.place in together:
+                self._ahead -= 1
                 self._put(together[entry.place])
-            elif self._reason is not None:
-                break
-            else:
+            elif self._reason is None:
                 self._do_one(entry)
             if self._reason == "failed":
                 break
@@ -203,6 +203,7 @@ class Batch:
         for some in pieces.values():
             if len(some) > 1 or some[0].chunk.loaded is None:
                 results.update(self._launch(some))
+                self._ahead = len(results)
         return results
 
     def _launch(self, entries: list[Entry]) -> dict[int, tuple[str, str, int]]:
@@ -214,7 +215,7 @@ class Batch:
             return {}
         self.channel.send(BatchSearching(entries[0].place, entries[-1].place + 1, entries[0].title))
         graphs, degrees = gathered(entries)
-        base = self._tally.done
+        base = self._tally.done + self._ahead
         counts = count_many(
             graphs,
             device,
@@ -222,6 +223,7 @@ class Batch:
             max_length=job.max_length,
             progress=lambda done: self._attend(done=base + done),
         )
+        self._search_nothing(entries[-1].place + 1)
         lines = TogetherLines(job, device.arch, device.name)
         left_over = set(counts.left_over.tolist())
         by_length, first = counts.cycles_by_length.tolist(), counts.first_count.tolist()
@@ -266,12 +268,17 @@ class Batch:
             return error_line(entry, message_of(entry, error)), "error", 0
         finally:
             self._alone = None
+            self._search_nothing(entry.place + 1)
         finished = alone.finished
         assert finished is not None
         if finished.reason == "interrupted":
             self._reason = "interrupted"
             return None
         return alone_line(entry, command, finished), finished.reason, finished.cycles
+
+    def _search_nothing(self, place: int) -> None:
+        """Say that no graph before this place is to blame if the engine dies now."""
+        self.channel.send(BatchSearching(place, place, ""))
 
     def _hear(self, event: Event) -> None:
         if isinstance(event, Progress) and self._alone is not None:
@@ -293,7 +300,7 @@ class Batch:
         self.channel.send(
             BatchProgress(
                 seconds=now - self._began,
-                done=tally.done if done is None else done,
+                done=tally.done + self._ahead if done is None else done,
                 kept=tally.kept,
                 failed=tally.failed,
                 stopped=tally.stopped,

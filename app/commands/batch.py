@@ -38,9 +38,10 @@ to a line, as geng of nauty writes them; SDF and SMILES files hold molecules
 
 The output has a line for each graph, in the order of the input: the fields of
 `chordless count --json`, and name, status (complete, limit, timeout, error),
-error, listing (the file of cycles), and hash, which tells this graph with these
-options from any other. What is not known of a graph that was counted beside
-others is null: frontier, paths, seconds, peak_memory_bytes.
+error, listing (the file of cycles), listed (how many are in it: --limit ends a
+listing after so many), and hash, which tells this graph with these options from
+any other. What is not known of a graph that was counted beside others is null:
+frontier, paths, seconds, peak_memory_bytes.
 
 A graph that cannot be read or searched is a line with its error, and the others
 go on; the exit code is 5 then. A file that is not there at all is refused at
@@ -201,9 +202,23 @@ def act(options: argparse.Namespace) -> int:
         from app.export import require_parquet
 
         require_parquet()
+    from kernels_ti.options import require_threads
+
+    require_threads(options.threads)
+    for folder in sorted({job.listing for job in jobs if job.listing is not None}):
+        _make_folder(folder)
     with _lines_file(options) as lines:
         command = BatchCommand(jobs, lines, threads=options.threads, memory=options.memory, fail_fast=options.fail_fast)
         return _run(command, options)
+
+
+def _make_folder(path: str) -> None:
+    from kernels_ti.errors import OptionError
+
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        raise OptionError(f"cannot make the folder {path} for the cycles: {error.strerror}") from error
 
 
 def _print_plan(options: argparse.Namespace, jobs: tuple[BatchJob, ...]) -> int:
@@ -312,7 +327,7 @@ def _run(command: BatchCommand, options: argparse.Namespace) -> int:
         failure = _first_failure(command) if end.failed and not options.quiet else None
     _write_table(command, options, end)
     if not options.quiet:
-        _print_note(options, end, failure)
+        _print_note(options, end, failure, deaths=batch.engines - 1)
     if end.reason == "interrupted" and signals.received is not None:
         return 128 + signals.received
     return FAILED_EXIT_CODE if end.failed else STOPPED_EXIT_CODE if end.stopped else 0
@@ -375,14 +390,16 @@ def _first_failure(command: BatchCommand) -> str | None:
     return next((line["error"] for line in read_lines(command.output) if line["status"] == "error"), None)
 
 
-def _print_note(options: argparse.Namespace, end: BatchFinished, failure: str | None) -> None:
-    """Say on standard error how a batch ended, and what the first error was."""
+def _print_note(options: argparse.Namespace, end: BatchFinished, failure: str | None, *, deaths: int) -> None:
+    """Say on standard error how a batch ended, how often its engine died, and what the first error was."""
     from app.batch.output import EARLIER
     from app.words import seconds_text
 
-    where = "" if options.output == STANDARD_OUTPUT else f" in {options.output}"
+    # A table is made of the lines at the end.
+    path = options.output if end.reason == "complete" else _lines_path(options)
+    where = "" if options.output == STANDARD_OUTPUT else f" in {path}"
     parts = [f"{end.done:,} graph{'s' * (end.done != 1)}{where}, {end.cycles:,} cycle{'s' * (end.cycles != 1)}"]
-    parts += [f"{end.kept:,} done before"] * (end.kept > 0)
+    parts += [f"{end.kept:,} done before"] * (end.kept > 0 and options.resume)
     parts += [f"{end.failed:,} failed"] * (end.failed > 0)
     parts += [f"{end.stopped:,} stopped by a limit"] * (end.stopped > 0)
     parts.append(f"{seconds_text(time.time() - options.program_start)} in all")
@@ -391,6 +408,8 @@ def _print_note(options: argparse.Namespace, end: BatchFinished, failure: str | 
         line = f"interrupted; {line}; {_way_on(options)}"
     elif end.reason == "failed":
         line = f"ended at the first failure; {line}"
+    if deaths:
+        line += f"\nthe engine died {'once' if deaths == 1 else f'{deaths} times'}; another went on where it was"
     if end.beside:
         lines, kept = ("1 line", "is") if end.beside == 1 else (f"{end.beside:,} lines", "are")
         line += f"\n{lines} of other graphs or with other options {kept} kept in {_lines_path(options)}{EARLIER}"
