@@ -30,11 +30,11 @@ def status_words(run: RunCycles, index: CycleIndex, work: str, separator: str, s
     chosen, count = index.chosen, len(run)
     cycles = f"{count:,} cycle{'s' * (count != 1)}{' so far' if run.at_work else ''}"
     parts = [Path(run.loaded.title).name, cycles if chosen.keeps_all else f"{len(index):,} of {cycles}"]
-    parts.append(f"{work} (escape stops it)" if work else _ORDERS[index.order])
     if chosen.lengths_text():
         parts.append(f"length {chosen.lengths_text()}")
     if chosen.through:
         parts.append("through " + " ".join(str(run.loaded.graph.names[v]) for v in chosen.through))
+    parts.append(f"{work} (escape stops it)" if work else _ORDERS[index.order])
     if not work and index.covered < count:
         parts.append(f"{count - index.covered:,} newer ones not looked at yet")
     elif not work:

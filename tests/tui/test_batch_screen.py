@@ -333,6 +333,16 @@ def test_lines_that_may_go_are_asked_for(folder, written):
     assert written.read_bytes() == before
 
 
+def test_a_long_error_is_shown_whole(folder):
+    why = " ".join(f"word-{i}" for i in range(40))
+    (folder / "out.jsonl").write_bytes(error("webs/bad.net", why) + line("grid:4x4"))
+
+    async def steps(pilot, screen):
+        await until(pilot, lambda: "word-39" in text_of(pilot.app))
+
+    watch(steps, batch="out.jsonl")
+
+
 def test_a_graph_that_cannot_be_read_is_not_opened(written):
     async def steps(pilot, screen):
         await pilot.press("f", "home")

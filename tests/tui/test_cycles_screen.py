@@ -165,7 +165,7 @@ def test_filter_by_lengths_and_vertices(path):
         await pilot.press("enter")
         await until(pilot, lambda: len(screen._index) == len(wanted))
         assert screen._index.window(0, 1000).tolist() == wanted
-        assert f"{len(wanted)} of {len(CYCLES)} cycles · as found · length 8-12 · through 0,0 1,2" in text_of(pilot.app)
+        assert f"{len(wanted)} of {len(CYCLES)} cycles · length 8-12 · through 0,0 1,2 · as found" in text_of(pilot.app)
         # A cycle that is hidden cannot be gone to.
         await pilot.press("g", "1", "enter")
         await pilot.pause()

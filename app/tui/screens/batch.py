@@ -43,8 +43,7 @@ from kernels_ti.errors import ChordlessError
 if TYPE_CHECKING:
     from app.tui.app import ChordlessApp
 
-_SECONDS_BETWEEN_LOOKS = 0.2
-_SECONDS_BETWEEN_NEWS = 0.1
+_SECONDS_BETWEEN_LOOKS, _SECONDS_BETWEEN_NEWS = 0.2, 0.1
 _FEW_DETAIL_LINES, _MOST_DETAIL_LINES = 3, 8
 _NOTHING = """\
 Count the chordless cycles of many graphs in one go.
@@ -233,7 +232,7 @@ class BatchScreen(Screen[None]):
         self._show_detail(self._table.chosen)
 
     def _show_detail(self, line: BatchLine | None) -> None:
-        most_lines = _MOST_DETAIL_LINES if self.has_class("-high") else _FEW_DETAIL_LINES
+        most_lines = _MOST_DETAIL_LINES if self.has_class("-high") or (line and line.error) else _FEW_DETAIL_LINES
         text = detail_text(line, max(self.size.width - 2, 20), most_lines, ascii_only=is_ascii(self))
         self.query_one("#batch-detail", Static).update(text)
 
