@@ -30,6 +30,7 @@ from app.commands import (
 )
 from app.commands import list as list_
 from app.commands.options import EXIT_CODES, USAGE_EXIT_CODE, Parser, examples
+from app.commands.writing import silence_standard_output
 from kernels_ti.errors import ChordlessError, EngineError
 
 _INTERRUPTED_EXIT_CODE = 130
@@ -73,11 +74,10 @@ def main(argv: list[str] | None = None) -> int:
         exit_code = _run(sys.argv[1:] if argv is None else argv, program_start)
         sys.stdout.flush()
     except BrokenPipeError:
-        # What is still buffered must not be tried again when Python closes the stream.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        silence_standard_output()
         return _READER_GONE_EXIT_CODE
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        silence_standard_output()
         return _fail(f"cannot write standard output: {error.strerror}", EngineError.exit_code)
     return exit_code
 

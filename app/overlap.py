@@ -27,10 +27,13 @@ class FoodWeb:
         Its niche overlap graph, with every vertex of the web.
     living : tuple of bool
         Which of them are living species.
+    types_path : str or None
+        The partition that says so; None where there is none, and all are living.
     """
 
     overlap: Graph
     living: tuple[bool, ...]
+    types_path: str | None
 
 
 def niche_overlap(net_path: str, types_path: str | None = None) -> Graph:
@@ -69,7 +72,7 @@ def read_food_web(net_path: str, types_path: str | None = None) -> FoodWeb:
     ------
     GraphError
         For a file that cannot be read, a web with edges instead of arcs, and a partition with another number of
-        vertices than the web or with unknown types.
+        vertices than the web, with unknown types or with no living vertex.
 
     References
     ----------
@@ -82,26 +85,26 @@ def read_food_web(net_path: str, types_path: str | None = None) -> FoodWeb:
             "a food web has arcs only, this file has undirected edges; count its cycles without `overlap`",
             web.edges[0][2],
         )
-    living = _living(web, net_path, types_path)
-    overlap = Graph.from_edge_array(_shared_prey(web, living), n=web.n, names=web.names(), simplify=True)
-    return FoodWeb(overlap, tuple(living))
-
-
-def _living(web: PajekNetwork, net_path: str, types_path: str | None) -> list[bool]:
     if types_path is None:
         beside = Path(net_path).with_suffix(".clu")
-        if not beside.exists():
-            return [True] * web.n
-        types_path = str(beside)
+        types_path = str(beside) if beside.exists() else None
+    living = [True] * web.n if types_path is None else _living(web, net_path, types_path)
+    overlap = Graph.from_edge_array(_shared_prey(web, living), n=web.n, names=web.names(), simplify=True)
+    return FoodWeb(overlap, tuple(living), types_path)
+
+
+def _living(web: PajekNetwork, net_path: str, types_path: str) -> list[bool]:
     types = parse_partition(Source(types_path, read_bytes(types_path)))
     if len(types) != web.n:
         raise GraphError(
             f"{types_path}: the partition has {len(types)} vertices, the web {net_path} has {web.n}; they must agree"
         )
     unknown = next((kind for kind in types if kind not in TYPES), None)
+    known = ", ".join(f"{kind} {meaning}" for kind, meaning in TYPES.items())
     if unknown is not None:
-        known = ", ".join(f"{kind} {meaning}" for kind, meaning in TYPES.items())
         raise GraphError(f"{types_path}: vertex {types.index(unknown) + 1} has type {unknown}; the types are {known}")
+    if LIVING not in types:
+        raise GraphError(f"{types_path}: no vertex has type {LIVING} (living); the types are {known}")
     return [kind == LIVING for kind in types]
 
 

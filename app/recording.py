@@ -10,6 +10,8 @@ from app.events import Event
 from app.protocol import event_from_json
 from kernels_ti.errors import EngineError
 
+_NO_RECORDING = "this is no recording, as --events makes it"
+
 
 def recorded(path: Path) -> Iterator[tuple[float, Event]]:
     """Yield time and event of each line; what a killed process has torn is left out.
@@ -41,8 +43,10 @@ def timed_event(line: bytes) -> tuple[float, Event]:
     EngineError
         If it is no such line.
     """
-    event = event_from_json(line)
-    when = json.loads(line).get("time")
-    if not isinstance(when, (int, float)):
-        raise EngineError("it does not say when it was recorded")
-    return float(when), event
+    try:
+        values = json.loads(line)
+    except ValueError:
+        raise EngineError(f"not a line of JSON: {_NO_RECORDING}") from None
+    if not isinstance(values, dict) or "event" not in values or not isinstance(values.get("time"), (int, float)):
+        raise EngineError(f"not an event with its time: {_NO_RECORDING}")
+    return float(values["time"]), event_from_json(line)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 
 import pytest
@@ -144,6 +145,33 @@ def test_a_full_disk_is_one_line(arguments):
 def test_an_unwritable_output_is_one_line(tmp_path):
     assert fails(chordless("list", "petersen", *REFERENCE, "-o", tmp_path / "no" / "c.txt"), 1, "cannot write")
     assert fails(chordless("generate", "petersen", "-o", tmp_path / "no" / "g.txt"), 1, "cannot write")
+
+
+def test_a_full_disk_leaves_the_file_that_was_there(tmp_path):
+    path = tmp_path / "graph.txt"
+    assert chordless("generate", "petersen", "-o", path).returncode == 0
+    path.chmod(0o640)
+    before = path.read_bytes()
+
+    def small_disk():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+
+    done = chordless("generate", "grid:40x40", "-o", path, preexec_fn=small_disk)
+    assert fails(done, 1, f"cannot write {path}: File too large")
+    assert (path.read_bytes(), os.listdir(tmp_path)) == (before, ["graph.txt"])
+    assert chordless("generate", "cycle:4", "-o", path).returncode == 0
+    assert (path.read_bytes() == before, path.stat().st_mode & 0o777) == (False, 0o640)
+
+
+def test_what_is_no_regular_file_is_written_to_directly(tmp_path):
+    target, link = tmp_path / "graph.txt", tmp_path / "link.txt"
+    target.touch()
+    link.symlink_to(target)
+    assert chordless("generate", "petersen", "-o", link).returncode == 0
+    assert link.is_symlink()
+    expected = chordless("generate", "petersen").stdout
+    assert target.read_text() == chordless("generate", "petersen", "-o", "/dev/stdout").stdout == expected
+    assert fails(chordless("generate", "petersen", "-o", tmp_path), 1, "Is a directory")
 
 
 def without(number):

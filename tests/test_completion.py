@@ -54,6 +54,10 @@ def test_the_shell_completes_commands_options_values_and_files(shell, scripts):
     assert completed(shell, ["chordless", "count", "--arch", "vul"], scripts) == ["vulkan"]
     assert completed(shell, ["chordless", "count", "graph_of"], scripts) == ["graph_of_roads.txt"]
     assert completed(shell, ["chordless", "bench", "ta"], scripts) == ["table1"]
+    for words in (["plot"], ["report"], ["replay"]):
+        assert completed(shell, ["chordless", *words, "graph_of"], scripts) == ["graph_of_roads.txt"]
+    assert completed(shell, ["chordless", "count", "--format", "graph"], scripts) == ["graph6", "graphml"]
+    assert completed(shell, ["chordless", "batch", "--graph-format", "sd"], scripts) == ["sdf"]
 
 
 def test_a_command_is_described_by_a_whole_line(scripts):

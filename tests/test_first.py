@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 
 import networkx as nx
 import pytest
 from oracles import check_cycles
-from program import REFERENCE, chordless, fails
+from patience import PATIENCE
+from program import ENVIRONMENT, REFERENCE, chordless, command, fails
 
-from app.cli import main
+from app.cli import main, make_parser
 from app.formats import load_graph
 
 
@@ -73,7 +76,8 @@ def test_a_longer_cycle_comes_from_the_engine():
     check_cycles(load_graph("petersen").graph, [cycle])
     done = chordless("first", "petersen", "--min-length", "7", "--json", *REFERENCE)
     assert done.returncode == 1
-    assert json.loads(done.stdout)["cycle"] is None
+    found = {"graph": "petersen", "n": 10, "m": 15, "min_length": 7, "cycle": None, "chordal": None}
+    assert json.loads(done.stdout) == {**found, "elimination_ordering": None}
     assert done.stderr == "petersen has no chordless cycle of 7 or more vertices\n"
     assert chordless("first", "complete:3", "--min-length", "3", *REFERENCE).stdout == "0 1 2\n"
 
@@ -85,3 +89,38 @@ def test_errors_are_exit_code_2(tmp_path):
     done = chordless("first", "petersen", "--certificate", "--min-length", "5")
     assert done.returncode == 2
     assert "--certificate" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("spec", "min_length", "chordal"), [("cycle:5", 5, False), ("complete:3", 3, None), ("path:3", 3, True)]
+)
+def test_json_of_the_engine_says_whether_the_graph_is_chordal_where_that_is_known(spec, min_length, chordal):
+    done = chordless("first", spec, "--min-length", min_length, "--json", *REFERENCE)
+    assert json.loads(done.stdout)["chordal"] is chordal
+
+
+@pytest.mark.parametrize("closed", [None, lambda: os.close(1)], ids=["full", "closed"])
+def test_an_answer_that_cannot_be_written_is_not_the_answer_chordal(closed):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            command("first", "petersen"),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=ENVIRONMENT,
+            preexec_fn=closed,
+            timeout=PATIENCE,
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith("chordless: error: cannot write standard output: ")
+    assert done.stderr.count("\n") == 1
+
+
+def test_no_events_are_asked_for_where_no_engine_makes_any(capfd, tmp_path):
+    exit_code, printed, said = first(capfd, "petersen", "--events", tmp_path / "events.jsonl")
+    assert (exit_code, printed) == (2, "")
+    assert "--events is for --min-length other than 4" in said
+    with pytest.raises(SystemExit):
+        make_parser().parse_args(["first", "--help"])
+    assert "how to run the engine: only with --min-length other than 4" in capfd.readouterr().out

@@ -178,6 +178,26 @@ def test_only_living_species_are_counted(tmp_path):
     assert (found.vertices, found.living, found.sharing, found.edges) == (4, 3, 2, 1)
 
 
+def test_a_web_without_a_living_species_is_refused(web, tmp_path, capfd):
+    path = web((0, 1))
+    (tmp_path / "web.clu").write_text("*Vertices 3\n2\n2\n3\n")
+    for arguments in ((), ("--report",)):
+        assert main(["overlap", str(path), *arguments]) == 2
+        said = capfd.readouterr()
+        assert said.out == ""
+        assert f"{tmp_path / 'web.clu'}: no vertex has type 1 (living); the types are 1 living, 2 " in said.err
+
+
+def test_types_that_were_taken_unasked_are_named(web, tmp_path, capfd):
+    path, types = web((0, 1)), tmp_path / "web.clu"
+    types.write_text("*Vertices 3\n1\n1\n1\n")
+    assert main(["overlap", str(path)]) == 0
+    assert capfd.readouterr().err == f"types of the vertices: {types}\n"
+    for arguments in (("-q",), ("--types", str(types))):
+        assert main(["overlap", str(path), *arguments]) == 0
+        assert capfd.readouterr().err == ""
+
+
 def test_a_search_that_was_stopped_gives_lower_bounds(data, capfd):
     web = data / "foodwebs" / "Floridabay.net"
     exit_code = main(["overlap", str(web), "--report", "--arch", "reference", "--limit", "5"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import sys
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
@@ -10,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from oracles import by_length
-from program import ENVIRONMENT, chordless
+from program import ENVIRONMENT, chordless, fails
 from test_export import make_run
 
 from app.cli import main
@@ -201,10 +202,29 @@ def test_nothing_is_said_of_the_caches_of_matplotlib(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("arguments", [("plot", "a.svg"), ("report", "a.html")])
+def test_a_full_disk_leaves_the_picture_that_was_there(tmp_path, arguments):
+    name, output = arguments[0], tmp_path / arguments[1]
+    path = record(tmp_path / "run.jsonl", STARTED, finished({4: 12}))
+    output.write_bytes(b"an earlier one")
+
+    def small_disk():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
+
+    done = chordless(name, path, "-o", output, preexec_fn=small_disk, env={**ENVIRONMENT, "MPLCONFIGDIR": os.devnull})
+    assert fails(done, 1, f"cannot write {output}: File too large")
+    assert output.read_bytes() == b"an earlier one"
+    assert sorted(os.listdir(tmp_path)) == sorted([output.name, "run.jsonl"])
+    assert main([name, str(path), "-o", str(output)]) == 0
+    assert len(output.read_bytes()) > 5000
+
+
 def test_refusals(tmp_path, capfd, monkeypatch):
     path, _ = listed_run(tmp_path / "run")
     recording = record(tmp_path / "run.jsonl", STARTED, finished({4: 12}))
     picture = tmp_path / "a.svg"
+    (tmp_path / "batch.jsonl").write_text('{"graph": "petersen", "n": 10}\n')
+    (tmp_path / "g.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     for arguments, exit_code, words in [
         ((path, "-o", tmp_path / "a.gif"), 2, "ends in .svg, .png, .pdf"),
         ((path, path, "--longest", "-o", picture), 2, "of one run, not of 2"),
@@ -214,7 +234,9 @@ def test_refusals(tmp_path, capfd, monkeypatch):
         ((tmp_path / "none", "-o", picture), 2, "no such run directory"),
         ((tmp_path, "-o", picture), 2, "there is no run in"),
         ((path / "graph.json", "-o", picture), 2, "not one whole line"),
-        ((path / "run.json", "-o", picture), 1, "line 1: not a line of JSON"),
+        ((path / "run.json", "-o", picture), 2, "line 1: not a line of JSON: this is no recording, as --events makes"),
+        ((tmp_path / "batch.jsonl", "-o", picture), 2, "line 1: not an event with its time: this is no recording"),
+        ((tmp_path / "g.png", "-o", picture), 2, "line 1: not a line of JSON: this is no recording"),
         ((path, "-o", tmp_path / "no" / "a.svg"), 1, "cannot write"),
     ]:
         said, code = refused(capfd, "plot", *arguments)

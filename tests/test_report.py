@@ -176,6 +176,18 @@ def test_a_count_along_a_boundary_that_tells_no_lengths_apart(tmp_path):
     assert page.named("svg") == []
 
 
+def test_a_page_has_no_words_of_a_search_for_a_count_along_a_boundary(tmp_path):
+    started = replace(STARTED, options={"method": "boundary"})
+    end = finished({4: 12}, paths=0, frontier_by_length={}, boundary={"width": 9, "states": 1234})
+    page, text = page_of(record(tmp_path / "run.jsonl", started, end), tmp_path)
+    assert "count 2.5 s" in page.text
+    for word in ("search", "threads", "chordless paths", "T<sub>t</sub>", "Jradi"):
+        assert word not in text, word
+    assert "|C<sub>t</sub>| is the number" in text
+    _, text = page_of(record(tmp_path / "run.jsonl", STARTED, finished({4: 12})), tmp_path)
+    assert "|T<sub>t</sub>| that of chordless paths" in text
+
+
 def test_only_a_page_is_written(tmp_path, capfd):
     run = record(tmp_path / "run.jsonl", STARTED, finished({4: 12}))
     said, exit_code = refused(capfd, "report", run, "-o", tmp_path / "a.pdf")

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from program import ENVIRONMENT, chordless, command, count, events_in, fails, lines_of, slowly, whole_run
 
+from app.cli import main
 from app.events import Checkpointed, Finished, Progress, Started
 
 GRAPH = "grid:6x9"
@@ -290,3 +291,15 @@ def test_options_that_cannot_be(tmp_path):
         done = subprocess.run(command(*arguments), cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 2)
     assert os.listdir(tmp_path) == []
+
+
+def test_a_finished_run_in_a_read_only_folder_prints_its_result_again(tmp_path, monkeypatch, capfd):
+    run = tmp_path / "run"
+    done = chordless("count", "petersen", *CPU, "--checkpoint", run, "--json")
+    assert done.returncode == 0, done.stderr
+    moved = run.rename(tmp_path / "moved")
+    # Who runs this may be root, whom no folder refuses.
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    monkeypatch.setattr("app.commands.session.run_engine", None)
+    assert main(["resume", str(moved), "--json"]) == 0
+    assert json.loads(capfd.readouterr().out) == {**json.loads(done.stdout), "checkpoint": str(moved)}

@@ -49,6 +49,9 @@ def _prepare(parser: argparse.ArgumentParser) -> None:
     """Mark what file or folder names complete, as told by what the help calls it; describe each command in a line."""
     import shtab
 
+    from app.batch.detect import INPUT_FORMATS
+    from app.formats import FORMATS
+
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for name, command in action.choices.items():
@@ -56,7 +59,10 @@ def _prepare(parser: argparse.ArgumentParser) -> None:
                 command.description = next(choice.help for choice in action._choices_actions if choice.dest == name)
                 _prepare(command)
         elif action.choices is None and isinstance(action.metavar, str):
-            if any(word in action.metavar for word in ("FILE", "GRAPH", "WEB")):
+            if any(word in action.metavar for word in ("FILE", "GRAPH", "WEB", "RUN", "EVENTS")):
                 action.complete = shtab.FILE  # type: ignore[attr-defined]
             elif "DIR" in action.metavar:
                 action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
+            elif action.dest == "file_format":
+                # No choices of the parser: it would import the readers to know them.
+                action.choices = INPUT_FORMATS if "--graph-format" in action.option_strings else FORMATS

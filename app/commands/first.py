@@ -6,13 +6,11 @@ import argparse
 import json
 import sys
 from collections.abc import Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from app.commands import options as shared
+from app.commands.writing import silence_standard_output
 from kernels_ti.errors import ChordlessError, EngineError
-
-if TYPE_CHECKING:
-    from app.formats import LoadedGraph
 
 SUMMARY = "print one chordless cycle of 4 or more vertices, or say that the graph is chordal"
 SHORTEST_HOLE = 4
@@ -47,7 +45,11 @@ def add_parser(subparsers: Any) -> None:
         ),
     )
     shared.add_graph(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print one JSON object, always with the same fields: null is what was not looked for, or does not exist",
+    )
     parser.add_argument(
         "--certificate", action="store_true", help="for a chordal graph: print a perfect elimination ordering"
     )
@@ -59,13 +61,19 @@ def add_parser(subparsers: Any) -> None:
         help=f"a cycle of N or more vertices (default: {SHORTEST_HOLE}); any other N than that is searched for by the "
         "engine of `chordless list`, which may take long where there is none",
     )
-    shared.add_device(parser.add_argument_group("how to run the engine"))
+    shared.add_device(
+        parser.add_argument_group(f"how to run the engine: only with --min-length other than {SHORTEST_HOLE}")
+    )
     shared.add_reporting(parser)
     parser.set_defaults(act=act, check=check, parser=parser)
 
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """End with a usage error for options that exclude each other."""
+    """End with a usage error for options that do not go together."""
+    if options.events is not None and options.min_length == SHORTEST_HOLE:
+        parser.error(
+            f"--events is for --min-length other than {SHORTEST_HOLE}: holes are looked for without the engine"
+        )
     if options.certificate and options.min_length != SHORTEST_HOLE:
         parser.error(f"--certificate says that no cycle has {SHORTEST_HOLE} or more vertices: leave --min-length out")
 
@@ -73,9 +81,16 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 def act(options: argparse.Namespace) -> int:
     """Look for a cycle, print it, return the exit code."""
     try:
-        return _chordality(options) if options.min_length == SHORTEST_HOLE else _engine(options)
+        exit_code = _chordality(options) if options.min_length == SHORTEST_HOLE else _engine(options)
+        sys.stdout.flush()
+        return exit_code
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        silence_standard_output()
+        failure: ChordlessError = EngineError(f"cannot write standard output: {error.strerror}")
     except MemoryError:
-        failure: ChordlessError = EngineError("out of memory")
+        failure = EngineError("out of memory")
     except ChordlessError as error:
         failure = error
     # 1 is an answer here.
@@ -91,7 +106,9 @@ def _chordality(options: argparse.Namespace) -> int:
     loaded = load_graph(options.graph, simplify=options.simplify, file_format=options.file_format)
     found = is_chordal(loaded.graph)
     if options.json:
-        print(json.dumps(_object(loaded, found.hole, found.elimination_ordering if options.certificate else None)))
+        ordering = found.elimination_ordering if options.certificate else None
+        graph = loaded.graph
+        _print_object(loaded.title, graph.n, graph.m, SHORTEST_HOLE, found.hole, found.chordal, ordering)
     elif found.hole is not None:
         _print_line(found.hole)
     elif options.certificate and found.elimination_ordering:
@@ -128,8 +145,8 @@ def _engine(options: argparse.Namespace) -> int:
         line = output.read_text(encoding="utf-8").split("\n")[0]
     cycle = json.loads(line) if line else None
     if options.json and (cycle or finished.complete):
-        found = {"graph": finished.graph, "n": finished.n, "m": finished.m, "min_length": options.min_length}
-        print(json.dumps({**found, "cycle": cycle}))
+        chordal = _is_chordal(cycle, options.min_length)
+        _print_object(finished.graph, finished.n, finished.m, options.min_length, cycle, chordal, None)
     elif cycle is not None:
         _print_line(cycle)
     if cycle is not None:
@@ -140,18 +157,32 @@ def _engine(options: argparse.Namespace) -> int:
     return NONE_EXIT_CODE if finished.complete else exit_code
 
 
-def _object(
-    loaded: LoadedGraph, hole: Sequence[Hashable] | None, ordering: Sequence[Hashable] | None
-) -> dict[str, Any]:
-    return {
-        "graph": loaded.title,
-        "n": loaded.graph.n,
-        "m": loaded.graph.m,
-        "min_length": SHORTEST_HOLE,
-        "cycle": None if hole is None else _json_names(hole),
-        "chordal": hole is None,
+def _is_chordal(cycle: Sequence[Hashable] | None, min_length: int) -> bool | None:
+    """Say what a cycle of so many vertices or more, or that there is none, tells; None if nothing."""
+    if cycle is None:
+        return True if min_length < SHORTEST_HOLE else None
+    return False if len(cycle) >= SHORTEST_HOLE else None
+
+
+def _print_object(
+    title: str,
+    n: int,
+    m: int,
+    min_length: int,
+    cycle: Sequence[Hashable] | None,
+    chordal: bool | None,
+    ordering: Sequence[Hashable] | None,
+) -> None:
+    found = {
+        "graph": title,
+        "n": n,
+        "m": m,
+        "min_length": min_length,
+        "cycle": None if cycle is None else _json_names(cycle),
+        "chordal": chordal,
         "elimination_ordering": None if ordering is None else _json_names(ordering),
     }
+    print(json.dumps(found))
 
 
 def _json_names(names: Iterable[Hashable]) -> list[int | str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -91,6 +92,8 @@ def act(options: argparse.Namespace) -> int:
         comments = [f"niche overlap graph of {PurePath(options.web).name}"]
         write_graph(web.overlap, options.output or STANDARD_OUTPUT, comments)
     if not options.report:
+        if options.types is None and web.types_path is not None and not options.quiet:
+            sys.stderr.write(f"types of the vertices: {web.types_path}\n")
         return 0
 
     from app.overlap_report import report_lines, report_of_holes, report_without_holes

@@ -68,13 +68,15 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Draw, write, return the exit code."""
+    from app.commands.writing import whole_file
     from app.pictures import style
 
     style.require_matplotlib()
     with style.in_style():
         figure = _figure(options)
         data = style.file_bytes(figure, PurePath(options.output).suffix.lower().removeprefix("."))
-    style.write_file(options.output, data)
+    with whole_file(options.output) as path:
+        path.write_bytes(data)
     return 0
 
 

@@ -45,6 +45,7 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Write the page; return the exit code."""
+    from app.commands.writing import whole_file
     from app.pictures import style
 
     style.require_matplotlib()
@@ -54,5 +55,6 @@ def act(options: argparse.Namespace) -> int:
 
     with style.in_style():
         page = report_page(read_run(options.run))
-    style.write_file(options.output, page.encode("utf-8"))
+    with whole_file(options.output) as path:
+        path.write_bytes(page.encode("utf-8"))
     return 0

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from app.commands import options as shared
 from kernels_ti.errors import OptionError
+
+if TYPE_CHECKING:
+    from app.events import Finished
+    from app.run_directory import RunDirectory
 
 SUMMARY = "go on with a run that was stopped or killed"
 
@@ -46,7 +52,6 @@ def add_parser(subparsers: Any) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Go on, print the result of the whole run, return the exit code."""
-    from dataclasses import replace
     from pathlib import Path
 
     from app.commands import count
@@ -54,7 +59,8 @@ def act(options: argparse.Namespace) -> int:
     from app.commands.session import print_way_on, run_engine
     from app.run_directory import RunDirectory
 
-    command = RunDirectory(Path(options.directory)).command()
+    directory = RunDirectory(Path(options.directory))
+    command = directory.command()
     if command.output is not None and options.json:
         raise OptionError(f"--json is for counts, and the run in {options.directory} lists cycles: leave it out")
     given = ("arch", "threads", "memory", "checkpoint_every")
@@ -62,7 +68,8 @@ def act(options: argparse.Namespace) -> int:
     command = replace(
         command, program_start=options.program_start, limit=options.limit, timeout=options.timeout, **changed
     )
-    finished, exit_code = run_engine(command, options)
+    end = None if options.events is not None else _end_in_read_only(directory)
+    finished, exit_code = run_engine(command, options) if end is None else (end, 0)
     if command.output is None:
         count.print_result(command, finished, as_json=options.json)
     elif not options.quiet:
@@ -70,3 +77,14 @@ def act(options: argparse.Namespace) -> int:
     if not options.quiet:
         print_way_on(finished)
     return exit_code
+
+
+def _end_in_read_only(directory: RunDirectory) -> Finished | None:
+    """Return the recorded result of a finished run whose folder the engine cannot write to, and None of all others."""
+    from app.events import Finished
+    from app.recording import recorded
+
+    if os.access(directory.path / "run.json", os.W_OK):
+        return None
+    ends = [event for _, event in recorded(directory.events) if isinstance(event, Finished)]
+    return replace(ends[-1], checkpoint=str(directory.path)) if ends and ends[-1].complete else None

@@ -91,7 +91,7 @@ def report_page(run: RecordedRun) -> str:
         *_cycle(run),
         _section("How it ran", _facts(_machine(run))),
         _section("To repeat it", *_repeat(run)),
-        _FOOTER,
+        _footer(run),
     ]
     title = _text(f"Chordless cycles of {state.graph}")
     style = _STYLE % {
@@ -107,12 +107,32 @@ def report_page(run: RecordedRun) -> str:
     )
 
 
-_FOOTER = """\
-<footer class="note"><p>A chordless cycle is a cycle in which no two vertices are joined by an edge but those next to
-each other on it; triangles count, and those of 4 or more vertices are also called holes. |T<sub>t</sub>| is the number
-of chordless paths of t vertices that the search looked at, |C<sub>t</sub>| that of chordless cycles of t vertices. The
-algorithm: Jradi, Dias, Castonguay, Longo, do Nascimento, <cite>A GPU-based parallel algorithm for enumerating all
-chordless cycles in graphs</cite>.</p></footer>"""
+_WHAT_CYCLES_ARE = """\
+A chordless cycle is a cycle in which no two vertices are joined by an edge but those next to each other on it;
+triangles count, and those of 4 or more vertices are also called holes."""
+
+_CYCLES = "|C<sub>t</sub>| is the number of chordless cycles of t vertices"
+
+_PATHS = ", |T<sub>t</sub>| that of chordless paths of t vertices that the search looked at"
+
+_ALGORITHM = """\
+The algorithm: Jradi, Dias, Castonguay, Longo, do Nascimento, <cite>A GPU-based parallel algorithm for enumerating all
+chordless cycles in graphs</cite>."""
+
+
+def _work(run: RecordedRun) -> str:
+    """Return what took the time."""
+    return "count" if run.is_along_boundary else "search"
+
+
+def _footer(run: RecordedRun) -> str:
+    """Explain what the page has, and nothing else."""
+    sentences = [_WHAT_CYCLES_ARE]
+    if run.has_lengths:
+        sentences.append(f"{_CYCLES}{_PATHS if run.state.frontier_by_length else ''}.")
+    if not run.is_along_boundary:
+        sentences.append(_ALGORITHM)
+    return f'<footer class="note"><p>{" ".join(sentences)}</p></footer>'
 
 
 def _head(run: RecordedRun) -> str:
@@ -124,8 +144,8 @@ def _head(run: RecordedRun) -> str:
     if run.shortfall():
         share = share_text(run.state.share) if run.state.share else "an unknown share"
         lines.append(
-            f'<p class="incomplete">Not complete: {_text(run.shortfall())}, with {_text(share)} of the search done. '
-            "The counts are lower bounds.</p>"
+            f'<p class="incomplete">Not complete: {_text(run.shortfall())}, with {_text(share)} of the {_work(run)} '
+            "done. The counts are lower bounds.</p>"
         )
     if run.state.error is not None and run.state.phase == "failed":
         lines.append(f'<p class="incomplete">{_text(run.state.error)}</p>')
@@ -142,7 +162,7 @@ def _tiles(run: RecordedRun) -> list[tuple[str, str]]:
     ]
     if run.has_lengths and state.cycles:
         tiles.append(("length of the longest", f"{max(t for t, count in state.cycles_by_length.items() if count):,}"))
-    return [*tiles, ("search", seconds_text(state.seconds))]
+    return [*tiles, (_work(run), seconds_text(state.seconds))]
 
 
 def _asked(run: RecordedRun) -> list[tuple[str, str]]:
@@ -180,9 +200,8 @@ def _charts(run: RecordedRun) -> list[str]:
         return [_section("Cycles by length", "<p>This count (--total-only) tells no lengths apart.</p>")]
     if not state.cycles and not state.frontier_by_length:
         return []
-    evolution = page_svg(
-        evolution_chart([run], titled=False), "evolution", "chart of chordless paths and cycles by length"
-    )
+    what = "paths and cycles" if state.frontier_by_length else "cycles"
+    evolution = page_svg(evolution_chart([run], titled=False), "evolution", f"chart of chordless {what} by length")
     parts = [_section("Evolution", f"<figure>{evolution}</figure>")]
     if state.cycles:
         histogram = page_svg(
@@ -243,12 +262,13 @@ def _joined(cycle: DrawnCycle) -> str:
 def _machine(run: RecordedRun) -> list[tuple[str, str]]:
     state, finished = run.state, run.finished
     threads = state.options.get("threads")
+    has_threads = state.arch == "cpu" and not run.is_along_boundary
     rows = [
         ("arch", state.arch),
         ("device", state.device),
-        ("threads", "all" if threads is None else f"{threads:,}") if state.arch == "cpu" else ("", ""),
+        ("threads", ("all" if threads is None else f"{threads:,}") if has_threads else ""),
         ("program", f"chordless {run.program}" if run.program else ""),
-        ("search", seconds_text(state.seconds)),
+        (_work(run), seconds_text(state.seconds)),
         ("start and reading", seconds_text(state.setup_seconds)),
         ("in all", seconds_text(finished.total_seconds) if finished is not None else ""),
         ("paths looked at", f"{state.paths:,}" if state.paths else ""),

@@ -11,7 +11,7 @@ from app.mailbox import is_at_work
 from app.recording import recorded
 from app.run_directory import RunDirectory
 from app.tui.run_state import ENDINGS, RunState
-from kernels_ti.errors import OptionError
+from kernels_ti.errors import EngineError, OptionError
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,11 @@ class RecordedRun:
         """Whether the counts tell lengths apart; one along a boundary may not have."""
         return sum(self.state.cycles_by_length.values()) == self.state.cycles
 
+    @property
+    def is_along_boundary(self) -> bool:
+        """Whether it is a count along a boundary, which meets no paths and has one thread."""
+        return self.state.options.get("method") == "boundary"
+
     def shortfall(self) -> str:
         """Say why the counts are lower bounds; empty for a complete run."""
         state = self.state
@@ -69,9 +74,8 @@ def read_run(path: str | Path) -> RecordedRun:
     CheckpointError
         If the folder holds no run.
     OptionError
-        If there is nothing of that name, or nothing recorded, or no search had begun when the recording ended.
-    EngineError
-        If the recording cannot be read, or is none.
+        If there is nothing of that name, or nothing recorded, or no search had begun when the recording ended; if the
+        recording cannot be read, or is none.
     """
     path = Path(path)
     directory = RunDirectory(path) if path.is_dir() else None
@@ -83,7 +87,10 @@ def read_run(path: str | Path) -> RecordedRun:
     elif not path.exists():
         raise OptionError(f"{path}: there is no such run directory, and no such recording")
     recording = path if directory is None else directory.events
-    events = list(recorded(recording))
+    try:
+        events = list(recorded(recording))
+    except EngineError as error:
+        raise OptionError(str(error)) from error
     if not events:
         raise OptionError(f"{recording}: this is no recording, it has not one whole line")
     if not any(isinstance(event, Started) for _, event in events):

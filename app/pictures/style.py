@@ -9,10 +9,9 @@ import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from kernels_ti.errors import EngineError, OptionError
+from kernels_ti.errors import OptionError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -189,17 +188,3 @@ def page_svg(figure: Figure, prefix: str, meaning: str) -> str:
     for item in fields(PALETTE):
         text = text.replace(f": {getattr(PALETTE, item.name)}", f": var(--{item.name})")
     return text.replace("<svg ", f'<svg role="img" aria-label="{html.escape(meaning)}" ', 1)
-
-
-def write_file(path: str | Path, data: bytes) -> None:
-    """Write a picture or a page.
-
-    Raises
-    ------
-    EngineError
-        If that is not possible.
-    """
-    try:
-        Path(path).write_bytes(data)
-    except OSError as error:
-        raise EngineError(f"cannot write {path}: {error.strerror or error}") from error
