@@ -97,6 +97,7 @@ def check_overlap(web: str, types: str | None) -> GraphFacts:
 
     if not os.path.lexists(web):
         raise GraphError(f"{web}: no such file; a food web is a file, such as web.net")
+    _check_kind(types or f"{os.path.splitext(web)[0]}.clu")
     too_large = _too_large(web)
     return GraphFacts.of(niche_overlap(web, types)) if too_large is None else too_large
 
@@ -106,7 +107,14 @@ def _check_file(path: str, simplify: bool) -> GraphFacts:
     return GraphFacts.of(load_graph(path, simplify=simplify).graph) if too_large is None else too_large
 
 
+def _check_kind(path: str) -> None:
+    # Reading one of these may never come to an end, or take away what was meant for another reader.
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        raise GraphError(f"{path}: this is a device or a pipe, not a graph file; name a file")
+
+
 def _too_large(path: str) -> GraphFacts | None:
+    _check_kind(path)
     # Reading what is no file, or is not there, says so.
     size = os.path.getsize(path) if os.path.isfile(path) else 0
     if size <= LARGEST_READ:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 import app.graph_check
@@ -73,3 +75,24 @@ def test_a_large_file_is_left_to_the_engine(tmp_path, monkeypatch):
     assert check_overlap(str(path), None).note.startswith("a file of 8 bytes")
     with pytest.raises(GraphError, match="no such file; a food web is a file"):
         check_overlap("grid:7x10", None)
+
+
+def test_devices_and_pipes_are_refused_unread(tmp_path, monkeypatch):
+    pipe, web = str(tmp_path / "pipe"), tmp_path / "web.net"
+    os.mkfifo(pipe)
+    web.write_text("*Vertices 2\n*Arcs\n1 2\n")
+    (tmp_path / "link.txt").symlink_to(pipe)
+    monkeypatch.setattr(app.graph_check, "load_graph", None)
+    monkeypatch.setattr("app.overlap.niche_overlap", None)
+    for path in ("/dev/zero", pipe, str(tmp_path / "link.txt")):
+        for look in (check_graph, lambda path: check_overlap(path, None), lambda path: check_overlap(str(web), path)):
+            with pytest.raises(GraphError, match=f"^{path}: this is a device or a pipe, not a graph file; name a file"):
+                look(path)
+    os.mkfifo(web.with_suffix(".clu"))
+    with pytest.raises(GraphError, match=r"web\.clu: this is a device or a pipe"):
+        check_overlap(str(web), None)
+
+
+def test_a_folder_is_refused_as_one(tmp_path):
+    with pytest.raises(GraphError, match="this is a folder, not a graph file"):
+        check_graph(str(tmp_path))

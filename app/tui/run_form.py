@@ -23,6 +23,8 @@ from kernels_ti.graph import Graph
 OVERLAP_FOLDER = "graphs"
 WITHOUT_FOLDER = "reference"
 """The arch that has no checkpoints: a run on it has no directory, lists nothing and is not in the history."""
+# A superuser seems to have the right to write in these.
+_OF_THE_KERNEL = (Path("/proc"), Path("/sys"))
 
 
 @dataclass(frozen=True)
@@ -86,9 +88,17 @@ def faults_of(choices: LastChoices) -> dict[str, str]:
     elif choices.directory.strip():
         try:
             check_is_free(expanded(choices.directory))
+            _check_is_writable(expanded(choices.directory))
         except ChordlessError as error:
             faults["directory"] = str(error)
     return faults
+
+
+def _check_is_writable(directory: str) -> None:
+    path = Path(os.path.abspath(directory))
+    place = next(folder for folder in (path, *path.parents) if os.path.lexists(folder))
+    if not os.access(place, os.W_OK | os.X_OK) or any(place.is_relative_to(kernel) for kernel in _OF_THE_KERNEL):
+        raise EngineError(f"{place} cannot be written to: name a folder elsewhere")
 
 
 def command_of(choices: LastChoices, graph: str, directory: Path | None, *, simplify: bool = False) -> RunCommand:

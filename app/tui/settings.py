@@ -25,7 +25,7 @@ SOURCES = ("file", "spec", "overlap")
 _MOST_RECENT = 20
 _FILE = "settings.toml"
 _COMMENT = """\
-# The dashboard of chordless. It writes this file itself, without comments of yours.
+# The dashboard of chordless. It writes theme, recent and last itself, and leaves out comments of yours.
 # keys: an action's name and its keys, such as "run.pause" = "p"; the help screen (F1) lists the names.
 
 """
@@ -127,7 +127,10 @@ def load_settings() -> tuple[Settings, list[str]]:
 
 
 def save_settings(settings: Settings) -> None:
-    """Write the settings, whole or not at all. A file that cannot be read is kept as ``settings.toml.broken``.
+    """Write what the dashboard itself sets, the theme, the recent graphs and the last choices, whole or not at all.
+
+    All else stays as it is in the file. A file that cannot be read is kept as ``settings.toml.broken``, and a file that
+    is not there is begun with all of the settings.
 
     Raises
     ------
@@ -135,23 +138,32 @@ def save_settings(settings: Settings) -> None:
         If they cannot be written.
     """
     path = settings_path()
-    values = {
-        "theme": settings.theme,
-        "ascii": settings.ascii,
-        "runs_folder": str(settings.runs_folder),
-        "recent": list(settings.recent),
-        "keys": settings.keys,
-        "last": asdict(settings.last),
-    }
-    if settings.runs_folder == default_runs_folder():
-        # So that it follows the user's data folder.
-        del values["runs_folder"]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _keep_broken(path)
+        values = _kept(path)
+        if values is None:
+            values = {"ascii": settings.ascii, "keys": settings.keys}
+            if settings.runs_folder != default_runs_folder():
+                # The default one is left out, so that it follows the user's data folder.
+                values["runs_folder"] = str(settings.runs_folder)
+        _put(settings, values)
         _write(path, _COMMENT + tomli_w.dumps(values))
     except OSError as error:
         raise EngineError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _put(settings: Settings, values: dict[str, Any]) -> None:
+    # What means the same as before stays as it is, also where it is wrong and passed over.
+    before = _settings_of(values, lambda fault: None)
+    if settings.theme != before.theme:
+        values["theme"] = settings.theme
+    if settings.recent != before.recent:
+        values["recent"] = list(settings.recent)
+    last, last_before = asdict(settings.last), asdict(before.last)
+    changed = {name: value for name, value in last.items() if value != last_before[name]}
+    if changed:
+        kept = values.get("last")
+        values["last"] = (kept if isinstance(kept, dict) else {}) | changed
 
 
 def _settings_of(values: dict[str, Any], report: Callable[[str], None]) -> Settings:
@@ -190,13 +202,15 @@ def _settings_of(values: dict[str, Any], report: Callable[[str], None]) -> Setti
 _KINDS: dict[type, str] = {str: "text", bool: "true or false", list: "a list", dict: "a table"}
 
 
-def _keep_broken(path: Path) -> None:
+def _kept(path: Path) -> dict[str, Any] | None:
+    """Read what is in the file now; None where it is missing, or broken and so put aside."""
     try:
-        tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return
+        return None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError):
         os.replace(path, path.with_name(path.name + ".broken"))
+        return None
 
 
 def _write(path: Path, text: str) -> None:

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import os
+import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 from textual.widgets import Button, Input, OptionList, Static
 
 import app.tui.app
 from app.events import DeviceReport
 from app.formats import load_graph
+from app.graph_check import check_graph
 from app.history import list_runs
 from app.orders import RunCommand
 from app.run_directory import created
 from app.tui import probing
 from app.tui.app import ChordlessApp
-from app.tui.run_form import adopt, listing_of, run_folder
+from app.tui.feeds import FollowFeed
+from app.tui.run_form import listing_of
+from app.tui.session import RunSession
 from app.tui.settings import LastChoices, Settings, load_settings
 from app.tui.widgets.choice import Choice
 from app.tui.widgets.graph_panel import GraphPanel
 from app.tui.widgets.graph_source import GraphSource
-from app.tui.widgets.graph_suggester import complete_path
 from tui.pilots import LARGE, SMALL, drive, text_of, until
 
 SIZES = pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "160x50"])
@@ -115,7 +120,7 @@ def test_what_is_typed_replaces_the_example_and_is_looked_at():
     assert fill(SMALL, steps).command.graph == "petersen"
 
 
-def test_every_field_comes_out_in_the_command_and_comes_back(tmp_path):
+def test_every_field_comes_out_in_the_command_and_all_but_the_folder_come_back(tmp_path):
     typed = {
         "#min-length": "4", "#max-length": "12", "#limit": "1000", "#threads": "2", "#memory": "1.5GiB",
         "#directory": str(tmp_path / "mine"),
@@ -137,14 +142,16 @@ def test_every_field_comes_out_in_the_command_and_comes_back(tmp_path):
     assert (command.output, command.output_format, command.checkpoint) == (directory, "parts", directory)
     settings, _ = load_settings()
     assert settings.last == LastChoices(
-        "spec", "grid:7x10", "cpu", True, "4", "12", "1000", "1.5GiB", "2", directory
+        "spec", "grid:7x10", "cpu", True, "4", "12", "1000", "1.5GiB", "2", ""
     )  # fmt: skip
 
     async def look(pilot):
-        assert {name: pilot.app.screen.query_one(name, Input).value for name in typed} == typed
+        found = {name: pilot.app.screen.query_one(name, Input).value for name in typed}
+        assert found == typed | {"#directory": ""}
         assert pilot.app.screen.query_one("#what", Choice).chosen == "list"
 
-    fill(LARGE, look, settings)
+    # Also one that was kept by an older version is gone.
+    fill(LARGE, look, replace(settings, last=replace(settings.last, directory=directory)))
 
 
 def test_a_run_on_the_reference_has_no_folder_and_says_so(tmp_path):
@@ -187,6 +194,7 @@ def test_mistakes_are_said_beside_the_field_in_the_words_of_the_command_line(tmp
             ("limit", "0", "! 0 is not above 0"),
             ("memory", "much", "! 'much' is not a size: bytes, or 256M, 1.5GiB"),
             ("directory", str(tmp_path / "full"), "is not empty: a run directory begins as a new or an empty folder"),
+            ("directory", "/proc/x", "! /proc cannot be written to: name a folder elsewhere"),
         ]:
             await put(pilot, f"#{name}", text)
             assert beside(app, name.replace("-", "_")).endswith(fault)
@@ -202,6 +210,66 @@ def test_mistakes_are_said_beside_the_field_in_the_words_of_the_command_line(tmp
         assert beside(app, "max_length") == "! 8 is below the shortest, 9"
 
     assert fill(SMALL, steps).command is None
+
+
+def test_where_a_run_folder_will_be_is_said(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "home" / "runs").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+
+    async def steps(pilot):
+        kept_in = pilot.app.settings.runs_folder
+        for typed, place in (
+            ("mine", tmp_path),
+            ("new/mine", tmp_path / "new"),
+            ("~/runs/mine", "~/runs"),
+            ("", kept_in),
+        ):
+            await put(pilot, "#directory", typed)
+            assert beside(pilot.app, "directory") == f"in {place}"
+
+    fill(SMALL, steps)
+
+
+def test_the_folder_of_the_run_that_is_shown_is_not_offered_again(tmp_path):
+    with created(tmp_path / "mine", RunCommand("petersen", 1.0), load_graph("petersen")) as directory:
+        directory.checkpoint.write_bytes(b"")
+
+    async def steps(pilot):
+        app, folder = pilot.app, pilot.app.screen.query_one("#directory", Input)
+        for name, left in (("other", str(tmp_path / "other")), ("mine", "")):
+            folder.value = str(tmp_path / name)
+            app.session = RunSession(FollowFeed(tmp_path / "mine"))
+            await pilot.press("f1")
+            await until(pilot, lambda: app.current_mode == "help")
+            await pilot.press("f1")
+            await until(pilot, lambda left=left: app.current_mode == "new" and folder.value == left)
+
+    fill(SMALL, steps)
+
+
+def test_an_answer_is_shown_no_longer_than_its_question(monkeypatch):
+    asked, may_answer = threading.Event(), threading.Event()
+
+    def slow_check(source, *, simplify):
+        if source == "petersen":
+            asked.set()
+            may_answer.wait(PATIENCE)
+        return check_graph(source, simplify=simplify)
+
+    async def steps(pilot):
+        await put(pilot, "#graph", "grod:3x3")
+        row = pilot.app.screen.query_one("#row-graph")
+        assert row.has_class("-wrong")
+        pilot.app.screen.query_one("#graph", Input).value = "petersen"
+        await until(pilot, asked.is_set)
+        assert said(pilot.app, "#answer") == ""
+        assert not row.has_class("-wrong")
+        may_answer.set()
+        await until(pilot, lambda: "10 vertices, 15 edges" in said(pilot.app, "#answer"))
+
+    monkeypatch.setattr("app.tui.widgets.graph_source.check_graph", slow_check)
+    fill(SMALL, steps)
 
 
 def test_what_this_machine_has_is_shown_and_what_it_has_not_cannot_be_chosen(probed):
@@ -308,14 +376,6 @@ def test_what_is_typed_is_completed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "graphs").mkdir()
     (tmp_path / "graphs" / "roads.txt").write_text("1 2\n")
-    assert complete_path("gr") == "graphs/"
-    assert complete_path("graphs/r") == "graphs/roads.txt"
-    assert complete_path("graphs/roads.txt") is None
-    assert complete_path("nowhere/r") is None
-    for suffix in ("clu", "net"):
-        (tmp_path / "graphs" / f"web.{suffix}").write_text("")
-    assert complete_path("graphs/w") == "graphs/web.net"
-    assert complete_path("graphs/w", types_first=True) == "graphs/web.clu"
 
     async def steps(pilot):
         graph = pilot.app.screen.query_one("#graph", Input)
@@ -338,21 +398,3 @@ def test_ascii_alone():
         assert form.isascii()
 
     fill(SMALL, steps, ascii_only=True)
-
-
-def test_a_run_folder_elsewhere_is_among_the_runs(tmp_path):
-    runs, elsewhere = tmp_path / "runs", tmp_path / "elsewhere"
-    adopt(runs, elsewhere)
-    assert list_runs(runs) == []
-    with created(elsewhere, RunCommand("petersen", 1.0), load_graph("petersen")) as directory:
-        directory.checkpoint.write_bytes(b"")
-    assert [run.path.resolve() for run in list_runs(runs)] == [elsewhere]
-    adopt(runs, runs / "inside")
-    assert len(os.listdir(runs)) == 1
-
-
-def test_names_of_run_folders_are_plain_and_new(tmp_path):
-    first = run_folder(tmp_path, "gnp:60,0.1,1")
-    assert first.name.startswith("gnp-60-0.1-1-20")
-    first.mkdir()
-    assert run_folder(tmp_path, "gnp:60,0.1,1") != first

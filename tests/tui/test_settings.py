@@ -1,9 +1,10 @@
-"""The settings file: written whole, read with care, never overwritten when it cannot be read."""
+"""The settings file: written whole, read with care, never robbed of what somebody else has written into it."""
 
 from __future__ import annotations
 
 import os
 import stat
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +21,11 @@ from app.tui.settings import (
 )
 from kernels_ti.errors import EngineError
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 
 def written(text):
     path = settings_path()
@@ -33,6 +39,7 @@ def test_what_is_saved_is_loaded():
     last = LastChoices(source="file", graph='C:\\a "b"\n', arch="cpu", collect=True, min_length="4", memory="1 GiB")
     settings = Settings("nord", True, {"run.pause": "p"}, ("grid:6x10", "é.net"), last, Path("/elsewhere/runs"))
     for wanted in (settings, Settings()):
+        settings_path().unlink(missing_ok=True)
         save_settings(wanted)
         assert load_settings() == (wanted, [])
         assert [path.name for path in settings_path().parent.iterdir()] == ["settings.toml"]
@@ -73,6 +80,36 @@ def test_wrong_values_are_reported_one_by_one():
     assert [warning.removeprefix(f"{path}: ").partition(" is passed")[0] for warning in sorted(warnings)] == sorted(
         faults
     )
+
+
+def test_what_the_dashboard_does_not_set_itself_stays_as_it_is_in_the_file():
+    path = written('recent = ["a"]\n[keys]\n"run.stop" = "x"\n[last]\narch = "cpu"\n')
+    settings, _ = load_settings()
+    # An editor changes the file while the dashboard is open.
+    path.write_text(
+        'ascii = "yes"\nfuture = true\nruns_folder = "~/runs"\nrecent = ["a"]\n'
+        '[keys]\n"run.pause" = "p"\n"run.stop" = 5\n[last]\ncollect = 1\nlater = "x"\n'
+    )
+    last = replace(settings.last, graph="b", arch="auto")
+    save_settings(replace(settings, theme="nord", last=last).with_recent("b"))
+    assert tomllib.loads(path.read_text()) == {
+        "ascii": "yes",
+        "future": True,
+        "runs_folder": "~/runs",
+        "recent": ["b", "a"],
+        "keys": {"run.pause": "p", "run.stop": 5},
+        "last": {"collect": 1, "later": "x", "graph": "b"},
+        "theme": "nord",
+    }
+
+
+def test_what_is_passed_over_stays_until_there_is_something_else():
+    path = written('theme = 7\nrecent = ["a", 1]\nlast = "x"\n')
+    settings, _ = load_settings()
+    save_settings(settings)
+    assert tomllib.loads(path.read_text()) == {"theme": 7, "recent": ["a", 1], "last": "x"}
+    save_settings(replace(settings, theme="nord", last=LastChoices(graph="b")).with_recent("b"))
+    assert tomllib.loads(path.read_text()) == {"theme": "nord", "recent": ["b", "a"], "last": {"graph": "b"}}
 
 
 def test_a_failed_write_leaves_the_old_file(monkeypatch):

@@ -46,7 +46,7 @@ class ReplayFeed(Feed):
         try:
             timed_event(first)
         except EngineError as error:
-            raise EngineError(f"{self._path} is not a recording of events: line 1: {error}") from error
+            raise EngineError(f"{self._path}: line 1: {error}") from error
 
     def settle(self, state: RunState) -> RunState:
         """Say that the recording is at its end, where the run is not; a replay cannot be resumed."""

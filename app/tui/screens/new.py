@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, cast
@@ -68,7 +69,7 @@ class NewScreen(Screen[None]):
         return cast("ChordlessApp", self.app)
 
     def compose(self) -> ComposeResult:
-        """Put the form together, filled in as it was for the last run."""
+        """Put the form together, filled in as it was for the last run, but for its folder."""
         settings = self._dashboard.settings
         last = settings.last
         yield Static("New run", classes="title")
@@ -91,7 +92,7 @@ class NewScreen(Screen[None]):
                 yield FormRow(
                     "directory",
                     "Run folder",
-                    last.directory,
+                    "",
                     empty="a new one",
                     suggester=GraphSuggester(specs=False),
                 )
@@ -113,6 +114,10 @@ class NewScreen(Screen[None]):
         source.show_recent(self._dashboard.settings.recent)
         source.look_again()
         self.query_one(ArchField).look()
+        session, directory = self._dashboard.session, self.query_one("#row-directory", FormRow)
+        if session is not None and session.is_in(Path(expanded(directory.value))):
+            # A run folder is for one run.
+            directory.put("")
 
     def on_screen_suspend(self) -> None:
         """Leave the machine to what is shown now."""
@@ -175,7 +180,9 @@ class NewScreen(Screen[None]):
         faults = faults_of(choices)
         for name in _FIELDS:
             self.query_one(f"#row-{name}", FormRow).show_fault(faults.get(name))
-        kept_in = f"in {with_home(self._dashboard.settings.runs_folder)}"
+        typed = expanded(choices.directory)
+        place = Path(os.path.abspath(typed)).parent if typed else self._dashboard.settings.runs_folder
+        kept_in = f"in {with_home(place)}"
         self.query_one("#row-directory", FormRow).help = _NOT_KEPT if choices.arch == WITHOUT_FOLDER else kept_in
         if source.is_known and source.fault is not None:
             # The whole of it is beside the field.
@@ -205,7 +212,9 @@ class NewScreen(Screen[None]):
     def _begin(self) -> None:
         self._is_starting = True
         choices, question = self._choices(), self.query_one(GraphSource).question
-        self._dashboard.remember(replace(self._dashboard.settings, last=choices))
+        # In the same folder no other run can begin.
+        last = replace(choices, directory="")
+        self._dashboard.remember(replace(self._dashboard.settings, last=last))
         if question.reading == "overlap":
             self._begin_overlap(choices, question.types)
         else:

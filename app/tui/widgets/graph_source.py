@@ -177,6 +177,8 @@ class GraphSource(Vertical):
         note.update(_READING_HELP[question.reading])
         note.display = bool(_READING_HELP[question.reading])
         self.query_one("#row-types").display = question.reading == "overlap"
+        if question != self._answered:
+            self._show(None, None)
         self._answered = None
         if self._timer is not None:
             self._timer.stop()
@@ -212,12 +214,16 @@ class GraphSource(Vertical):
     def _take(self, question: GraphQuestion, facts: GraphFacts | None, fault: str | None) -> None:
         if question != self.question:
             return
-        self.facts, self.fault, self._answered = facts, fault, question
+        self._answered = question
+        self._show(facts, fault)
+        self.post_message(self.Checked())
+
+    def _show(self, facts: GraphFacts | None, fault: str | None) -> None:
+        self.facts, self.fault = facts, fault
         answer = self.query_one("#answer", Static)
         answer.set_class(fault is not None, "-wrong")
-        answer.update(f"! {fault}" if fault is not None else str(facts))
+        answer.update(f"! {fault}" if fault is not None else str(facts or ""))
         self.query_one("#row-graph", FormRow).set_class(fault is not None, "-wrong")
-        self.post_message(self.Checked())
 
 
 def _said_here(message: str, source: str) -> str:

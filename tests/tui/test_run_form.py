@@ -1,0 +1,57 @@
+"""The form for a new run without its looks: how paths go on, where its folder may be, and what it is called."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from app.formats import load_graph
+from app.history import list_runs
+from app.orders import RunCommand
+from app.run_directory import created
+from app.tui.run_form import adopt, faults_of, run_folder
+from app.tui.settings import LastChoices
+from app.tui.widgets.graph_suggester import complete_path
+
+
+def test_a_folder_without_a_place_to_write_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "empty").mkdir()
+    forbidden = {tmp_path, tmp_path / "empty"}
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) not in forbidden)
+    for name, place in (("empty", tmp_path / "empty"), ("new/mine", tmp_path), ("empty/mine", tmp_path / "empty")):
+        faults = faults_of(LastChoices(directory=str(tmp_path / name)))
+        assert faults == {"directory": f"{place} cannot be written to: name a folder elsewhere"}
+    forbidden.clear()
+    assert faults_of(LastChoices(directory=str(tmp_path / "new" / "mine"))) == {}
+
+
+def test_a_run_folder_elsewhere_is_among_the_runs(tmp_path):
+    runs, elsewhere = tmp_path / "runs", tmp_path / "elsewhere"
+    adopt(runs, elsewhere)
+    assert list_runs(runs) == []
+    with created(elsewhere, RunCommand("petersen", 1.0), load_graph("petersen")) as directory:
+        directory.checkpoint.write_bytes(b"")
+    assert [run.path.resolve() for run in list_runs(runs)] == [elsewhere]
+    adopt(runs, runs / "inside")
+    assert len(os.listdir(runs)) == 1
+
+
+def test_names_of_run_folders_are_plain_and_new(tmp_path):
+    first = run_folder(tmp_path, "gnp:60,0.1,1")
+    assert first.name.startswith("gnp-60-0.1-1-20")
+    first.mkdir()
+    assert run_folder(tmp_path, "gnp:60,0.1,1") != first
+
+
+def test_paths_are_completed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "graphs").mkdir()
+    (tmp_path / "graphs" / "roads.txt").write_text("1 2\n")
+    assert complete_path("gr") == "graphs/"
+    assert complete_path("graphs/r") == "graphs/roads.txt"
+    assert complete_path("graphs/roads.txt") is None
+    assert complete_path("nowhere/r") is None
+    for suffix in ("clu", "net"):
+        (tmp_path / "graphs" / f"web.{suffix}").write_text("")
+    assert complete_path("graphs/w") == "graphs/web.net"
+    assert complete_path("graphs/w", types_first=True) == "graphs/web.clu"
