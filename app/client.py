@@ -37,7 +37,7 @@ from kernels_ti.errors import EngineError
 _BOOT = "import sys; sys.path[:] = sys.argv[3:]; from app.worker import main; main(int(sys.argv[1]), int(sys.argv[2]))"
 _ENVIRONMENT = {"TI_SKIP_VERSION_CHECK": "ON", "ENABLE_TAICHI_HEADER_PRINT": "0"}
 # Signals that a terminal or a job manager sends to the whole process group; the engine leaves them to its client.
-_PARENT_SIGNALS = {signal.SIGINT, signal.SIGTERM}
+_PARENT_SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 _LAST_WORDS_LINES = 200
 _SECONDS_TO_EXIT = 10.0
 _NICENESS = 10

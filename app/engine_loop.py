@@ -98,6 +98,8 @@ class Keeper:
         self, run: Run, output: CycleOutput | None, unwritten: list[Cycles | Rows], *, finished: bool
     ) -> Checkpointed:
         """Write a checkpoint; the run must stand between two slices."""
+        if not self.directory.path.is_dir():
+            raise EngineError(f"cannot write {self.directory.path}: no such folder")
         checkpoint = Checkpoint(
             graph_hash=self.graph_hash,
             options=self.options,

@@ -1,7 +1,7 @@
 """The engine process: reads the graph, opens the device, searches, writes the cycles, reports.
 
 It is started by `app.client`, obeys the commands of one pipe and reports on another; see `app.protocol`. It never
-looks at the terminal's signals: its client decides.
+looks at the terminal's signals: its client decides, and where it dies of one, the pipes close.
 """
 
 from __future__ import annotations
@@ -281,6 +281,9 @@ def probe(command: ProbeCommand, channel: Channel) -> None:
 
 
 def _failure(error: Exception) -> Failed:
+    if isinstance(error, OSError) and isinstance(error.__context__, ChordlessError):
+        # The taking away of a folder that is gone has failed too; what went wrong is what came first.
+        error = error.__context__
     if isinstance(error, ChordlessError):
         return Failed(type(error).__name__, str(error), error.exit_code)
     if isinstance(error, MemoryError):
@@ -297,9 +300,10 @@ def main(commands: int, events: int) -> None:
     commands, events : int
         Descriptors of the pipes from and to the client.
     """
-    for number in (signal.SIGINT, signal.SIGTERM):
+    left_to_client = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    for number in left_to_client:
         signal.signal(number, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, left_to_client)
     # Taichi and drivers print to descriptor 1, and standard output carries data only.
     standard_output = os.dup(1)
     os.dup2(2, 1)

@@ -59,6 +59,16 @@ def test_a_signal_leaves_a_checkpoint_and_says_where(tmp_path, number, exit_code
     assert resumed["by_length"] == expected["by_length"]
 
 
+def test_a_hang_up_leaves_no_engine(tmp_path):
+    with running("count", LONG, tmp_path=tmp_path) as (process, pid):
+        os.killpg(process.pid, signal.SIGHUP)
+        process.communicate(timeout=PATIENCE)
+        deadline = time.monotonic() + PATIENCE
+        while Path(f"/proc/{pid}/stat").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not Path(f"/proc/{pid}/stat").exists()
+
+
 def test_an_interrupt_before_the_search_ends_everything_at_once():
     process = subprocess.Popen(
         command("count", "-"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -97,10 +97,29 @@ def test_events_of_later_programs():
         event_from_json(json.dumps(newer))
 
 
-@pytest.mark.parametrize("line", ["", "[]", "{", '{"event": "dance"}', '{"event": "failed"}', b"\xff"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "", "[]", "{", "[" * 100_000, '{"event": "dance"}', '{"event": ["log"]}', '{"event": "failed"}', b"\xff",
+        '{"event": "log", "text": 5}', '{"event": "log", "text": null}',
+    ],
+)  # fmt: skip
 def test_what_is_no_event_is_an_error(line):
     with pytest.raises(EngineError):
         event_from_json(line)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"cycles_by_length": {"x": 1}}, {"cycles_by_length": {"3": "x"}}, {"frontier_by_length": [1]},
+        {"share": "half"}, {"cycles": None}, {"cycles_low": "few"}, {"seconds": []},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_an_event_with_a_wrong_value_is_an_error(wrong):
+    with pytest.raises(EngineError, match=r"^the message 'progress' is .*wrong: ."):
+        event_from_json(json.dumps({**json.loads(event_to_json(EVENTS[1])), **wrong}))
 
 
 def test_a_run_from_start_to_end():
@@ -175,6 +194,19 @@ def test_a_paused_engine_answers_and_is_silent_otherwise(tmp_path, monkeypatch):
     assert finished.complete
     with Engine(replace(command, checkpoint=None)) as engine:
         assert wait_for(engine, Finished).cycles_by_length == finished.cycles_by_length
+
+
+@pytest.mark.parametrize("output", [None, "run"])
+def test_a_run_whose_folder_is_gone_fails_with_a_sentence(tmp_path, monkeypatch, output):
+    monkeypatch.setattr("app.client._BOOT", slow_boot())
+    run = tmp_path / "run"
+    more = {} if output is None else {"output": str(run), "output_format": "parts"}
+    with Engine(RunCommand("grid:6x9", time.time(), arch="cpu", threads=1, checkpoint=str(run), **more)) as engine:
+        wait_for(engine, Progress)
+        run.rename(tmp_path / "moved")
+        engine.checkpoint()
+        failed = wait_for(engine, Failed)
+    assert (failed.kind, failed.message) == ("EngineError", f"cannot write {run}: no such folder")
 
 
 def test_a_pause_does_not_count_for_the_timeout():
@@ -257,11 +289,12 @@ def test_the_last_words_of_a_child_are_kept(monkeypatch):
 
 def test_terminal_signals_are_left_to_the_parent():
     with Engine(run_of(LONG)) as engine:
-        os.kill(engine.pid, signal.SIGINT)
-        os.kill(engine.pid, signal.SIGTERM)
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        for number in numbers:
+            os.kill(engine.pid, number)
         pid = wait_for(engine, Started).pid
-        os.kill(pid, signal.SIGINT)
-        os.kill(pid, signal.SIGTERM)
+        for number in numbers:
+            os.kill(pid, number)
         wait_for(engine, Progress)
         assert not is_gone(pid)
 
@@ -300,7 +333,7 @@ def test_a_bad_graph_and_a_missing_arch_keep_their_classes():
 
 
 def test_a_bug_in_the_engine_is_told_with_its_traceback():
-    command = RunCommand("cycle:5", time.time(), arch="cpu", threads="two")
+    command = RunCommand("cycle:5", "now", arch="cpu")
     (failed,) = (event for event in events_of(command) if isinstance(event, Failed))
     assert (failed.kind, failed.exit_code) == ("TypeError", 1)
     assert failed.message.startswith("internal error: TypeError")

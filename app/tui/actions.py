@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -54,6 +55,12 @@ class Action:
         return Binding(self.keys, self.name, self.title, show=self.in_footer, id=self.id, tooltip=self.help)
 
 
+# Where a shell can put a program aside.
+_SUSPEND: tuple[Action, ...] = (
+    (Action("suspend_process", EVERYWHERE, "ctrl+z", "Suspend", "Put the dashboard aside; `fg` in the shell goes on."),)
+    if hasattr(signal, "SIGTSTP")
+    else ()
+)
 ACTIONS = (
     Action("show_new", EVERYWHERE, "f2", "New", "Choose a graph and begin a run.", in_footer=True),
     Action("show_run", EVERYWHERE, "f3", "Run", "Watch the run.", in_footer=True),
@@ -65,6 +72,7 @@ ACTIONS = (
     Action("show_help", EVERYWHERE, "f1,question_mark", "Help", "Show every key.", in_footer=True),
     Action("command_palette", EVERYWHERE, "ctrl+p", "Palette", "Find any action by its name."),
     Action("quit", EVERYWHERE, "ctrl+q", "Quit", "Leave; a run that goes on can be kept running."),
+    *_SUSPEND,
     Action("start", "new", "ctrl+r", "Start", "Begin the run.", in_footer=True),
     Action("pause", "run", "space", "Pause", "Halt the search after this slice, or let it go on.", in_footer=True),
     Action("stop", "run", "s", "Stop", "End the search; what was found is kept, with a checkpoint.", in_footer=True),

@@ -21,6 +21,7 @@ from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
 from textual.screen import Screen
 
+from app.mailbox import is_at_work
 from app.tui.actions import EVERYWHERE, bindings_of, usable_keys
 from app.tui.batch_session import BatchSession
 from app.tui.feeds import EngineFeed, Feed, FollowFeed, ReplayFeed
@@ -214,6 +215,11 @@ class ChordlessApp(App[str]):
             self.notify("A run is still at work here: stop it first.", severity="warning")
             self._bring_back()
             return
+        directory = message.command.checkpoint
+        if message.command.resume and directory is not None and is_at_work(directory):
+            # Somebody else has been quicker.
+            self.on_open_run(OpenRun(Path(directory)))
+            return
         try:
             feed = EngineFeed(message.command)
         except ChordlessError as error:
@@ -371,7 +377,10 @@ class ChordlessApp(App[str]):
 
     def _leave_at_once(self, number: int) -> None:
         """On a signal: nobody can be asked, so what was found is kept in a checkpoint."""
-        self.exit(return_code=128 + number)
+        own = self._engine_session()
+        # A terminal that has hung up cannot be told anything.
+        words = own.way_on() if own is not None and sys.__stderr__ is not None and sys.__stderr__.isatty() else None
+        self.exit(words, return_code=128 + number)
 
     def _fatal_error(self) -> None:
         """Show the end of the traceback alone, where nobody debugs."""

@@ -56,6 +56,8 @@ class TileWords:
         Lines below it.
     short : str
         All of it for a narrow screen, in one line.
+    shorter : tuple of str
+        What is shown instead where there is no room for that: the first that fits, for a number that is cut misleads.
     share : float or None
         A bar is to show this.
     rates : tuple of float
@@ -65,6 +67,7 @@ class TileWords:
     value: str
     notes: tuple[str, ...] = ()
     short: str = ""
+    shorter: tuple[str, ...] = ()
     share: float | None = None
     rates: tuple[float, ...] = ()
 
@@ -103,7 +106,7 @@ def trouble_words(state: RunState, resume_key: str, new_key: str) -> str:
     what = what[:1].upper() + what[1:]
     if state.can_resume:
         return f"{what} Press {resume_key} to resume{_from_checkpoint(state)}."
-    if state.phase == "finished":
+    if state.phase == "finished" or state.reason == "complete":
         return what
     return f"{what} There is no checkpoint to resume from; {new_key} begins another run."
 
@@ -210,20 +213,23 @@ def checkpoint_tile(state: RunState) -> TileWords:
 
 def estimate_tile(state: RunState) -> TileWords:
     """Return how many cycles there may be in all, and how many were listed: for a narrow screen only."""
-    listed = [f"{state.listed:,} listed"] if state.options.get("output") is not None else []
-    estimate = "; ".join([*_estimate(state), *listed])
-    return TileWords(estimate, (), estimate)
+    listed = (f"{state.listed:,} listed",) if state.options.get("output") is not None else ()
+    words = "; ".join((*listed, *_estimate(state)))
+    shorter = "; ".join((*listed, *_estimate(state, with_spread=False)))
+    return TileWords(words, (), words, (shorter, *listed))
 
 
-def _estimate(state: RunState) -> tuple[str, ...]:
+def _estimate(state: RunState, *, with_spread: bool = True) -> tuple[str, ...]:
     low, high = state.cycles_low, state.cycles_high
     if state.cycles_estimate is None or state.reason == "complete":
         return ()
     if state.cycles_estimate < state.cycles:
         # What has been found gives the lie to it.
         return ()
-    spread = "" if low is None or high is None else f" [{round_number(low)}, {round_number(high)}]"
-    return (f"of about {round_number(state.cycles_estimate)}{spread}",)
+    about = f"of about {round_number(state.cycles_estimate)}"
+    if not with_spread or low is None or high is None:
+        return (about,)
+    return (f"{about} [{round_number(low)}, {round_number(high)}]",)
 
 
 def _speed(state: RunState, rates: tuple[float, ...], total: int) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from app.orders import RunCommand
+from app.run_directory import RunDirectory, resume_line
 from app.tui.feeds import Batch, Feed
 from app.tui.run_state import RunState
 
@@ -100,7 +102,20 @@ class RunSession:
         self.feed.close()
         self.feed.join(_SECONDS_TO_END)
 
+    def way_on(self) -> str:
+        """Return how to go on with a run that can be gone on with once it has stopped, or nothing."""
+        if self.directory is None or self.state.reason == "complete" or not self._has_checkpoint():
+            return ""
+        return f"the run is stopped; to go on: {resume_line(self.directory)}"
+
     def _take(self, batch: Batch) -> None:
         self._told = self._told.after(batch)
-        self.state = self.feed.settle(self._told)
+        state = self.feed.settle(self._told)
+        if state.can_resume and not self._has_checkpoint():
+            state = replace(state, can_resume=False)
+        self.state = state
         self._changed()
+
+    def _has_checkpoint(self) -> bool:
+        """Look for it: the folder of a run may have been moved or taken away."""
+        return self.directory is not None and RunDirectory(self.directory).checkpoint.exists()

@@ -16,7 +16,7 @@ from textual.widgets import Button, Input
 
 from app.client import Engine
 from app.cycle_index import CycleFilter
-from app.events import Finished
+from app.events import Finished, Started
 from app.formats import load_graph
 from app.history import summarize
 from app.orders import RunCommand
@@ -166,6 +166,20 @@ def test_keys_are_remapped_and_what_is_wrong_is_said():
         assert app.current_mode == "runs"
 
     drive(ChordlessApp(settings, warnings=["settings.toml: broken"]), SMALL, steps)
+
+
+def test_it_is_put_aside(monkeypatch):
+    sent = []
+
+    async def steps(pilot):
+        monkeypatch.setattr(type(pilot.app._driver), "can_suspend", True)
+        monkeypatch.setattr("textual.app.os.kill", lambda *order: sent.append(order))
+        await pilot.press("ctrl+z")
+        await until(pilot, lambda: sent)
+        monkeypatch.undo()
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
+    assert sent == [(os.getpid(), signal.SIGTSTP)]
 
 
 def test_a_theme_is_kept_and_taken_up():
@@ -324,6 +338,26 @@ def test_one_engine_at_a_time_and_it_goes_on_behind_another_run(tmp_path, slow, 
         app.post_message(OpenRun(tmp_path / "nothing"))
         await pilot.pause()
         assert any("there is no run" in notification.message for notification in app._notifications)
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
+
+
+def test_a_run_that_somebody_else_goes_on_with_is_followed(tmp_path, slow):
+    run = tmp_path / "run"
+
+    async def steps(pilot):
+        app = pilot.app
+        await begin(pilot, run)
+        await pilot.press("s")
+        await until(pilot, lambda: app.run_state.can_resume)
+        with Engine(command(run, resume=True)) as other:
+            while not isinstance(other.poll(60), Started):
+                pass
+            own = app.session
+            await pilot.press("r")
+            await until(pilot, lambda: app.session is not own and app.run_state.phase == "running")
+            assert app.session.can_control
+            assert not app.session.owns_engine
 
     drive(ChordlessApp(Settings()), SMALL, steps)
 

@@ -247,6 +247,48 @@ def test_a_recording_is_followed_line_by_line(tmp_path):
         assert other.session.state.phase != "failed"
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "nonsense",
+        '{"event": "log", "text": 1, "time": 1.0}',
+        '{"event": "progress", "time": 1.0, "seconds": 1, "paths": 1, "cycles": null, "frontier": 1, "share": "half",'
+        ' "frontier_by_length": {}, "cycles_by_length": {"x": 1}, "device_bytes": 0}',
+    ],
+)
+def test_a_damaged_recording_says_where(tmp_path, wrong):
+    run = tmp_path / "run"
+    make_run(run, load_graph("cycle:5").graph)
+    good = event_to_json(Log("a"), time=1.0)
+    (run / "events.jsonl").write_text(f"{good}\n{good}\n{wrong}\n{good}\n")
+    with Watched(FollowFeed(run)) as other:
+        other.wait_for(lambda: other.session.state.phase == "failed")
+    words = f"the recording cannot be read from line 3 of {run / 'events.jsonl'} on: "
+    assert other.session.state.error.startswith(words)
+
+
+def test_whatever_goes_wrong_in_a_feed_is_told(tmp_path, monkeypatch):
+    run = tmp_path / "run"
+    make_run(run, load_graph("cycle:5").graph)
+    monkeypatch.setattr(FollowFeed, "_read", lambda self: 1 / 0)
+    with Watched(FollowFeed(run)) as other:
+        other.wait_for_event(Failed)
+    assert other.session.state.error == "internal error: ZeroDivisionError: division by zero"
+    assert "Traceback" in other.events[-1].traceback
+
+
+@pytest.mark.usefixtures("slow")
+def test_a_run_whose_folder_is_gone_cannot_be_resumed(tmp_path):
+    run = tmp_path / "run"
+    with Watched(EngineFeed(command(run))) as own:
+        own.wait_for_event(Progress)
+        run.rename(tmp_path / "moved")
+        own.session.checkpoint()
+        own.wait_for(lambda: own.session.state.phase == "failed")
+    assert own.session.state.error == f"cannot write {run}: no such folder"
+    assert not own.session.state.can_resume
+
+
 def test_no_run_is_refused(tmp_path):
     with pytest.raises(CheckpointError, match="there is no run"):
         FollowFeed(tmp_path)

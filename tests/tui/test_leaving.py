@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import pty
 import signal
+import sys
 import time
 
 import pytest
 from patience import PATIENCE
-from program import events_in
+from program import ROOT, events_in, slow_boot
 
 from app.client import Engine
 from app.events import Finished, Progress
@@ -90,6 +93,53 @@ def test_what_ends_without_a_question_keeps_what_was_found(tmp_path, slow):
     drive(app, SMALL, steps)
     assert app.return_code == 128 + signal.SIGTERM
     assert b'"reason": "interrupted"' in RunDirectory(tmp_path / "run").events.read_bytes()
+
+
+# A dashboard that begins a run by itself.
+BEGINS = f"""
+import sys, time, app.client
+from app.commands.tui import show
+from app.tui.app import ChordlessApp
+from app.tui.messages import StartRun
+from app.tui.settings import Settings
+from tui.slow_runs import command
+app.client._BOOT = {slow_boot()!r}
+mount = ChordlessApp.on_mount
+def on_mount(self):
+    mount(self)
+    self.post_message(StartRun(command(sys.argv[1])))
+ChordlessApp.on_mount = on_mount
+sys.exit(show(ChordlessApp(Settings())))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+def test_a_signal_to_all_leaves_a_checkpoint_and_says_so(tmp_path, number):
+    """The terminal is closed, which sends SIGHUP, or stays."""
+    run, said = tmp_path / "run", b""
+    paths = os.pathsep.join((str(ROOT), str(ROOT / "tests")))
+    environment = {**os.environ, "PYTHONPATH": paths, "TERM": "xterm", "COLUMNS": "80", "LINES": "24"}
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(sys.executable, [sys.executable, "-c", BEGINS, str(run)], environment)
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while not (run / "events.jsonl").exists() or b'"progress"' not in (run / "events.jsonl").read_bytes():
+            assert time.monotonic() < deadline, said
+            said += os.read(terminal, 1 << 16)
+        if number == signal.SIGHUP:
+            os.close(terminal)
+        else:
+            os.killpg(pid, number)
+            with contextlib.suppress(OSError):
+                while more := os.read(terminal, 1 << 16):
+                    said += more
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 128 + number
+    except BaseException:
+        os.kill(pid, signal.SIGKILL)
+        raise
+    assert b'"reason": "interrupted"' in RunDirectory(run).events.read_bytes()
+    assert (f"the run is stopped; to go on: chordless resume {run}".encode() in said) == (number == signal.SIGTERM)
 
 
 def test_a_followed_run_is_left_alone(tmp_path, slow):

@@ -157,6 +157,29 @@ def test_what_a_run_shows(size, ascii_only):
     play(app, size, steps)
 
 
+def test_no_number_is_cut():
+    many = replace(RUNNING, cycles_estimate=3.4e13, cycles_low=1.1e13, cycles_high=1.3e15)
+    listing = {**RUNNING.options, "output": "x"}
+    app = Stage()
+
+    async def steps(pilot):
+        tile = app.screen.query_one("#tile-estimate", Tile)
+        for state, words in (
+            (many, "of about 3.4e13"),
+            (replace(many, cycles_high=None), "of about 3.4e13"),
+            (replace(many, options=listing, listed=1234), "1,234 listed; of about 3.4e13"),
+            (replace(many, options=listing, listed=12_345_678_901), "12,345,678,901 listed"),
+        ):
+            app.tell(state)
+            await until(lambda words=words: tile._shown is not None and tile._shown.plain == words)
+            await until(lambda words=words: f"{words} " in text_of(app))
+        await pilot.resize_terminal(110, 24)
+        app.tell(many)
+        await until(lambda: "of about 3.4e13 [1.1e13, 1.3e15]" in text_of(app))
+
+    play(app, SMALL, steps)
+
+
 def test_orders_reach_the_run():
     app = Stage(RUNNING, Session(Path("/runs/a")))
 
@@ -222,8 +245,15 @@ def test_the_footer_has_what_can_be_done():
         app.session = Session()
         app.tell(RUNNING)
         await footer_is("space", "Pause", "s", "Stop", "f", "Freeze")
+        app.tell(PAUSED)
+        await footer_is("space", "Go", "on", "s", "Stop", "f", "Freeze")
+        app.tell(RUNNING)
+        await footer_is("space", "Pause", "s", "Stop", "f", "Freeze")
+        await pilot.press("f")
         app.session.can_control = app.session.is_at_work = False
         app.tell(STOPPED)
+        await footer_is("r", "Resume", "f", "Freeze", "l", "Log/linear")
+        await pilot.press("f")
         await footer_is("r", "Resume", "l", "Log/linear")
         app.tell(COMPLETE)
         await footer_is("l", "Log/linear")
@@ -278,8 +308,14 @@ def test_a_frozen_view_holds_still_while_the_run_goes_on():
     async def steps(pilot):
         await pilot.press("f")
         await until(lambda: "VIEW FROZEN, f lets it go" in text_of(app))
+        # How it stands is no part of the picture.
+        app.tell(FAILED)
+        await until(lambda: "✘ failed" in text_of(app))
+        assert "SIGKILL" in text_of(app)
+        assert "VIEW FROZEN, f lets it go" in text_of(app)
         app.tell(COMPLETE)
-        await pilot.pause(0.3)
+        await until(lambda: "✔ complete" in text_of(app))
+        assert "SIGKILL" not in text_of(app)
         assert f"{RUNNING.cycles:,}" in text_of(app)
         assert "668,179,142" not in text_of(app)
         await pilot.press("f")

@@ -36,7 +36,9 @@ def test_an_estimate_is_shown_with_its_spread_until_it_is_refuted():
     for other in (replace(some, cycles=10**8), replace(some, phase="finished", reason="complete"), RUNNING):
         assert not any("about" in note for note in run_words.cycles_tile(other).notes)
     listing = replace(some, options={"output": "x"}, listed=1234)
-    assert run_words.estimate_tile(listing).short == "of about 7.2e7 [6.9e7, 7.7e7]; 1,234 listed"
+    tile = run_words.estimate_tile(listing)
+    assert tile.short == "1,234 listed; of about 7.2e7 [6.9e7, 7.7e7]"
+    assert tile.shorter == ("1,234 listed; of about 7.2e7", "1,234 listed")
 
 
 def test_memory_is_held_against_the_budget_of_the_device_that_has_it():
@@ -86,6 +88,12 @@ def test_every_ending_has_words_and_a_glyph_of_its_own():
     assert [bool(run_words.trouble_words(state, "r", "f2")) for state in states] == [False] * 3 + [True] * 2 + [
         False, True, True, True,
     ]  # fmt: skip
+
+
+def test_a_complete_run_is_not_gone_on_with():
+    damaged = RunState(phase="failed", reason="complete", error="the recording cannot be read from line 9 of x on: y")
+    words = "The recording cannot be read from line 9 of x on: y."
+    assert run_words.trouble_words(damaged, "r", "f2") == words
 
 
 def test_searches_of_equal_graphs_are_told_apart():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
@@ -96,6 +97,10 @@ class Feed(ABC):
             self._feed()
         except (ChordlessError, OSError) as error:
             self._add(time.time(), Failed(type(error).__name__, str(error), EngineError.exit_code))
+        except Exception as error:
+            # Nobody else hears of it: the run would seem to go on for ever.
+            message = f"internal error: {type(error).__name__}: {error}"
+            self._add(time.time(), Failed(type(error).__name__, message, EngineError.exit_code, traceback.format_exc()))
         self.at_work = False
         self._flush()
 

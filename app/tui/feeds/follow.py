@@ -13,6 +13,7 @@ from app.recording import timed_event
 from app.run_directory import RunDirectory
 from app.tui.feeds.feed import SECONDS_BETWEEN_BATCHES, Feed
 from app.tui.run_state import RunState
+from kernels_ti.errors import EngineError
 
 _SECONDS_BETWEEN_LOOKS = 1.0
 # Between the release of the lock and the recording of the last event, a moment passes.
@@ -38,7 +39,7 @@ class FollowFeed(Feed):
         run_directory.command()
         self.directory = directory
         self._path = run_directory.events
-        self._read_to = 0
+        self._read_to = self._lines_read = 0
         self._looks_without_engine = 0
         self._is_lost = False
         self.at_work = mailbox.is_at_work(directory)
@@ -108,13 +109,19 @@ class FollowFeed(Feed):
             with open(self._path, "rb") as stream:
                 if stream.seek(0, os.SEEK_END) < self._read_to:
                     # Somebody has put another file in its place.
-                    self._read_to = before = 0
+                    self._read_to = self._lines_read = before = 0
                 stream.seek(self._read_to)
                 for line in stream:
                     if not line.endswith(b"\n") or self._closing.is_set():
                         break
                     self._read_to += len(line)
-                    self._add(*timed_event(line))
+                    self._lines_read += 1
+                    try:
+                        self._add(*timed_event(line))
+                    except EngineError as error:
+                        raise EngineError(
+                            f"the recording cannot be read from line {self._lines_read} of {self._path} on: {error}"
+                        ) from error
                     self._flush_if_due()
         except FileNotFoundError:
             return False

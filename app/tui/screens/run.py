@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from textual.app import ComposeResult
-from textual.binding import ActiveBinding
+from textual.binding import ActiveBinding, Binding
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
 from textual.events import ScreenResume
@@ -59,7 +59,7 @@ class RunScreen(Screen[None]):
         self._asked: tuple[str, RunState] | None = None
         self._drawn_at = 0.0
         self._waits = False
-        self._offered: frozenset[str] = frozenset()
+        self._offered: dict[str, str] = {}
 
     def compose(self) -> ComposeResult:
         """Put the screen together."""
@@ -99,19 +99,27 @@ class RunScreen(Screen[None]):
     def active_bindings(self) -> dict[str, ActiveBinding]:
         """The keys; of this screen's the footer has those with which something can be done, the others say why not."""
         return {
-            key: active._replace(binding=replace(active.binding, show=active.binding.action in self._offered))
-            if active.node is self
-            else active
+            key: active._replace(binding=self._as_offered(active.binding)) if active.node is self else active
             for key, active in super().active_bindings.items()
         }
 
-    def _offers(self) -> frozenset[str]:
+    def _as_offered(self, binding: Binding) -> Binding:
+        title = self._offered.get(binding.action)
+        return replace(binding, show=title is not None, description=title or binding.description)
+
+    def _offers(self) -> dict[str, str]:
+        """Return the actions with which something can be done; a title where that of the table does not fit."""
         session, state = self._app.session, self._newest
         if session is None or state is None:
-            return frozenset()
-        if session.is_at_work:
-            return frozenset({"pause", "stop", "freeze"} if session.can_control else {"freeze", "scale"})
-        return frozenset({"resume", "scale"} if state.can_resume else {"scale"})
+            return {}
+        if session.is_at_work and session.can_control:
+            return {"pause": "Go on" if state.phase == "paused" else "", "stop": "", "freeze": ""}
+        offers = {"scale": ""}
+        if session.is_at_work or self._frozen:
+            offers["freeze"] = ""
+        if state.can_resume:
+            offers["resume"] = ""
+        return offers
 
     def action_pause(self) -> None:
         """Halt the search, or let it go on."""
@@ -163,7 +171,7 @@ class RunScreen(Screen[None]):
                 self.post_message(StartRun(replace(command, program_start=time.time())))
 
     def action_freeze(self) -> None:
-        """Hold the picture still, or let it follow the run again."""
+        """Hold numbers, chart and log still, or let them follow the run again; how the run stands is always shown."""
         if self._newest is None:
             self._say_why_not(self._no_run())
             return
@@ -208,18 +216,19 @@ class RunScreen(Screen[None]):
         if self._offered != (offered := self._offers()):
             self._offered = offered
             self.refresh_bindings()
-        if not self._frozen or self._shown is None:
-            self._shown = self._newest
-        state = self._shown
-        self._reveal("#run-nothing", state is None)
-        self._reveal("#run-body", state is not None)
-        if state is None:
+        newest = self._newest
+        self._reveal("#run-nothing", newest is None)
+        self._reveal("#run-body", newest is not None)
+        if newest is None:
             self._write("#run-nothing-words", Content(self._no_run()), layout=True)
             return
-        self._write("#run-phase", self._phase_line(state))
-        trouble = run_words.trouble_words(state, key_of(self, "run.resume"), key_of(self, "everywhere.show_new"))
+        self._write("#run-phase", self._phase_line(newest))
+        trouble = run_words.trouble_words(newest, key_of(self, "run.resume"), key_of(self, "everywhere.show_new"))
         self._write("#run-trouble", Content(trouble), layout=True)
         self._reveal("#run-trouble", bool(trouble))
+        if not self._frozen or self._shown is None:
+            self._shown = newest
+        state = self._shown
         for name, (_, words, _) in _TILES.items():
             self.query_one(f"#tile-{name}", Tile).show(words(state))
         self.query_one(EvolutionChart).show(run_series(state.frontier_by_length, state.cycles_by_length))

@@ -106,8 +106,10 @@ class Tile(Container):
         words = self._words
         if words.share is not None:
             return Content.assemble(*self._bar(words.share, _SHORT_BAR), " ", words.short)
+        alternatives = (words.short, *words.shorter)
+        text = next((text for text in alternatives if len(text) <= self.content_size.width), alternatives[-1])
         # Blanks at the end, so that the sparkline behind it does not move with every digit.
-        return Content(words.short.ljust(-(-len(words.short) // 4) * 4) if self._has_rates else words.short)
+        return Content(text.ljust(-(-len(text) // 4) * 4) if self._has_rates else text)
 
     def _long(self) -> Content:
         words = self._words
