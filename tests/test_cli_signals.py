@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import pty
 import signal
 import subprocess
 import time
@@ -12,7 +13,18 @@ from pathlib import Path
 
 import pytest
 from patience import PATIENCE
-from program import COUNT_KEYS, ENVIRONMENT, LONG, chordless, command, count, running, slow_command, without_progress
+from program import (
+    COUNT_KEYS,
+    ENVIRONMENT,
+    LONG,
+    chordless,
+    command,
+    count,
+    events_in,
+    running,
+    slow_command,
+    without_progress,
+)
 
 from app.events import Started
 
@@ -98,6 +110,28 @@ def test_an_interrupted_listing_ends_with_a_whole_line(tmp_path):
     lines = path.read_text().split("\n")
     assert lines.pop() == ""
     assert f"{len(lines):,} cycles in" in errors
+
+
+def test_a_terminal_that_is_closed_leaves_a_checkpoint(tmp_path):
+    run = tmp_path / "run"
+    line = slow_command("count", "grid:6x9", "--arch", "cpu", "--checkpoint", run, "--json")
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(line[0], line, ENVIRONMENT)
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while not (run / "events.jsonl").exists() or '"progress"' not in (run / "events.jsonl").read_text():
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        os.close(terminal)
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 129
+    except BaseException:
+        os.kill(pid, signal.SIGKILL)
+        raise
+    finished = events_in(run)[-1]
+    assert (finished.name, finished.reason) == ("finished", "interrupted")
+    assert 0 < finished.cycles < 196_918
+    assert json.loads(chordless("resume", run, "--json").stdout)["total"] == 196_918
 
 
 def test_an_interrupt_is_heard_while_the_reader_sleeps(tmp_path):

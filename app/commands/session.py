@@ -56,9 +56,10 @@ class Stoppable(Protocol):
 
 
 class Signals:
-    """While in force, the first Ctrl-C or SIGTERM stops the engine gently, the second kills it.
+    """While in force, the first Ctrl-C, SIGTERM or hang-up stops the engine gently, a second one kills it.
 
-    Repeats within a moment are one signal: job managers, and `timeout`, send it to the process and to its group.
+    A second hang-up changes nothing. Repeats within a moment are one signal: job managers, and `timeout`, send it to
+    the process and to its group.
     """
 
     def __init__(self, engine: Stoppable, display: ProgressDisplay) -> None:
@@ -67,9 +68,16 @@ class Signals:
         self.received: int | None = None
         self.killed = False
         self._at = 0.0
+        self._terminals = [descriptor for descriptor in (1, 2) if os.isatty(descriptor)]
 
     def handle(self, number: int, frame: FrameType | None) -> None:
         """Stop, or kill."""
+        if number == signal.SIGHUP:
+            for descriptor in self._terminals:
+                # It is gone: to write to it would be an error.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+            if self.received is not None:
+                return
         now = time.monotonic()
         if self.received is not None and now - self._at < _SAME_SIGNAL_SECONDS:
             return
@@ -85,7 +93,10 @@ class Signals:
     @contextlib.contextmanager
     def in_force(self) -> Iterator[None]:
         """Take the signals as long as the block runs."""
-        before = {number: signal.signal(number, self.handle) for number in (signal.SIGINT, signal.SIGTERM)}
+        numbers = [signal.SIGINT, signal.SIGTERM]
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup has it
+            numbers.append(signal.SIGHUP)
+        before = {number: signal.signal(number, self.handle) for number in numbers}
         try:
             yield
         finally:

@@ -14,7 +14,6 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Label
 
 from app.mailbox import is_at_work
-from app.run_directory import RunDirectory, resume_line
 from app.tui.detached import LOG, go_on_detached
 from app.tui.session import RunSession
 from kernels_ti.errors import ChordlessError, EngineError
@@ -66,7 +65,7 @@ class LeaveScreen(ModalScreen["str | None"]):
         elif event.button.id == "kill":
             self._is_leaving = True
             self._session.kill()
-            self._answer(self._way_on())
+            self._answer(self._session.way_on())
         elif not self._is_leaving:
             self._is_leaving = True
             self._show_only("kill")
@@ -105,7 +104,7 @@ class LeaveScreen(ModalScreen["str | None"]):
         while session.feed.at_work:
             await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
         try:
-            words = await self._go_on() if keep_running and session.state.can_resume else self._way_on()
+            words = await self._go_on() if keep_running and session.state.can_resume else self._session.way_on()
         except ChordlessError as error:
             self.app.notify(str(error), severity="error", timeout=15)
             words = None
@@ -121,10 +120,3 @@ class LeaveScreen(ModalScreen["str | None"]):
         if process.returncode:
             raise EngineError(f"the run does not go on by itself; {directory / LOG} says why")
         return f"the run goes on; to watch it: chordless tui {shlex.quote(str(directory))}"
-
-    def _way_on(self) -> str:
-        """Return how to go on with a run that can be gone on with, or nothing."""
-        directory, state = self._session.directory, self._session.state
-        if directory is None or state.reason == "complete" or not RunDirectory(directory).checkpoint.exists():
-            return ""
-        return f"the run is stopped; to go on: {resume_line(directory)}"
