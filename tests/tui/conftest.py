@@ -1,11 +1,15 @@
 """Fixtures of the dashboard's tests, which keep away from the settings and the runs of the user."""
 
 import gc
+import time
 
 import pytest
 from program import slow_boot
 
-from app.events import DeviceReport
+from app.client import Engine
+from app.events import DeviceReport, Finished
+from app.orders import RunCommand
+from tui.batch_files import error, line
 
 # The thousands of objects of each dashboard are gone through ten times less often: a quarter of the tests' time.
 gc.set_threshold(20_000, 50, 50)
@@ -31,3 +35,33 @@ def _no_probing(monkeypatch):
     monkeypatch.setattr(
         "app.tui.probing.probe_arch", lambda arch, given_up: DeviceReport(arch, arch == "cpu", "a CPU", message="none")
     )
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """The directory of a run that is complete."""
+    run = tmp_path_factory.mktemp("runs") / "finished"
+    command = RunCommand(
+        "grid:5x5", time.time(), arch="cpu", checkpoint=str(run), output=str(run), output_format="parts"
+    )
+    with Engine(command) as engine:
+        assert isinstance(list(engine.events())[-1], Finished)
+    return run
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """An empty current folder."""
+    path = tmp_path / "work"
+    path.mkdir()
+    monkeypatch.chdir(path)
+    return path
+
+
+@pytest.fixture
+def written(folder):
+    """The file of a batch that was written elsewhere: of a hundred graphs the 51st failed and the 76th was stopped."""
+    lines = [line(f"all.g6:{i}") for i in range(1, 101)]
+    lines[50], lines[75] = error("webs/bad.net"), line("grid:9x9", "timeout")
+    (folder / "out.jsonl").write_bytes(b"".join(lines))
+    return folder / "out.jsonl"

@@ -9,52 +9,20 @@ import signal
 import pytest
 from textual.widgets import Button, Static
 
-from app.batch.output import FIELDS, encoded, read_lines
+from app.batch.output import read_lines
 from app.client import Engine
 from app.tui.app import ChordlessApp
-from app.tui.batch_form import BatchQuestion, plan_of, source_of
-from app.tui.batch_lines import LineIndex, is_batch_file, line_count
+from app.tui.batch_form import BatchQuestion
 from app.tui.recent_batches import RecentBatch, remember
 from app.tui.screens.batch import BatchScreen
 from app.tui.screens.batch_questions import AskResume, LeaveBatch
 from app.tui.settings import Settings
 from app.tui.widgets.batch_form import BatchForm
 from app.tui.widgets.batch_table import BatchTable
+from tui.batch_files import TRIANGLE, error, line
 from tui.pilots import LARGE, SMALL, drive, text_of, until
 
 SIZES = pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "160x50"])
-TRIANGLE = b"Bw"
-
-
-def line(graph, status="complete", **more):
-    """Return a line of a batch as its engine writes it."""
-    values = dict.fromkeys(FIELDS)
-    values.update(graph=graph, status=status, min_length=3, hash="unreadable-0" if status == "error" else "0" * 32)
-    if status != "error":
-        values.update(n=9, m=12, total=1234, by_length={"3": 1000, "8": 234}, seconds={"enumerate": 0.25})
-    return encoded({**values, **more})
-
-
-def error(graph, why="no such thing"):
-    return line(graph, "error", error=f"{graph}:4: {why}")
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """An empty current folder."""
-    path = tmp_path / "work"
-    path.mkdir()
-    monkeypatch.chdir(path)
-    return path
-
-
-@pytest.fixture
-def written(folder):
-    """The file of a batch that was written elsewhere: of a hundred graphs the 51st failed and the 76th was stopped."""
-    lines = [line(f"all.g6:{i}") for i in range(1, 101)]
-    lines[50], lines[75] = error("webs/bad.net"), line("grid:9x9", "timeout")
-    (folder / "out.jsonl").write_bytes(b"".join(lines))
-    return folder / "out.jsonl"
 
 
 def watch(steps, size=SMALL, **more):
@@ -93,123 +61,6 @@ def numbers(app):
 
 def shown(screen, name):
     return str(screen.query_one(name, Static).content)
-
-
-# The file
-
-
-def test_the_index_follows_a_file_that_grows_and_one_that_is_cut_off(tmp_path):
-    path = tmp_path / "out.jsonl"
-    index = LineIndex(str(path))
-    assert not index.look()
-    path.write_bytes(line("a") + error("b") + line("c")[:40])
-    assert index.look()
-    before = index.lines()
-    assert [found.graph for found in before.read(0, 9)] == ["a", "b"]
-    assert not index.look()
-    with open(path, "ab") as stream:
-        stream.write(line("c")[40:] + line("d", "limit") + b'{"graph": "torn\n' + line("e"))
-    assert index.look()
-    lines = index.lines()
-    assert len(before) == 2
-    assert (len(lines), lines.failed, lines.stopped) == (6, 1, 1)
-    assert lines.generation == before.generation
-    assert [found.status for found in lines.read(0, 9)] == [
-        "complete",
-        "error",
-        "complete",
-        "limit",
-        "damaged",
-        "complete",
-    ]
-    first = lines.failures_first()
-    assert [found.graph for found in first.read(0, 3)] == ["b", "d", "a"]
-    assert [first.place_of(position) for position in (1, 3, 0)] == [0, 1, 2]
-    path.write_bytes(line("a") + line("B") + line("C") + line("D") + line("E") + line("F") + line("G"))
-    while index.look():
-        pass
-    assert [found.graph for found in index.lines().read(0, 9)] == ["a", "B", "C", "D", "E", "F", "G"]
-    assert index.lines().generation > lines.generation
-    path.unlink()
-    assert index.look()
-    assert len(index.lines()) == 0
-
-
-def test_lines_longer_than_what_is_read_at_once_are_found(tmp_path, monkeypatch):
-    monkeypatch.setattr("app.tui.batch_lines._BYTES_AT_ONCE", 300)
-    path = tmp_path / "out.jsonl"
-    names = [f"{i}" * (1 + 400 * (i % 3)) for i in range(3000)]
-    path.write_bytes(b"".join(error(name) if i % 7 == 0 else line(name) for i, name in enumerate(names)))
-    index = LineIndex(str(path))
-    while index.look():
-        pass
-    lines = index.lines()
-    assert [found.graph for found in lines.read(0, 3000)] == names
-    assert lines.failed == len(range(0, 3000, 7))
-    assert line_count(str(path)) == 3000
-
-
-def test_a_name_cannot_pass_for_a_status(tmp_path):
-    path = tmp_path / "out.jsonl"
-    path.write_bytes(line("a", name='"status": "error"') + line("b", name='\\"status": "error"'))
-    index = LineIndex(str(path))
-    index.look()
-    assert index.lines().failed == 0
-
-
-def test_files_of_batches_are_told_from_others(folder, written):
-    (folder / "events.jsonl").write_text('{"event": "started"}\n')
-    assert is_batch_file("out.jsonl")
-    assert not is_batch_file("events.jsonl")
-    assert line_count("events.jsonl") is None
-    assert line_count("out.jsonl") == 100
-
-
-# What is typed
-
-
-@pytest.mark.parametrize(
-    ("graphs", "output", "graphs_fault", "output_fault"),
-    [
-        ("grid:3x3 'all.g6", "new.jsonl", "a quotation mark has no partner", None),
-        ("nosuch*.net", "new.jsonl", "no file matches this pattern", None),
-        ("grid:3x3 grid:3x3", "new.jsonl", "given twice", None),
-        ("-", "new.jsonl", "standard input is the keyboard", None),
-        ("no.toml", "new.jsonl", "no.toml: cannot be read", None),
-        ("grid:3x3", "", None, "name a file"),
-        ("grid:3x3", ".", None, "this is a folder"),
-        ("grid:3x3", "new.csv", None, "FILE.jsonl"),
-        ("grid:3x3", "no/new.jsonl", None, "there is no folder"),
-        ("grid:3x3", "all.g6", None, "no file of a batch"),
-        ("grid:3x3 *.g6", "out.jsonl", None, None),
-    ],
-)
-def test_mistakes_are_found_before_the_start(folder, written, graphs, output, graphs_fault, output_fault):
-    (folder / "all.g6").write_bytes(TRIANGLE + b"\n" + TRIANGLE)
-    plan = plan_of(BatchQuestion(graphs, output))
-    for fault, wanted in ((plan.graphs_fault, graphs_fault), (plan.output_fault, output_fault)):
-        assert (fault is None) == (wanted is None)
-        assert wanted is None or wanted in fault
-    assert plan.can_start == (graphs_fault is None and output_fault is None)
-    if plan.can_start:
-        assert plan.graphs_words == "2 inputs, 3 graphs"
-        assert plan.output_words == "100 lines so far"
-
-
-def test_a_manifest_is_read(folder):
-    (folder / "jobs.toml").write_text('[[jobs]]\ngraph = ["grid:3x3", "grid:4x4"]\nmax_length = 8\n')
-    plan = plan_of(BatchQuestion("jobs.toml", "new.jsonl"))
-    assert [(job.graph, job.max_length) for job in plan.jobs] == [("grid:3x3", 8), ("grid:4x4", 8)]
-
-
-def test_the_graph_of_a_line_is_named_for_the_engine(folder):
-    (folder / "all.g6").write_bytes(TRIANGLE)
-    assert source_of("all.g6:12") == str(folder / "all.g6:12")
-    assert source_of("all.g6") == str(folder / "all.g6")
-    assert source_of("complete:12") == "complete:12"
-
-
-# The screen
 
 
 @SIZES
@@ -353,9 +204,6 @@ def test_a_graph_that_cannot_be_read_is_not_opened(written):
         assert pilot.app.session is None
 
     watch(steps, batch=str(written))
-
-
-# With an engine
 
 
 @pytest.mark.parametrize("size", [SMALL, pytest.param(LARGE, marks=pytest.mark.slow)], ids=["80x24", "160x50"])

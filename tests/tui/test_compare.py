@@ -15,8 +15,8 @@ from app.run_directory import created
 from app.tui.run_state import RunState
 from app.tui.screens.compare import CompareScreen, compare_facts, load_run
 from kernels_ti.errors import CheckpointError, EngineError
-from tui.pilots import LARGE, SMALL, text_of
-from tui.test_run_screen import Stage, notices, play, until
+from tui.pilots import LARGE, SMALL, text_of, until
+from tui.stage import Stage, notices, play
 
 RECORDING = (Path(__file__).parent / "grid-9x10.jsonl").read_bytes()
 COMPLETE = RunState().after(
@@ -51,9 +51,9 @@ def test_two_runs(size, ascii_only, directories):
     app: App[None] = Comparing(ascii_only=ascii_only)
 
     async def steps(pilot):
-        await until(lambda: "Nothing to compare yet" in text_of(app))
+        await until(pilot, lambda: "Nothing to compare yet" in text_of(app))
         app.screen.set_runs(directories)
-        await until(lambda: "cycles B" in text_of(app) and "whole" in text_of(app))
+        await until(pilot, lambda: "cycles B" in text_of(app) and "whole" in text_of(app))
         text = text_of(app)
         assert not ascii_only or text.isascii()
         rows = [line.split() for line in text.splitlines()]
@@ -63,7 +63,7 @@ def test_two_runs(size, ascii_only, directories):
         for words in ("668,179,142", "32,173,677", "stopped at 4.7%", "paths A", "cycles A", "both", "log scale"):
             assert words in text
         await pilot.press("l")
-        await until(lambda: "linear scale" in text_of(app))
+        await until(pilot, lambda: "linear scale" in text_of(app))
 
     play(app, size, steps)
 
@@ -73,9 +73,9 @@ def test_a_run_that_cannot_be_read_is_reported(tmp_path, directories):
     app = Comparing()
 
     async def steps(pilot):
-        await until(lambda: "Nothing to compare yet" in text_of(app))
+        await until(pilot, lambda: "Nothing to compare yet" in text_of(app))
         app.screen.set_runs((directories[0], damaged))
-        await until(lambda: notices(app))
+        await until(pilot, lambda: notices(app))
         assert "Nothing to compare yet" in text_of(app)
 
     play(app, SMALL, steps)

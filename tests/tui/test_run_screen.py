@@ -2,119 +2,34 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from textual.app import App
 
-from app.events import Failed
 from app.formats import load_graph
 from app.orders import RunCommand
-from app.recording import timed_event
 from app.run_directory import created
-from app.tui import app as app_module
-from app.tui.actions import EVERYWHERE, bindings_of
 from app.tui.app import ChordlessApp
-from app.tui.messages import RunChanged, StartRun
-from app.tui.run_state import RunState
 from app.tui.screens.run import RunScreen
 from app.tui.settings import Settings
 from app.tui.widgets.chart import EvolutionChart
-from app.tui.widgets.glyphs import AsciiFilter
 from app.tui.widgets.tiles import Tile
 from kernels_ti.errors import EngineError
-from tui.pilots import LARGE, SMALL, drive, text_of
-
-RECORDING = Path(__file__).parent / "grid-9x10.jsonl"
-EVENTS = [timed_event(line) for line in RECORDING.read_bytes().splitlines(keepends=True)]
-
-
-def state_when(condition):
-    """The picture after the first event for which it holds."""
-    state = RunState()
-    for event in EVENTS:
-        state = state.after([event])
-        if condition(state):
-            return state
-    raise AssertionError("it never holds")
-
-
-RUNNING = state_when(lambda state: state.cycles_estimate is not None)
-PAUSED = state_when(lambda state: state.phase == "paused")
-STOPPED = state_when(lambda state: state.reason == "interrupted")
-COMPLETE = RunState().after(EVENTS)
-FAILED = RUNNING.after([(RUNNING.changed, Failed("EngineError", "the engine was killed [/] (SIGKILL)", 5))])
-
-
-class Session:
-    """Stands for a run that can be controlled, and remembers what it was told."""
-
-    def __init__(self, directory=None):
-        self.told = []
-        self.can_control = self.is_at_work = True
-        self.directory = directory
-
-    def __getattr__(self, name):
-        if name not in ("pause", "go_on", "stop", "checkpoint"):
-            raise AttributeError(name)
-        return lambda: self.told.append(name)
-
-
-class Stage(App[None]):
-    CSS_PATH = app_module.__file__.replace("app.py", "chordless.tcss")
-    BINDINGS = bindings_of(EVERYWHERE)
-    HORIZONTAL_BREAKPOINTS = ChordlessApp.HORIZONTAL_BREAKPOINTS
-    VERTICAL_BREAKPOINTS = ChordlessApp.VERTICAL_BREAKPOINTS
-    shows = RunScreen
-
-    def __init__(self, state=None, session=None, ascii_only=False):
-        super().__init__()
-        self.run_state = state
-        self.session = session if session is not None or state is None else Session()
-        self.ascii_only = ascii_only
-        self.started = []
-
-    def on_mount(self):
-        self.set_class(self.ascii_only, "-ascii")
-        self.push_screen(self.shows())
-
-    def on_start_run(self, message: StartRun):
-        self.started.append(message.command)
-
-    def get_line_filters(self):
-        return [AsciiFilter()] if self.ascii_only else []
-
-    def tell(self, state):
-        self.run_state = state
-        if state is not None:
-            self.screen.post_message(RunChanged(state))
-
-
-async def until(condition):
-    """Wait until `condition()` holds; the pilot's own limit of time ends a test in which it never does."""
-    while not condition():
-        await asyncio.sleep(0.02)
-
-
-def play(app, size, steps):
-    """Run `steps` once the screen is put together."""
-
-    async def when_ready(pilot):
-        await until(lambda: app.screen.query("Footer"))
-        # What is asked of a screen that has not met its run yet is not asked of the run.
-        await until(lambda: app.run_state is None or app.screen._newest is not None)
-        await pilot.pause()
-        return await steps(pilot)
-
-    return drive(app, size, when_ready)
-
-
-def notices(app):
-    return [notification.message for notification in app._notifications]
-
+from tui.pilots import LARGE, SMALL, text_of, until
+from tui.stage import (
+    COMPLETE,
+    FAILED,
+    PAUSED,
+    RECORDING,
+    RUNNING,
+    STOPPED,
+    Session,
+    Stage,
+    notices,
+    play,
+)
 
 WORDS = (
     "running",
@@ -136,23 +51,23 @@ WORDS = (
 def test_what_a_run_shows(size, ascii_only):
     app = Stage(ascii_only=ascii_only)
 
-    async def shown(state, *words):
+    async def shown(pilot, state, *words):
         app.tell(state)
-        await until(lambda: all(word in " ".join(text_of(app).split()) for word in words))
+        await until(pilot, lambda: all(word in " ".join(text_of(app).split()) for word in words))
         assert not ascii_only or text_of(app).isascii()
 
     async def steps(pilot):
-        await shown(None, "No run is shown. f2 begins one, f5 opens an earlier one.")
-        await shown(RUNNING, "> running" if ascii_only else "▶ running", *WORDS)
+        await shown(pilot, None, "No run is shown. f2 begins one, f5 opens an earlier one.")
+        await shown(pilot, RUNNING, "> running" if ascii_only else "▶ running", *WORDS)
         assert "Press r" not in text_of(app)
         lower_bounds = "The search is not complete: the counts are lower bounds. Press r to resume"
-        await shown(STOPPED, "[] stopped" if ascii_only else "■ stopped", lower_bounds)
+        await shown(pilot, STOPPED, "[] stopped" if ascii_only else "■ stopped", lower_bounds)
         killed = "The engine was killed [/] (SIGKILL). Press r to resume"
-        await shown(FAILED, "!! failed" if ascii_only else "✘ failed", killed)
+        await shown(pilot, FAILED, "!! failed" if ascii_only else "✘ failed", killed)
         another = "There is no checkpoint to resume from; f2 begins another run."
-        await shown(replace(FAILED, can_resume=False), another)
-        await shown(COMPLETE, "OK complete" if ascii_only else "✔ complete", "668,179,142", "100%")
-        await until(lambda: "begins another run" not in text_of(app))
+        await shown(pilot, replace(FAILED, can_resume=False), another)
+        await shown(pilot, COMPLETE, "OK complete" if ascii_only else "✔ complete", "668,179,142", "100%")
+        await until(pilot, lambda: "begins another run" not in text_of(app))
 
     play(app, size, steps)
 
@@ -171,11 +86,11 @@ def test_no_number_is_cut():
             (replace(many, options=listing, listed=12_345_678_901), "12,345,678,901 listed"),
         ):
             app.tell(state)
-            await until(lambda words=words: tile._shown is not None and tile._shown.plain == words)
-            await until(lambda words=words: f"{words} " in text_of(app))
+            await until(pilot, lambda words=words: tile._shown is not None and tile._shown.plain == words)
+            await until(pilot, lambda words=words: f"{words} " in text_of(app))
         await pilot.resize_terminal(110, 24)
         app.tell(many)
-        await until(lambda: "of about 3.4e13 [1.1e13, 1.3e15]" in text_of(app))
+        await until(pilot, lambda: "of about 3.4e13 [1.1e13, 1.3e15]" in text_of(app))
 
     play(app, SMALL, steps)
 
@@ -185,11 +100,11 @@ def test_orders_reach_the_run():
 
     async def steps(pilot):
         await pilot.press("space")
-        await until(lambda: "pausing ..." in text_of(app))
+        await until(pilot, lambda: "pausing ..." in text_of(app))
         # Thought better of before it was paused.
         await pilot.press("space", "space")
         app.tell(PAUSED)
-        await until(lambda: "‖ paused" in text_of(app))
+        await until(pilot, lambda: "‖ paused" in text_of(app))
         assert "pausing" not in text_of(app)
         await pilot.press("space", "k", "s")
         return app.session.told
@@ -206,20 +121,20 @@ def test_what_cannot_be_done_says_why():
         assert notices(app) == ["No run is shown. f2 begins one, f5 opens an earlier one."] * 5
         app.session = Session()
         app.tell(RUNNING)
-        await until(lambda: "running" in text_of(app))
+        await until(pilot, lambda: "running" in text_of(app))
         await pilot.press("k", "r")
         app.tell(PAUSED)
-        await until(lambda: "paused" in text_of(app))
+        await until(pilot, lambda: "paused" in text_of(app))
         await pilot.press("r")
         app.session.can_control = app.session.is_at_work = False
         app.tell(RUNNING)
-        await until(lambda: "running" in text_of(app))
+        await until(pilot, lambda: "running" in text_of(app))
         await pilot.press("space")
         app.tell(COMPLETE)
-        await until(lambda: "complete" in text_of(app))
+        await until(pilot, lambda: "complete" in text_of(app))
         await pilot.press("s", "r")
         app.tell(replace(STOPPED, can_resume=False))
-        await until(lambda: "stopped" in text_of(app))
+        await until(pilot, lambda: "stopped" in text_of(app))
         await pilot.press("r")
         return notices(app)[5:]
 
@@ -239,7 +154,7 @@ def test_the_footer_has_what_can_be_done():
         app = pilot.app
 
         async def footer_is(*titles):
-            await until(lambda: text_of(app).splitlines()[-1].split()[:-10] == list(titles))
+            await until(pilot, lambda: text_of(app).splitlines()[-1].split()[:-10] == list(titles))
 
         await footer_is()
         app.session = Session()
@@ -284,7 +199,7 @@ def test_a_run_is_resumed(tmp_path):
 
     async def steps(pilot):
         await pilot.press("r")
-        await until(lambda: app.started)
+        await until(pilot, lambda: app.started)
 
     play(app, SMALL, steps)
     (command,) = app.started
@@ -307,24 +222,24 @@ def test_a_frozen_view_holds_still_while_the_run_goes_on():
 
     async def steps(pilot):
         await pilot.press("f")
-        await until(lambda: "VIEW FROZEN, f lets it go" in text_of(app))
+        await until(pilot, lambda: "VIEW FROZEN, f lets it go" in text_of(app))
         # How it stands is no part of the picture.
         app.tell(FAILED)
-        await until(lambda: "✘ failed" in text_of(app))
+        await until(pilot, lambda: "✘ failed" in text_of(app))
         assert "SIGKILL" in text_of(app)
         assert "VIEW FROZEN, f lets it go" in text_of(app)
         app.tell(COMPLETE)
-        await until(lambda: "✔ complete" in text_of(app))
+        await until(pilot, lambda: "✔ complete" in text_of(app))
         assert "SIGKILL" not in text_of(app)
         assert f"{RUNNING.cycles:,}" in text_of(app)
         assert "668,179,142" not in text_of(app)
         await pilot.press("f")
-        await until(lambda: "668,179,142" in text_of(app))
+        await until(pilot, lambda: "668,179,142" in text_of(app))
         assert "FROZEN" not in text_of(app)
         await pilot.press("f")
         # Another run does not begin frozen.
         app.tell(replace(PAUSED, began=1.0))
-        await until(lambda: "paused" in text_of(app))
+        await until(pilot, lambda: "paused" in text_of(app))
         assert app.session.told == []
 
     play(app, SMALL, steps)
@@ -337,7 +252,7 @@ def test_a_view_frozen_before_it_was_drawn_is_of_the_run():
         screen = app.screen
         screen._shown, screen._waits = None, True
         await pilot.press("f")
-        await until(lambda: "VIEW FROZEN, f lets it go" in text_of(app))
+        await until(pilot, lambda: "VIEW FROZEN, f lets it go" in text_of(app))
         assert f"{RUNNING.cycles:,}" in text_of(app)
 
     play(app, SMALL, steps)
@@ -348,7 +263,7 @@ def test_the_scale_is_changed():
 
     async def steps(pilot):
         await pilot.press("l")
-        await until(lambda: "linear scale" in text_of(app))
+        await until(pilot, lambda: "linear scale" in text_of(app))
 
     play(app, SMALL, steps)
 
@@ -365,7 +280,7 @@ def test_it_is_drawn_ten_times_a_second_at_most(monkeypatch):
         for cycles in range(50):
             app.tell(replace(RUNNING, cycles=RUNNING.cycles + cycles))
         app.tell(COMPLETE)
-        await until(lambda: "668,179,142" in text_of(app))
+        await until(pilot, lambda: "668,179,142" in text_of(app))
 
     play(app, SMALL, steps)
     assert 1 <= len(drawn) <= 5
@@ -398,7 +313,7 @@ def test_a_replay_ends_as_it_was_recorded():
     app = ChordlessApp(Settings(), replay=RECORDING, speed=0)
 
     async def steps(pilot):
-        await until(lambda: "✔ complete" in text_of(app))
+        await until(pilot, lambda: "✔ complete" in text_of(app))
         assert "668,179,142" in text_of(app)
 
     play(app, SMALL, steps)
@@ -408,11 +323,11 @@ def test_a_very_small_terminal_shows_the_top_and_scrolls():
     app = Stage(RUNNING)
 
     async def steps(pilot):
-        await until(lambda: text_of(app).startswith(" ▶ running"))
+        await until(pilot, lambda: text_of(app).startswith(" ▶ running"))
         shown = text_of(app).splitlines()
         assert "cycles" in shown[1]
         await pilot.press("tab", "tab")
-        await until(lambda: "resumed" in text_of(app))
+        await until(pilot, lambda: "resumed" in text_of(app))
         assert text_of(app).startswith(" ▶ running")
 
     play(app, (50, 14), steps)

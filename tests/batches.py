@@ -1,0 +1,35 @@
+"""What tests of batches share: graphs, a batch run through its client, the lines of its file."""
+
+from __future__ import annotations
+
+import json
+
+import networkx as nx
+from oracles import by_length, networkx_cycles
+
+from app.batch.client import BatchClient
+from app.batch.jobs import jobs_of
+from app.orders import BatchCommand, BatchJob
+from kernels_ti.graph import Graph
+
+ATLAS = nx.graph_atlas_g()[1:]
+
+
+def graph6(path, graphs):
+    path.write_bytes(b"".join(nx.to_graph6_bytes(graph, header=False) for graph in graphs))
+    return path
+
+
+def lines_in(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def batch_in_process(graphs, output, template=BatchJob(""), **more):  # noqa: B008
+    """Run a batch through the client; return its events."""
+    with BatchClient(BatchCommand(tuple(jobs_of(map(str, graphs), template)), str(output), **more)) as batch:
+        events = list(batch.events())
+        return events, batch.engines
+
+
+def expected(graph):
+    return {str(length): count for length, count in by_length(networkx_cycles(Graph.from_networkx(graph))).items()}

@@ -1,0 +1,238 @@
+"""Batches that end early, in whatever way, and are gone on with."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import networkx as nx
+import pytest
+from batches import ATLAS, batch_in_process, expected, graph6, lines_in
+from patience import PATIENCE
+from program import ENVIRONMENT, REFERENCE, chordless, without_progress
+
+import app.client
+from app.batch.client import BatchClient
+from app.batch.jobs import jobs_of
+from app.batch.output import read_lines
+from app.cli import main
+from app.events import BatchFinished, BatchProgress
+from app.orders import BatchCommand, BatchJob
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_table_holds_everything_and_is_gone_on_with(tmp_path, capsys, suffix):
+    if suffix == "parquet":
+        pytest.importorskip("pyarrow")
+    from app.batch.tables import lines_of_table
+
+    atlas = graph6(tmp_path / "atlas.g6", ATLAS[:60])
+    (tmp_path / "bad.g6").write_text("xx\n")
+    table = tmp_path / f"table.{suffix}"
+    assert main(["batch", str(atlas), str(tmp_path / "bad.g6"), "-o", str(table), *REFERENCE]) == 5
+    *good, bad = lines_of_table(str(table), suffix)
+    assert [line["by_length"] for line in good] == [expected(graph) for graph in ATLAS[:60]]
+    assert {type(line[field]) for line in good for field in ("seconds", "frontier")} == {dict}
+    assert {(line["complete"], line["max_length"], line["share"]) for line in good} == {(True, None, 1.0)}
+    assert (bad["status"], bad["total"], bad["complete"]) == ("error", None, False)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["atlas.g6", "bad.g6", table.name]
+    capsys.readouterr()
+    assert main(["batch", "petersen", str(atlas), "-o", str(table), "--resume", *REFERENCE]) == 0
+    assert "61 graphs" in (said := capsys.readouterr().err)
+    assert "60 done before" in said
+    first, *rest = lines_of_table(str(table), suffix)
+    assert first["total"] == 22
+    assert rest == good
+
+
+def test_resume_keeps_what_is_done_wherever_it_stands(tmp_path):
+    output = tmp_path / "out.jsonl"
+    first = graph6(tmp_path / "first.g6", ATLAS[100:130])
+    slow = BatchJob("", arch="reference")
+    batch_in_process([first, "grid:5x5", "petersen"], output, slow)
+    whole = lines_in(output)
+    # Torn by a kill, a line out of its place, one that nobody asks for any more.
+    text = output.read_text().splitlines(keepends=True)
+    output.write_text("".join(text[:10]) + "".join(text[11:]) + text[10][:50])
+    events, _ = batch_in_process([first, "cycle:5", "petersen"], output, slow)
+    finished = events[-1]
+    assert isinstance(finished, BatchFinished)
+    assert (finished.done, finished.kept, finished.failed) == (32, 30, 0)
+    lines = lines_in(output)
+    assert lines.pop(30)["by_length"] == {"5": 1}
+    expected_lines = [line for line in whole if line["graph"] != "grid:5x5"]
+    assert [line["by_length"] for line in lines] == [line["by_length"] for line in expected_lines]
+    # The torn one was searched again, the others are as they were.
+    assert [line for line in lines if line not in expected_lines] == [lines[10]]
+    # Nothing is lost that nobody asks for any more.
+    beside = tmp_path / "out.jsonl.earlier"
+    assert finished.beside == 1
+    assert lines_in(beside) == [line for line in whole if line["graph"] == "grid:5x5"]
+    # Other options, other results.
+    events, _ = batch_in_process([first], output, replace(slow, max_length=4))
+    assert (events[-1].kept, events[-1].beside) == (0, 33)
+    assert {length for line in lines_in(output) for length in line["by_length"]} == {"3", "4"}
+    # Asked for again, all are taken back.
+    events, _ = batch_in_process([first, "grid:5x5", "petersen"], output, slow)
+    assert (events[-1].kept, events[-1].beside) == (32, 31)
+    again = lines_in(output)
+    assert [line["by_length"] for line in again] == [line["by_length"] for line in whole]
+    assert {line["max_length"] for line in lines_in(beside) if line["graph"] != "cycle:5"} == {4}
+    # What was taken before an interrupt is not there twice.
+    beside.write_text(beside.read_text() + "".join(map(json.dumps, again[:1])) + "\n")
+    events, _ = batch_in_process([first, "grid:5x5", "petersen"], output, slow)
+    assert (events[-1].kept, events[-1].beside) == (32, 31)
+
+
+def test_what_was_done_outlives_a_kill_in_the_middle_of_putting_it_right(tmp_path):
+    from app.batch.output import BatchFile
+
+    output = tmp_path / "out.jsonl"
+    batch_in_process(["cycle:5", "cycle:6", "cycle:7"], output, BatchJob("", arch="reference"))
+    keys = [line["hash"] for line in lines_in(output)]
+    file = BatchFile(str(output))
+    assert file.find("a graph that is new", "x") is None  # all three are out of place now
+    file.write(b'{"graph": "x", "status": "comp')
+    file.close()
+    assert [line["graph"] for line in lines_in(tmp_path / "out.jsonl.earlier")] == ["cycle:5", "cycle:6", "cycle:7"]
+    file = BatchFile(str(output))
+    found = [file.find(key, "now") for key in keys]
+    assert [(line["n"], line["graph"], in_place) for line, in_place in found] == [
+        (5, "now", False), (6, "now", False), (7, "now", False),
+    ]  # fmt: skip
+    file.complete()
+    file.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
+
+
+def test_fail_fast_ends_at_the_first_failure(tmp_path, capsys):
+    (tmp_path / "bad.txt").write_text("1 1\n")
+    output = tmp_path / "out.jsonl"
+    arguments = ["batch", "cycle:4", str(tmp_path / "bad.txt"), "cycle:5", "-o", str(output), "--resume", *REFERENCE]
+    for _ in range(2):
+        assert main([*arguments, "--fail-fast"]) == 5
+        assert capsys.readouterr().err.startswith("ended at the first failure; 2 graphs in")
+        assert [line["status"] for line in lines_in(output)] == ["complete", "error"]
+    assert main(arguments) == 5
+    assert [line["status"] for line in lines_in(output)] == ["complete", "error", "complete"]
+
+
+def test_what_is_counted_stays_when_a_large_graph_is_interrupted_and_progress_never_goes_back(tmp_path):
+    many = graph6(tmp_path / "many.g6", ATLAS[:200])
+    jobs = jobs_of(["grid:9x11", str(many)], BatchJob("", arch="cpu"))
+    done = []
+    with BatchClient(BatchCommand(jobs, str(tmp_path / "out.jsonl"))) as batch:
+        for event in batch.events():
+            if isinstance(event, BatchProgress):
+                done.append(event.done)
+                if event.graph == "grid:9x11":
+                    batch.stop()
+    assert isinstance(event, BatchFinished)
+    assert (event.reason, event.done) == ("interrupted", 200)
+    assert done == sorted(done)
+    assert [line["n"] for line in read_lines(str(tmp_path / "out.jsonl"))] == [graph.order() for graph in ATLAS[:200]]
+
+
+def test_cycles_that_are_gone_are_listed_again(tmp_path):
+    jobs = BatchJob("", arch="reference", listing=str(tmp_path / "cycles"))
+    names = []
+    for name in "abc":
+        (tmp_path / f"{name}.txt").write_text("1 2\n2 3\n3 1\n")
+        names.append(str(tmp_path / f"{name}.txt"))
+    output = tmp_path / "out.jsonl"
+    batch_in_process(names, output, jobs)
+    lines = {line["graph"]: line for line in lines_in(output)}
+    assert len({line["listing"] for line in lines.values()}) == 3
+    # Equal graphs have files of their own, in any order.
+    events, _ = batch_in_process(names[::-1], output, jobs)
+    assert events[-1].kept == 3
+    assert lines_in(output) == [lines[name] for name in names[::-1]]
+    Path(lines[names[0]]["listing"]).unlink()
+    Path(lines[names[1]]["listing"]).write_text("")
+    events, _ = batch_in_process(names, output, jobs)
+    assert (events[-1].kept, events[-1].beside) == (1, 0)
+    assert [Path(line["listing"]).read_text() for line in lines_in(output)] == ["1 2 3\n"] * 3
+
+
+# An engine that dies of every graph with 13 vertices, be it among others or alone.
+DEADLY = (
+    "import os, kernels_ti.many as many, kernels_ti.run as run; count = many.count_many; init = run.Run.__init__; "
+    "die = lambda n: os.abort() if n == 13 else None; "
+    "many.count_many = lambda graphs, *a, **k: ([die(n) for n in graphs.vertices.tolist()], "
+    "count(graphs, *a, **k))[1]; "
+    "run.Run.__init__ = lambda self, graph, *a, **k: (die(graph.n), init(self, graph, *a, **k))[1]; "
+)
+
+
+def test_an_engine_that_dies_of_a_graph_does_not_end_the_batch(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(app.client, "_BOOT", app.client._BOOT.replace("from app.worker", DEADLY + "from app.worker"))
+    sizes = [5, 13, 6]
+    path = graph6(tmp_path / "sizes.g6", map(nx.cycle_graph, sizes))
+    output = tmp_path / "out.jsonl"
+    events, engines = batch_in_process([path, "cycle:9"], output)
+    finished = events[-1]
+    assert isinstance(finished, BatchFinished)
+    assert (finished.done, finished.failed) == (4, 1)
+    lines = lines_in(output)
+    assert [line["n"] for line in lines] == [5, None, 6, 9]
+    assert "the engine was killed (SIGABRT)" in lines[1]["error"]
+    assert lines[1]["error"].startswith(f"{path}:2: ")
+    assert 2 <= engines <= 5
+    output.unlink()
+    assert main(["batch", str(path), "-o", str(output)]) == 5
+    said = capsys.readouterr().err
+    assert re.search(r"\nthe engine died \d times; another went on where it was\n", said)
+    assert "done before" not in said
+
+
+SLOW = "import time, app.batch.inputs as inputs; inputs.LINES_AT_ONCE = 20; import app.batch.runner as runner; " \
+    "runner.LINES_AT_ONCE = 20; count = runner.count_many; " \
+    "runner.count_many = lambda *a, **k: (time.sleep(0.1), count(*a, **k))[1]; "  # fmt: skip
+
+
+def slow_batch(*arguments):
+    """Start a batch that does twenty graphs in a tenth of a second, in a process group of its own."""
+    boot = app.client._BOOT.replace("from app.worker", SLOW + "from app.worker")
+    code = f"import sys, app.client, app.cli; app.client._BOOT = {boot!r}; sys.exit(app.cli.main())"
+    return subprocess.Popen(
+        [sys.executable, "-c", code, "batch", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, env=ENVIRONMENT, start_new_session=True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_ended_in_the_middle_and_gone_on_with(tmp_path, how):
+    atlas, output = graph6(tmp_path / "atlas.g6", ATLAS[:1000]), tmp_path / "out.jsonl"
+    process = slow_batch(atlas, "-o", output)
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while not (output.exists() and output.read_bytes().count(b"\n") >= 60) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        os.killpg(process.pid, how)
+        errors = without_progress(process.communicate(timeout=PATIENCE)[1])
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+    before = output.read_bytes().count(b"\n")
+    assert 60 <= before < 1000
+    if how == signal.SIGINT:
+        assert process.returncode == 130
+        assert before % 20 == 0
+        assert errors == (
+            f"interrupted; {before:,} graphs in {output}, {sum(line['total'] for line in lines_in(output)):,} cycles, "
+            f"{errors.split(', ')[-1].split(';')[0]}; --resume goes on from there\n"
+        )
+    done = chordless("batch", atlas, "-o", output, "--resume")
+    assert done.returncode == 0, done.stderr
+    assert f"{before} done before" in done.stderr
+    lines = lines_in(output)
+    assert [line["graph"] for line in lines] == [f"{atlas}:{i + 1}" for i in range(1000)]
+    assert [line["by_length"] for line in lines[::50]] == [expected(graph) for graph in ATLAS[:1000:50]]

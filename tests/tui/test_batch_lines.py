@@ -1,0 +1,117 @@
+"""The file of a batch as the dashboard reads it, and what is typed into the form for one."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.tui.batch_form import BatchQuestion, plan_of, source_of
+from app.tui.batch_lines import LineIndex, is_batch_file, line_count
+from tui.batch_files import TRIANGLE, error, line
+
+
+def test_the_index_follows_a_file_that_grows_and_one_that_is_cut_off(tmp_path):
+    path = tmp_path / "out.jsonl"
+    index = LineIndex(str(path))
+    assert not index.look()
+    path.write_bytes(line("a") + error("b") + line("c")[:40])
+    assert index.look()
+    before = index.lines()
+    assert [found.graph for found in before.read(0, 9)] == ["a", "b"]
+    assert not index.look()
+    with open(path, "ab") as stream:
+        stream.write(line("c")[40:] + line("d", "limit") + b'{"graph": "torn\n' + line("e"))
+    assert index.look()
+    lines = index.lines()
+    assert len(before) == 2
+    assert (len(lines), lines.failed, lines.stopped) == (6, 1, 1)
+    assert lines.generation == before.generation
+    assert [found.status for found in lines.read(0, 9)] == [
+        "complete",
+        "error",
+        "complete",
+        "limit",
+        "damaged",
+        "complete",
+    ]
+    first = lines.failures_first()
+    assert [found.graph for found in first.read(0, 3)] == ["b", "d", "a"]
+    assert [first.place_of(position) for position in (1, 3, 0)] == [0, 1, 2]
+    path.write_bytes(line("a") + line("B") + line("C") + line("D") + line("E") + line("F") + line("G"))
+    while index.look():
+        pass
+    assert [found.graph for found in index.lines().read(0, 9)] == ["a", "B", "C", "D", "E", "F", "G"]
+    assert index.lines().generation > lines.generation
+    path.unlink()
+    assert index.look()
+    assert len(index.lines()) == 0
+
+
+def test_lines_longer_than_what_is_read_at_once_are_found(tmp_path, monkeypatch):
+    monkeypatch.setattr("app.tui.batch_lines._BYTES_AT_ONCE", 300)
+    path = tmp_path / "out.jsonl"
+    names = [f"{i}" * (1 + 400 * (i % 3)) for i in range(3000)]
+    path.write_bytes(b"".join(error(name) if i % 7 == 0 else line(name) for i, name in enumerate(names)))
+    index = LineIndex(str(path))
+    while index.look():
+        pass
+    lines = index.lines()
+    assert [found.graph for found in lines.read(0, 3000)] == names
+    assert lines.failed == len(range(0, 3000, 7))
+    assert line_count(str(path)) == 3000
+
+
+def test_a_name_cannot_pass_for_a_status(tmp_path):
+    path = tmp_path / "out.jsonl"
+    path.write_bytes(line("a", name='"status": "error"') + line("b", name='\\"status": "error"'))
+    index = LineIndex(str(path))
+    index.look()
+    assert index.lines().failed == 0
+
+
+def test_files_of_batches_are_told_from_others(folder, written):
+    (folder / "events.jsonl").write_text('{"event": "started"}\n')
+    assert is_batch_file("out.jsonl")
+    assert not is_batch_file("events.jsonl")
+    assert line_count("events.jsonl") is None
+    assert line_count("out.jsonl") == 100
+
+
+@pytest.mark.parametrize(
+    ("graphs", "output", "graphs_fault", "output_fault"),
+    [
+        ("grid:3x3 'all.g6", "new.jsonl", "a quotation mark has no partner", None),
+        ("nosuch*.net", "new.jsonl", "no file matches this pattern", None),
+        ("grid:3x3 grid:3x3", "new.jsonl", "given twice", None),
+        ("-", "new.jsonl", "standard input is the keyboard", None),
+        ("no.toml", "new.jsonl", "no.toml: cannot be read", None),
+        ("grid:3x3", "", None, "name a file"),
+        ("grid:3x3", ".", None, "this is a folder"),
+        ("grid:3x3", "new.csv", None, "FILE.jsonl"),
+        ("grid:3x3", "no/new.jsonl", None, "there is no folder"),
+        ("grid:3x3", "all.g6", None, "no file of a batch"),
+        ("grid:3x3 *.g6", "out.jsonl", None, None),
+    ],
+)
+def test_mistakes_are_found_before_the_start(folder, written, graphs, output, graphs_fault, output_fault):
+    (folder / "all.g6").write_bytes(TRIANGLE + b"\n" + TRIANGLE)
+    plan = plan_of(BatchQuestion(graphs, output))
+    for fault, wanted in ((plan.graphs_fault, graphs_fault), (plan.output_fault, output_fault)):
+        assert (fault is None) == (wanted is None)
+        assert wanted is None or wanted in fault
+    assert plan.can_start == (graphs_fault is None and output_fault is None)
+    if plan.can_start:
+        assert plan.graphs_words == "2 inputs, 3 graphs"
+        assert plan.output_words == "100 lines so far"
+
+
+def test_a_manifest_is_read(folder):
+    (folder / "jobs.toml").write_text('[[jobs]]\ngraph = ["grid:3x3", "grid:4x4"]\nmax_length = 8\n')
+    plan = plan_of(BatchQuestion("jobs.toml", "new.jsonl"))
+    assert [(job.graph, job.max_length) for job in plan.jobs] == [("grid:3x3", 8), ("grid:4x4", 8)]
+
+
+def test_the_graph_of_a_line_is_named_for_the_engine(folder):
+    (folder / "all.g6").write_bytes(TRIANGLE)
+    assert source_of("all.g6:12") == str(folder / "all.g6:12")
+    assert source_of("all.g6") == str(folder / "all.g6")
+    assert source_of("complete:12") == "complete:12"
