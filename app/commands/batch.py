@@ -13,11 +13,12 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from app.commands import options as shared
+from app.commands.batch_plan import lines_path, print_plan
 
 if TYPE_CHECKING:
     from app.batch.client import BatchClient
     from app.events import BatchFinished
-    from app.orders import BatchCommand, BatchJob
+    from app.orders import BatchCommand
 
 SUMMARY = "count the cycles of many graphs: files, patterns, graph6, SDF, SMILES, a manifest"
 STANDARD_OUTPUT = "-"
@@ -197,7 +198,7 @@ def act(options: argparse.Namespace) -> int:
     else:
         jobs = checked(jobs_of(options.graphs, template))
     if options.dry_run:
-        return _print_plan(options, jobs)
+        return print_plan(options, jobs)
     if options.output_format == "parquet":
         from app.export import require_parquet
 
@@ -221,58 +222,6 @@ def _make_folder(path: str) -> None:
         raise OptionError(f"cannot make the folder {path} for the cycles: {error.strerror}") from error
 
 
-def _print_plan(options: argparse.Namespace, jobs: tuple[BatchJob, ...]) -> int:
-    """Print a line for each input, and what is done already."""
-    from app.batch.detect import count_graphs
-
-    rows = []
-    for job in jobs:
-        graphs = count_graphs(job)
-        how_many = "? graphs" if graphs is None else f"{graphs:,} graph{'s' * (graphs != 1)}"
-        rows.append((job.graph, how_many, "list" if job.listing else "count", _bounds(job)))
-    widths = [max(len(row[i]) for row in rows) for i in range(3)]
-    for graph, how_many, task, bounds in rows:
-        print(f"{graph:<{widths[0]}}  {how_many:>{widths[1]}}  {task:<{widths[2]}}  {bounds}".rstrip())
-    if options.resume:
-        from app.batch.output import DONE
-
-        done = sum(line["status"] in DONE for line in _lines_so_far(options))
-        how_many = "1 graph that is done" if done == 1 else f"{done:,} graphs that are done"
-        sys.stderr.write(f"{options.output} has {how_many}; what is among the above is kept\n")
-    return 0
-
-
-def _lines_so_far(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    path = _lines_path(options)
-    if os.path.exists(path) or not os.path.exists(options.output):
-        from app.batch.output import read_lines
-
-        return read_lines(path)
-    from app.batch.tables import lines_of_table
-
-    return lines_of_table(options.output, options.output_format)
-
-
-def _bounds(job: BatchJob) -> str:
-    parts = []
-    if job.max_length is not None:
-        parts.append(f"cycles of {job.min_length} to {job.max_length} vertices")
-    elif job.min_length > shared.SHORTEST_CYCLE:
-        parts.append(f"cycles of {job.min_length} or more vertices")
-    if job.limit is not None:
-        parts.append(f"limit {job.limit:,}")
-    if job.timeout is not None:
-        parts.append(f"timeout {job.timeout:g} s")
-    if job.arch != shared.ARCHES[0]:
-        parts.append(f"on {job.arch}")
-    return ", ".join(parts)
-
-
-def _lines_path(options: argparse.Namespace) -> str:
-    """Return the file of JSON lines: the output itself, or what a table is made of."""
-    return str(options.output) if options.output_format == "jsonl" else f"{options.output}.jsonl"
-
-
 @contextlib.contextmanager
 def _lines_file(options: argparse.Namespace) -> Iterator[str]:
     """Give out the file that the engine writes its lines to."""
@@ -282,7 +231,7 @@ def _lines_file(options: argparse.Namespace) -> Iterator[str]:
         with tempfile.TemporaryDirectory(prefix="chordless-batch-") as folder:
             yield str(Path(folder, "lines.jsonl"))
         return
-    path = _lines_path(options)
+    path = lines_path(options)
     for there in {path, options.output}:
         if os.path.lexists(there) and not options.resume:
             raise OptionError(f"{there} is there already: --resume keeps what is done, or write to another")
@@ -396,7 +345,7 @@ def _print_note(options: argparse.Namespace, end: BatchFinished, failure: str | 
     from app.words import seconds_text
 
     # A table is made of the lines at the end.
-    path = options.output if end.reason == "complete" else _lines_path(options)
+    path = options.output if end.reason == "complete" else lines_path(options)
     where = "" if options.output == STANDARD_OUTPUT else f" in {path}"
     parts = [f"{end.done:,} graph{'s' * (end.done != 1)}{where}, {end.cycles:,} cycle{'s' * (end.cycles != 1)}"]
     parts += [f"{end.kept:,} done before"] * (end.kept > 0 and options.resume)
@@ -412,7 +361,7 @@ def _print_note(options: argparse.Namespace, end: BatchFinished, failure: str | 
         line += f"\nthe engine died {'once' if deaths == 1 else f'{deaths} times'}; another went on where it was"
     if end.beside:
         lines, kept = ("1 line", "is") if end.beside == 1 else (f"{end.beside:,} lines", "are")
-        line += f"\n{lines} of other graphs or with other options {kept} kept in {_lines_path(options)}{EARLIER}"
+        line += f"\n{lines} of other graphs or with other options {kept} kept in {lines_path(options)}{EARLIER}"
     if failure is not None:
         line += f"\n{'the failure' if end.failed == 1 else 'the first failure'}: {failure}"
     sys.stderr.write(f"{line}\n")
