@@ -10,6 +10,7 @@ import re
 import sys
 import tempfile
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
@@ -110,7 +111,9 @@ class Device:
         import taichi as ti
 
         types = {"int32": ti.i32, "uint32": ti.u32, "int64": ti.i64, "uint64": ti.u64}
-        return ti.ndarray(types[dtype.name], (size,))
+        buffer = ti.ndarray(types[dtype.name], (size,))
+        _buffers.add(buffer)
+        return buffer
 
     def free_memory(self) -> int | None:
         """Bytes of the device's memory that are free now, None where its driver does not say."""
@@ -124,6 +127,7 @@ class Device:
 
 
 _started: dict[tuple[str, int | None], Device] = {}  # by arch and threads: what Taichi runs on in this process
+_buffers: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 def cuda_is_here() -> bool:
@@ -174,8 +178,20 @@ def open_device(arch: str, *, threads: int | None = None) -> Device:
         raise DeviceError(f"arch {arch} is not available here: no driver for it was found")
     if (arch, workers) not in _started:
         _started.clear()
+        _disown_buffers()
         _started[arch, workers] = _start(ti, arch, workers)
     return _started[arch, workers]
+
+
+def _disown_buffers() -> None:
+    """Make nothing of the end of buffers that Taichi drops by itself as it starts anew.
+
+    Each has the address of what it was in Taichi, and takes away what is there when Python lets go of it: another
+    buffer, maybe, made since then.
+    """
+    for buffer in _buffers:
+        buffer.arr = None
+    _buffers.clear()
 
 
 def _taichi() -> Any:

@@ -16,7 +16,7 @@ settings.register_profile("untimed", deadline=None)
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable" if os.environ.get("CI") else "untimed")
 
-# A test process goes from arch to arch; one that also keeps its kernels fails at times: "argument not found".
+# Tests neither use nor fill the user's store of compiled kernels.
 os.environ["TI_OFFLINE_CACHE"] = "0"
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

@@ -124,6 +124,30 @@ for thread in busiest[:{cores() + more}]:
     assert sorted([int(core) for core in line.split()] for line in run_python(code).stdout.splitlines()) == wanted
 
 
+def test_buffers_of_an_earlier_start_take_nothing_away_from_a_later_one(device: Device) -> None:
+    if device.arch == "cpu":
+        pytest.skip("a CPU's buffers are numpy's")
+    code = f"""
+import gc
+import numpy as np
+from kernels_ti.device import open_device
+wrong, old = 0, []
+for turn in range(6):
+    open_device("cpu")
+    device = open_device({device.arch!r})
+    new = [device.buffer(np.full(8, i, np.int32)) for i in range(300)]
+    old.clear()
+    gc.collect()
+    more = [device.buffer(np.full(8, -1, np.int32)) for i in range(300)]
+    wrong += sum(not (device.download(buffer) == i).all() for i, buffer in enumerate(new))
+    old = new + more
+    del new, more
+print("wrong:", wrong)
+"""
+    done = run_python(code)
+    assert (done.returncode, done.stdout) == (0, "wrong: 0\n"), done.stderr
+
+
 def test_an_arch_that_is_not_there_is_an_error_and_no_other_is_taken() -> None:
     code = "from kernels_ti.device import open_device; open_device('vulkan')"
     done = run_python(code, VK_ICD_FILENAMES="/nonexistent", VK_DRIVER_FILES="/nonexistent")
