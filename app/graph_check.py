@@ -93,11 +93,11 @@ def check_overlap(web: str, types: str | None) -> GraphFacts:
     GraphError
         If there is no such food web.
     """
-    from app.overlap import niche_overlap
+    from app.overlap import niche_overlap, types_beside
 
     if not os.path.lexists(web):
         raise GraphError(f"{web}: no such file; a food web is a file, such as web.net")
-    _check_kind(types or f"{os.path.splitext(web)[0]}.clu")
+    _check_kind(types or types_beside(web) or web)
     too_large = _too_large(web)
     return GraphFacts.of(niche_overlap(web, types)) if too_large is None else too_large
 

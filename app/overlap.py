@@ -86,11 +86,16 @@ def read_food_web(net_path: str, types_path: str | None = None) -> FoodWeb:
             web.edges[0][2],
         )
     if types_path is None:
-        beside = Path(net_path).with_suffix(".clu")
-        types_path = str(beside) if beside.exists() else None
+        types_path = types_beside(net_path)
     living = [True] * web.n if types_path is None else _living(web, net_path, types_path)
     overlap = Graph.from_edge_array(_shared_prey(web, living), n=web.n, names=web.names(), simplify=True)
     return FoodWeb(overlap, tuple(living), types_path)
+
+
+def types_beside(net_path: str) -> str | None:
+    """Return the partition that lies beside a food web under its name, if there is one."""
+    beside = Path(net_path).with_suffix(".clu")
+    return str(beside) if beside.exists() else None
 
 
 def _living(web: PajekNetwork, net_path: str, types_path: str) -> list[bool]:

@@ -80,6 +80,12 @@ def chordless(*arguments, **more):
     return _run(command(*arguments), arguments, more)
 
 
+def on_full_disk(*arguments, **more):
+    """Run `chordless` with a standard output that takes nothing."""
+    with open("/dev/full", "w") as full:
+        return chordless(*arguments, capture_output=False, stdout=full, stderr=subprocess.PIPE, **more)
+
+
 def count(*arguments, **more):
     done = chordless("count", *arguments, "--json", **more)
     return json.loads(done.stdout), done.returncode

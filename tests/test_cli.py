@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 from patience import PATIENCE
-from program import ENVIRONMENT, REFERENCE, chordless, command, count, fails
+from program import ENVIRONMENT, REFERENCE, chordless, command, count, fails, on_full_disk
 
 from app.commands.options import ARCHES, EXPANSIONS
 
@@ -128,16 +128,7 @@ def test_a_closed_pipe_is_quiet_for_every_command():
 
 @pytest.mark.parametrize("arguments", [("list", "grid:6x6", *REFERENCE), ("generate", "grid:9x9"), ("--help",)])
 def test_a_full_disk_is_one_line(arguments):
-    with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            command(*arguments),
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=ENVIRONMENT,
-            timeout=PATIENCE,
-            check=False,
-        )
+    done = on_full_disk(*arguments)
     assert done.returncode == 1
     assert done.stderr == "chordless: error: cannot write standard output: No space left on device\n"
 

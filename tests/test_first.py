@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 
 import networkx as nx
 import pytest
 from oracles import check_cycles
-from patience import PATIENCE
-from program import ENVIRONMENT, REFERENCE, chordless, command, fails
+from program import REFERENCE, chordless, fails, on_full_disk
 
 from app.cli import main, make_parser
 from app.formats import load_graph
@@ -101,17 +99,7 @@ def test_json_of_the_engine_says_whether_the_graph_is_chordal_where_that_is_know
 
 @pytest.mark.parametrize("closed", [None, lambda: os.close(1)], ids=["full", "closed"])
 def test_an_answer_that_cannot_be_written_is_not_the_answer_chordal(closed):
-    with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            command("first", "petersen"),
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=ENVIRONMENT,
-            preexec_fn=closed,
-            timeout=PATIENCE,
-            check=False,
-        )
+    done = on_full_disk("first", "petersen", preexec_fn=closed)
     assert done.returncode == 2
     assert done.stderr.startswith("chordless: error: cannot write standard output: ")
     assert done.stderr.count("\n") == 1

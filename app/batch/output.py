@@ -216,6 +216,8 @@ class BatchFile:
             self._held.unlink(missing_ok=True)
             return
         os.replace(new, self._held)
+        if self._beside is not None:
+            self._beside.close()
         self._beside = open(self._held, "rb")  # noqa: SIM115
 
 

@@ -156,6 +156,7 @@ class Batch:
                 self._do_one(entry)
             if self._reason == "failed":
                 break
+        self._ahead = 0
         self._flush()
 
     def _do_one(self, entry: Entry) -> None:
