@@ -14,6 +14,7 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -122,8 +123,16 @@ class Device:
         return None if self.arch == "vulkan" else self.memory
 
     def download(self, buffer: Any) -> np.ndarray:
-        """Copy a buffer back from the device; on CPU it is the buffer itself."""
-        return buffer if isinstance(buffer, np.ndarray) else buffer.to_numpy()
+        """Copy a buffer back from the device; on CPU it is the buffer itself.
+
+        Raises
+        ------
+        EngineError
+            If the device has failed.
+        """
+        if isinstance(buffer, np.ndarray):
+            return buffer
+        return _copied_from_cuda(buffer) if self.arch == "cuda" else buffer.to_numpy()
 
 
 _started: dict[tuple[str, int | None], Device] = {}  # by arch and threads: what Taichi runs on in this process
@@ -289,9 +298,28 @@ def _host_memory() -> int | None:
 
 def _free_cuda_memory() -> int | None:
     free, total = ctypes.c_size_t(), ctypes.c_size_t()
-    driver = ctypes.CDLL("libcuda.so.1" if sys.platform != "win32" else "nvcuda.dll")
-    asked = driver.cuMemGetInfo_v2(ctypes.byref(free), ctypes.byref(total))
+    asked = _cuda_driver().cuMemGetInfo_v2(ctypes.byref(free), ctypes.byref(total))
     return free.value if asked == 0 else None
+
+
+def _copied_from_cuda(buffer: Any) -> np.ndarray:
+    """Copy a buffer with one call of the driver; Taichi allocates, copies to the device, launches and copies back."""
+    from taichi.lang.impl import get_runtime
+    from taichi.lang.util import to_numpy_type
+
+    values = np.empty(buffer.shape, to_numpy_type(buffer.dtype))
+    place = get_runtime().prog.get_ndarray_data_ptr_as_int(buffer.arr)
+    failed = _cuda_driver().cuMemcpyDtoH_v2(
+        ctypes.c_void_p(values.ctypes.data), ctypes.c_uint64(place), ctypes.c_size_t(values.nbytes)
+    )
+    if failed:
+        raise EngineError(f"CUDA: copying {values.nbytes:,} bytes to the host failed, error {failed}")
+    return values
+
+
+@lru_cache
+def _cuda_driver() -> ctypes.CDLL:
+    return ctypes.CDLL("libcuda.so.1" if sys.platform != "win32" else "nvcuda.dll")
 
 
 def _identity(arch: str, log: str) -> tuple[str, int | None]:

@@ -18,6 +18,19 @@ CELLS_PER_LEVEL = 8
 MOST_LEVELS = 64
 """Levels of the search that may be queued before the host looks."""
 
+MEETINGS = CELLS_PER_LEVEL * MOST_LEVELS
+"""First cell after those of the levels: for each level the thread blocks that are through with it."""
+
+GATES, SECTOR = 16, 8
+FIRST_GATE = MEETINGS + MOST_LEVELS
+"""Cells after those, each in a sector of memory of its own: how many levels all blocks are through with."""
+
+CELLS = FIRST_GATE + GATES * SECTOR
+"""Cells of `control`."""
+
+HERE, MOST_HERE = MEETINGS, MEETINGS + 1
+"""Cells by which thread blocks are counted, see `attend`."""
+
 CHILDREN, CYCLES = 0, 2
 """First cells of the two counters: records placed for the next level, cycles found."""
 
@@ -149,58 +162,3 @@ def placed_by_warp(control: ti.template(), cell, amount, lane):
     first = ti.simt.warp.shfl_sync_i32(ti.u32(WHOLE_WARP), first, WARP - 1)
     total = ti.simt.warp.shfl_sync_i32(ti.u32(WHOLE_WARP), upto, WARP - 1)
     return first, upto - amount, total
-
-
-@ti.func
-def taken_by_warp(control: ti.template(), level, threads, batches, lane):
-    """Take the next batch of a level, behind those that the warps of so many threads began with: its first record."""
-    item = 0
-    if lane == 0:
-        size = ti.cast(batches * WARP, ti.u32)
-        item = ti.cast(ti.atomic_add(control[CELLS_PER_LEVEL * level + NEXT], size), ti.i32)
-    return threads * batches + ti.simt.warp.shfl_sync_i32(ti.u32(WHOLE_WARP), item, 0)
-
-
-@ti.func
-def opened_level(control: ti.template(), level, levels, parents, free, cycle_room):
-    """Work out what a level of a queue of launches has to do, from the counters of the level before it.
-
-    The first level expands `parents` records. A later one, up to `levels`, expands the children of the level
-    before it, and none once a level did not fit: a level fits when its children and itself share `free` places of the
-    arena, and its cycles the places of `cycle_room` that earlier levels left. The host judges by the same rule.
-
-    Returns
-    -------
-    int, int, int
-        Records that are ready, places left for cycles, cycles stored by the levels before.
-    """
-    ready, room, taken = parents, cycle_room, 0
-    if level > 0:
-        before = CELLS_PER_LEVEL * (level - 1)
-        children, cycles = control[before + CHILDREN], control[before + CYCLES]
-        expanded = ti.cast(control[before + READY], ti.i32)
-        room = ti.cast(control[before + ROOM], ti.i32)
-        taken = ti.cast(control[before + TAKEN], ti.i32)
-        ready = 0
-        if level < levels and control[before + CHILDREN + 1] + control[before + CYCLES + 1] == ti.u32(0):
-            if children <= ti.cast(ti.max(free - expanded, 0), ti.u32) and cycles <= ti.cast(room, ti.u32):
-                ready = ti.cast(children, ti.i32)
-                room -= ti.cast(cycles, ti.i32)
-                taken += ti.cast(cycles, ti.i32)
-    return ready, room, taken
-
-
-@ti.func
-def note_level(control: ti.template(), level, ready, room, taken):
-    """Keep what `opened_level` found, for the level that follows."""
-    cell = CELLS_PER_LEVEL * level
-    control[cell + READY] = ti.cast(ready, ti.u32)
-    control[cell + ROOM] = ti.cast(room, ti.u32)
-    control[cell + TAKEN] = ti.cast(taken, ti.u32)
-
-
-@ti.kernel
-def clear(control: ti.types.ndarray(ti.u32, 1)):
-    """Set all counters to zero, before a queue of launches; one work item takes one cell."""
-    for cell in range(CELLS_PER_LEVEL * MOST_LEVELS):
-        control[cell] = ti.u32(0)

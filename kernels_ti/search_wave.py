@@ -9,30 +9,28 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.arena import Arena, Segment
-from kernels_ti.bits import LARGEST_UNROLLED, vector_of
+from kernels_ti.bits import LARGEST_UNROLLED
 from kernels_ti.cycles import Cycles
 from kernels_ti.device import LARGEST_BUFFER
 from kernels_ti.errors import EngineError
-from kernels_ti.records import CELLS_PER_LEVEL, CHILDREN, CYCLES, MOST_LEVELS
+from kernels_ti.records import CELLS, CELLS_PER_LEVEL, CHILDREN, CYCLES, MOST_LEVELS
 from kernels_ti.search import Place, ResidentBlocks, Totals
-from kernels_ti.state import Frames, GroupState, Rows
-from kernels_ti.wave import triplets
-from kernels_ti.wave_queue import Queue
+from kernels_ti.state import Frames, GroupState, Rows, by_length
+from kernels_ti.wave_narrow_stage import NarrowStage
 from kernels_ti.wave_wide_stage import SCRATCH_BYTES, WIDE_FRONTIER, WideStage
 
 FIRST_QUEUE = {"cpu": 1, "vulkan": 64, "cuda": 64}
 """Levels that are queued at first, at the most, before the host looks; later queues are fitted to the time."""
 
 LONGEST_SHARE = 0.6
-"""Share of a block's vertices that the longest cycles rarely exceed; grids come near. More levels are not queued at
-first, as each costs a launch."""
+"""Share of a block's vertices that its longest cycles rarely exceed: more levels are not queued at first."""
 
 FIRST_SLICE = {"cpu": 1 << 14, "vulkan": 1 << 22, "cuda": 1 << 22}
 """Records of the first slice; later ones are fitted to the time asked for."""
@@ -86,7 +84,7 @@ class WaveSearch:
         self._bounded = max_length < group.longest_block
         self.surveyed = start.surveyed
         self._share_after = np.append(np.cumsum(seed_weight[::-1])[::-1], 0.0)
-        self._pool = _by_length(start.frames)
+        self._pool = deque(by_length(start.frames))
         if device.arch == "cpu":
             memory -= sum(frames.nbytes for frames in self._pool)
         word = np.uint64 if group.word_bits == 64 else np.uint32
@@ -94,19 +92,17 @@ class WaveSearch:
         if group.words > LARGEST_UNROLLED:
             self._wide = WideStage(blocks, collect, self._bounded, min(SCRATCH_BYTES[device.arch], memory // 8))
             memory -= self._wide.bytes
-        else:
-            self._words = vector_of(group.words, group.word_bits)
-            self._queue = Queue(blocks, self._words, collect, self._bounded)
+        self._stage = self._wide or NarrowStage(blocks, collect, self._bounded)
         self._make_room_for_cycles(word, min(CYCLE_BYTES[device.arch], memory // 4))
         memory -= self._cycle_bytes
         memory = min(ARENA_BYTES[device.arch], memory)
         self._arena = Arena(blocks, collect, memory, SOFTWARE_FIRST_ARENA if device.software else memory)
-        self._control = device.buffer(np.zeros(CELLS_PER_LEVEL * MOST_LEVELS, np.uint32))
+        self._control = device.buffer(np.zeros(CELLS, np.uint32))
         # Depth first, each level leaves the siblings of one path behind; so much is kept free for that.
         self._siblings = group.longest_block * int(np.diff(group.row_ptr).max(initial=0))
         self._cycle_count = 0
         self._slice_limit = SOFTWARE_FIRST_SLICE if device.software else FIRST_SLICE[device.arch]
-        self._most_levels = 1 if self._wide else MOST_LEVELS
+        self._most_levels = self._wide.most_levels if self._wide else MOST_LEVELS
         queue_levels = SOFTWARE_FIRST_QUEUE if device.software else FIRST_QUEUE[device.arch]
         self._queue_levels = min(queue_levels, self._most_levels, int(LONGEST_SHARE * group.longest_block) + 1)
         self._levels_done = self._queue_levels
@@ -195,17 +191,25 @@ class WaveSearch:
 
     def _fit(self, tried: int, spent: float, wanted: float) -> None:
         """Fit the levels of a queue and the records of a slice to the time that they took."""
-        if self._queue_levels > 1 and (spent > wanted or 2 * self._levels_done < self._queue_levels):
+        # A level that is not needed costs a launch, but nothing on CUDA.
+        idle = self._device.arch != "cuda" and 2 * self._levels_done < self._queue_levels
+        if self._queue_levels > 1 and (spent > wanted or idle):
             self._queue_levels //= 2
         elif tried >= self._slice_limit:
             self._slice_limit = int(tried * min(4.0, max(0.25, wanted / 2 / max(spent, 1e-6)))) + 1
         elif spent < wanted / 4:
             self._queue_levels = min(2 * self._queue_levels, self._most_levels)
 
-    def _free(self, parents: int) -> int:
-        """Places that a slice and its children may share; only a single path may touch the reserve."""
+    def _left(self, parents: int) -> int:
+        """Places that no other path takes; only a single path may touch the reserve."""
         others = self._arena.count - parents
-        free = max(self._arena.capacity - others - (self._reserve if parents > 1 else 0), 0)
+        return max(self._arena.capacity - others - (self._reserve if parents > 1 else 0), 0)
+
+    def _free(self, parents: int) -> int:
+        """Places that a slice and its children may share."""
+        free = self._left(parents)
+        if self._wide:
+            free = min(free, max(self._wide.most_places(free), self._siblings))
         return min(free, parents + self._device.items_at_once)
 
     def _step(self) -> int | None:
@@ -290,20 +294,40 @@ class WaveSearch:
             f"{self._cycle_capacity:,} for cycles, a single step needs {needed:,}; --memory allows more"
         )
 
+    @property
+    def _buffers(self) -> dict[str, Any]:
+        """What both stages read and write, by the names of their arguments."""
+        blocks, arena = self.blocks, self._arena
+        return {
+            "rows": blocks.rows,
+            "first_row": blocks.first_row,
+            "control": self._control,
+            "allowed": arena.allowed,
+            "ends": arena.ends,
+            "members": arena.members,
+            "capacity": arena.capacity,
+            "cycles": self._cycles,
+            "cycle_capacity": self._cycle_capacity,
+            "cycle_start": self._cycle_count,
+        }
+
     def _launch_triplets(self, first: int, last: int, max_length: int) -> None:
         """Stage 1 over some seeds."""
         blocks, arena = self.blocks, self._arena
-        launch = (
-            *(blocks.rows, blocks.first_row, blocks.neighbour, blocks.seed_entry, blocks.seed_root),
-            *(first, last, self.surveyed, max_length, self._control),
-            *(arena.allowed, arena.ends, arena.members, arena.capacity),
-            *(arena.place(1, 0), -1, arena.capacity),
-            *(self._cycles, self._cycle_capacity, self._cycle_count),
-        )
-        if self._wide:
-            self._wide.launch_triplets(*launch)
-        else:
-            triplets(self._words, self._collect, *launch)
+        launch = {
+            **self._buffers,
+            "neighbour": blocks.neighbour,
+            "seed_entry": blocks.seed_entry,
+            "seed_root": blocks.seed_root,
+            "first_seed": first,
+            "last_seed": last,
+            "surveyed": self.surveyed,
+            "max_length": max_length,
+            "start": arena.place(1, 0),
+            "direction": -1,
+            "room": arena.capacity,
+        }
+        self._stage.launch_triplets(launch)
 
     def _expand(self) -> int | None:
         """Stage 2 for the top of the shallowest level while there is plenty of room, else of the deepest."""
@@ -315,7 +339,9 @@ class WaveSearch:
         room = (arena.capacity - self._reserve) // 2
         roomy = adjacent and arena.count <= (min(room, WIDE_FRONTIER) if self._wide else room)
         segment = segments[0] if roomy else segments[-1]
-        at_once = self._wide.parents_at_once(arena.capacity, roomy) if self._wide else self._device.items_at_once
+        at_once = self._device.items_at_once
+        if self._wide:
+            at_once = self._wide.most_parents(arena.capacity, self._left(2), roomy)
         parents = max(1, min(segment.count, self._slice_limit, at_once, self._free(2)))
         while True:
             levels = self._queue_levels
@@ -334,38 +360,25 @@ class WaveSearch:
 
     def _launch_expand(self, segment: Segment, parents: int, levels: int) -> None:
         """Stage 2 for the topmost records of a segment, and for so many levels on."""
-        blocks, arena, side = self.blocks, self._arena, segment.length % 2
+        arena, side = self._arena, segment.length % 2
         launch = {
+            **self._buffers,
             "two_ended": self._two_ended,
-            "rows": blocks.rows,
-            "first_row": blocks.first_row,
             "parents": parents,
             "length": segment.length,
             "max_length": self._max_length,
-            "control": self._control,
-            "allowed": arena.allowed,
-            "ends": arena.ends,
-            "members": arena.members,
-            "capacity": arena.capacity,
             "from_start": arena.place(side, arena.used(side) - parents),
             "direction": -1 if side else 1,
             "to_start": arena.place(1 - side, arena.used(1 - side)),
             "free": self._free(parents),
-            "cycles": self._cycles,
-            "cycle_capacity": self._cycle_capacity,
-            "cycle_start": self._cycle_count,
         }
-        if self._wide:
-            self._wide.launch(launch)
-        else:
-            self._queue.launch(levels, launch)
+        self._stage.launch(levels, launch)
 
     def _counted(self, levels: int) -> list[tuple[int, int]]:
         """Children placed and cycles found by each level of the last queue."""
-        cells = self._device.download(self._control).reshape(-1, CELLS_PER_LEVEL)[:levels].tolist()
-        return [
-            (cell[CHILDREN] + (cell[CHILDREN + 1] << 32), cell[CYCLES] + (cell[CYCLES + 1] << 32)) for cell in cells
-        ]
+        cells = self._device.download(self._control)[: levels * CELLS_PER_LEVEL].astype("<u4")
+        counters = cells.view("<u8").reshape(levels, -1)
+        return list(zip(counters[:, CHILDREN // 2].tolist(), counters[:, CYCLES // 2].tolist(), strict=True))
 
     def _commit(self, segment: Segment, parents: int, counted: list[tuple[int, int]]) -> bool:
         """Take over the levels of a queue that fitted, as the device judged them; say whether any did."""
@@ -378,6 +391,8 @@ class WaveSearch:
             length, ready, room = length + 1, children, room - closed
             self._count(length, children, closed)
         self._levels_done = length - segment.length
+        if self._wide:
+            self._wide.fit(ready > 0 and self._levels_done < len(counted))
         if not self._levels_done:
             return False
         self._arena.add(length, ready, self._arena.take(segment, parents))
@@ -387,12 +402,3 @@ class WaveSearch:
         self.totals.add({length: children}, {length: closed})
         if self._collect:
             self._cycle_count += closed
-
-
-def _by_length(frames: Iterable[Frames]) -> deque[Frames]:
-    """Put frames of one length together, the shortest first."""
-    pieces: list[Frames] = []
-    for piece in frames:
-        lengths = np.unique(piece.length).tolist()
-        pieces += [piece] if len(lengths) == 1 else [piece[piece.length == length] for length in lengths]
-    return deque(sorted(pieces, key=lambda piece: int(piece.length[0])))

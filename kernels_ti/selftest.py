@@ -26,13 +26,12 @@ from kernels_ti.records import (
     CYCLES,
     GROUP,
     WARP,
-    note_level,
-    opened_level,
     padded,
     placed,
     placed_by_warp,
     placed_together,
 )
+from kernels_ti.wave_levels import note_level, opened_level
 
 ITEMS = 3000
 """Work items; not a multiple of any group, so that ragged ends are tried."""

@@ -108,6 +108,15 @@ class Frames:
         )
 
 
+def by_length(frames: Iterable[Frames]) -> list[Frames]:
+    """Put frames of one length together, the shortest first."""
+    pieces: list[Frames] = []
+    for piece in frames:
+        lengths = np.unique(piece.length).tolist()
+        pieces += [piece] if len(lengths) == 1 else [piece[piece.length == length] for length in lengths]
+    return sorted(pieces, key=lambda piece: int(piece.length[0]))
+
+
 @dataclass(frozen=True, eq=False)
 class GroupState:
     """What is left of the search of one group of blocks.

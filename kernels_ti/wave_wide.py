@@ -74,7 +74,7 @@ def triplets_wide(
     sets: array(ndim=1),
     slots: ti.i32,
 ):
-    """Stage 1, see `kernels_ti.wave.triplets`; at most `slots` seeds to a launch."""
+    """Stage 1, see `kernels_ti.wave.triplets_kernel`; at most `slots` seeds to a launch."""
     for cell in range(CELLS_PER_LEVEL):
         control[cell] = ti.u32(0)
     for item in range(last_seed - first_seed):

@@ -5,6 +5,9 @@ idle. A flood keeps the vertices that it has yet to come to, extensions among th
 come to and not gone on from in the lane's own bit row; a summary in a register tells which of its words are not empty.
 """
 
+from functools import lru_cache
+from typing import Any
+
 import taichi as ti
 
 from kernels_ti.bits import lowest_bit, population, single, without_lowest, word_of
@@ -18,21 +21,24 @@ from kernels_ti.records import (
     placed,
     placed_by_warp,
     rank_of,
-    taken_by_warp,
 )
 from kernels_ti.wave import array
+from kernels_ti.wave_levels import attend, meet, note_level, opened_level, said_by_first, taken_by_warp
 
 MOST_WORDS = 64
 """Bit rows of more words do not fit into a summary."""
 
 THREADS = 1 << 16
-"""Threads of a launch; each thread block is one warp."""
+"""Threads of a launch, about as many as run at a time; each thread block is one warp."""
 
 QUEUE = 128
 """Entries of the queue."""
 
 IDLE = 16
 """Lanes that must be idle before floods are given out."""
+
+CERTIFICATE_LEVELS = 3
+"""Levels from one certificate to the next: a flood takes longer than to look at the paths that are dead."""
 
 STRIDE = 2
 """Vertices that a flood goes on from before the lanes are asked who is idle."""
@@ -56,13 +62,13 @@ def cells_of(words: int) -> int:
 @ti.func
 def look_at_wide_batch(
     words: ti.template(), collect: ti.template(), pool: ti.template(), lane, item, batches, two_ended,
-    rows: ti.template(), first_row: ti.template(), parents, length, max_length, control: ti.template(),
+    rows: ti.template(), first_row: ti.template(), ready, level, length, max_length, control: ti.template(),
     allowed: ti.template(), ends: ti.template(), members: ti.template(), capacity, start, way,
-    cycles: ti.template(), cycle_capacity, cycle_start,
+    cycles: ti.template(), cycle_capacity, cycle_base,
 ):  # fmt: skip
     """Look at the records of a batch: count or store their cycles, queue what needs a flood.
 
-    Returns how many records are in the queue.
+    Returns how many records are in the queue, and without `collect` the cycles of this lane, yet to be counted.
     """
     slots = ti.static(slots_of(words))
     extensions_at, ends_at, queue_at = words * slots, 2 * words * slots, ti.static(cells_of(words) - QUEUE)
@@ -71,7 +77,7 @@ def look_at_wide_batch(
         slot = batch * WARP + lane
         p = start + way * (item + slot)
         closing, opened, unsure, other, growing = 0, 0, 0, 0, 0
-        if item + slot < parents:
+        if item + slot < ready:
             other, growing = ends[p], ends[capacity + p]
             of_other, of_growing = 0, 0
             for w in range(words):
@@ -87,7 +93,7 @@ def look_at_wide_batch(
                 other, growing = growing, other
             if length + 2 > max_length or (two_ended == 1 and (of_other == 0 or of_growing == 0)):
                 opened = 0
-            if two_ended == 1 and opened > 0 and (opened > 1 or closing > 0 or length == 3):
+            if two_ended == 1 and opened > 0 and (opened > 1 or closing > 0) and length % CERTIFICATE_LEVELS == 0:
                 unsure = 1
             pool[ends_at + slot] = ti.cast(other, ti.u32)
             pool[ends_at + slots + slot] = ti.cast(growing, ti.u32)
@@ -101,8 +107,8 @@ def look_at_wide_batch(
             pool[w * slots + slot] = unseen
             pool[extensions_at + w * slots + slot] = extensions
         if ti.static(collect):
-            place, before, _ = placed_by_warp(control, CYCLES, closing, lane)
-            at = cycle_place(cycle_start, place + before, cycle_capacity)
+            place, before, _ = placed_by_warp(control, CELLS_PER_LEVEL * level + CYCLES, closing, lane)
+            at = cycle_place(cycle_base, place + before, cycle_capacity)
             if closing > 0:
                 for w in range(words):
                     rest = rows[other * words + w] & rows[growing * words + w] & allowed[w * capacity + p]
@@ -119,10 +125,8 @@ def look_at_wide_batch(
         if unsure == 1:
             pool[queue_at + queued + rank_of(needing, lane)] = ti.cast(slot, ti.u32)
         queued += population(needing, 32)
-    if ti.static(not collect):
-        placed_by_warp(control, CYCLES, closed, lane)
     ti.simt.warp.sync(ti.u32(WHOLE_WARP))
-    return queued
+    return queued, closed
 
 
 @ti.func
@@ -206,7 +210,7 @@ def flood_wide_batch(
 @ti.func
 def store_wide_batch(
     words: ti.template(), collect: ti.template(), pool: ti.template(), lane, item, batches,
-    rows: ti.template(), first_row: ti.template(), control: ti.template(),
+    rows: ti.template(), first_row: ti.template(), level, control: ti.template(),
     allowed: ti.template(), ends: ti.template(), members: ti.template(), capacity, start, target, way, room,
 ):  # fmt: skip
     """Write a record for each child of a batch, as far as they fit: queue them, then lane by lane.
@@ -233,7 +237,7 @@ def store_wide_batch(
             if queued > QUEUE - WARP or batch == batches:
                 place = 0
                 if lane == 0:
-                    place = placed(control, CHILDREN, queued)
+                    place = placed(control, CELLS_PER_LEVEL * level + CHILDREN, queued)
                 place = ti.simt.warp.shfl_sync_i32(ti.u32(WHOLE_WARP), place, 0)
                 ti.simt.warp.sync(ti.u32(WHOLE_WARP))
                 child = lane
@@ -256,50 +260,74 @@ def store_wide_batch(
                 queued = 0
 
 
-@ti.kernel
-def expand_wide_batch(
-    words: ti.template(),
-    collect: ti.template(),
-    by_words: ti.i32,
-    two_ended: ti.i32,
-    rows: array(ndim=1),
-    first_row: array(ti.i32, 1),
-    row_ptr: array(ti.i32, 1),
-    neighbour: array(ti.i32, 1),
-    parents: ti.i32,
-    length: ti.i32,
-    max_length: ti.i32,
-    control: array(ti.u32, 1),
-    allowed: array(ndim=1),
-    ends: array(ti.i32, 1),
-    members: array(ndim=1),
-    capacity: ti.i32,
-    from_start: ti.i32,
-    direction: ti.i32,
-    to_start: ti.i32,
-    free: ti.i32,
-    cycles: array(ndim=1),
-    cycle_capacity: ti.i32,
-    cycle_start: ti.i32,
-):
-    """Stage 2, see `kernels_ti.wave.expand_kernel`; one level to a launch, one warp to a batch of records."""
-    for cell in range(CELLS_PER_LEVEL):
-        control[cell] = ti.u32(0)
-    ti.loop_config(block_dim=WARP)
-    for thread in range(THREADS):
-        pool = ti.simt.block.SharedArray((cells_of(words),), ti.u32)
-        lane = thread & WARP - 1
-        batches = ti.min(ti.max(parents // THREADS, 1), most_batches(words))
-        item = (thread >> 5) * batches * WARP
-        while item < parents:
-            queued = look_at_wide_batch(
-                words, collect, pool, lane, item, batches, two_ended, rows, first_row, parents, length,
-                max_length, control, allowed, ends, members, capacity, from_start, direction,
-                cycles, cycle_capacity, cycle_start,
-            )  # fmt: skip
-            flood_wide_batch(words, pool, lane, queued, by_words, rows, first_row, row_ptr, neighbour)
-            store_wide_batch(
-                words, collect, pool, lane, item, batches, rows, first_row, control, allowed, ends, members,
-                capacity, from_start, to_start, direction, free - parents,
-            )  # fmt: skip
-            item = taken_by_warp(control, 0, THREADS, batches, lane)
+@lru_cache
+def expand_wide_kernel(words: int, collect: bool) -> Any:
+    """Return stage 2 for blocks of so many words, see `kernels_ti.wave.expand_kernel`."""
+
+    @ti.kernel
+    def expand_wide_batch(
+        launch: ti.i32,
+        meeting: ti.i32,
+        by_words: ti.i32,
+        row_ptr: array(ti.i32, 1),
+        neighbour: array(ti.i32, 1),
+        levels: ti.i32,
+        two_ended: ti.i32,
+        rows: array(ndim=1),
+        first_row: array(ti.i32, 1),
+        parents: ti.i32,
+        length: ti.i32,
+        max_length: ti.i32,
+        control: array(ti.u32, 1),
+        allowed: array(ndim=1),
+        ends: array(ti.i32, 1),
+        members: array(ndim=1),
+        capacity: ti.i32,
+        from_start: ti.i32,
+        direction: ti.i32,
+        to_start: ti.i32,
+        free: ti.i32,
+        cycles: array(ndim=1),
+        cycle_capacity: ti.i32,
+        cycle_start: ti.i32,
+    ):
+        """Stage 2: expand the levels of a queue, a warp to a batch of records; `by_words` is for the flood."""
+        ti.loop_config(block_dim=WARP)
+        for thread in range(THREADS):
+            pool = ti.simt.block.SharedArray((cells_of(words),), ti.u32)
+            lane, threads = thread & WARP - 1, meeting * WARP
+            level, going = 0, ti.cast(thread < threads, ti.i32)
+            if meeting == 0:
+                attend(control, lane == 0)
+            while going == 1:
+                ready, room, taken = opened_level(control, level, levels, parents, free, cycle_capacity - cycle_start)
+                if thread == 0:
+                    note_level(control, level, ready, room, taken)
+                start, target, way = from_start, to_start, direction
+                if level % 2 == 1:
+                    start, target, way = to_start, from_start, -direction
+                batches = ti.min(ti.max(ready // threads, 1), most_batches(words))
+                item, closed = (thread >> 5) * batches * WARP, 0
+                while item < ready:
+                    following = taken_by_warp(control, level, threads * batches, ready, batches, lane)
+                    queued, more = look_at_wide_batch(
+                        words, collect, pool, lane, item, batches, two_ended, rows, first_row, ready, level,
+                        length + level, max_length, control, allowed, ends, members, capacity, start, way,
+                        cycles, cycle_capacity, cycle_start + taken,
+                    )  # fmt: skip
+                    flood_wide_batch(words, pool, lane, queued, by_words, rows, first_row, row_ptr, neighbour)
+                    store_wide_batch(
+                        words, collect, pool, lane, item, batches, rows, first_row, level, control, allowed, ends,
+                        members, capacity, start, target, way, free - ready,
+                    )  # fmt: skip
+                    closed += more
+                    item = said_by_first(following)
+                if ti.static(not collect):
+                    placed_by_warp(control, CELLS_PER_LEVEL * level + CYCLES, closed, lane)
+                level += 1
+                if ready == 0 or level >= levels:
+                    going = 0
+                else:
+                    meet(control, level - 1, meeting, thread // WARP, lane == 0)
+
+    return expand_wide_batch

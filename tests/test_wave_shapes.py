@@ -4,7 +4,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from kernels_ti import Graph
+from kernels_ti import Graph, wave_batch, wave_wide_batch
+from kernels_ti.bits import LARGEST_UNROLLED
 from kernels_ti.device import Device, open_device
 from kernels_ti.errors import DeviceError
 from kernels_ti.run import Options, Run
@@ -33,6 +34,22 @@ GRAPHS = {
     "summary of two words": lambda: crossed_ladder(600, 7),
     "beyond shared memory": lambda: crossed_ladder(1100, 8),
 }
+
+
+SHARED_BYTES = 48 * 1024
+"""Shared memory that a thread block may have without being asked for by name."""
+
+
+@pytest.mark.parametrize("collect", [False, True])
+@pytest.mark.parametrize("words", range(1, wave_wide_batch.MOST_WORDS + 1))
+def test_shared_memory_is_enough(words: int, collect: bool) -> None:
+    cells = [wave_wide_batch.cells_of(words)]
+    if words <= LARGEST_UNROLLED:
+        cells = [
+            wave_batch.cells_of_rows(words, resident) + wave_batch.WARPS * wave_batch.cells_of(words, resident, collect)
+            for resident in (False, True)
+        ]
+    assert 0 < 4 * max(cells) <= SHARED_BYTES
 
 
 def searched(graph: Graph, device: Device, options: Options) -> Run:
