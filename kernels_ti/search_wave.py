@@ -20,11 +20,11 @@ from kernels_ti.bits import LARGEST_UNROLLED
 from kernels_ti.cycles import Cycles
 from kernels_ti.device import LARGEST_BUFFER
 from kernels_ti.errors import EngineError
-from kernels_ti.records import CELLS, CELLS_PER_LEVEL, CHILDREN, CYCLES, MOST_LEVELS
+from kernels_ti.records import CELLS, CELLS_PER_LEVEL, CHILDREN, CYCLES
 from kernels_ti.search import Place, ResidentBlocks, Totals
 from kernels_ti.state import Frames, GroupState, Rows, by_length
 from kernels_ti.wave_narrow_stage import NarrowStage
-from kernels_ti.wave_wide_stage import SCRATCH_BYTES, WIDE_FRONTIER, WideStage
+from kernels_ti.wave_wide_stage import WideStage
 
 FIRST_QUEUE = {"cpu": 1, "vulkan": 64, "cuda": 64}
 """Levels that are queued at first, at the most, before the host looks; later queues are fitted to the time."""
@@ -88,11 +88,9 @@ class WaveSearch:
         if device.arch == "cpu":
             memory -= sum(frames.nbytes for frames in self._pool)
         word = np.uint64 if group.word_bits == 64 else np.uint32
-        self._wide = None
-        if group.words > LARGEST_UNROLLED:
-            self._wide = WideStage(blocks, collect, self._bounded, min(SCRATCH_BYTES[device.arch], memory // 8))
-            memory -= self._wide.bytes
-        self._stage = self._wide or NarrowStage(blocks, collect, self._bounded)
+        kind = WideStage if group.words > LARGEST_UNROLLED else NarrowStage
+        self._stage: WideStage | NarrowStage = kind(blocks, collect, self._bounded, memory // 8)
+        memory -= self._stage.bytes
         self._make_room_for_cycles(word, min(CYCLE_BYTES[device.arch], memory // 4))
         memory -= self._cycle_bytes
         memory = min(ARENA_BYTES[device.arch], memory)
@@ -102,9 +100,8 @@ class WaveSearch:
         self._siblings = group.longest_block * int(np.diff(group.row_ptr).max(initial=0))
         self._cycle_count = 0
         self._slice_limit = SOFTWARE_FIRST_SLICE if device.software else FIRST_SLICE[device.arch]
-        self._most_levels = self._wide.most_levels if self._wide else MOST_LEVELS
         queue_levels = SOFTWARE_FIRST_QUEUE if device.software else FIRST_QUEUE[device.arch]
-        self._queue_levels = min(queue_levels, self._most_levels, int(LONGEST_SHARE * group.longest_block) + 1)
+        self._queue_levels = min(queue_levels, self._stage.most_levels, int(LONGEST_SHARE * group.longest_block) + 1)
         self._levels_done = self._queue_levels
         self._compile()
 
@@ -154,7 +151,7 @@ class WaveSearch:
     @property
     def device_bytes(self) -> int:
         """Bytes of the blocks, the arena, the cycles and the scratch memory."""
-        return self.blocks.bytes + self._arena.bytes + self._cycle_bytes + (self._wide.bytes if self._wide else 0)
+        return self.blocks.bytes + self._arena.bytes + self._cycle_bytes + self._stage.bytes
 
     def frames(self) -> Iterator[Frames]:
         """All paths that wait, in pieces."""
@@ -198,7 +195,7 @@ class WaveSearch:
         elif tried >= self._slice_limit:
             self._slice_limit = int(tried * min(4.0, max(0.25, wanted / 2 / max(spent, 1e-6)))) + 1
         elif spent < wanted / 4:
-            self._queue_levels = min(2 * self._queue_levels, self._most_levels)
+            self._queue_levels = min(2 * self._queue_levels, self._stage.most_levels)
 
     def _left(self, parents: int) -> int:
         """Places that no other path takes; only a single path may touch the reserve."""
@@ -207,10 +204,8 @@ class WaveSearch:
 
     def _free(self, parents: int) -> int:
         """Places that a slice and its children may share."""
-        free = self._left(parents)
-        if self._wide:
-            free = min(free, max(self._wide.most_places(free), self._siblings))
-        return min(free, parents + self._device.items_at_once)
+        left = self._left(parents)
+        return min(left, max(self._stage.most_places(left), self._siblings), parents + self._device.items_at_once)
 
     def _step(self) -> int | None:
         """Expand one slice, or make one of initial triplets.
@@ -265,8 +260,7 @@ class WaveSearch:
         """Return the end of the range of seeds from `first` on whose pairs fit into so many places."""
         pairs = self.blocks.pairs_before
         last = int(np.searchsorted(pairs, int(pairs[first]) + places, side="right")) - 1
-        at_once = self._wide.seeds_at_once if self._wide else self._device.items_at_once
-        return min(last, first + min(at_once, self._slice_limit))
+        return min(last, first + min(self._stage.seeds_at_once, self._slice_limit))
 
     def _seed(self) -> int | None:
         """Stage 1 for as many seeds as surely fit."""
@@ -337,11 +331,9 @@ class WaveSearch:
                 break
         adjacent = segments[-1].length - segments[0].length <= 1
         room = (arena.capacity - self._reserve) // 2
-        roomy = adjacent and arena.count <= (min(room, WIDE_FRONTIER) if self._wide else room)
+        roomy = adjacent and arena.count <= min(room, self._stage.frontier)
         segment = segments[0] if roomy else segments[-1]
-        at_once = self._device.items_at_once
-        if self._wide:
-            at_once = self._wide.most_parents(arena.capacity, self._left(2), roomy)
+        at_once = self._stage.most_parents(arena.capacity, self._left(2), roomy)
         parents = max(1, min(segment.count, self._slice_limit, at_once, self._free(2)))
         while True:
             levels = self._queue_levels
@@ -391,8 +383,7 @@ class WaveSearch:
             length, ready, room = length + 1, children, room - closed
             self._count(length, children, closed)
         self._levels_done = length - segment.length
-        if self._wide:
-            self._wide.fit(ready > 0 and self._levels_done < len(counted))
+        self._stage.fit(ready > 0 and self._levels_done < len(counted))
         if not self._levels_done:
             return False
         self._arena.add(length, ready, self._arena.take(segment, parents))

@@ -43,11 +43,17 @@ class WideStage:
 
     Attributes
     ----------
+    most_levels : int
+        Levels of a queue, at the most.
     seeds_at_once : int
         Seeds of a launch, at the most.
+    frontier : int
+        Records with which the search goes depth first.
     bytes : int
         Bytes of scratch memory on the device.
     """
+
+    frontier = WIDE_FRONTIER
 
     def __init__(self, blocks: ResidentBlocks, collect: bool, bounded: bool, memory: int) -> None:
         self._blocks = blocks
@@ -58,19 +64,16 @@ class WideStage:
             kernel = expand_wide_kernel(group.words, collect)
             self._queue = Queue(kernel, ("by_words", "row_ptr", "neighbour"), device, ti.u32)
         slot_bytes = SCRATCH_ROWS * group.words * group.word_bits // 8 + 4 * group.longest_block
+        memory = min(memory, SCRATCH_BYTES[device.arch])
         slots = min(memory // slot_bytes, LARGEST_BUFFER // max(SCRATCH_ROWS * group.words, group.longest_block))
         slots = min(max(slots, 1), device.items_at_once)
+        self.most_levels = MOST_LEVELS if self._queue else 1
         self.seeds_at_once = slots
         self._growth = LEAST_GROWTH
         word = np.uint64 if group.word_bits == 64 else np.uint32
         self._sets = device.empty(SCRATCH_ROWS * group.words * slots, word)
         self._fifo = device.empty(group.longest_block * slots, np.int32)
         self.bytes = slots * slot_bytes
-
-    @property
-    def most_levels(self) -> int:
-        """Levels of a queue, at the most."""
-        return MOST_LEVELS if self._queue else 1
 
     def most_parents(self, capacity: int, left: int, roomy: bool) -> int:
         """Return the most parents of a slice, in an arena of so many places of which some are left.
