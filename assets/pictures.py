@@ -55,7 +55,7 @@ def list_cycles(home: Home) -> None:
     """Put the cycles of Grid 7x10 where the recorded run has listed them."""
     made = home.path / "listing"
     command = ["list", "grid:7x10", "-o", f"{made}/", "--arch", "cpu", "--threads", "1", "--quiet"]
-    subprocess.run([sys.executable, "-m", "app", *command], cwd=ROOT, check=True)
+    subprocess.run([sys.executable, "-m", "chordless", *command], cwd=ROOT, check=True)
     for name in ("cycles", "checkpoint"):
         shutil.move(made / name, home.listing / name)
 

@@ -10,7 +10,13 @@ try:
 except ImportError:
     sys.exit("the API reference needs pdoc: pip install 'chordless[docs]'")
 
-MODULES = ("kernels_ti", "kernels_ti.choice", "kernels_ti.cycles", "kernels_ti.estimate", "app.networkx_backend")
+MODULES = (
+    "kernels_ti",
+    "kernels_ti.estimate.device_choice",
+    "kernels_ti.cycles",
+    "kernels_ti.estimate.estimate",
+    "chordless.networkx_backend",
+)
 
 
 def main(folder: Path) -> None:

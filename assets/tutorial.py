@@ -75,7 +75,7 @@ if "chordless" in nx.utils.backends.backends:
 
 def chordless(*arguments: object) -> str:
     """Run ``chordless`` as the shell would; return what it printed."""
-    command = [sys.executable, "-m", "app", *map(str, arguments)]
+    command = [sys.executable, "-m", "chordless", *map(str, arguments)]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 

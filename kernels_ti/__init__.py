@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from kernels_ti.conversion import as_graph
     from kernels_ti.cycles import CycleTable
     from kernels_ti.errors import ChordlessError, DeviceError, EngineError, GraphError, OptionError
+    from kernels_ti.found.participation import Participation
     from kernels_ti.graph import Graph
-    from kernels_ti.participation import Participation
     from kernels_ti.run import Options, Run, Snapshot
 
 _MODULE_OF = {
@@ -35,7 +35,7 @@ _MODULE_OF = {
     "GraphError": "errors",
     "OptionError": "errors",
     "Options": "run",
-    "Participation": "participation",
+    "Participation": "found.participation",
     "Run": "run",
     "Snapshot": "run",
     "as_graph": "conversion",

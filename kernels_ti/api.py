@@ -8,17 +8,17 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from kernels_ti.choice import device_for
+from kernels_ti.blocks.restriction import vertices_called
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycles import Cycles, CycleTable
 from kernels_ti.errors import OptionError
+from kernels_ti.estimate.device_choice import device_for
 from kernels_ti.graph import Graph
 from kernels_ti.options import EXPANSIONS, METHODS
-from kernels_ti.restriction import vertices_called
 from kernels_ti.run import Options, Run
 
 if TYPE_CHECKING:
-    from kernels_ti.participation import Participation
+    from kernels_ti.found.participation import Participation
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ def count_cycles(
         Only cycles that pass all of the first vertices and none of the others; the search is the shorter for it. A
         cycle that passes both ends of an edge has the edge.
     method : {"search", "boundary"}
-        Meet every cycle, or add them up along a boundary, see `kernels_ti.boundary`; then there is no frontier, and
-        `arch`, `expansion` and `threads` are left as they are.
+        Meet every cycle, or add them up along a boundary, see `kernels_ti.boundary.count`; then there is no
+        frontier, and `arch`, `expansion` and `threads` are left as they are.
 
     Returns
     -------
@@ -272,8 +272,8 @@ def _run(
 def _count_along_boundary(
     graph: Graph, options: Options, through: Iterable[Hashable], avoid: Iterable[Hashable]
 ) -> CycleCounts:
-    from kernels_ti.boundary import BoundaryCount
-    from kernels_ti.memory import host_budget
+    from kernels_ti.boundary.count import BoundaryCount
+    from kernels_ti.device.memory import host_budget
 
     began = time.perf_counter()
     count = BoundaryCount(

@@ -39,7 +39,7 @@ class Options:
     part : (int, int) or None
         The i-th of so many parts of the search, from 1 on: their counts add up, their cycles are disjoint.
     memory : int or None
-        Bytes that the search may take, see `kernels_ti.memory`; None for a share of what is free.
+        Bytes that the search may take, see `kernels_ti.device.memory`; None for a share of what is free.
     through, avoid : tuple of int
         Only cycles that pass all of the first vertices and none of the others. Both prune the search.
     participation : {"none", "vertices", "edges"}

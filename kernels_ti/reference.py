@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from kernels_ti.blocks.degree_labelling import degree_labelling, relabelled
 from kernels_ti.graph import Graph
-from kernels_ti.labeling import degree_labelling, relabelled
 
 
 @dataclass

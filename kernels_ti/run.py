@@ -14,22 +14,23 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.balls import choose_radius
-from kernels_ti.blocks import BlockGroup, block_batches
+from kernels_ti.blocks.balls import choose_radius
+from kernels_ti.blocks.groups import BlockGroup, block_batches
+from kernels_ti.blocks.restriction import restricted
 from kernels_ti.cycles import Cycles
-from kernels_ti.device import Device, require_running
+from kernels_ti.device.device import Device, require_running
+from kernels_ti.device.memory import search_budget
 from kernels_ti.errors import EngineError, OptionError
-from kernels_ti.estimate import seed_weights
+from kernels_ti.estimate.estimate import seed_weights
+from kernels_ti.found.stored import ResidentBlocks
 from kernels_ti.graph import Graph
-from kernels_ti.memory import search_budget
 from kernels_ti.options import Options, Snapshot
-from kernels_ti.restriction import restricted
-from kernels_ti.search import DeviceSearch, GroupSearch, ResidentBlocks, Search, Totals, require_loops, require_room
+from kernels_ti.search import DeviceSearch, GroupSearch, Search, Totals, require_loops, require_room
 from kernels_ti.state import STATE_WORD_BITS, GroupState, Layout, Rows, RunState, populations
 
 if TYPE_CHECKING:
-    from kernels_ti.participation import Counter, Participation
-    from kernels_ti.search_survey import SurveySearch
+    from kernels_ti.found.participation import Counter, Participation
+    from kernels_ti.sweep.search_stage_1 import SurveySearch
 
 __all__ = ["Options", "Run", "Snapshot"]
 
@@ -52,7 +53,7 @@ class Run:
     ----------
     graph : Graph
     device : Device
-        From `kernels_ti.choice.device_for`.
+        From `kernels_ti.estimate.device_choice.device_for`.
     options : Options
     state : RunState, optional
         Go on from here. It must come from a run of the same graph, bounds, expansion and part, through and avoiding
@@ -138,7 +139,7 @@ class Run:
         if self.options.part is None and not self._left.required:
             self._states = [GroupState() for _ in groups]
             return
-        from kernels_ti.partition import split, whole_of_required
+        from kernels_ti.estimate.parts import split, whole_of_required
 
         if self.options.part is None:
             begun = whole_of_required(groups, weights, self._longest)
@@ -153,8 +154,8 @@ class Run:
 
     def _sweeps(self, groups: list[BlockGroup], weights: Weights, budget: int) -> Iterator[Search]:
         """Stage 1 over all groups, then stage 2 group by group, so that one set of stacks is held at a time."""
-        from kernels_ti.search_survey import SurveySearch
-        from kernels_ti.search_sweep import SweepSearch
+        from kernels_ti.sweep.search import SweepSearch
+        from kernels_ti.sweep.search_stage_1 import SurveySearch
 
         require_room(self.device, groups, budget)
         blocks = [ResidentBlocks(self.device, group, self.graph.n) for group in groups]
@@ -176,7 +177,7 @@ class Run:
 
     def _waves(self, groups: list[BlockGroup], weights: Weights, budget: int) -> Iterator[Search]:
         """Both stages group by group, so that one arena is held at a time."""
-        from kernels_ti.search_wave import WaveSearch
+        from kernels_ti.wave.search import WaveSearch
 
         for group in groups:
             require_room(self.device, [group], budget)
@@ -393,6 +394,6 @@ def _layout(graph: Graph, device: Device, options: Options) -> Layout:
 def _counter(graph: Graph, participation: str) -> Counter | None:
     if participation == "none":
         return None
-    from kernels_ti.participation import Counter
+    from kernels_ti.found.participation import Counter
 
     return Counter(graph, edges=participation == "edges")

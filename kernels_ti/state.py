@@ -144,7 +144,7 @@ class RunState:
     ----------
     layout : Layout
     batch : int
-        The batch of blocks that is being searched; those before it are done. See `kernels_ti.blocks`.
+        The batch of blocks that is being searched; those before it are done. See `kernels_ti.blocks.groups`.
     groups : tuple of GroupState
         The groups of that batch, in order.
     paths_by_length, cycles_by_length : dict of int to int

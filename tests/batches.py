@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import networkx as nx
+from chordless.batch.client import BatchClient
+from chordless.batch.jobs import jobs_of
+from chordless.protocol.orders import BatchCommand, BatchJob
 from oracles import by_length, networkx_cycles
 
-from app.batch.client import BatchClient
-from app.batch.jobs import jobs_of
-from app.orders import BatchCommand, BatchJob
 from kernels_ti.graph import Graph
 
 ATLAS = nx.graph_atlas_g()[1:]

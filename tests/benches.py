@@ -9,9 +9,8 @@ import time
 from functools import cache
 
 import pytest
-
-from app.bench import measure
-from app.cli import make_parser
+from chordless.bench import measure
+from chordless.cli import make_parser
 
 REFERENCE = ("--arch", "reference", "--repeat", "1")
 TIMES = {"name", "command", "seconds", "median", "stopped", "error", "count"}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from kernels_ti.device import Device, open_device
+from kernels_ti.device.device import Device, open_device
 from kernels_ti.errors import DeviceError
 
 # How long an example takes says nothing on a shared machine. CI tries the same examples each time, so that what it
@@ -25,7 +25,7 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 @pytest.fixture(autouse=True)
 def _no_progress_of_its_own_accord(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no line of progress come between what is expected where a test takes longer than ten seconds."""
-    monkeypatch.setattr("app.commands.terminal._UNATTENDED_SECONDS", math.inf)
+    monkeypatch.setattr("chordless.commands.terminal._UNATTENDED_SECONDS", math.inf)
 
 
 @pytest.fixture(scope="session")

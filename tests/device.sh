@@ -14,7 +14,7 @@ trap 'rm -f "$log"' EXIT
 echo "date    $(date -u +%F)"
 echo "commit  $(git rev-parse --verify --quiet HEAD || echo "${COMMIT:-unknown}")"
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader | sed 's/^/gpu     /'
-"$python" -m app info
+"$python" -m chordless info
 
 "$python" -m pytest --no-header -n 4 -m "cuda or vulkan" -p no:cacheprovider | tee "$log"
 if grep -Eq "SKIPPED.*needs a (cuda|vulkan) device" "$log"; then
@@ -24,9 +24,9 @@ fi
 
 for arch in cuda vulkan; do
     for spec in grid:5x10 grid:6x10 grid:7x10 grid:8x10 bipartite:50x50; do
-        "$python" -m app count "$spec" --arch "$arch" --json --progress none |
+        "$python" -m chordless count "$spec" --arch "$arch" --json --progress none |
             "$python" -c "import json, sys; r = json.load(sys.stdin); print(*(r[k] for k in ('arch', 'device', 'graph', 'total', 'complete')), r['seconds'], sep='  ')"
     done
 done
-"$python" -m app count grid:7x10 --arch cuda --expansion paper --json --progress none |
+"$python" -m chordless count grid:7x10 --arch cuda --expansion paper --json --progress none |
     "$python" -c "import json, sys; r = json.load(sys.stdin); print('paper expansion', r['graph'], 'peak of T', r['frontier']['peak'], r['seconds'])"

@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 import pytest
+from chordless.graphs.load import LoadedGraph, load_graph
 
-from app.formats import LoadedGraph, load_graph
 from kernels_ti.errors import GraphError
 from kernels_ti.graph import Graph
 

@@ -12,14 +12,12 @@ import sys
 import time
 from pathlib import Path
 
+from chordless.engine import process
+from chordless.protocol.codec import event_from_json
+from chordless.protocol.events import Progress, Started
 from patience import PATIENCE
 
-import app
-import app.client
-from app.events import Progress, Started
-from app.protocol import event_from_json
-
-ROOT = Path(app.__file__).parent.parent
+ROOT = Path(__file__).parent.parent
 LONG = "grid:7x10"
 REFERENCE = ("--arch", "reference")
 COUNT_KEYS = [
@@ -28,12 +26,13 @@ COUNT_KEYS = [
     "peak_memory_bytes", "checkpoint",
 ]  # fmt: skip
 _PROGRESS = re.compile(r"^(stopping .*  )?(\d[\d.]* (ms|s|min|h)( \d\d (s|min))?  .*|reading the graphs, .*)\n", re.M)
-_PATHS = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+SOURCE_PATH = os.pathsep.join([str(ROOT / "app"), str(ROOT)])
+_PATHS = os.pathsep.join(filter(None, [SOURCE_PATH, os.environ.get("PYTHONPATH")]))
 ENVIRONMENT = {**os.environ, "PYTHONPATH": _PATHS, "PYTHONIOENCODING": "utf-8"}
 
 
 def command(*arguments):
-    return [sys.executable, "-m", "app", *map(str, arguments)]
+    return [sys.executable, "-m", "chordless", *map(str, arguments)]
 
 
 # The engine of a run in slow motion: slices of a fifth of a millisecond, and a rest after each.
@@ -42,18 +41,21 @@ SLOW_BOOT = (
     "run.Run.advance = lambda self: (time.sleep(0.02), advance(self))[1]; "
 )
 # A GPU is done with a small graph before it looks up.
-ONE_LEVEL = "import kernels_ti.search_wave as wave; wave.FIRST_QUEUE = dict.fromkeys(wave.FIRST_QUEUE, 1); "
+ONE_LEVEL = "import kernels_ti.wave.search as wave; wave.FIRST_QUEUE = dict.fromkeys(wave.FIRST_QUEUE, 1); "
 
 
 def slow_boot():
-    """Return what makes an engine start in slow motion, in place of `app.client._BOOT`."""
-    return app.client._BOOT.replace("from app.worker", SLOW_BOOT + "from app.worker")
+    """Return what makes an engine start in slow motion, in place of `chordless.engine.process._BOOT`."""
+    return process._BOOT.replace("from chordless.worker", SLOW_BOOT + "from chordless.worker")
 
 
 def slow_command(*arguments):
     """Return the command line of a run in slow motion, so that it can be stopped in the middle."""
     boot = (ONE_LEVEL if {"cuda", "vulkan"} & set(map(str, arguments)) else "") + slow_boot()
-    code = f"import sys, app.client, app.cli; app.client._BOOT = {boot!r}; sys.exit(app.cli.main())"
+    code = (
+        "import sys; from chordless.engine import process; from chordless.cli import main; "
+        f"process._BOOT = {boot!r}; sys.exit(main())"
+    )
     return [sys.executable, "-c", code, *map(str, arguments)]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernels_ti.arena import sibling_order
+from kernels_ti.wave.arena import sibling_order
 
 
 @given(st.integers(0, 2**32), st.integers(1, 60), st.integers(1, 3))

@@ -11,18 +11,18 @@ from pathlib import Path
 import networkx as nx
 import pytest
 from batches import ATLAS, batch_in_process, expected, graph6, lines_in
+from chordless.batch.output import FIELDS, read_lines
+from chordless.batch.tables import write_table
+from chordless.cli import main
+from chordless.commands.batch_display import BatchDisplay
+from chordless.graphs.load import load_graph
+from chordless.protocol.codec import command_from_json, command_to_json, event_from_json, event_to_json
+from chordless.protocol.events import BatchFinished, BatchProgress, BatchSearching, BatchStarted
+from chordless.protocol.orders import BatchCommand, BatchJob
 from oracles import nauty
 from patience import PATIENCE
 from program import COUNT_KEYS, ENVIRONMENT, REFERENCE, chordless, command, fails
 
-from app.batch.output import FIELDS, read_lines
-from app.batch.tables import write_table
-from app.cli import main
-from app.commands.batch_display import BatchDisplay
-from app.events import BatchFinished, BatchProgress, BatchSearching, BatchStarted
-from app.formats import load_graph
-from app.orders import BatchCommand, BatchJob
-from app.protocol import command_from_json, command_to_json, event_from_json, event_to_json
 from kernels_ti.errors import OptionError
 
 
@@ -169,7 +169,7 @@ def test_the_client_loads_no_taichi(tmp_path):
     for name in "ab":
         (tmp_path / f"{name}.txt").write_text("1 2\n2 3\n3 1\n")
     code = (
-        "import sys; from app.cli import main; "
+        "import sys; from chordless.cli import main; "
         f"main(['batch', {str(tmp_path / '*.txt')!r}, '-o', {str(tmp_path / 'out.jsonl')!r}, *{REFERENCE}]); "
         "print([name for name in ('taichi', 'textual', 'numpy') if name in sys.modules])"
     )

@@ -8,9 +8,9 @@ from pathlib import Path
 import networkx as nx
 import pytest
 from batches import graph6, lines_in
+from chordless.protocol.orders import BatchJob
 from program import chordless
 
-from app.orders import BatchJob
 from kernels_ti.errors import OptionError
 
 
@@ -68,7 +68,7 @@ def toml(text):
     ],
 )  # fmt: skip
 def test_a_manifest_that_cannot_be_read(tmp_path, text, message):
-    from app.batch.manifest import read_manifest
+    from chordless.batch.manifest import read_manifest
 
     path = tmp_path / "jobs.toml"
     path.write_text(text if "4: not" not in message else f"\n\n{text}")
@@ -80,7 +80,7 @@ def test_a_manifest_that_cannot_be_read(tmp_path, text, message):
 
 
 def test_a_manifest_may_begin_with_a_byte_order_mark(tmp_path):
-    from app.batch.manifest import read_manifest
+    from chordless.batch.manifest import read_manifest
 
     path = tmp_path / "jobs.toml"
     path.write_text('[[jobs]]\ngraph = "petersen"\n', encoding="utf-8-sig")

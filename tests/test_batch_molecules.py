@@ -8,11 +8,11 @@ import json
 
 import pytest
 from benches import report
+from chordless.cli import main
+from chordless.graphs.load import load_graph
+from chordless.graphs.molecules import read_molecules
 from program import REFERENCE
 
-from app.cli import main
-from app.formats import load_graph
-from app.molecules import read_molecules
 from kernels_ti.errors import GraphError
 
 pytest.importorskip("rdkit")

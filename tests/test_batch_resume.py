@@ -15,23 +15,22 @@ from pathlib import Path
 import networkx as nx
 import pytest
 from batches import ATLAS, batch_in_process, expected, graph6, lines_in
+from chordless.batch.client import BatchClient
+from chordless.batch.jobs import jobs_of
+from chordless.batch.output import read_lines
+from chordless.cli import main
+from chordless.engine import process
+from chordless.protocol.events import BatchFinished, BatchProgress
+from chordless.protocol.orders import BatchCommand, BatchJob
 from patience import PATIENCE
 from program import ENVIRONMENT, REFERENCE, chordless, without_progress
-
-import app.client
-from app.batch.client import BatchClient
-from app.batch.jobs import jobs_of
-from app.batch.output import read_lines
-from app.cli import main
-from app.events import BatchFinished, BatchProgress
-from app.orders import BatchCommand, BatchJob
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_a_table_holds_everything_and_is_gone_on_with(tmp_path, capsys, suffix):
     if suffix == "parquet":
         pytest.importorskip("pyarrow")
-    from app.batch.tables import lines_of_table
+    from chordless.batch.tables import lines_of_table
 
     atlas = graph6(tmp_path / "atlas.g6", ATLAS[:60])
     (tmp_path / "bad.g6").write_text("xx\n")
@@ -92,7 +91,7 @@ def test_resume_keeps_what_is_done_wherever_it_stands(tmp_path):
 
 
 def test_what_was_done_outlives_a_kill_in_the_middle_of_putting_it_right(tmp_path):
-    from app.batch.output import BatchFile
+    from chordless.batch.output import BatchFile
 
     output = tmp_path / "out.jsonl"
     batch_in_process(["cycle:5", "cycle:6", "cycle:7"], output, BatchJob("", arch="reference"))
@@ -163,7 +162,8 @@ def test_cycles_that_are_gone_are_listed_again(tmp_path):
 
 # An engine that dies of every graph with 13 vertices, be it among others or alone.
 DEADLY = (
-    "import os, kernels_ti.many as many, kernels_ti.run as run; count = many.count_many; init = run.Run.__init__; "
+    "import os, kernels_ti.many.count as many, kernels_ti.run as run; "
+    "count = many.count_many; init = run.Run.__init__; "
     "die = lambda n: os.abort() if n == 13 else None; "
     "many.count_many = lambda graphs, *a, **k: ([die(n) for n in graphs.vertices.tolist()], "
     "count(graphs, *a, **k))[1]; "
@@ -172,7 +172,11 @@ DEADLY = (
 
 
 def test_an_engine_that_dies_of_a_graph_does_not_end_the_batch(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(app.client, "_BOOT", app.client._BOOT.replace("from app.worker", DEADLY + "from app.worker"))
+    monkeypatch.setattr(
+        chordless.engine.process,
+        "_BOOT",
+        process._BOOT.replace("from chordless.worker", DEADLY + "from chordless.worker"),
+    )
     sizes = [5, 13, 6]
     path = graph6(tmp_path / "sizes.g6", map(nx.cycle_graph, sizes))
     output = tmp_path / "out.jsonl"
@@ -192,15 +196,19 @@ def test_an_engine_that_dies_of_a_graph_does_not_end_the_batch(tmp_path, monkeyp
     assert "done before" not in said
 
 
-SLOW = "import time, app.batch.inputs as inputs; inputs.LINES_AT_ONCE = 20; import app.batch.runner as runner; " \
+SLOW = "import time, chordless.batch.inputs as inputs; inputs.LINES_AT_ONCE = 20; " \
+    "import chordless.batch.runner as runner; " \
     "runner.LINES_AT_ONCE = 20; count = runner.count_many; " \
     "runner.count_many = lambda *a, **k: (time.sleep(0.1), count(*a, **k))[1]; "  # fmt: skip
 
 
 def slow_batch(*arguments):
     """Start a batch that does twenty graphs in a tenth of a second, in a process group of its own."""
-    boot = app.client._BOOT.replace("from app.worker", SLOW + "from app.worker")
-    code = f"import sys, app.client, app.cli; app.client._BOOT = {boot!r}; sys.exit(app.cli.main())"
+    boot = process._BOOT.replace("from chordless.worker", SLOW + "from chordless.worker")
+    code = (
+        "import sys; from chordless.engine import process; from chordless.cli import main; "
+        f"process._BOOT = {boot!r}; sys.exit(main())"
+    )
     return subprocess.Popen(
         [sys.executable, "-c", code, "batch", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         text=True, env=ENVIRONMENT, start_new_session=True,

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 from benches import REFERENCE, TIMES, probed_once, report, run
+from chordless.bench import measure, paper, table1
+from chordless.bench.layout import Column, figures, markdown_table, text_table
+from chordless.bench.measure import Outcome
+from chordless.bench.paper import PaperFigures, PaperRow
 from conftest import DATA
 from test_layers import loaded_by
 
-from app.bench import measure, paper, table1
-from app.bench.layout import Column, figures, markdown_table, text_table
-from app.bench.measure import Outcome
-from app.bench.paper import PaperFigures, PaperRow
 from kernels_ti.errors import ChordlessError, EngineError, OptionError
 
 __all__ = ["probed_once"]
@@ -256,7 +256,7 @@ def test_a_missing_arch_is_told_before_anything_runs(capsys):
 
 @pytest.mark.parametrize("kind", ["table1", "peers"])
 def test_help_loads_nothing_heavy(kind):
-    code = f"from app.cli import main; main(['bench', {kind!r}, '--help'])"
+    code = f"from chordless.cli import main; main(['bench', {kind!r}, '--help'])"
     loaded, printed = loaded_by(code)
     assert loaded == []
     assert "--markdown" in printed

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 from benches import REFERENCE, TIMES, no_nauty, probed_once, python, report, run, script
+from chordless.bench import programs
+from chordless.bench.measure import Outcome, Series, take_turns
 from patience import PATIENCE
-
-from app.bench import programs
-from app.bench.measure import Outcome, Series, take_turns
 
 __all__ = ["no_nauty", "probed_once"]
 

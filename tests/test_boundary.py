@@ -6,14 +6,16 @@ import itertools
 import math
 
 import pytest
+from chordless.graphs.generators import generate
 from hypothesis import given
 from hypothesis import strategies as st
 from test_known_counts import KNOWN, graph_of
 
-from app.generators import generate
-from kernels_ti import boundary, boundary_states, count_cycles
-from kernels_ti.boundary import BoundaryCount, plan_of
-from kernels_ti.boundary_order import no_longer_than, small_boundary_order
+from kernels_ti import count_cycles
+from kernels_ti.boundary import count as boundary
+from kernels_ti.boundary import states as boundary_states
+from kernels_ti.boundary.count import BoundaryCount, plan_of
+from kernels_ti.boundary.order import no_longer_than, small_boundary_order
 from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.graph import Graph
 from kernels_ti.reference import chordless_cycles

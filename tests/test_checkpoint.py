@@ -11,8 +11,8 @@ import zipfile
 
 import numpy as np
 import pytest
+from chordless.runs.checkpoint import CHECKPOINT_FORMAT, Checkpoint, Sessions, open_checkpoint, write_checkpoint
 
-from app.checkpoint import CHECKPOINT_FORMAT, Checkpoint, Sessions, open_checkpoint, write_checkpoint
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import CheckpointError, EngineError
 from kernels_ti.state import Frames, GroupState, Layout, RunState

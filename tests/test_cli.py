@@ -8,10 +8,9 @@ import resource
 import subprocess
 
 import pytest
+from chordless.commands.options import ARCHES, EXPANSIONS
 from patience import PATIENCE
 from program import ENVIRONMENT, REFERENCE, chordless, command, count, fails, on_full_disk
-
-from app.commands.options import ARCHES, EXPANSIONS
 
 COMMANDS = (
     "count", "list", "first", "tui", "resume", "replay", "estimate", "export", "info", "generate", "overlap", "plot",
@@ -73,7 +72,7 @@ def test_wrong_usage_is_two_lines(arguments):
 
 
 def test_choices_are_those_of_the_engine():
-    from kernels_ti import device
+    from kernels_ti.device import device
     from kernels_ti.run import Options
 
     assert ("auto", *device.ARCHES) == ARCHES

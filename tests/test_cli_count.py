@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from chordless.protocol.codec import event_from_json
+from chordless.protocol.events import Finished, Started
 from program import COUNT_KEYS, LONG, REFERENCE, chordless, count, fails
-
-from app.events import Finished, Started
-from app.protocol import event_from_json
 
 
 def test_json_has_exactly_the_promised_keys():

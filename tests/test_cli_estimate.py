@@ -6,11 +6,11 @@ import json
 import math
 
 import pytest
+from chordless.cli import main
+from chordless.words import count_text, duration_text
 from program import REFERENCE, chordless, fails
 
-from app.cli import main
-from app.commands.estimate import count_text, duration_text
-from kernels_ti.estimate import Estimator
+from kernels_ti.estimate.estimate import Estimator
 
 KEYS = [
     "graph", "n", "m", "max_degree", "triangles", "total", "by_length", "paths", "exact", "probes", "walks",

@@ -6,10 +6,9 @@ import json
 import subprocess
 
 import pytest
+from chordless.protocol.codec import event_from_json
+from chordless.protocol.events import Progress
 from program import ENVIRONMENT, LONG, REFERENCE, chordless, command
-
-from app.events import Progress
-from app.protocol import event_from_json
 
 
 def test_list_prints_names_in_cycle_order():

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from chordless.protocol.events import Started
 from patience import PATIENCE
 from program import (
     COUNT_KEYS,
@@ -25,8 +26,6 @@ from program import (
     slow_command,
     without_progress,
 )
-
-from app.events import Started
 
 
 @pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

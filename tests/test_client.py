@@ -14,17 +14,15 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from chordless.engine.process import Engine
+from chordless.protocol.codec import command_from_json, command_to_json, event_from_json, event_to_json
+from chordless.protocol.events import Checkpointed, DeviceReport, Failed, Finished, Log, Paused, Progress, Started
+from chordless.protocol.orders import CheckpointCommand, GoCommand, PauseCommand, ProbeCommand, RunCommand, StopCommand
 from patience import PATIENCE
-from program import slow_boot
+from program import SOURCE_PATH, slow_boot
 
-import app
-from app.client import Engine
-from app.events import Checkpointed, DeviceReport, Failed, Finished, Log, Paused, Progress, Started
-from app.orders import CheckpointCommand, GoCommand, PauseCommand, ProbeCommand, RunCommand, StopCommand
-from app.protocol import command_from_json, command_to_json, event_from_json, event_to_json
 from kernels_ti.errors import DeviceError, EngineError, GraphError
 
-ROOT = Path(app.__file__).parent.parent
 LONG = "grid:7x10"
 
 
@@ -160,7 +158,7 @@ def kinds_until(engine, kind):
 
 
 def test_a_paused_engine_answers_and_is_silent_otherwise(tmp_path, monkeypatch):
-    monkeypatch.setattr("app.client._BOOT", slow_boot())
+    monkeypatch.setattr("chordless.engine.process._BOOT", slow_boot())
     run = tmp_path / "run"
     command = RunCommand("grid:6x9", time.time(), arch="cpu", checkpoint=str(run), timeout=20.0)
     with Engine(command) as engine:
@@ -198,7 +196,7 @@ def test_a_paused_engine_answers_and_is_silent_otherwise(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("output", [None, "run"])
 def test_a_run_whose_folder_is_gone_fails_with_a_sentence(tmp_path, monkeypatch, output):
-    monkeypatch.setattr("app.client._BOOT", slow_boot())
+    monkeypatch.setattr("chordless.engine.process._BOOT", slow_boot())
     run = tmp_path / "run"
     more = {} if output is None else {"output": str(run), "output_format": "parts"}
     with Engine(RunCommand("grid:6x9", time.time(), arch="cpu", threads=1, checkpoint=str(run), **more)) as engine:
@@ -282,7 +280,7 @@ def test_a_child_that_dies_is_a_failure_that_says_how(number):
 
 def test_the_last_words_of_a_child_are_kept(monkeypatch):
     boot = "import os; os.write(2, b'first\\nout of luck'); os._exit(7)"
-    monkeypatch.setattr("app.client._BOOT", boot)
+    monkeypatch.setattr("chordless.engine.process._BOOT", boot)
     failed = events_of(run_of(LONG))[-1]
     assert failed.message == "the engine ended with exit code 7 before it was done; its last words: out of luck"
 
@@ -301,14 +299,14 @@ def test_terminal_signals_are_left_to_the_parent():
 
 def test_a_child_whose_parent_dies_ends():
     code = (
-        "import time\nfrom app.client import Engine\n"
-        "from app.events import Started\nfrom app.orders import RunCommand\n"
+        "import time\nfrom chordless.engine.process import Engine\n"
+        "from chordless.protocol.events import Started\nfrom chordless.protocol.orders import RunCommand\n"
         f"engine = Engine(RunCommand({LONG!r}, time.time(), arch='reference'))\n"
         "print(next(event.pid for event in engine.events() if isinstance(event, Started)), flush=True)\n"
         "time.sleep(600)"
     )
     parent = subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": SOURCE_PATH}
     )
     pid = int(parent.stdout.readline())
     try:
@@ -374,7 +372,7 @@ def test_a_death_is_recorded_too():
 
 
 def test_the_child_is_our_own_wherever_it_starts(tmp_path, monkeypatch):
-    (tmp_path / "app").mkdir()
-    (tmp_path / "app" / "__init__.py").write_text("raise SystemExit('a stranger')")
+    (tmp_path / "chordless").mkdir()
+    (tmp_path / "chordless" / "__init__.py").write_text("raise SystemExit('a stranger')")
     monkeypatch.chdir(tmp_path)
     assert events_of(run_of("cycle:5"))[-1].cycles == 1

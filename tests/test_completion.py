@@ -6,10 +6,9 @@ import shutil
 import subprocess
 
 import pytest
+from chordless.commands.completion import SHELLS
 from patience import PATIENCE
 from program import chordless
-
-from app.commands.completion import SHELLS
 
 
 @pytest.fixture(scope="module")

@@ -6,11 +6,19 @@ import itertools
 
 import numpy as np
 import pytest
+from chordless.cycles import index as cycle_index
+from chordless.cycles.index import (
+    ORDERS,
+    CycleFilter,
+    CycleIndex,
+    build_index,
+    needed_bytes,
+    parse_lengths,
+    parse_vertices,
+)
+from chordless.cycles.read import CycleStore
+from chordless.graphs.generators import generate
 
-from app import cycle_index
-from app.cycle_index import ORDERS, CycleFilter, CycleIndex, build_index, needed_bytes, parse_lengths, parse_vertices
-from app.generators import generate
-from app.rows import CycleStore
 from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.graph import Graph
 

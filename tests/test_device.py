@@ -13,13 +13,13 @@ from oracles import grid
 from patience import PATIENCE
 from program import ENVIRONMENT, chordless
 
-from kernels_ti.blocks import block_batches
-from kernels_ti.device import ARCHES, Device, cores, open_device
+from kernels_ti.blocks.groups import block_batches
+from kernels_ti.device.device import ARCHES, Device, cores, open_device
+from kernels_ti.device.memory import resident_bytes
+from kernels_ti.device.selftest import LEAST_LOOP, failures
 from kernels_ti.errors import DeviceError, EngineError, OptionError
-from kernels_ti.memory import resident_bytes
 from kernels_ti.run import Options, Run
 from kernels_ti.search import require_loops
-from kernels_ti.selftest import LEAST_LOOP, failures
 from kernels_ti.state import Layout
 
 
@@ -130,7 +130,7 @@ def test_buffers_of_an_earlier_start_take_nothing_away_from_a_later_one(device: 
     code = f"""
 import gc
 import numpy as np
-from kernels_ti.device import open_device
+from kernels_ti.device.device import open_device
 wrong, old = 0, []
 for turn in range(6):
     open_device("cpu")
@@ -149,19 +149,19 @@ print("wrong:", wrong)
 
 
 def test_an_arch_that_is_not_there_is_an_error_and_no_other_is_taken() -> None:
-    code = "from kernels_ti.device import open_device; open_device('vulkan')"
+    code = "from kernels_ti.device.device import open_device; open_device('vulkan')"
     done = run_python(code, VK_ICD_FILENAMES="/nonexistent", VK_DRIVER_FILES="/nonexistent")
     assert done.returncode == 1
     assert "DeviceError: arch vulkan is not available here" in done.stderr
 
 
 def test_starting_a_device_prints_nothing() -> None:
-    done = run_python("from kernels_ti.device import open_device; open_device('cpu')")
+    done = run_python("from kernels_ti.device.device import open_device; open_device('cpu')")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_a_device_starts_without_standard_output() -> None:
-    code = "import os; os.close(1); import sys; sys.stdout = None; from kernels_ti.device import open_device; "
+    code = "import os; os.close(1); import sys; sys.stdout = None; from kernels_ti.device.device import open_device; "
     done = run_python(code + "print(open_device('cpu').arch, file=sys.stderr)")
     assert done.returncode == 0
     assert done.stderr.endswith("cpu\n")
@@ -179,11 +179,11 @@ def test_no_kernel_reads_or_writes_out_of_range() -> None:
 import networkx as nx
 import numpy as np
 from kernels_ti import Graph, count_cycles, enumerate_cycles
-from kernels_ti.blocks import block_batches
-from kernels_ti.device import open_device
+from kernels_ti.blocks.groups import block_batches
+from kernels_ti.device.device import open_device
 from kernels_ti.reference import chordless_cycles
-from kernels_ti.search import ResidentBlocks
-from kernels_ti.search_wave import WaveSearch
+from kernels_ti.found.stored import ResidentBlocks
+from kernels_ti.wave.search import WaveSearch
 from kernels_ti.state import GroupState, Layout
 small = Graph.from_networkx(nx.convert_node_labels_to_integers(nx.grid_2d_graph(4, 5)))
 ladder = Graph.from_networkx(nx.convert_node_labels_to_integers(nx.grid_2d_graph(2, 300)))

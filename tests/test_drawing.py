@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from chordless.graphs.drawing import LARGEST_LAID_OUT, can_be_drawn, layout_of
+from chordless.graphs.load import LoadedGraph, load_graph
 
-from app.drawing import LARGEST_LAID_OUT, can_be_drawn, layout_of
-from app.formats import LoadedGraph, load_graph
 from kernels_ti.errors import OptionError
 from kernels_ti.graph import Graph
 

@@ -5,11 +5,11 @@ import io
 
 import numpy as np
 import pytest
+from chordless.graphs.load import load_graph, write_edge_list
 from graph_files import load, named_edges, pairs, refusal
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.formats import load_graph, write_edge_list
 from kernels_ti.errors import GraphError
 from kernels_ti.graph import Graph
 

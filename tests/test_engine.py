@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from oracles import by_length, check_cycles, disjoint_union, grid, nauty, networkx_cycles
 
 from kernels_ti import Graph, count_cycles, enumerate_cycles
-from kernels_ti.device import Device
+from kernels_ti.device.device import Device
 from kernels_ti.errors import OptionError
 from kernels_ti.reference import canonical, chordless_cycles, levels_of
 

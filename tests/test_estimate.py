@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import disjoint_union, grid
 
-from kernels_ti import estimate
-from kernels_ti.blocks import BlockGroup, block_batches
+from kernels_ti.blocks.groups import BlockGroup, block_batches
 from kernels_ti.errors import EngineError
-from kernels_ti.estimate import Estimator, seed_weights
+from kernels_ti.estimate import estimate
+from kernels_ti.estimate.estimate import Estimator, seed_weights
+from kernels_ti.estimate.host_step import HostBlocks, labels_of, populations
+from kernels_ti.estimate.random_walk import scaled, walk
 from kernels_ti.graph import Graph
-from kernels_ti.probes import HostBlocks, labels_of, populations
 from kernels_ti.reference import levels_of
 from kernels_ti.state import Layout
-from kernels_ti.walk import scaled, walk
 
 
 def gnp(n: int, p: float, seed: int) -> Graph:
@@ -225,7 +225,7 @@ def test_balls_stand_for_a_large_block():
 
 
 def test_batches_of_balls_are_drawn_at_random(monkeypatch):
-    monkeypatch.setattr("kernels_ti.balls.BATCH_BYTES", 1 << 18)
+    monkeypatch.setattr("kernels_ti.blocks.balls.BATCH_BYTES", 1 << 18)
     graph = grid(30, 40)
     estimator = Estimator(graph, max_length=8)
     for _ in range(40):

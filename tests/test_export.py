@@ -11,16 +11,16 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from chordless.commands import export as command
+from chordless.commands.options import Parser
+from chordless.cycles.write import RowOutput
+from chordless.graphs.load import LoadedGraph, load_graph
+from chordless.protocol.orders import RunCommand
+from chordless.runs.checkpoint import CHECKPOINT_FORMAT
+from chordless.runs.directory import created
 from program import REFERENCE, chordless, fails
 from test_order import rows_of
 
-from app.checkpoint import CHECKPOINT_FORMAT
-from app.commands import export as command
-from app.commands.options import Parser
-from app.formats import LoadedGraph, load_graph
-from app.orders import RunCommand
-from app.parts import RowOutput
-from app.run_directory import created
 from kernels_ti.errors import CheckpointError, ChordlessError, EngineError, GraphError, OptionError
 from kernels_ti.graph import Graph
 from kernels_ti.reference import chordless_cycles
@@ -148,7 +148,7 @@ def test_chunks_join_without_a_seam(tmp_path, monkeypatch, chunk, suffix):
     require(suffix)
     make_run(tmp_path / "run", GRAPH)
     export(tmp_path / "run", "-o", tmp_path / f"whole.{suffix}")
-    monkeypatch.setattr("app.export._CYCLES_AT_ONCE", chunk)
+    monkeypatch.setattr("chordless.cycles.export._CYCLES_AT_ONCE", chunk)
     export(tmp_path / "run", "-o", tmp_path / f"pieces.{suffix}")
     if suffix == "parquet":
         parquet = importlib.import_module("pyarrow.parquet")
@@ -298,7 +298,7 @@ def test_a_parquet_file_that_came_to_nothing_is_taken_away(tmp_path):
 
 def test_progress_tells_how_far_it_is(tmp_path, monkeypatch, capfd):
     cycles = make_run(tmp_path / "run", GRAPH)
-    monkeypatch.setattr("app.export._CYCLES_AT_ONCE", 20)
+    monkeypatch.setattr("chordless.cycles.export._CYCLES_AT_ONCE", 20)
     clock = iter(range(0, 10_000, 3))
     monkeypatch.setattr(command.time, "monotonic", lambda: next(clock))
     export(tmp_path / "run", "-o", tmp_path / "cycles.npy", "--progress", "plain")

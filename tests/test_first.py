@@ -7,11 +7,10 @@ import os
 
 import networkx as nx
 import pytest
+from chordless.cli import main, make_parser
+from chordless.graphs.load import load_graph
 from oracles import check_cycles
 from program import REFERENCE, chordless, fails, on_full_disk
-
-from app.cli import main, make_parser
-from app.formats import load_graph
 
 
 def first(capfd, *arguments):

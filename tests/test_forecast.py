@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-
-from app import engine_loop
-from app.engine_loop import Forecast
-from app.generators import generate
+from chordless.engine import loop as engine_loop
+from chordless.engine.loop import Forecast
+from chordless.graphs.generators import generate
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
+from chordless.graphs.load import load_graph
 from graph_files import load, named_edges, pairs, refusal
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.formats import load_graph
 from kernels_ti.errors import GraphError, OptionError
 
 

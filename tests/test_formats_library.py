@@ -151,7 +151,7 @@ def test_a_damaged_matrix_does_not_crash_the_reader(tmp_path):
     for path, content in zip(paths, cuts + nuls, strict=True):
         path.write_bytes(content)
     code = (
-        "import sys; from app.formats import load_graph; from kernels_ti.errors import GraphError\n"
+        "import sys; from chordless.graphs.load import load_graph; from kernels_ti.errors import GraphError\n"
         "for path in sys.argv[1:]:\n"
         "    try: print(load_graph(path).graph.m)\n"
         "    except GraphError as error: print(error)\n"

@@ -8,8 +8,8 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
+from chordless.graphs.generators import generate, is_spec, known_kinds
 
-from app.generators import generate, is_spec, known_kinds
 from kernels_ti.errors import GraphError
 
 DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
@@ -204,7 +204,7 @@ def test_anything_else_is_no_spec(text):
 
 def test_simple_families_do_without_networkx():
     code = (
-        "import sys; from app.generators import generate; "
+        "import sys; from chordless.graphs.generators import generate; "
         "[generate(s) for s in ('grid:7x10', 'cycle:5', 'wheel:9', 'hypercube:3', 'bipartite:2x2')]; "
         "print([m for m in ('networkx', 'scipy', 'taichi', 'textual') if m in sys.modules])"
     )

@@ -7,10 +7,9 @@ import threading
 import networkx as nx
 import numpy as np
 import pytest
+from chordless.graphs.graph6 import HEADERS, Chunk, decoded, read_chunks
 from hypothesis import given
 from hypothesis import strategies as st
-
-from app.graph6 import HEADERS, Chunk, decoded, read_chunks
 
 
 def line(graph: nx.Graph, *, sparse: bool = False) -> bytes:

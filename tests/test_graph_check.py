@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
+import chordless.graphs.check
 import pytest
+from chordless.graphs.check import GraphFacts, check_graph, check_overlap
+from chordless.graphs.generators import known_kinds
 
-import app.graph_check
-from app.generators import known_kinds
-from app.graph_check import GraphFacts, check_graph, check_overlap
 from kernels_ti.errors import GraphError
 
 SMALL = (
@@ -23,9 +23,9 @@ def test_what_is_worked_out_is_what_is_made(spec, monkeypatch):
     try:
         made = check_graph(spec)
     except GraphError:
-        assert app.graph_check._known_before(spec)[0] <= app.graph_check.LARGEST_MADE
+        assert chordless.graphs.check._known_before(spec)[0] <= chordless.graphs.check.LARGEST_MADE
         return
-    monkeypatch.setattr(app.graph_check, "LARGEST_MADE", -1)
+    monkeypatch.setattr(chordless.graphs.check, "LARGEST_MADE", -1)
     found = check_graph(spec)
     assert found.n == made.n
     assert found.m in (made.m, None)
@@ -33,7 +33,7 @@ def test_what_is_worked_out_is_what_is_made(spec, monkeypatch):
 
 
 def test_large_graphs_are_not_made(monkeypatch):
-    monkeypatch.setattr(app.graph_check, "load_graph", None)
+    monkeypatch.setattr(chordless.graphs.check, "load_graph", None)
     for spec, said in (
         ("complete:5000", "5,000 vertices, 12,497,500 edges, largest degree 4,999"),
         ("grid:1000x1000", "1,000,000 vertices, 1,998,000 edges, largest degree 4"),
@@ -70,7 +70,7 @@ def test_a_large_file_is_left_to_the_engine(tmp_path, monkeypatch):
     path = tmp_path / "graph.txt"
     path.write_text("1 2\n2 3\n")
     assert check_graph(str(path)) == GraphFacts(3, 2, 2)
-    monkeypatch.setattr(app.graph_check, "LARGEST_READ", 7)
+    monkeypatch.setattr(chordless.graphs.check, "LARGEST_READ", 7)
     assert str(check_graph(str(path))) == "a file of 8 bytes: too large to look into before the start"
     assert check_overlap(str(path), None).note.startswith("a file of 8 bytes")
     with pytest.raises(GraphError, match="no such file; a food web is a file"):
@@ -82,8 +82,8 @@ def test_devices_and_pipes_are_refused_unread(tmp_path, monkeypatch):
     os.mkfifo(pipe)
     web.write_text("*Vertices 2\n*Arcs\n1 2\n")
     (tmp_path / "link.txt").symlink_to(pipe)
-    monkeypatch.setattr(app.graph_check, "load_graph", None)
-    monkeypatch.setattr("app.overlap.niche_overlap", None)
+    monkeypatch.setattr(chordless.graphs.check, "load_graph", None)
+    monkeypatch.setattr("chordless.graphs.overlap.niche_overlap", None)
     for path in ("/dev/zero", pipe, str(tmp_path / "link.txt")):
         for look in (check_graph, lambda path: check_overlap(path, None), lambda path: check_overlap(str(web), path)):
             with pytest.raises(GraphError, match=f"^{path}: this is a device or a pipe, not a graph file; name a file"):

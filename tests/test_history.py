@@ -7,16 +7,16 @@ import os
 import shutil
 import time
 
+import chordless.runs.history
 import pytest
+from chordless.graphs.load import load_graph
+from chordless.protocol.codec import event_to_json
+from chordless.protocol.events import Checkpointed, Failed, Finished, Log, Progress, Started
+from chordless.protocol.orders import RunCommand
+from chordless.runs.directory import created, reopened
+from chordless.runs.history import delete_run, foreign_files, list_runs, summarize
+from chordless.runs.mailbox import is_at_work
 
-import app.history
-from app.events import Checkpointed, Failed, Finished, Log, Progress, Started
-from app.formats import load_graph
-from app.history import delete_run, foreign_files, list_runs, summarize
-from app.mailbox import is_at_work
-from app.orders import RunCommand
-from app.protocol import event_to_json
-from app.run_directory import created, reopened
 from kernels_ti.errors import CheckpointError, EngineError
 
 STARTED = Started("grid:3x4", 12, 17, 4, "cpu", "EPYC", 0.5, 1)
@@ -85,10 +85,10 @@ def test_only_the_ends_of_a_long_recording_are_read(tmp_path, monkeypatch):
     long = [Log("x" * 100_000)] * 30
     path = begin(tmp_path / "run", STARTED, *long, PROGRESS, *long[:5])
     assert (summarize(path).cycles, summarize(path).n) == (40, 12)
-    monkeypatch.setattr(app.history, "_MOST_BYTES", 400_000)
+    monkeypatch.setattr(chordless.runs.history, "_MOST_BYTES", 400_000)
     read = []
-    real = app.history.event_from_json
-    monkeypatch.setattr(app.history, "event_from_json", lambda line: read.append(len(line)) or real(line))
+    real = chordless.runs.history.event_from_json
+    monkeypatch.setattr(chordless.runs.history, "event_from_json", lambda line: read.append(len(line)) or real(line))
     summary = summarize(path)
     assert (summary.cycles, summary.n) == (0, 12)
     assert sum(read) < 400_000
@@ -193,7 +193,7 @@ def test_what_is_no_run_is_not_deleted(tmp_path, content):
 
 def test_a_run_deleted_in_part_cannot_be_resumed_and_can_be_deleted_again(tmp_path, monkeypatch):
     begin(tmp_path / "whole", STARTED, PROGRESS, lists=True)
-    real = app.history._remove
+    real = chordless.runs.history._remove
     for steps in range(5):
         path = tmp_path / "run"
         shutil.copytree(tmp_path / "whole", path)
@@ -204,11 +204,11 @@ def test_a_run_deleted_in_part_cannot_be_resumed_and_can_be_deleted_again(tmp_pa
                 raise OSError(5, "killed", str(entry))
             real(entry)
 
-        monkeypatch.setattr(app.history, "_remove", remove)
+        monkeypatch.setattr(chordless.runs.history, "_remove", remove)
         if steps < 3:
             with pytest.raises(EngineError, match=r"cannot delete .*: killed"):
                 delete_run(path)
             assert (summarize(path).stage, summarize(path).can_resume) == ("damaged", False)
-            monkeypatch.setattr(app.history, "_remove", real)
+            monkeypatch.setattr(chordless.runs.history, "_remove", real)
         delete_run(path)
         assert not path.exists()

@@ -11,11 +11,10 @@ import subprocess
 import time
 
 import pytest
+from chordless.protocol.codec import event_from_json
+from chordless.protocol.events import Finished, Started
 from patience import PATIENCE
 from program import ENVIRONMENT, chordless, count, events_in, fails, lines_of, slow_command, whole_run, without_progress
-
-from app.events import Finished, Started
-from app.protocol import event_from_json
 
 GRAPH = "grid:6x9"
 CPU = ("--arch", "cpu")

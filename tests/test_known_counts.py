@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chordless.graphs.generators import generate
+from chordless.graphs.load import load_graph
 from conftest import DATA
 
-from app.formats import load_graph
-from app.generators import generate
 from kernels_ti import Graph, count_cycles
 from kernels_ti.reference import levels_of
 

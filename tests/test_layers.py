@@ -11,9 +11,7 @@ from pathlib import Path
 import pytest
 from patience import PATIENCE
 
-import app
-
-ROOT = Path(app.__file__).parent.parent
+ROOT = Path(__file__).parent.parent
 HEAVY = ("taichi", "textual", "numpy", "networkx", "scipy", "matplotlib")
 
 
@@ -26,42 +24,48 @@ def loaded_by(code):
         text=True,
         timeout=PATIENCE,
         check=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "app"), str(ROOT)])},
     )
     return done.stderr.split(), done.stdout
 
 
 @pytest.mark.parametrize("argv", [["--help"], ["--version"], []])
 def test_light_command_lines_load_nothing_heavy(argv):
-    loaded, printed = loaded_by(f"from app.cli import main; main({argv!r})")
+    loaded, printed = loaded_by(f"from chordless.cli import main; main({argv!r})")
     assert loaded == []
     assert "chordless" in printed
 
 
 @pytest.mark.parametrize("command", ["count", "list"])
 def test_the_parent_of_an_engine_loads_nothing_heavy(command):
-    loaded, printed = loaded_by(f"from app.cli import main; main([{command!r}, 'cycle:5', '--arch', 'reference'])")
+    loaded, printed = loaded_by(
+        f"from chordless.cli import main; main([{command!r}, 'cycle:5', '--arch', 'reference'])"
+    )
     assert loaded == []
     assert printed
 
 
 def test_info_leaves_taichi_to_its_children():
-    loaded, printed = loaded_by("from app.cli import main; main(['info'])")
+    loaded, printed = loaded_by("from chordless.cli import main; main(['info'])")
     assert loaded == []
     assert "reference" in printed
 
 
 def test_the_library_and_the_readers_load_no_taichi():
     code = (
-        "import kernels_ti, kernels_ti.graph, kernels_ti.device, kernels_ti.boundary, kernels_ti.many, "
-        "kernels_ti.chordality, app.formats, app.graph6, app.generators, app.overlap"
+        "import kernels_ti, kernels_ti.graph, kernels_ti.device.device, kernels_ti.boundary.count, "
+        "kernels_ti.many.count, kernels_ti.chordality, chordless.graphs.load, chordless.graphs.graph6, "
+        "chordless.graphs.generators, chordless.graphs.overlap"
     )
     loaded, _ = loaded_by(code)
     assert loaded == ["numpy"]
 
 
 def test_the_dashboard_and_the_batch_leave_taichi_to_their_children():
-    code = "import app.tui.app, app.tui.screens.new, app.tui.screens.run, app.tui.screens.cycles, app.batch.client"
+    code = (
+        "import chordless.tui.app, chordless.tui.screens.new, chordless.tui.screens.run, "
+        "chordless.tui.screens.cycles, chordless.batch.client"
+    )
     loaded, _ = loaded_by(code)
     assert "textual" in loaded
     assert "taichi" not in loaded

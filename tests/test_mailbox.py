@@ -10,14 +10,14 @@ import threading
 import time
 
 import pytest
+from chordless.protocol.codec import command_to_json
+from chordless.protocol.events import Checkpointed, Finished, Paused, Progress
+from chordless.protocol.orders import CheckpointCommand, GoCommand, PauseCommand, StopCommand
+from chordless.runs import mailbox
+from chordless.runs.mailbox import Mailbox, is_at_work, post
 from patience import PATIENCE
 from program import ENVIRONMENT, chordless, count, events_in, slow_command
 
-from app import mailbox
-from app.events import Checkpointed, Finished, Paused, Progress
-from app.mailbox import Mailbox, is_at_work, post
-from app.orders import CheckpointCommand, GoCommand, PauseCommand, StopCommand
-from app.protocol import command_to_json
 from kernels_ti.errors import EngineError
 
 

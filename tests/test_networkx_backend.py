@@ -7,12 +7,12 @@ import os
 import subprocess
 import sys
 
+import chordless.networkx_backend
 import networkx as nx
 import pytest
+from chordless.networkx_backend import backend
 from patience import PATIENCE
 
-import app.networkx_backend
-from app.networkx_backend import backend
 from kernels_ti import Graph
 
 needs_entry_points = pytest.mark.skipif(
@@ -30,7 +30,7 @@ def no_warning_of_the_cache():
 @pytest.fixture
 def first(monkeypatch):
     """Take searches, or none, to have been made in this process."""
-    return lambda so: monkeypatch.setattr(app.networkx_backend, "_begun", not so)
+    return lambda so: monkeypatch.setattr(chordless.networkx_backend, "_begun", not so)
 
 
 def sets(cycles):
@@ -126,7 +126,7 @@ def test_importing_networkx_loads_nothing_of_the_engine():
     code = (
         "import sys, networkx; "
         "print([m for m in sys.modules if m.split('.')[0] in ('taichi', 'textual', 'kernels_ti')], "
-        "'app.networkx_backend' in sys.modules)"
+        "'chordless.networkx_backend' in sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=True, cwd="/"

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from chordless.commands.other_method import other_method
+from chordless.protocol.events import Finished
+from chordless.protocol.orders import RunCommand
 from program import chordless
-
-from app.commands.other_method import other_method
-from app.events import Finished
-from app.orders import RunCommand
 
 SEARCH = ("count", "grid:6x10", "--arch", "reference", "--limit", "3")
 LINE = "`chordless count grid:6x10 --method boundary` would count them all in about 1 s\n"

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
+from chordless.graphs.load import load_graph
+from chordless.graphs.overlap import niche_overlap
 
-from app.formats import load_graph
-from app.overlap import niche_overlap
 from kernels_ti.errors import GraphError
 
 DATA = Path(__file__).parents[1] / ".." / "shared" / "data"

@@ -8,10 +8,10 @@ from itertools import combinations
 
 import networkx as nx
 import pytest
+from chordless.cli import main
+from chordless.graphs.overlap import read_food_web
+from chordless.graphs.overlap_report import asteroidal_triple, report_without_holes
 
-from app.cli import main
-from app.overlap import read_food_web
-from app.overlap_report import asteroidal_triple, report_without_holes
 from kernels_ti.graph import Graph
 
 REFERENCE = ("--arch", "reference")

@@ -11,16 +11,14 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
-from program import chordless
-
-import app
+from program import chordless as program
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-ROOT = Path(app.__file__).parent.parent
+ROOT = Path(__file__).parent.parent
 if not (ROOT / "pyproject.toml").exists():
     pytest.skip("the checkout with its pyproject.toml is not here", allow_module_level=True)
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -28,6 +26,11 @@ PROJECT = PYPROJECT["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 SHIPPED = [path for folder in ("app", "kernels_ti") for path in sorted((ROOT / folder).rglob("*")) if path.is_file()]
 SOURCES = [path for path in SHIPPED if path.suffix == ".py"]
+
+
+def source_root(path):
+    """Return the folder that holds the package of a file."""
+    return ROOT / "app" if path.is_relative_to(ROOT / "app") else ROOT
 
 
 def distributions(requirements):
@@ -52,7 +55,7 @@ def test_every_import_is_a_dependency_or_an_extra():
     needed = distributions(PROJECT["dependencies"])
     optional = distributions(line for name in ("scipy", "parquet", "plot", "molecules", "web") for line in EXTRAS[name])
     installed = packages_distributions()
-    own = {*sys.stdlib_module_names, "app", "kernels_ti", "tomli"}
+    own = {*sys.stdlib_module_names, "chordless", "kernels_ti", "tomli"}
     wrong, met = [], set()
     for path in SOURCES:
         for name, at_once in imported(path):
@@ -68,7 +71,7 @@ def test_every_import_is_a_dependency_or_an_extra():
 def test_every_folder_of_code_is_a_package_that_the_wheel_takes():
     patterns = PYPROJECT["tool"]["setuptools"]["packages"]["find"]["include"]
     for path in SOURCES:
-        folder = path.parent.relative_to(ROOT)
+        folder = path.parent.relative_to(source_root(path))
         assert (path.parent / "__init__.py").exists(), f"{folder} has no __init__.py: the wheel would leave it out"
         assert any(fnmatch.fnmatch(".".join(folder.parts), pattern) for pattern in patterns)
 
@@ -76,7 +79,7 @@ def test_every_folder_of_code_is_a_package_that_the_wheel_takes():
 def test_every_other_file_is_package_data():
     data = PYPROJECT["tool"]["setuptools"]["package-data"]
     for path in SHIPPED:
-        package, *parts = path.relative_to(ROOT).parts
+        package, *parts = path.relative_to(source_root(path)).parts
         if path.suffix in (".py", ".pyc") or "__pycache__" in parts:
             continue
         assert any(fnmatch.fnmatch("/".join(parts), pattern) for pattern in data[package]), f"{path} is not shipped"
@@ -97,7 +100,7 @@ def test_the_readme_names_every_extra_of_users():
     assert missing == []
 
 
-def test_python_m_app_is_the_program():
-    done = chordless("--version")
+def test_python_m_chordless_is_the_program():
+    done = program("--version")
     assert done.returncode == 0
     assert done.stdout.split()[0] == "chordless"

@@ -10,13 +10,13 @@ import sys
 
 import numpy as np
 import pytest
+from chordless import worker
+from chordless.cycles.read import CycleStore, part_path, read_rows, row_words
+from chordless.cycles.write import LARGEST_GRAPH, RowOutput
+from chordless.protocol.orders import RunCommand
 from patience import PATIENCE
 from program import ENVIRONMENT
 
-from app import worker
-from app.orders import RunCommand
-from app.parts import LARGEST_GRAPH, RowOutput
-from app.rows import CycleStore, part_path, read_rows, row_words
 from kernels_ti.errors import EngineError, OptionError
 
 N, WORDS = 130, 3
@@ -346,7 +346,7 @@ def test_too_large_a_graph_is_refused_before_a_device_is_opened(tmp_path, monkey
     def opened(*_, **__):
         raise AssertionError("a device was opened")
 
-    monkeypatch.setattr("kernels_ti.choice.device_for", opened)
+    monkeypatch.setattr("kernels_ti.estimate.device_choice.device_for", opened)
     output = str(tmp_path / "big")
     command = RunCommand(f"path:{LARGEST_GRAPH + 1}", 0.0, output=output, output_format=output_format)
     with pytest.raises(OptionError, match="131,072 vertices are the most"):

@@ -10,22 +10,22 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from chordless.cli import main
+from chordless.graphs.load import load_graph
+from chordless.protocol.codec import event_to_json
+from chordless.protocol.events import Finished, Progress, Started
 from oracles import by_length
 from program import ENVIRONMENT, chordless, fails
 from test_export import make_run
 
-from app.cli import main
-from app.events import Finished, Progress, Started
-from app.formats import load_graph
-from app.protocol import event_to_json
 from kernels_ti.errors import OptionError
 
 pytest.importorskip("matplotlib")
 
-from app.pictures import style
-from app.pictures.charts import evolution_chart, length_histogram
-from app.pictures.cycle_drawing import cycle_number, draw_cycle, longest_cycle
-from app.pictures.recorded_run import read_run
+from chordless.pictures import style
+from chordless.pictures.charts import evolution_chart, length_histogram
+from chordless.pictures.cycle_drawing import cycle_number, draw_cycle, longest_cycle
+from chordless.pictures.recorded_run import read_run
 
 GRAPH = load_graph("grid:4x5").graph
 PATHS = {3: 12, 4: 30, 5: 41, 6: 7}

@@ -14,10 +14,9 @@ import pytest
 from patience import PATIENCE
 from program import ENVIRONMENT
 
-import app
 import kernels_ti
 
-REFERENCE = Path(app.__file__).parent.parent / "assets" / "reference.py"
+REFERENCE = Path(__file__).parent.parent / "assets" / "reference.py"
 FUNCTIONS = [name for name in kernels_ti.__all__ if inspect.isfunction(getattr(kernels_ti, name))]
 CLASSES = [name for name in kernels_ti.__all__ if inspect.isclass(getattr(kernels_ti, name))]
 WITH_EXAMPLES = ("api", "chordality", "conversion", "cycles", "graph")
@@ -86,4 +85,4 @@ def test_the_pages_are_made(tmp_path):
     for name in kernels_ti.__all__:
         assert f'id="{name}"' in page
     assert '<div class="docstring"><p>Count the chordless cycles of a graph.</p>' in page
-    assert (tmp_path / "app" / "networkx_backend.html").exists()
+    assert (tmp_path / "chordless" / "networkx_backend.html").exists()

@@ -7,17 +7,17 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from chordless.cli import main, make_parser
+from chordless.commands.session import run_command
+from chordless.protocol.events import Failed, Progress
+from chordless.protocol.orders import RunCommand
 from test_plot import GRAPH, STARTED, finished, listed_run, record, refused
 
-from app.cli import main, make_parser
-from app.commands.session import run_command
-from app.events import Failed, Progress
-from app.orders import RunCommand
 from kernels_ti.graph import Graph
 
 pytest.importorskip("matplotlib")
 
-from app.pictures.command_words import command_words
+from chordless.runs.command_words import command_words
 
 NASTY = '<script>alert("a&b")</script>--!><img src=x onerror=y>\x07'
 _VOID = {"meta", "br", "img", "link", "input"}

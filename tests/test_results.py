@@ -8,13 +8,13 @@ import os
 
 import numpy as np
 import pytest
+from chordless.cycles.lines import CycleEncoder
+from chordless.cycles.output import LineOutput, open_output
+from chordless.cycles.read import read_rows
+from chordless.protocol.orders import RunCommand
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.encoder import CycleEncoder
-from app.orders import RunCommand
-from app.results import LineOutput, open_output
-from app.rows import read_rows
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.graph import Graph

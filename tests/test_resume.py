@@ -12,10 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from chordless.cli import main
+from chordless.protocol.events import Checkpointed, Finished, Progress, Started
 from program import ENVIRONMENT, chordless, command, count, events_in, fails, lines_of, slowly, whole_run
-
-from app.cli import main
-from app.events import Checkpointed, Finished, Progress, Started
 
 GRAPH = "grid:6x9"
 CPU = ("--arch", "cpu")
@@ -300,6 +299,6 @@ def test_a_finished_run_in_a_read_only_folder_prints_its_result_again(tmp_path, 
     moved = run.rename(tmp_path / "moved")
     # Who runs this may be root, whom no folder refuses.
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    monkeypatch.setattr("app.commands.session.run_engine", None)
+    monkeypatch.setattr("chordless.commands.session.run_engine", None)
     assert main(["resume", str(moved), "--json"]) == 0
     assert json.loads(capfd.readouterr().out) == {**json.loads(done.stdout), "checkpoint": str(moved)}

@@ -7,16 +7,16 @@ import shutil
 
 import numpy as np
 import pytest
+from chordless.cycles.browse import RunCycles, ShownCycles
+from chordless.cycles.index import CycleFilter, CycleIndex, build_index
+from chordless.cycles.read import part_path
+from chordless.cycles.write import RowFile
+from chordless.graphs.load import LoadedGraph, load_graph
+from chordless.protocol.orders import RunCommand
+from chordless.runs.directory import created, reopened
 from test_export import make_run
 from test_order import rows_of
 
-from app.cycle_index import CycleFilter, CycleIndex, build_index
-from app.formats import LoadedGraph, load_graph
-from app.orders import RunCommand
-from app.parts import RowFile
-from app.rows import part_path
-from app.run_cycles import RunCycles, ShownCycles
-from app.run_directory import created, reopened
 from kernels_ti.errors import CheckpointError, EngineError, OptionError
 from kernels_ti.reference import chordless_cycles
 

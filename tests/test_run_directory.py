@@ -6,14 +6,14 @@ import json
 import os
 import time
 
+import chordless.runs.directory
 import networkx as nx
 import numpy as np
 import pytest
+from chordless.graphs.load import LoadedGraph, load_graph
+from chordless.protocol.orders import RunCommand
+from chordless.runs.directory import RunDirectory, check_is_free, created, graph_hash, reopened, resume_line
 
-import app.run_directory
-from app.formats import LoadedGraph, load_graph
-from app.orders import RunCommand
-from app.run_directory import RunDirectory, check_is_free, created, graph_hash, reopened, resume_line
 from kernels_ti.errors import CheckpointError, EngineError
 from kernels_ti.graph import Graph
 
@@ -112,7 +112,7 @@ def test_a_folder_that_cannot_be_made_is_an_error(tmp_path):
 
 
 def test_one_engine_at_a_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(app.run_directory, "_SECONDS_TO_WAIT_FOR_THE_LOCK", 0.1)
+    monkeypatch.setattr(chordless.runs.directory, "_SECONDS_TO_WAIT_FOR_THE_LOCK", 0.1)
     path = tmp_path / "run"
     with created(path, COMMAND, load_graph("petersen")) as directory:
         directory.checkpoint.write_bytes(b"")

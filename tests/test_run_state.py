@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from oracles import by_length, check_cycles, grid
 
-from kernels_ti import Graph, search_wave
-from kernels_ti.device import Device, open_device
+from kernels_ti import Graph
+from kernels_ti.device.device import Device, open_device
 from kernels_ti.errors import DeviceError, EngineError, OptionError
 from kernels_ti.reference import chordless_cycles
 from kernels_ti.run import Options, Run
 from kernels_ti.state import RunState
+from kernels_ti.wave import search as search_wave
 
 ARCHES = [
     "cpu",
@@ -64,7 +65,7 @@ def test_another_arch_goes_on(name: str, first: str, second: str, monkeypatch: p
     graph = GRAPHS[name]()
     expected = sorted(chordless_cycles(graph))
     monkeypatch.setattr("kernels_ti.run.SLICE_SECONDS", 0.0)
-    monkeypatch.setattr("kernels_ti.search_sweep.FIRST_BUDGET", 200)
+    monkeypatch.setattr("kernels_ti.sweep.search.FIRST_BUDGET", 200)
     for arch in ("cpu", "vulkan", "cuda"):
         monkeypatch.setitem(search_wave.FIRST_SLICE, arch, 100)
         monkeypatch.setitem(search_wave.FIRST_QUEUE, arch, 1)

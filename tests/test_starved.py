@@ -8,11 +8,14 @@ import networkx as nx
 import pytest
 from oracles import by_length, check_cycles
 
-from kernels_ti import Graph, search, search_survey, search_sweep, search_wave
-from kernels_ti.device import Device
+from kernels_ti import Graph, search
+from kernels_ti.device.device import Device
 from kernels_ti.errors import EngineError
 from kernels_ti.reference import chordless_cycles
 from kernels_ti.run import Options, Run
+from kernels_ti.sweep import search as search_sweep
+from kernels_ti.sweep import search_stage_1 as search_survey
+from kernels_ti.wave import search as search_wave
 
 ROUNDS = {"cpu": 120, "vulkan": 10, "cuda": 60}
 

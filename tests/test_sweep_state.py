@@ -10,14 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import grid
 
-from kernels_ti import Graph, search_sweep
-from kernels_ti.blocks import BlockGroup, block_batches
-from kernels_ti.device import open_device
+from kernels_ti import Graph
+from kernels_ti.blocks.groups import BlockGroup, block_batches
+from kernels_ti.device.device import open_device
 from kernels_ti.errors import EngineError
-from kernels_ti.search import ResidentBlocks, Totals
-from kernels_ti.search_survey import SurveySearch
-from kernels_ti.search_sweep import SweepSearch
+from kernels_ti.found.stored import ResidentBlocks
+from kernels_ti.search import Totals
 from kernels_ti.state import Frames, GroupState, Layout
+from kernels_ti.sweep import search as search_sweep
+from kernels_ti.sweep.search import SweepSearch
+from kernels_ti.sweep.search_stage_1 import SurveySearch
 
 PLENTY = 1 << 30
 
@@ -251,7 +253,7 @@ def test_little_memory_makes_few_workers(name: str, collect: bool) -> None:
 
 
 def test_stage_1_goes_on_where_it_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernels_ti.search_survey.SEEDS_AT_ONCE", 5)
+    monkeypatch.setattr("kernels_ti.sweep.search_stage_1.SEEDS_AT_ONCE", 5)
     graph = Graph.from_networkx(nx.disjoint_union(nx.complete_graph(8), nx.gnp_random_graph(70, 0.4, seed=1)))
     blocks = [ResidentBlocks(open_device("cpu"), group, graph.n) for group in groups_of(graph)]
     search = SurveySearch(blocks, [0] * len(blocks), graph.n, True)

@@ -9,11 +9,10 @@ import pty
 import subprocess
 
 import pytest
+from chordless.commands.terminal import ProgressDisplay, result_table
+from chordless.protocol.events import Finished, Progress
+from chordless.words import bytes_text, round_number, seconds_text, share_text, short_number
 from program import ENVIRONMENT, LONG, REFERENCE, chordless
-
-from app.commands.terminal import ProgressDisplay, result_table
-from app.events import Finished, Progress
-from app.words import bytes_text, round_number, seconds_text, share_text, short_number
 
 
 def finished(by_length, **more):

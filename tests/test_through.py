@@ -11,13 +11,13 @@ from oracles import check_cycles, grid
 from program import chordless, count, fails, slowly
 
 from kernels_ti.api import collect_cycles, count_cycles, enumerate_cycles
-from kernels_ti.device import Device, open_device
+from kernels_ti.blocks.restriction import edge_named, restricted, vertices_named
+from kernels_ti.device.device import Device, open_device
 from kernels_ti.errors import OptionError
-from kernels_ti.estimate import Estimator
+from kernels_ti.estimate.estimate import Estimator
 from kernels_ti.graph import Graph
 from kernels_ti.options import Snapshot
 from kernels_ti.reference import chordless_cycles
-from kernels_ti.restriction import edge_named, restricted, vertices_named
 from kernels_ti.run import Options, Run
 
 

@@ -9,9 +9,7 @@ import pytest
 from patience import PATIENCE
 from program import ENVIRONMENT
 
-import app
-
-TUTORIAL = Path(app.__file__).parent.parent / "assets" / "tutorial.py"
+TUTORIAL = Path(__file__).parent.parent / "assets" / "tutorial.py"
 
 
 def test_the_tutorial_runs(tmp_path):

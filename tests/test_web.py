@@ -73,7 +73,8 @@ def test_a_port_that_is_taken_is_said_in_one_line():
 
 def test_without_textual_serve_the_extra_is_named():
     script = (
-        "import sys; sys.modules['textual_serve'] = None; from app.cli import main; sys.exit(main(['tui', '--web']))"
+        "import sys; sys.modules['textual_serve'] = None; "
+        "from chordless.cli import main; sys.exit(main(['tui', '--web']))"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, env=ENVIRONMENT, timeout=PATIENCE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.batch.output import FIELDS, encoded
+from chordless.batch.output import FIELDS, encoded
 
 TRIANGLE = b"Bw"
 

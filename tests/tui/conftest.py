@@ -4,11 +4,11 @@ import gc
 import time
 
 import pytest
+from chordless.engine.process import Engine
+from chordless.protocol.events import DeviceReport, Finished
+from chordless.protocol.orders import RunCommand
 from program import slow_boot
 
-from app.client import Engine
-from app.events import DeviceReport, Finished
-from app.orders import RunCommand
 from tui.batch_files import error, line
 
 # The thousands of objects of each dashboard are gone through ten times less often: a quarter of the tests' time.
@@ -26,14 +26,15 @@ def _folders_of_its_own(tmp_path, monkeypatch):
 @pytest.fixture
 def slow(monkeypatch):
     """Let engines search in slow motion."""
-    monkeypatch.setattr("app.client._BOOT", slow_boot())
+    monkeypatch.setattr("chordless.engine.process._BOOT", slow_boot())
 
 
 @pytest.fixture(autouse=True)
 def _no_probing(monkeypatch):
     """Answer at once what this machine can run on: an engine for each arch, and test, takes seconds."""
     monkeypatch.setattr(
-        "app.tui.probing.probe_arch", lambda arch, given_up: DeviceReport(arch, arch == "cpu", "a CPU", message="none")
+        "chordless.tui.probing.probe_arch",
+        lambda arch, given_up: DeviceReport(arch, arch == "cpu", "a CPU", message="none"),
     )
 
 

@@ -17,20 +17,20 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import patch
 
+from chordless.graphs.load import load_graph
+from chordless.protocol.events import DeviceReport
+from chordless.protocol.orders import RunCommand
+from chordless.protocol.recording import recorded
+from chordless.runs.directory import created, reopened
+from chordless.tui.app import ChordlessApp
+from chordless.tui.messages import CompareRuns
+from chordless.tui.recent_batches import RecentBatch, remember
+from chordless.tui.settings import Settings
+from chordless.tui.widgets.arch_field import ArchField
+from chordless.tui.widgets.batch_table import BatchTable
+from chordless.tui.widgets.graph_source import GraphSource
 from textual.widgets import Input
 
-from app.events import DeviceReport
-from app.formats import load_graph
-from app.orders import RunCommand
-from app.recording import recorded
-from app.run_directory import created, reopened
-from app.tui.app import ChordlessApp
-from app.tui.messages import CompareRuns
-from app.tui.recent_batches import RecentBatch, remember
-from app.tui.settings import Settings
-from app.tui.widgets.arch_field import ArchField
-from app.tui.widgets.batch_table import BatchTable
-from app.tui.widgets.graph_source import GraphSource
 from tui.pilots import drive, text_of, until
 
 RECORDINGS = Path(__file__).parent
@@ -122,10 +122,12 @@ def home_folder(path: Path):
         stack.callback(time.tzset)
         stack.enter_context(patch.dict(os.environ, kept | environment, clear=True))
         time.tzset()
-        stack.enter_context(patch("app.tui.probing.probe_arch", lambda arch, given_up: _DEVICES[arch]))
-        stack.enter_context(patch("app.tui.widgets.arch_field._SECONDS_UNTIL_PROBE", 0.001))
-        stack.enter_context(patch("app.history._disk_bytes", lambda path: sizes.get(Path(path).name, 20_480)))
-        stack.enter_context(patch("app.tui.run_list.time", clock))
+        stack.enter_context(patch("chordless.tui.probing.probe_arch", lambda arch, given_up: _DEVICES[arch]))
+        stack.enter_context(patch("chordless.tui.widgets.arch_field._SECONDS_UNTIL_PROBE", 0.001))
+        stack.enter_context(
+            patch("chordless.runs.history._disk_bytes", lambda path: sizes.get(Path(path).name, 20_480))
+        )
+        stack.enter_context(patch("chordless.tui.run_list.time", clock))
         home.path.mkdir(exist_ok=True)
         # Paths that are typed are relative to it.
         stack.callback(os.chdir, os.getcwd())

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 
-import app.client
-from app.orders import RunCommand
-from app.tui.messages import StartRun
+from chordless.engine import process
+from chordless.protocol.orders import RunCommand
+from chordless.tui.messages import StartRun
+
 from tui.pilots import until
 
 GRAPH, CYCLES = "grid:6x9", 196_918
-_BOOT = app.client._BOOT
+_BOOT = process._BOOT
 
 
 def command(run, *, graph=GRAPH, **more):
@@ -31,4 +32,4 @@ async def begin(pilot, run, *, halt=False, **more):
 
 def at_full_speed(monkeypatch):
     """Let the engines that are started from now on search as fast as they can."""
-    monkeypatch.setattr("app.client._BOOT", _BOOT)
+    monkeypatch.setattr("chordless.engine.process._BOOT", _BOOT)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from chordless.protocol.events import Failed
+from chordless.protocol.recording import timed_event
+from chordless.runs.state import RunState
+from chordless.tui import app as app_module
+from chordless.tui.actions import EVERYWHERE, bindings_of
+from chordless.tui.app import ChordlessApp
+from chordless.tui.messages import RunChanged, StartRun
+from chordless.tui.screens.run import RunScreen
+from chordless.tui.widgets.glyphs import AsciiFilter
 from textual.app import App
 
-from app.events import Failed
-from app.recording import timed_event
-from app.tui import app as app_module
-from app.tui.actions import EVERYWHERE, bindings_of
-from app.tui.app import ChordlessApp
-from app.tui.messages import RunChanged, StartRun
-from app.tui.run_state import RunState
-from app.tui.screens.run import RunScreen
-from app.tui.widgets.glyphs import AsciiFilter
 from tui.pilots import drive, until
 
 RECORDING = Path(__file__).parent / "grid-9x10.jsonl"

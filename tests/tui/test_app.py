@@ -7,21 +7,21 @@ import signal
 import subprocess
 
 import pytest
-from program import ROOT, chordless, fails
+from chordless.cycles.index import CycleFilter
+from chordless.graphs.load import load_graph
+from chordless.runs.history import summarize
+from chordless.tui.actions import ACTIONS, EVERYWHERE, actions_of
+from chordless.tui.app import ChordlessApp
+from chordless.tui.messages import CompareRuns
+from chordless.tui.screens.ask_delete import AskDelete
+from chordless.tui.screens.cycle_questions import FilterQuestion, GoToQuestion
+from chordless.tui.screens.leave import LeaveScreen
+from chordless.tui.settings import Settings, load_settings
+from chordless.tui.widgets.graph_panel import GraphPanel
+from program import SOURCE_PATH, chordless, fails
 from textual.containers import VerticalScroll
 from textual.widgets import Input
 
-from app.cycle_index import CycleFilter
-from app.formats import load_graph
-from app.history import summarize
-from app.tui.actions import ACTIONS, EVERYWHERE, actions_of
-from app.tui.app import ChordlessApp
-from app.tui.messages import CompareRuns
-from app.tui.screens.ask_delete import AskDelete
-from app.tui.screens.cycle_questions import FilterQuestion, GoToQuestion
-from app.tui.screens.leave import LeaveScreen
-from app.tui.settings import Settings, load_settings
-from app.tui.widgets.graph_panel import GraphPanel
 from tui.pilots import LARGE, SMALL, drive, text_of, until
 
 SIZES = pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "160x50"])
@@ -254,7 +254,7 @@ def test_with_ascii_alone_nothing_else_is_drawn(finished):
 
 
 def test_without_a_terminal_it_says_so(finished):
-    more = {"stdin": subprocess.DEVNULL, "env": {**os.environ, "PYTHONPATH": str(ROOT)}}
+    more = {"stdin": subprocess.DEVNULL, "env": {**os.environ, "PYTHONPATH": SOURCE_PATH}}
     for arguments in (["tui"], ["replay", finished]):
         assert fails(chordless(*arguments, **more), 2, "the dashboard needs a terminal")
     assert "is not a speed" in chordless("replay", finished, "--speed", "-1", **more).stderr

@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from chordless.engine.process import Engine
+from chordless.protocol.events import Started
+from chordless.tui.app import ChordlessApp
+from chordless.tui.messages import CompareRuns, OpenRun, StartRun
+from chordless.tui.settings import Settings
 from textual.widgets import Button, Input
 
-from app.client import Engine
-from app.events import Started
-from app.tui.app import ChordlessApp
-from app.tui.messages import CompareRuns, OpenRun, StartRun
-from app.tui.settings import Settings
 from kernels_ti.errors import ChordlessError
 from tui.pilots import LARGE, SMALL, drive, text_of, until
 from tui.slow_runs import CYCLES, GRAPH, at_full_speed, begin, command

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from chordless.tui.batch_form import BatchQuestion, plan_of, source_of
+from chordless.tui.batch_lines import LineIndex, is_batch_file, line_count
 
-from app.tui.batch_form import BatchQuestion, plan_of, source_of
-from app.tui.batch_lines import LineIndex, is_batch_file, line_count
 from tui.batch_files import TRIANGLE, error, line
 
 
@@ -47,7 +47,7 @@ def test_the_index_follows_a_file_that_grows_and_one_that_is_cut_off(tmp_path):
 
 
 def test_lines_longer_than_what_is_read_at_once_are_found(tmp_path, monkeypatch):
-    monkeypatch.setattr("app.tui.batch_lines._BYTES_AT_ONCE", 300)
+    monkeypatch.setattr("chordless.tui.batch_lines._BYTES_AT_ONCE", 300)
     path = tmp_path / "out.jsonl"
     names = [f"{i}" * (1 + 400 * (i % 3)) for i in range(3000)]
     path.write_bytes(b"".join(error(name) if i % 7 == 0 else line(name) for i, name in enumerate(names)))

@@ -7,18 +7,18 @@ import os
 import signal
 
 import pytest
+from chordless.batch.output import read_lines
+from chordless.engine.process import Engine
+from chordless.tui.app import ChordlessApp
+from chordless.tui.batch_form import BatchQuestion
+from chordless.tui.recent_batches import RecentBatch, remember
+from chordless.tui.screens.batch import BatchScreen
+from chordless.tui.screens.batch_questions import AskResume, LeaveBatch
+from chordless.tui.settings import Settings
+from chordless.tui.widgets.batch_form import BatchForm
+from chordless.tui.widgets.batch_table import BatchTable
 from textual.widgets import Button, Static
 
-from app.batch.output import read_lines
-from app.client import Engine
-from app.tui.app import ChordlessApp
-from app.tui.batch_form import BatchQuestion
-from app.tui.recent_batches import RecentBatch, remember
-from app.tui.screens.batch import BatchScreen
-from app.tui.screens.batch_questions import AskResume, LeaveBatch
-from app.tui.settings import Settings
-from app.tui.widgets.batch_form import BatchForm
-from app.tui.widgets.batch_table import BatchTable
 from tui.batch_files import TRIANGLE, error, line
 from tui.pilots import LARGE, SMALL, drive, text_of, until
 
@@ -238,7 +238,7 @@ def test_a_batch_from_the_form_to_the_run_of_one_of_its_graphs(folder, size):
 
 
 def test_a_stop_before_the_first_graph_is_no_failure(folder, monkeypatch):
-    monkeypatch.setattr("app.batch.client.BatchClient.search_began", False)
+    monkeypatch.setattr("chordless.batch.client.BatchClient.search_began", False)
 
     async def steps(pilot, screen):
         await fill(pilot, graphs="grid:9x10", output="x.jsonl")
@@ -293,7 +293,8 @@ def test_a_batch_is_stopped_and_gone_on_with_and_leaving_asks(folder):
 def test_an_engine_that_does_not_come_up_is_an_error_of_the_batch(folder, monkeypatch):
     pids = []
     monkeypatch.setattr(
-        "app.batch.client.Engine", lambda command, **more: pids.append(engine := Engine(command, **more)) or engine
+        "chordless.batch.client.Engine",
+        lambda command, **more: pids.append(engine := Engine(command, **more)) or engine,
     )
 
     async def steps(pilot, screen):

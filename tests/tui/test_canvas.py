@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-
-from app.tui.widgets.canvas import EDGE, FAINT_LABEL, LABEL, LIT_EDGE, LIT_VERTEX, VERTEX, Canvas
+from chordless.tui.widgets.canvas import EDGE, FAINT_LABEL, LABEL, LIT_EDGE, LIT_VERTEX, VERTEX, Canvas
 
 
 def text_of(canvas):

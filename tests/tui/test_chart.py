@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from chordless.runs.state import LogLine
+from chordless.tui.widgets import chart as chart_module
+from chordless.tui.widgets.chart import EvolutionChart, run_series
+from chordless.tui.widgets.counts_table import count_rows
+from chordless.tui.widgets.event_log import EventLog
+from chordless.tui.widgets.glyphs import bar
+from chordless.tui.widgets.histogram import Histogram
+from chordless.tui.widgets.plot import LOOKS, Series, draw, short_count
 from textual.app import App
 
-from app.tui.run_state import LogLine
-from app.tui.widgets import chart as chart_module
-from app.tui.widgets.chart import EvolutionChart, run_series
-from app.tui.widgets.counts_table import count_rows
-from app.tui.widgets.event_log import EventLog
-from app.tui.widgets.glyphs import bar
-from app.tui.widgets.histogram import Histogram
-from app.tui.widgets.plot import LOOKS, Series, draw, short_count
 from tui.pilots import drive, text_of
 
 PATHS = {length: 10 ** min(length - 2, 60 - length) for length in range(3, 58)}

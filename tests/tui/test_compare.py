@@ -6,14 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from chordless.graphs.load import load_graph
+from chordless.protocol.events import Finished
+from chordless.protocol.orders import RunCommand
+from chordless.runs.directory import created
+from chordless.runs.state import RunState
+from chordless.tui.screens.compare import CompareScreen, compare_facts, load_run
 from textual.app import App
 
-from app.events import Finished
-from app.formats import load_graph
-from app.orders import RunCommand
-from app.run_directory import created
-from app.tui.run_state import RunState
-from app.tui.screens.compare import CompareScreen, compare_facts, load_run
 from kernels_ti.errors import CheckpointError, EngineError
 from tui.pilots import LARGE, SMALL, text_of, until
 from tui.stage import Stage, notices, play

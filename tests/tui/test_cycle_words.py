@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 
 import pytest
+from chordless.protocol.orders import RunCommand
+from chordless.runs.state import RunState
+from chordless.tui.cycle_words import offer_words
+from chordless.tui.run_form import listing_of
+from chordless.tui.widgets.glyphs import AsciiFilter
 from rich.segment import Segment
 from textual.color import Color
-
-from app.orders import RunCommand
-from app.tui.cycle_words import offer_words
-from app.tui.run_form import listing_of
-from app.tui.run_state import RunState
-from app.tui.widgets.glyphs import AsciiFilter
 
 COUNTED = RunState(phase="finished", reason="complete", graph="/home/me/roads.txt", n=65, cycles=1 << 20)
 

@@ -5,28 +5,28 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import chordless.tui
 import numpy as np
 import pytest
+from chordless.cycles.browse import FoundCycle
+from chordless.cycles.read import part_path
+from chordless.cycles.write import RowFile
+from chordless.graphs.load import load_graph
+from chordless.protocol.orders import RunCommand
+from chordless.runs.directory import created, reopened
+from chordless.runs.state import RunState
+from chordless.tui.app import ChordlessApp
+from chordless.tui.messages import RunChanged
+from chordless.tui.screens.cycles import CyclesScreen
+from chordless.tui.settings import Settings
+from chordless.tui.widgets.cycle_table import CycleTable
+from chordless.tui.widgets.graph_view import GraphView
 from test_export import make_run
 from test_order import rows_of
 from textual.app import App
 from textual.geometry import Offset, Size
 from textual.widgets import Input
 
-import app.tui
-from app.formats import load_graph
-from app.orders import RunCommand
-from app.parts import RowFile
-from app.rows import part_path
-from app.run_cycles import FoundCycle
-from app.run_directory import created, reopened
-from app.tui.app import ChordlessApp
-from app.tui.messages import RunChanged
-from app.tui.run_state import RunState
-from app.tui.screens.cycles import CyclesScreen
-from app.tui.settings import Settings
-from app.tui.widgets.cycle_table import CycleTable
-from app.tui.widgets.graph_view import GraphView
 from kernels_ti.reference import chordless_cycles
 from tui.pilots import LARGE, SMALL, drive, text_of, until
 
@@ -44,7 +44,7 @@ def path(tmp_path):
 class CyclesApp(App[None]):
     """The dashboard with this one screen."""
 
-    CSS_PATH = Path(app.tui.__file__).parent / ChordlessApp.CSS_PATH
+    CSS_PATH = Path(chordless.tui.__file__).parent / ChordlessApp.CSS_PATH
     HORIZONTAL_BREAKPOINTS = ChordlessApp.HORIZONTAL_BREAKPOINTS
     run_state = None
 

@@ -12,16 +12,16 @@ import time
 from pathlib import Path
 
 import pytest
+from chordless.engine.process import Engine
+from chordless.graphs.load import load_graph
+from chordless.protocol.codec import event_to_json
+from chordless.protocol.events import Checkpointed, Failed, Finished, Log, Paused, Progress, Started
+from chordless.protocol.orders import ProbeCommand, RunCommand
+from chordless.tui.feeds import EngineFeed, FollowFeed, ReplayFeed
+from chordless.tui.session import RunSession
 from patience import PATIENCE
 from test_export import make_run
 
-from app.client import Engine
-from app.events import Checkpointed, Failed, Finished, Log, Paused, Progress, Started
-from app.formats import load_graph
-from app.orders import ProbeCommand, RunCommand
-from app.protocol import event_to_json
-from app.tui.feeds import EngineFeed, FollowFeed, ReplayFeed
-from app.tui.session import RunSession
 from kernels_ti.errors import CheckpointError, EngineError
 from tui.slow_runs import at_full_speed, command
 
@@ -77,7 +77,7 @@ def is_gone(pid):
 
 def test_an_engine_is_fed_controlled_and_followed(tmp_path, slow, monkeypatch):
     # Only what a follower cannot do without is recorded.
-    monkeypatch.setattr("app.client._SHARE_BETWEEN_RECORDS", 1e9)
+    monkeypatch.setattr("chordless.engine.process._SHARE_BETWEEN_RECORDS", 1e9)
     run = tmp_path / "run"
     with Watched(EngineFeed(command(run))) as own:
         own.wait_for_event(Progress)
@@ -111,7 +111,7 @@ def test_an_engine_is_fed_controlled_and_followed(tmp_path, slow, monkeypatch):
             assert own.session.state.cycles_by_length == other.session.state.cycles_by_length
             # The follower sees the next session as well.
             at_full_speed(monkeypatch)
-            monkeypatch.setattr("app.client._SHARE_BETWEEN_RECORDS", 0.005)
+            monkeypatch.setattr("chordless.engine.process._SHARE_BETWEEN_RECORDS", 0.005)
             with Watched(EngineFeed(command(run, resume=True))) as again:
                 again.wait_for_event(Finished)
                 other.wait_for(lambda: other.session.state.reason == "complete")
@@ -174,7 +174,7 @@ def test_orders_and_the_end_may_come_at_once_from_several_threads():
 
 @pytest.mark.usefixtures("slow")
 def test_a_run_whose_processes_all_died_is_lost(tmp_path, monkeypatch):
-    monkeypatch.setattr("app.tui.feeds.follow._SECONDS_BETWEEN_LOOKS", 0.1)
+    monkeypatch.setattr("chordless.tui.feeds.follow._SECONDS_BETWEEN_LOOKS", 0.1)
     run = tmp_path / "run"
     with Engine(command(run)) as engine:
         while not isinstance(engine.poll(60), Progress):
@@ -301,7 +301,7 @@ def recording(path, times):
 
 
 def test_a_replay_keeps_to_the_recorded_times(tmp_path, monkeypatch):
-    monkeypatch.setattr("app.tui.feeds.replay._LONGEST_WAIT", 0.5)
+    monkeypatch.setattr("chordless.tui.feeds.replay._LONGEST_WAIT", 0.5)
     path = recording(tmp_path / "events", [100.0, 100.0, 102.0, 103.0, 99999.0, 99998.0])
     with Watched(ReplayFeed(path, speed=4)) as played:
         played.wait_for(lambda: not played.feed.at_work and len(played.events) == 6)
@@ -344,6 +344,6 @@ def test_what_is_no_recording_is_refused(tmp_path):
 
 
 def test_a_machine_without_cuda_has_no_warning_of_it_in_the_log():
-    look = "from kernels_ti.device import cuda_is_here; cuda_is_here()"
+    look = "from kernels_ti.device.device import cuda_is_here; cuda_is_here()"
     done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True)
     assert "libcuda" not in done.stdout + done.stderr

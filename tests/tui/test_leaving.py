@@ -10,16 +10,16 @@ import sys
 import time
 
 import pytest
+from chordless.engine.process import Engine
+from chordless.protocol.events import Finished, Progress
+from chordless.runs.directory import RunDirectory
+from chordless.runs.mailbox import is_at_work
+from chordless.tui.app import ChordlessApp
+from chordless.tui.screens.leave import LeaveScreen
+from chordless.tui.settings import Settings
 from patience import PATIENCE
-from program import ROOT, events_in, slow_boot
+from program import ROOT, SOURCE_PATH, events_in, slow_boot
 
-from app.client import Engine
-from app.events import Finished, Progress
-from app.mailbox import is_at_work
-from app.run_directory import RunDirectory
-from app.tui.app import ChordlessApp
-from app.tui.screens.leave import LeaveScreen
-from app.tui.settings import Settings
 from tui.pilots import SMALL, drive, until
 from tui.slow_runs import begin, command
 
@@ -97,13 +97,13 @@ def test_what_ends_without_a_question_keeps_what_was_found(tmp_path, slow):
 
 # A dashboard that begins a run by itself.
 BEGINS = f"""
-import sys, time, app.client
-from app.commands.tui import show
-from app.tui.app import ChordlessApp
-from app.tui.messages import StartRun
-from app.tui.settings import Settings
+import sys, time, chordless.engine.process
+from chordless.commands.tui import show
+from chordless.tui.app import ChordlessApp
+from chordless.tui.messages import StartRun
+from chordless.tui.settings import Settings
 from tui.slow_runs import command
-app.client._BOOT = {slow_boot()!r}
+chordless.engine.process._BOOT = {slow_boot()!r}
 mount = ChordlessApp.on_mount
 def on_mount(self):
     mount(self)
@@ -117,7 +117,7 @@ sys.exit(show(ChordlessApp(Settings())))
 def test_a_signal_to_all_leaves_a_checkpoint_and_says_so(tmp_path, number):
     """The terminal is closed, which sends SIGHUP, or stays."""
     run, said = tmp_path / "run", b""
-    paths = os.pathsep.join((str(ROOT), str(ROOT / "tests")))
+    paths = os.pathsep.join((SOURCE_PATH, str(ROOT / "tests")))
     environment = {**os.environ, "PYTHONPATH": paths, "TERM": "xterm", "COLUMNS": "80", "LINES": "24"}
     pid, terminal = pty.fork()
     if pid == 0:

@@ -7,26 +7,26 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
+import chordless.tui.app
 import pytest
+from chordless.graphs.check import check_graph
+from chordless.graphs.load import load_graph
+from chordless.protocol.events import DeviceReport
+from chordless.protocol.orders import RunCommand
+from chordless.runs.directory import created
+from chordless.runs.history import list_runs
+from chordless.tui import probing
+from chordless.tui.app import ChordlessApp
+from chordless.tui.feeds import FollowFeed
+from chordless.tui.run_form import listing_of
+from chordless.tui.session import RunSession
+from chordless.tui.settings import LastChoices, Settings, load_settings
+from chordless.tui.widgets.choice import Choice
+from chordless.tui.widgets.graph_panel import GraphPanel
+from chordless.tui.widgets.graph_source import GraphSource
 from patience import PATIENCE
 from textual.widgets import Button, Input, OptionList, Static
 
-import app.tui.app
-from app.events import DeviceReport
-from app.formats import load_graph
-from app.graph_check import check_graph
-from app.history import list_runs
-from app.orders import RunCommand
-from app.run_directory import created
-from app.tui import probing
-from app.tui.app import ChordlessApp
-from app.tui.feeds import FollowFeed
-from app.tui.run_form import listing_of
-from app.tui.session import RunSession
-from app.tui.settings import LastChoices, Settings, load_settings
-from app.tui.widgets.choice import Choice
-from app.tui.widgets.graph_panel import GraphPanel
-from app.tui.widgets.graph_source import GraphSource
 from tui.pilots import LARGE, SMALL, drive, text_of, until
 
 SIZES = pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "160x50"])
@@ -40,7 +40,7 @@ REPORTS = {
 class Recorder(ChordlessApp):
     """A dashboard that begins no run, and keeps the command."""
 
-    CSS_PATH = Path(app.tui.app.__file__).with_name("chordless.tcss")
+    CSS_PATH = Path(chordless.tui.app.__file__).with_name("chordless.tcss")
     command = None
 
     def on_start_run(self, message):
@@ -53,7 +53,7 @@ def probed(monkeypatch):
     """Answers in place of engines; the arches that were asked for."""
     asked = []
     monkeypatch.setattr(probing, "probe_arch", lambda arch, given_up: asked.append(arch) or REPORTS[arch])
-    monkeypatch.setattr("app.tui.widgets.arch_field._SECONDS_UNTIL_PROBE", 0.001)
+    monkeypatch.setattr("chordless.tui.widgets.arch_field._SECONDS_UNTIL_PROBE", 0.001)
     return asked
 
 
@@ -268,7 +268,7 @@ def test_an_answer_is_shown_no_longer_than_its_question(monkeypatch):
         may_answer.set()
         await until(pilot, lambda: "10 vertices, 15 edges" in said(pilot.app, "#answer"))
 
-    monkeypatch.setattr("app.tui.widgets.graph_source.check_graph", slow_check)
+    monkeypatch.setattr("chordless.tui.widgets.graph_source.check_graph", slow_check)
     fill(SMALL, steps)
 
 

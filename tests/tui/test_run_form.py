@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from app.formats import load_graph
-from app.history import list_runs
-from app.orders import RunCommand
-from app.run_directory import created
-from app.tui.run_form import adopt, faults_of, run_folder
-from app.tui.settings import LastChoices
-from app.tui.widgets.graph_suggester import complete_path
+from chordless.graphs.load import load_graph
+from chordless.protocol.orders import RunCommand
+from chordless.runs.directory import created
+from chordless.runs.history import list_runs
+from chordless.tui.run_form import adopt, faults_of, run_folder
+from chordless.tui.settings import LastChoices
+from chordless.tui.widgets.graph_suggester import complete_path
 
 
 def test_a_folder_without_a_place_to_write_is_refused(tmp_path, monkeypatch):

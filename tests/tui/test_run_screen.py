@@ -7,15 +7,15 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from chordless.graphs.load import load_graph
+from chordless.protocol.orders import RunCommand
+from chordless.runs.directory import created
+from chordless.tui.app import ChordlessApp
+from chordless.tui.screens.run import RunScreen
+from chordless.tui.settings import Settings
+from chordless.tui.widgets.chart import EvolutionChart
+from chordless.tui.widgets.tiles import Tile
 
-from app.formats import load_graph
-from app.orders import RunCommand
-from app.run_directory import created
-from app.tui.app import ChordlessApp
-from app.tui.screens.run import RunScreen
-from app.tui.settings import Settings
-from app.tui.widgets.chart import EvolutionChart
-from app.tui.widgets.tiles import Tile
 from kernels_ti.errors import EngineError
 from tui.pilots import LARGE, SMALL, text_of, until
 from tui.stage import (

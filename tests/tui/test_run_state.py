@@ -8,11 +8,10 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-
-from app.events import Checkpointed, Failed, Finished, Log, Paused, Progress, Started
-from app.recording import timed_event
-from app.tui import run_state
-from app.tui.run_state import LogLine, RunState
+from chordless.protocol.events import Checkpointed, Failed, Finished, Log, Paused, Progress, Started
+from chordless.protocol.recording import timed_event
+from chordless.runs import state as run_state
+from chordless.runs.state import LogLine, RunState
 
 RECORDING = Path(__file__).parent / "grid-9x10.jsonl"
 STARTED = Started("cycle:5", 5, 5, 2, "cpu", "a CPU", 0.5, 1, {"memory": None}, directory="/runs/a")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-
-from app.tui import run_words
-from app.tui.run_state import RunState
+from chordless.runs.state import RunState
+from chordless.tui import run_words
 
 RUNNING = RunState(
     phase="running", began=1.0, changed=100.0, graph="a", n=9, m=12, max_degree=4, arch="cpu", device="x", seconds=10.0,

@@ -6,18 +6,18 @@ import json
 import os
 from pathlib import Path
 
+import chordless.tui.app
 import pytest
+from chordless.runs.directory import reopened
+from chordless.tui import probing
+from chordless.tui.app import ChordlessApp
+from chordless.tui.screens.ask_delete import AskDelete
+from chordless.tui.screens.runs import RunsScreen
+from chordless.tui.settings import Settings
 from test_history import PROGRESS, STARTED, begin, finished
 from textual.coordinate import Coordinate
 from textual.widgets import Static
 
-import app.tui.app
-from app.run_directory import reopened
-from app.tui import probing
-from app.tui.app import ChordlessApp
-from app.tui.screens.ask_delete import AskDelete
-from app.tui.screens.runs import RunsScreen
-from app.tui.settings import Settings
 from tui.pilots import LARGE, SMALL, drive, text_of, until
 
 SIZES = pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "160x50"])
@@ -26,7 +26,7 @@ SIZES = pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "160x50"])
 class Recorder(ChordlessApp):
     """A dashboard that keeps what the screen asks for, and does nothing of it."""
 
-    CSS_PATH = Path(app.tui.app.__file__).with_name("chordless.tcss")
+    CSS_PATH = Path(chordless.tui.app.__file__).with_name("chordless.tcss")
 
     def __init__(self, *arguments, **more):
         super().__init__(*arguments, **more)
@@ -51,7 +51,7 @@ class Recorder(ChordlessApp):
 @pytest.fixture(autouse=True)
 def unprobed(monkeypatch):
     monkeypatch.setattr(probing, "probe_arch", lambda arch, given_up: None)
-    monkeypatch.setattr("app.tui.screens.runs._SECONDS_BETWEEN_LOOKS", 0.05)
+    monkeypatch.setattr("chordless.tui.screens.runs._SECONDS_BETWEEN_LOOKS", 0.05)
 
 
 @pytest.fixture

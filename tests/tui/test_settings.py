@@ -9,9 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-from app.tui.actions import ACTIONS, EVERYWHERE, actions_of, usable_keys
-from app.tui.settings import (
+from chordless.tui.actions import ACTIONS, EVERYWHERE, actions_of, usable_keys
+from chordless.tui.settings import (
     LastChoices,
     Settings,
     default_runs_folder,
@@ -19,6 +18,7 @@ from app.tui.settings import (
     save_settings,
     settings_path,
 )
+
 from kernels_ti.errors import EngineError
 
 if sys.version_info >= (3, 11):

@@ -12,13 +12,13 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from chordless.graphs.load import load_graph
+from chordless.protocol.codec import event_to_json
+from chordless.protocol.events import Finished, Started
 from rich.console import Console
 from rich.text import Text
 from test_export import make_run
 
-from app.events import Finished, Started
-from app.formats import load_graph
-from app.protocol import event_to_json
 from tui.pilots import LARGE, SMALL
 from tui.scenes import home_folder, picture_of
 

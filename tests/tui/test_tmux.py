@@ -13,11 +13,11 @@ import time
 import psutil
 import pytest
 from patience import PATIENCE
-from program import ROOT
+from program import SOURCE_PATH
 
-CHORDLESS = f"{shlex.quote(sys.executable)} -m app"
+CHORDLESS = f"{shlex.quote(sys.executable)} -m chordless"
 BROKEN = (
-    "import sys; from app.cli import main; from app.tui.app import ChordlessApp; "
+    "import sys; from chordless.cli import main; from chordless.tui.app import ChordlessApp; "
     "ChordlessApp.action_show_runs = lambda self: 1 / 0; sys.exit(main([]))"
 )
 
@@ -27,7 +27,7 @@ class Terminal:
 
     def __init__(self, folder):
         self._tmux = ["tmux", "-S", str(folder / "tmux"), "-f", os.devnull]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color"}
+        environment = {**os.environ, "PYTHONPATH": SOURCE_PATH, "TERM": "xterm-256color"}
         environment = {name: value for name, value in environment.items() if name not in ("TMUX", "NO_COLOR")}
         self._do("new-session", "-d", "-x", "100", "-y", "30", "env PS1='$ ' sh", env=environment)
 

@@ -1,1 +1,0 @@
-"""Many graphs at once: what is asked (`jobs`, `manifest`), the client (`client`) and the engine's side (`runner`)."""

@@ -1,0 +1,7 @@
+"""``python -m chordless`` is the command ``chordless``."""
+
+import sys
+
+from chordless.cli import main
+
+sys.exit(main())

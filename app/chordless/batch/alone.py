@@ -1,0 +1,93 @@
+"""A graph of a batch that is searched on its own: its command, its end of the channel, what to say where it fails."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+import traceback
+from collections.abc import Callable
+
+from chordless.batch.entries import Entry
+from chordless.engine.channel import Channel
+from chordless.graphs.load import LoadedGraph
+from chordless.protocol.events import Event, Finished
+from chordless.protocol.orders import BatchCommand, RunCommand
+from kernels_ti.errors import ChordlessError
+
+_SUFFIXES = {"text": ".txt", "jsonl": ".jsonl", "npy": ".npy"}
+
+
+class AloneChannel(Channel):
+    """The channel of a search within a batch: commands are those to the batch, events stay within it.
+
+    Parameters
+    ----------
+    channel : Channel
+        That of the batch.
+    hear : callable
+        Gets every event but the last.
+
+    Attributes
+    ----------
+    finished : Finished or None
+        The last event, once there is one.
+    """
+
+    def __init__(self, channel: Channel, hear: Callable[[Event], None]) -> None:
+        self._channel = channel
+        self._hear = hear
+        self.finished: Finished | None = None
+        self.stop_asked = channel.stop_asked
+        self.paused = self.checkpoint_asked = False
+
+    def obey(self, *, wait: bool = False) -> None:
+        """Take note of the commands to the batch."""
+        self._channel.obey(wait=wait)
+        self.stop_asked = self._channel.stop_asked
+
+    def send(self, event: Event) -> None:
+        """Keep the result, hand on the rest."""
+        if isinstance(event, Finished):
+            self.finished = event
+        else:
+            self._hear(event)
+
+
+def run_command(entry: Entry, loaded: LoadedGraph, batch: BatchCommand) -> RunCommand:
+    """Make the command that searches one graph of a batch; the folder for its cycles is made as well."""
+    job = entry.chunk.job
+    output = None
+    if job.listing is not None:
+        os.makedirs(job.listing, exist_ok=True)
+        stem = re.sub(r"[^\w.+-]+", "_", os.path.basename(entry.title.rstrip("/"))).strip("._") or "graph"
+        output = os.path.join(job.listing, f"{stem}-{entry.key[:8]}{_SUFFIXES[job.listing_format]}")
+    return RunCommand(
+        graph=loaded.title,
+        program_start=time.time(),
+        arch=job.arch,
+        threads=batch.threads,
+        min_length=job.min_length,
+        max_length=job.max_length,
+        limit=job.limit,
+        timeout=job.timeout,
+        output=output,
+        output_format=job.listing_format,
+        memory=batch.memory,
+    )
+
+
+def message_of(entry: Entry, error: Exception) -> str:
+    """Say in one line, which begins with the graph, what is wrong."""
+    if isinstance(error, OSError) and error.filename is not None:
+        text = f"{error.filename}: {error.strerror}"
+    elif isinstance(error, (ChordlessError, OSError)):
+        text = str(error)
+    elif isinstance(error, MemoryError):
+        text = f"out of memory: {error}".removesuffix(": ")
+    else:
+        sys.stderr.write(traceback.format_exc())
+        text = f"internal error: {type(error).__name__}: {error} (CHORDLESS_DEBUG=1 shows where)"
+    line = " ".join(text.split())
+    return line if line.startswith(entry.title) else f"{entry.title}: {line}"

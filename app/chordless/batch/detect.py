@@ -1,0 +1,108 @@
+"""What an input of a batch is, and how many graphs it has, without reading them."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import stat
+import sys
+import zlib
+from pathlib import PurePath
+from typing import IO, Any, cast
+
+from chordless.batch.jobs import STANDARD_INPUT
+from chordless.graphs.load import FORMATS, format_of_content, format_of_name
+from chordless.graphs.molecules import EXTENSIONS
+from chordless.protocol.orders import BatchJob
+from kernels_ti.errors import ChordlessError, OptionError
+
+MOLECULE_FORMATS = ("sdf", "smiles")
+INPUT_FORMATS = (*FORMATS, *MOLECULE_FORMATS)
+_GZIP = b"\x1f\x8b"
+_START_BYTES = 1 << 16
+_COUNTED_AT_ONCE = 1 << 22
+# Larger files are not read through once more to know how many graphs there are.
+_MOST_BYTES_TO_COUNT = 1 << 31
+
+
+def count_graphs(job: BatchJob) -> int | None:
+    """Return how many graphs an input has, as far as its lines tell; None if that is not known before it is read."""
+    try:
+        if job.graph == STANDARD_INPUT:
+            return None
+        file_format = many_format(job)
+        if file_format is None:
+            return 1
+        if os.path.getsize(job.graph) > _MOST_BYTES_TO_COUNT:
+            return None
+        with opened(job.graph) as stream:
+            if file_format == "sdf":
+                return _count_records(stream)
+            lines = _count_lines(stream)
+    except (ChordlessError, OSError, EOFError, zlib.error):
+        return 1  # The line that says what is wrong.
+    return max(lines, 1)
+
+
+def _count_lines(stream: IO[bytes]) -> int:
+    lines, last = 0, b"\n"
+    while data := stream.read(_COUNTED_AT_ONCE):
+        lines += data.count(b"\n")
+        last = data[-1:]
+    return lines + (last != b"\n")
+
+
+def _count_records(stream: IO[bytes]) -> int:
+    records, open_record = 0, False
+    for line in stream:
+        ends = line.startswith(b"$$$$")
+        records += ends
+        open_record = not ends and (open_record or not line.isspace())
+    return max(records + open_record, 1)
+
+
+def checked_format(name: str) -> str:
+    """Return the name of a format of graph files.
+
+    Raises
+    ------
+    OptionError
+        If there is no such format.
+    """
+    if name not in INPUT_FORMATS:
+        raise OptionError(f"there is no file format {name!r}; the formats are {', '.join(INPUT_FORMATS)}")
+    return name
+
+
+def many_format(job: BatchJob) -> str | None:
+    """Return ``graph6``, ``sdf`` or ``smiles`` for an input with many graphs; None for one with one graph."""
+    chosen = job.file_format
+    if chosen is None:
+        if job.graph != STANDARD_INPUT and not os.path.isfile(job.graph):
+            return None
+        name = PurePath(job.graph.lower())
+        suffix = PurePath(name.stem).suffix if name.suffix == ".gz" else name.suffix
+        chosen = EXTENSIONS.get(suffix) or format_of_name(job.graph) or format_of_content(_start(job.graph))
+    return chosen if chosen in ("graph6", *MOLECULE_FORMATS) else None
+
+
+def _start(path: str) -> bytes:
+    """Return the beginning of an input, decompressed; what is read of standard input here stays in its buffer."""
+    if path == STANDARD_INPUT:
+        buffer = cast(Any, sys.stdin.buffer)
+        start = bytes(buffer.peek(_START_BYTES))
+        return zlib.decompressobj(31).decompress(start, _START_BYTES) if start.startswith(_GZIP) else start
+    with opened(path) as stream:
+        return stream.read(_START_BYTES)
+
+
+def opened(path: str) -> IO[bytes]:
+    """Open a file, or standard input, for its bytes, decompressed if need be."""
+    if path == STANDARD_INPUT:
+        buffer = cast(Any, sys.stdin.buffer)
+        return cast("IO[bytes]", gzip.open(buffer)) if buffer.peek(2).startswith(_GZIP) else cast("IO[bytes]", buffer)
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        return open(path, "rb")
+    with open(path, "rb") as stream:
+        packed = stream.read(2) == _GZIP
+    return cast("IO[bytes]", gzip.open(path)) if packed else open(path, "rb")

@@ -1,0 +1,126 @@
+"""The graphs of a chunk as the lines that they will get: places in the batch, hashes, what is in the way."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from chordless.batch.inputs import Chunk
+from chordless.batch.output import UNREADABLE
+from chordless.protocol.orders import BatchJob
+from kernels_ti.many.graphs import ManyGraphs
+
+_KEY_BYTES = 16
+
+
+class Entry(NamedTuple):
+    """One line to be written.
+
+    Attributes
+    ----------
+    place : int
+        In the batch, from 0 on.
+    title, name : str, str or None
+        See `chordless.batch.inputs.Chunk`.
+    key : str
+        The hash by which its line is known again.
+    error : str or None
+        Why there is no graph.
+    chunk, number : Chunk, int
+        Where the graph is: which of those that the chunk has.
+    """
+
+    place: int
+    title: str
+    name: str | None
+    key: str
+    error: str | None
+    chunk: Chunk
+    number: int
+
+
+def entries_of(chunk: Chunk, first: int) -> list[Entry]:
+    """Return what `chunk` holds, from the place `first` of the batch on."""
+    keys = iter(_keys(chunk))
+    entries = []
+    index = 0
+    for i, (title, name) in enumerate(zip(chunk.titles, chunk.names, strict=True)):
+        error = chunk.errors.get(i)
+        if error is None:
+            entries.append(Entry(first + i, title, name, next(keys), None, chunk, index))
+            index += 1
+        else:
+            key = f"{UNREADABLE}-{hashlib.blake2b(error.encode(), digest_size=_KEY_BYTES).hexdigest()}"
+            entries.append(Entry(first + i, title, name, key, error, chunk, -1))
+    return entries
+
+
+def _keys(chunk: Chunk) -> Iterable[str]:
+    start = hashlib.blake2b(_options(chunk.job), digest_size=_KEY_BYTES)
+    if chunk.loaded is not None:
+        graph = chunk.loaded.graph
+        if chunk.job.listing is not None:
+            # In a list the names are the result.
+            start.update(json.dumps([str(name) for name in graph.names]).encode())
+        edges = graph.edges()
+        return _hashes(start, [graph.n], [0, len(edges)], edges.astype("<i4").tobytes())
+    if chunk.graphs is None:
+        return ()
+    many = chunk.graphs
+    return _hashes(start, many.vertices.tolist(), many.first_edge.tolist(), many.edges.astype("<i4").tobytes())
+
+
+def _hashes(start: hashlib.blake2b, vertices: Sequence[int], first_edge: Sequence[int], data: bytes) -> list[str]:
+    view = memoryview(data)
+    keys = []
+    for i, n in enumerate(vertices):
+        digest = start.copy()
+        digest.update(n.to_bytes(8, "little"))
+        digest.update(view[8 * first_edge[i] : 8 * first_edge[i + 1]])
+        keys.append(digest.hexdigest())
+    return keys
+
+
+def _options(job: BatchJob) -> bytes:
+    """Return what a result depends on beside the graph."""
+    listing = None if job.listing is None else (job.listing, job.listing_format)
+    return json.dumps([job.min_length, job.max_length, listing, job.limit, job.timeout]).encode()
+
+
+def largest_degrees(many: ManyGraphs) -> list[int]:
+    """Return the largest degree of each graph."""
+    if not len(many):
+        return []
+    owner = np.repeat(many.first_vertex[:-1], many.edge_counts)
+    # The vertex after the last belongs to nobody; it gives an empty graph at the end something to start at.
+    degrees = np.bincount((many.edges + owner[:, None]).ravel(), minlength=int(many.first_vertex[-1]) + 1)
+    largest = np.maximum.reduceat(degrees, many.first_vertex[:-1])
+    return [int(degree) for degree in np.where(many.vertices > 0, largest, 0).tolist()]
+
+
+def gathered(entries: list[Entry]) -> tuple[ManyGraphs, list[int]]:
+    """Put the graphs of entries of one or more chunks together; also return their largest degrees."""
+    parts: list[ManyGraphs] = []
+    degrees: list[int] = []
+    start = 0
+    while start < len(entries):
+        chunk = entries[start].chunk
+        end = start
+        while end < len(entries) and entries[end].chunk is chunk:
+            end += 1
+        if chunk.loaded is not None:
+            parts.append(ManyGraphs.from_graphs([chunk.loaded.graph]))
+            degrees.append(chunk.loaded.graph.max_degree)
+        else:
+            assert chunk.graphs is not None
+            chosen = chunk.graphs
+            if end - start < len(chosen):
+                chosen = chosen.chosen(np.array([entry.number for entry in entries[start:end]], np.int64))
+            parts.append(chosen)
+            degrees += largest_degrees(chosen)
+        start = end
+    return ManyGraphs.joined(parts), degrees

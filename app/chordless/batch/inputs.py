@@ -1,0 +1,129 @@
+"""The graphs of a batch, in order: from files with one graph, files with many, specs and standard input."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import IO, BinaryIO, cast
+
+import numpy as np
+
+from chordless.batch.detect import many_format, opened
+from chordless.batch.jobs import STANDARD_INPUT
+from chordless.graphs.graph6 import read_chunks
+from chordless.graphs.load import LoadedGraph, load_graph
+from chordless.graphs.molecules import MoleculeFormat, read_molecules
+from chordless.protocol.orders import BatchJob
+from kernels_ti.errors import ChordlessError, GraphError
+from kernels_ti.many.graphs import ManyGraphs
+
+LINES_AT_ONCE = 1 << 14
+"""Lines of a file of many graphs that are decoded, and counted, at a time: half a second of work or so."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Graphs of one input, one after another.
+
+    Attributes
+    ----------
+    job : BatchJob
+        What is to be done with each.
+    titles : sequence of str
+        The input, and of one with many graphs the line, or for SDF the place, after a colon.
+    names : sequence of (str or None)
+        What the file calls them, if it does.
+    errors : dict of int to str
+        What is wrong, by place in `titles`, where there is no graph.
+    graphs : ManyGraphs
+        All others, in order. Empty where `loaded` is given.
+    loaded : LoadedGraph or None
+        The one graph, from an input that holds one.
+    """
+
+    job: BatchJob
+    titles: Sequence[str]
+    names: Sequence[str | None]
+    errors: dict[int, str] = field(default_factory=dict)
+    graphs: ManyGraphs | None = None
+    loaded: LoadedGraph | None = None
+
+    def graph(self, i: int) -> LoadedGraph:
+        """Return graph `i` of those that there are, alone."""
+        if self.loaded is not None:
+            return self.loaded
+        assert self.graphs is not None
+        places = [place for place in range(len(self.titles)) if place not in self.errors] if self.errors else None
+        return LoadedGraph(self.graphs.graph(i), self.titles[i if places is None else places[i]])
+
+
+def read_job(job: BatchJob) -> Iterator[Chunk]:
+    """Yield the graphs of an input, thousands at a time if it holds many.
+
+    What is wrong with the input, or with some of its graphs, is among the chunks' `errors`; nothing is raised for it.
+
+    Parameters
+    ----------
+    job : BatchJob
+    """
+    try:
+        file_format = many_format(job)
+        if file_format is None:
+            loaded = load_graph(job.graph, simplify=job.simplify, file_format=job.file_format)
+            yield Chunk(job, (_label(job),), (None,), loaded=loaded)
+            return
+        read = _read_graph6 if file_format == "graph6" else _read_molecules
+        with opened(job.graph) as stream:
+            yield from _lone_graph_goes_by_its_file(read(job, stream, file_format))
+    except (ChordlessError, MemoryError) as error:
+        # OptionError: RDKit or scipy is not installed, or there is no such format.
+        yield Chunk(job, (_label(job),), (None,), {0: str(error) or "out of memory"})
+    except (OSError, EOFError, zlib.error) as error:
+        why = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        yield Chunk(job, (_label(job),), (None,), {0: f"{_label(job)}: cannot be read: {why}"})
+
+
+def _label(job: BatchJob) -> str:
+    return "stdin" if job.graph == STANDARD_INPUT else job.graph
+
+
+def _lone_graph_goes_by_its_file(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+    first = next(chunks, None)
+    if first is None:
+        return
+    second = next(chunks, None)
+    if second is None and len(first.titles) == 1:
+        yield Chunk(first.job, (_label(first.job),), first.names, first.errors, first.graphs)
+        return
+    yield first
+    if second is not None:
+        yield second
+        yield from chunks
+
+
+def _read_molecules(job: BatchJob, stream: IO[bytes], file_format: str) -> Iterator[Chunk]:
+    empty = True
+    for some in read_molecules(stream, cast(MoleculeFormat, file_format)):
+        empty = False
+        titles = [f"{_label(job)}:{number}" for number in some.numbers]
+        errors = {place: f"{titles[place]}: {message}" for place, message in some.errors.items()}
+        graphs = ManyGraphs(some.first_vertex, some.first_edge, some.edges.astype(np.int32))
+        yield Chunk(job, titles, [name or None for name in some.names], errors, graphs)
+    if empty:
+        raise GraphError(f"{_label(job)}: the file has no molecules")
+
+
+def _read_graph6(job: BatchJob, stream: IO[bytes], file_format: str) -> Iterator[Chunk]:
+    empty = True
+    for some in read_chunks(cast(BinaryIO, stream), lines_at_once=LINES_AT_ONCE, simplify=job.simplify):
+        lines = sorted([*some.line_numbers.tolist(), *(line for line, _ in some.errors)])
+        if not lines:
+            continue
+        empty = False
+        titles = [f"{_label(job)}:{line}" for line in lines]
+        places = {line: place for place, line in enumerate(lines)} if some.errors else {}
+        errors = {places[line]: f"{_label(job)}:{line}: {message}" for line, message in some.errors}
+        yield Chunk(job, titles, [None] * len(lines), errors, some.graphs)
+    if empty:
+        raise GraphError(f"{_label(job)}: the file is empty; graph6 has a line for each graph")

@@ -1,0 +1,220 @@
+"""The manifest of a batch: defaults and jobs, in TOML.
+
+::
+
+    [defaults]
+    max_length = 20
+    timeout = "5m"
+
+    [[jobs]]
+    graph = "webs/*.net"
+
+    [[jobs]]
+    graph = ["roads.txt", "grid:6x6"]
+    task = "list"
+    cycles = "cycles"
+
+Files and folders are meant relative to the manifest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from chordless import values
+from chordless.batch.jobs import STANDARD_INPUT, checked, expand
+from chordless.protocol.orders import BatchJob
+from kernels_ti.errors import ChordlessError, OptionError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+TASKS = ("count", "list")
+LISTING_FORMATS = {"txt": "text", "jsonl": "jsonl", "npy": "npy"}
+_TABLES = ("defaults", "jobs")
+
+
+def read_manifest(path: str, template: BatchJob) -> tuple[BatchJob, ...]:
+    """Return the jobs of a manifest.
+
+    Parameters
+    ----------
+    path : str
+    template : BatchJob
+        What holds where neither the job nor the defaults say anything; its `listing` is the folder of the jobs that
+        list, and does not make a job one of these.
+
+    Returns
+    -------
+    tuple of BatchJob
+        Patterns are replaced by the files that match, in the order of the manifest.
+
+    Raises
+    ------
+    OptionError
+        If it is not TOML, or a key or a value means nothing; the message names file, job and key, and says what would
+        be right.
+    """
+    values = _read(path)
+    for name in values:
+        if name not in _TABLES:
+            raise OptionError(f"{path}: {name}: {_unknown(name, _TABLES)}")
+    defaults = values.get("defaults", {})
+    if not isinstance(defaults, dict):
+        raise OptionError(f"{path}: defaults: must be a table, [defaults]")
+    if "graph" in defaults:
+        raise OptionError(f"{path}: defaults: graph: belongs to a job, [[jobs]]")
+    entries = values.get("jobs", [])
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise OptionError(f"{path}: jobs: must be tables, [[jobs]]")
+    if not entries:
+        raise OptionError(f"{path}: there are no jobs; each begins with a line [[jobs]] and has a key graph")
+    given = _checked(defaults, f"{path}: defaults")
+    jobs: list[BatchJob] = []
+    for i, entry in enumerate(entries):
+        jobs += _jobs(entry, given, template, Path(path).parent, f"{path}: job {i + 1}")
+    try:
+        return checked(jobs)
+    except OptionError as error:
+        raise OptionError(f"{path}: {error}") from error
+
+
+def _read(path: str) -> dict[str, Any]:
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise OptionError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError:
+        raise OptionError(f"{path}: this is not UTF-8 text; a manifest is a TOML file") from None
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        found = re.search(r" \(at line ([0-9]+), column [0-9]+\)$", str(error))
+        place = f"{path}:{found[1]}" if found else path
+        what = str(error)[: found.start()] if found else str(error)
+        raise OptionError(f"{place}: not TOML: {what[:1].lower()}{what[1:]}") from None
+
+
+def _jobs(
+    entry: dict[str, Any], defaults: dict[str, Any], template: BatchJob, folder: Path, place: str
+) -> list[BatchJob]:
+    values = {**defaults, **_checked(entry, place)}
+    if "graph" not in values:
+        raise OptionError(f"{place}: graph: is missing; a file, a pattern, a spec, or a list of these")
+    graphs, task, cycles = values.pop("graph"), values.pop("task", TASKS[0]), values.pop("cycles", None)
+    listing = template.listing if cycles is None else os.path.normpath(os.path.join(folder, cycles))
+    if task == "list" and listing is None:
+        raise OptionError(f"{place}: cycles: is missing; a list needs a folder to write to, here or by --cycles DIR")
+    job = replace(template, **values, listing=listing if task == "list" else None)
+    try:
+        paths = [path for graph in graphs for path in expand(_from(folder, graph))]
+    except ChordlessError as error:
+        raise OptionError(f"{place}: graph: {error}") from error
+    return [replace(job, graph=path) for path in paths]
+
+
+def _from(folder: Path, graph: str) -> str:
+    """Return a path from the current folder, but leave what is a spec as it is."""
+    path = os.path.normpath(os.path.join(folder, graph))
+    if graph == STANDARD_INPUT or os.path.lexists(path):
+        return graph if graph == STANDARD_INPUT else path
+    from chordless.graphs.generators import is_spec
+
+    return graph if is_spec(graph) else path
+
+
+def _checked(table: dict[str, Any], place: str) -> dict[str, Any]:
+    """Return the fields of `BatchJob` that a table sets, and ``graph``, ``task`` and ``cycles``."""
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        if key not in _KEYS:
+            raise OptionError(f"{place}: {key}: {_unknown(key, tuple(_KEYS))}")
+        field, read = _KEYS[key]
+        try:
+            values[field] = read(value)
+        except (argparse.ArgumentTypeError, OptionError) as error:
+            raise OptionError(f"{place}: {key}: {error}") from None
+    return values
+
+
+def _unknown(name: str, known: tuple[str, ...]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"there is no such key; did you mean {close[0]}?" if close else f"there is no such key; {', '.join(known)}"
+
+
+def _graphs(value: Any) -> list[str]:
+    graphs = [value] if isinstance(value, str) else value
+    if not isinstance(graphs, list) or not graphs or not all(isinstance(graph, str) and graph for graph in graphs):
+        raise OptionError(f"{value!r} is no graph: a file, a pattern, a spec, or a list of these")
+    return graphs
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise OptionError(f"{value!r} is not a name in quotes")
+    return value
+
+
+def _format(value: Any) -> str:
+    from chordless.batch.detect import checked_format
+
+    return checked_format(_text(value))
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise OptionError(f"{value!r} is neither true nor false")
+    return value
+
+
+def _number(read: Callable[[str], int]) -> Callable[[Any], int]:
+    def checked_number(value: Any) -> int:
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise OptionError(f"{value!r} is not a whole number")
+        return read(str(value))
+
+    return checked_number
+
+
+def _duration(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise OptionError(f'{value!r} is not a time: seconds above 0, or "90s", "5m", "2h"')
+    return values.duration(str(value))
+
+
+def _one_of(choices: tuple[str, ...]) -> Callable[[Any], str]:
+    def chosen(value: Any) -> str:
+        if value not in choices:
+            raise OptionError(f"{value!r} is not one of {', '.join(choices)}")
+        return str(value)
+
+    return chosen
+
+
+def _listing_format(value: Any) -> str:
+    return LISTING_FORMATS[_one_of(tuple(LISTING_FORMATS))(value)]
+
+
+_KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "graph": ("graph", _graphs),
+    "format": ("file_format", _format),
+    "simplify": ("simplify", _flag),
+    "min_length": ("min_length", _number(values.cycle_length)),
+    "max_length": ("max_length", _number(values.cycle_length)),
+    "task": ("task", _one_of(TASKS)),
+    "cycles": ("cycles", _text),
+    "cycles_format": ("listing_format", _listing_format),
+    "arch": ("arch", _one_of(values.ARCHES)),
+    "limit": ("limit", _number(values.positive)),
+    "timeout": ("timeout", _duration),
+}

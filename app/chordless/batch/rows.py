@@ -1,0 +1,96 @@
+"""The lines of a batch: the fields of ``count --json``, and a status, an error, a hash and where the cycles are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from chordless.batch.entries import Entry
+from chordless.batch.output import FIELDS, encoded
+from chordless.protocol.events import Finished
+from chordless.protocol.orders import BatchJob, RunCommand
+from chordless.protocol.results import result_object
+
+
+def error_line(entry: Entry, error: str) -> bytes:
+    """Return the line of a graph that failed."""
+    values: dict[str, Any] = dict.fromkeys(FIELDS)
+    job = entry.chunk.job
+    values.update(graph=entry.title, name=entry.name, status="error", error=error, complete=False, hash=entry.key)
+    values.update(min_length=job.min_length, max_length=job.max_length)
+    return encoded(values)
+
+
+def alone_line(entry: Entry, command: RunCommand, finished: Finished) -> bytes:
+    """Return the line of a graph that was searched on its own."""
+    values: dict[str, Any] = dict.fromkeys(FIELDS)
+    values.update((key, value) for key, value in result_object(command, finished).items() if key in FIELDS)
+    values.update(graph=entry.title, name=entry.name, status=finished.reason, hash=entry.key)
+    if command.output is not None:
+        values.update(listing=command.output, listed=finished.listed)
+    return encoded(values)
+
+
+class TogetherLines:
+    """The lines of graphs that were counted together, by a template.
+
+    What the search of one graph alone would say of itself, its frontier and its time, is null.
+
+    Parameters
+    ----------
+    job : BatchJob
+    arch, device : str
+    """
+
+    def __init__(self, job: BatchJob, arch: str, device: str) -> None:
+        bounds = {"min_length": job.min_length, "max_length": job.max_length, "part": None}
+        rest = {
+            "frontier": None,
+            "paths": None,
+            "method": "search",
+            "boundary": None,
+            "complete": True,
+            "share": 1.0,
+            "arch": arch,
+            "device": device,
+            "seconds": None,
+            "peak_memory_bytes": None,
+            "checkpoint": None,
+            "listing": None,
+            "listed": None,
+        }
+        self._bounds, self._rest = json.dumps(bounds)[1:-1], json.dumps(rest)[1:-1]
+        self._counts: dict[tuple[int, ...], str] = {}
+
+    def line(self, entry: Entry, n: int, m: int, max_degree: int, counts: Sequence[int]) -> str:
+        """Return a line.
+
+        Parameters
+        ----------
+        entry : Entry
+        n, m, max_degree : int
+        counts : sequence of int
+            Cycles of each length, from 0 on.
+        """
+        known = tuple(counts)
+        said = self._counts.get(known)
+        if said is None:
+            said = self._counts[known] = _counts_text(counts)
+        name = "null" if entry.name is None else json.dumps(entry.name)
+        return (
+            f'{{"graph": {json.dumps(entry.title)}, "name": {name}, "status": "complete", "error": null, "n": {n}, '
+            f'"m": {m}, "max_degree": {max_degree}, {self._bounds}, {said}, {self._rest}, "hash": "{entry.key}"}}\n'
+        )
+
+
+def _counts_text(counts: Sequence[int]) -> str:
+    triangles, total = counts[3] if len(counts) > 3 else 0, sum(counts)
+    return json.dumps(
+        {
+            "triangles": triangles,
+            "chordless_cycles": total - triangles,
+            "total": total,
+            "by_length": {str(length): count for length, count in enumerate(counts) if count},
+        }
+    )[1:-1]

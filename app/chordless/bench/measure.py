@@ -1,0 +1,222 @@
+"""Runs that are taken in turns, their medians, and the engine as one of the programs that are run."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from chordless.bench.process import module_command, run_process
+from chordless.engine.process import Engine
+from chordless.protocol.events import DeviceReport, Failed, Finished
+from chordless.protocol.orders import Method, ProbeCommand, RunCommand
+from kernels_ti.errors import ChordlessError, DeviceError, EngineError
+
+Count = dict[str, int]
+"""What a program counted: ``c3`` triangles and ``clc`` longer cycles, or ``cycles`` where it does not say which."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One run of one program.
+
+    Attributes
+    ----------
+    seconds : float
+    complete : bool
+        False if the time-out ended it; then there is no count.
+    count : dict
+    by_length : dict or None
+        Cycles by number of vertices, from a program that says.
+    """
+
+    seconds: float
+    complete: bool = True
+    count: Count = field(default_factory=dict)
+    by_length: dict[int, int] | None = None
+
+
+@dataclass
+class Series:
+    """The runs of one program on one graph.
+
+    Attributes
+    ----------
+    name : str
+        What the program is called in the table.
+    command : str
+        How it was called, for people.
+    run : callable
+        Runs it once.
+    patience : float
+        Seconds after which it is not run again: the runs so far are enough.
+    seconds : list of float
+        Times of the complete runs.
+    count, by_length
+        What all of them found; see `Outcome`.
+    stopped : str or None
+        Why there are no more runs, in a word or two: ``> 60 s``, ``n > 64``, ``failed``.
+    time_limit : float or None
+        Seconds after which a run was stopped, if one was.
+    error : ChordlessError or None
+        What a run failed of.
+    """
+
+    name: str
+    command: str
+    run: Callable[[], Outcome]
+    patience: float = math.inf
+    seconds: list[float] = field(default_factory=list)
+    count: Count = field(default_factory=dict)
+    by_length: dict[int, int] | None = None
+    stopped: str | None = None
+    time_limit: float | None = None
+    error: ChordlessError | None = None
+
+    @property
+    def median(self) -> float | None:
+        """Median of the times in seconds, None without a complete run."""
+        return statistics.median(self.seconds) if self.seconds else None
+
+    def run_again(self) -> None:
+        """Run once more and keep the time; a failure, or another count than before, ends the series."""
+        try:
+            outcome = self.run()
+        except ChordlessError as error:
+            self.stopped, self.error = "failed", error
+            return
+        if not outcome.complete:
+            self.stopped, self.time_limit = f"> {outcome.seconds:g} s", outcome.seconds
+            return
+        found, before = (outcome.count, outcome.by_length), (self.count, self.by_length)
+        if self.seconds and found != before:
+            self.stopped = "failed"
+            self.error = EngineError(f"{self.name} counted {self.count}, and then {outcome.count}")
+            return
+        self.seconds.append(outcome.seconds)
+        self.count, self.by_length = found
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what a report holds of it."""
+        return {
+            "name": self.name,
+            "command": self.command,
+            "seconds": [round(seconds, 6) for seconds in self.seconds],
+            "median": None if self.median is None else round(self.median, 6),
+            "stopped": self.stopped,
+            "error": None if self.error is None else str(self.error),
+            "count": self.count or None,
+        }
+
+
+def take_turns(series: Sequence[Series], repeat: int) -> None:
+    """Run every program `repeat` times, one after the other, so that a busy moment hits all of them.
+
+    Parameters
+    ----------
+    series : sequence of Series
+        One with a reason to stop is passed over.
+    repeat : int
+    """
+    for _ in range(repeat):
+        for one in series:
+            if one.stopped is None and sum(one.seconds) < one.patience:
+                one.run_again()
+
+
+def count_once(
+    graph: str, arch: str, threads: int | None, timeout: float | None = None, method: Method = "search"
+) -> Outcome:
+    """Count the cycles of a graph file in a fresh engine; the time is that of the search, or count, alone."""
+    command = RunCommand(graph, time.time(), arch=arch, threads=threads, timeout=timeout, method=method)
+    finished = _engine_run(command)
+    if not finished.complete:
+        if finished.reason != "timeout" or timeout is None:
+            raise EngineError(f"the engine did not search to the end: {finished.reason}")
+        return Outcome(timeout, complete=False)
+    by_length = finished.cycles_by_length
+    return Outcome(finished.enumerate_seconds, count=_count(by_length), by_length=by_length)
+
+
+def transfer_once(graph: str, arch: str, threads: int | None) -> Outcome:
+    """Search a graph file and bring every cycle to the memory of the host, as bit rows.
+
+    The time is that of all slices of the search, each with the transfer of its cycles, in a process that has
+    searched the same graph before, so that its kernels are loaded.
+    """
+    ended = run_process(module_command("chordless.bench.transfer", graph, arch, str(threads or "")))
+    lines = ended.printed.splitlines()
+    if ended.exit_code or not lines:
+        raise EngineError(f"the engine ended with exit code {ended.exit_code}{ended.last_words}")
+    result = json.loads(lines[-1])
+    if "error" in result:
+        raise EngineError(result["error"])
+    by_length = {int(length): count for length, count in result["by_length"].items()}
+    return Outcome(result["seconds"], count=_count(by_length), by_length=by_length)
+
+
+def _count(by_length: dict[int, int]) -> Count:
+    triangles = by_length.get(3, 0)
+    return {"c3": triangles, "clc": sum(by_length.values()) - triangles}
+
+
+def _engine_run(command: RunCommand) -> Finished:
+    with Engine(command) as engine:
+        for event in engine.events():
+            if isinstance(event, Finished):
+                return event
+            if isinstance(event, Failed):
+                raise event.to_error()
+    raise EngineError("the engine ended without a result")
+
+
+def probe(arch: str) -> DeviceReport:
+    """Open and test an arch, in an engine of its own.
+
+    Raises
+    ------
+    DeviceError
+        If it is not available.
+    """
+    with Engine(ProbeCommand(arch)) as engine:
+        for event in engine.events():
+            if isinstance(event, Failed):
+                raise event.to_error()
+            if isinstance(event, DeviceReport):
+                if not event.available:
+                    raise DeviceError(event.message or f"arch {arch} is not available here")
+                return event
+    raise EngineError("the engine ended without a result")
+
+
+def machine(device: DeviceReport) -> dict[str, Any]:
+    """Describe what is measured on.
+
+    Parameters
+    ----------
+    device : DeviceReport
+        Of the arch that is measured.
+
+    Returns
+    -------
+    dict
+        To be written as JSON. ``load`` is the system's load average of the last minute, before the first run.
+    """
+    host = device if device.arch == "cpu" else probe("cpu")
+    return {
+        "cpu": host.device,
+        "cores": host.threads,
+        "memory": host.memory,
+        "load": round(os.getloadavg()[0], 2),
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+        "arch": device.arch,
+        "device": device.device,
+        "device_memory": device.memory,
+    }

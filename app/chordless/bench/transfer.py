@@ -1,0 +1,57 @@
+"""Search and bring all cycles to the host, in a process of its own: the paper's T_par-total.
+
+Only this child loads the engine; see `chordless.bench.measure.transfer_once`.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import time
+
+from chordless.graphs.load import load_graph
+from kernels_ti.device.device import Device
+from kernels_ti.errors import ChordlessError, EngineError
+from kernels_ti.estimate.device_choice import device_for
+from kernels_ti.graph import Graph
+from kernels_ti.run import Options, Run, Snapshot
+
+_WARM_UP_SECONDS = 10.0
+
+
+def main(file: str, arch: str, threads: str) -> None:
+    """Print, as one line of JSON, the seconds and the counts by length, or the error.
+
+    Parameters
+    ----------
+    file : str
+        The graph.
+    arch : str
+    threads : str
+        A number, or nothing for all.
+    """
+    try:
+        graph = load_graph(file).graph
+        device = device_for(graph, arch, threads=int(threads) if threads else None)
+        # Loads or compiles every kernel; a long search has met them all before it is cut off.
+        _search(graph, device, _WARM_UP_SECONDS)
+        gc.collect()
+        seconds, listed, snapshot = _search(graph, device, None)
+        if listed != snapshot.cycles:
+            raise EngineError(f"{listed:,} cycles came to the host, {snapshot.cycles:,} were counted")
+        print(json.dumps({"seconds": seconds, "by_length": snapshot.cycles_by_length}))
+    except ChordlessError as error:
+        print(json.dumps({"error": str(error)}))
+
+
+def _search(graph: Graph, device: Device, give_up: float | None) -> tuple[float, int, Snapshot]:
+    """Search slice by slice; return the seconds, the number of cycles that came to the host, and the last counts."""
+    run = Run(graph, device, Options(collect=True, rows=True))
+    seconds, listed = 0.0, 0
+    while not run.finished and (give_up is None or seconds < give_up):
+        start = time.perf_counter()
+        run.advance()
+        rows = run.take_rows()
+        seconds += time.perf_counter() - start
+        listed += len(rows)
+    return seconds, listed, run.snapshot()

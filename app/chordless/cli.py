@@ -1,0 +1,172 @@
+"""The command ``chordless``: reads the command line, hands over to a subcommand, turns errors into exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+import time
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+from chordless.commands import (
+    batch,
+    bench,
+    completion,
+    count,
+    estimate,
+    export,
+    first,
+    generate,
+    info,
+    overlap,
+    plot,
+    replay,
+    report,
+    resume,
+    tui,
+)
+from chordless.commands import list as list_
+from chordless.commands.options import EXIT_CODES, USAGE_EXIT_CODE, Parser, examples
+from chordless.commands.writing import silence_standard_output
+from kernels_ti.errors import ChordlessError, EngineError
+
+_INTERRUPTED_EXIT_CODE = 130
+_READER_GONE_EXIT_CODE = 4
+
+DESCRIPTION = """\
+Find every chordless cycle of a graph, on CPU, CUDA or Vulkan.
+
+A chordless cycle is a cycle in which no two vertices are joined by an edge but
+those next to each other on it. Triangles count as well.
+"""
+
+
+class _Version(argparse.Action):
+    """Prints the version; looks it up only then, as that takes longer than all the rest."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, **more: Any) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, help="print the version")
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        print(f"{parser.prog} {info.version_of('chordless') or '(not installed)'}")
+        parser.exit()
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the program.
+
+    Parameters
+    ----------
+    argv : list of str, optional
+        The command line without the program's name; by default that of this process.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    program_start = time.time()
+    _mend_standard_streams()
+    try:
+        exit_code = _run(sys.argv[1:] if argv is None else argv, program_start)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        silence_standard_output()
+        return _READER_GONE_EXIT_CODE
+    except OSError as error:
+        silence_standard_output()
+        return _fail(f"cannot write standard output: {error.strerror}", EngineError.exit_code)
+    return exit_code
+
+
+def make_parser() -> Parser:
+    """Return the parser of the whole command line."""
+    parser = Parser(
+        prog="chordless",
+        description=DESCRIPTION,
+        closing=lambda: "\n".join(
+            [examples("chordless count grid:7x10", "chordless list graph.txt -o cycles.txt"), "", EXIT_CODES]
+        ),
+    )
+    parser.add_argument("--version", action=_Version)
+    subparsers = parser.add_subparsers(
+        dest="command", metavar="COMMAND", title="commands (chordless COMMAND --help says more)", parser_class=Parser
+    )
+    modules = (
+        count,
+        list_,
+        first,
+        tui,
+        resume,
+        replay,
+        estimate,
+        export,
+        info,
+        generate,
+        overlap,
+        plot,
+        report,
+        batch,
+        bench,
+        completion,
+    )
+    for module in modules:
+        module.add_parser(subparsers)
+    return parser
+
+
+def _run(argv: list[str], program_start: float) -> int:
+    parser = make_parser()
+    try:
+        options = parser.parse_args(argv)
+        if options.command is None and tui.is_usable_terminal():
+            options = parser.parse_args(["tui"])
+        if options.command is None:
+            parser.print_help()
+            return 0
+        if options.check is not None:
+            options.check(options.parser, options)
+    except SystemExit as leaving:
+        return USAGE_EXIT_CODE if leaving.code else 0
+    options.program_start = program_start
+    options.program = parser
+    try:
+        return int(options.act(options))
+    except ChordlessError as error:
+        return _fail(str(error), error.exit_code)
+    except KeyboardInterrupt:
+        return _fail("interrupted", _INTERRUPTED_EXIT_CODE)
+    except MemoryError:
+        return _fail("out of memory", EngineError.exit_code)
+    except OSError:
+        raise
+    except Exception as error:
+        if os.environ.get("CHORDLESS_DEBUG"):
+            traceback.print_exc()
+        message = f"internal error: {type(error).__name__}: {error} (CHORDLESS_DEBUG=1 shows where)"
+        return _fail(message, EngineError.exit_code)
+
+
+def _mend_standard_streams() -> None:
+    """Make the three streams usable however the program was started."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            # Else a pipe of ours would get the number of the closed stream, and the engine would take it for that
+            # stream. Reading finds the end; open for reading alone, so that writing stays an error.
+            os.set_inheritable(os.open(os.devnull, os.O_RDONLY), True)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A path that the terminal's encoding does not have is no reason to fail.
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _fail(message: str, exit_code: int) -> int:
+    line = " ".join(message.split())
+    sys.stderr.write(f"chordless: error: {line}\n")
+    return exit_code

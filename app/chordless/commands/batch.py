@@ -1,0 +1,368 @@
+"""``chordless batch``: many graphs in one go, a line of JSON to each."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
+
+from chordless import values
+from chordless.commands import options as shared
+from chordless.commands.batch_plan import lines_path, print_plan
+
+if TYPE_CHECKING:
+    from chordless.batch.client import BatchClient
+    from chordless.protocol.events import BatchFinished
+    from chordless.protocol.orders import BatchCommand
+
+SUMMARY = "count the cycles of many graphs: files, patterns, graph6, SDF, SMILES, a manifest"
+STANDARD_OUTPUT = "-"
+FORMATS = ("jsonl", "csv", "parquet")
+FAILED_EXIT_CODE = 5
+STOPPED_EXIT_CODE = 4
+_TICK_SECONDS = 0.1
+_COPIED_AT_ONCE = 1 << 20
+
+DESCRIPTION = """\
+Count the chordless cycles of many graphs, in one engine: small graphs side by
+side, thousands at a time, larger ones one after another.
+
+A GRAPH is a file, a spec, a pattern in quotes ('webs/*.net', ** goes through
+all folders), or - for standard input. Files of graph6 and sparse6 hold a graph
+to a line, as geng of nauty writes them; SDF and SMILES files hold molecules
+(pip install 'chordless[molecules]').
+
+The output has a line for each graph, in the order of the input: the fields of
+`chordless count --json`, and name, status (complete, limit, timeout, error),
+error, listing (the file of cycles), listed (how many are in it: --limit ends a
+listing after so many), and hash, which tells this graph with these options from
+any other. What is not known of a graph that was counted beside others is null:
+frontier, paths, seconds, peak_memory_bytes.
+
+A graph that cannot be read or searched is a line with its error, and the others
+go on; the exit code is 5 then. A file that is not there at all is refused at
+once. --resume keeps the lines that are there already, of the graphs that are
+asked for again; the others go to a file beside it, FILE.earlier. With --limit
+or --cycles each graph is searched by itself, which takes longer where they are
+many and small. A --timeout is for those that are searched by themselves.
+"""
+
+MANIFEST = """\
+a manifest:
+  [defaults]                    # each key may stand here or in a job
+  max_length = 20               # also min_length
+  timeout = "5m"                # also limit: they end the search of each graph
+  [[jobs]]
+  graph = "webs/*.net"          # or a list; files are relative to the manifest
+  simplify = true               # also format = "pajek"
+  [[jobs]]
+  graph = ["grid:6x6", "roads.txt"]
+  task = "list"                 # instead of "count"
+  cycles = "cycles"             # a folder; also cycles_format: txt, jsonl, npy
+  arch = "cpu"
+  What the command line says holds where the manifest says nothing."""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand to the program's parser."""
+    parser = subparsers.add_parser(
+        "batch",
+        help=SUMMARY,
+        description=DESCRIPTION,
+        closing=lambda: "\n\n".join(
+            [
+                shared.examples(
+                    "chordless batch 'webs/*.net' roads.txt grid:6x6 -o counts.jsonl",
+                    "geng -q 8 | chordless batch - --max-length 6 -o counts.csv",
+                    "chordless batch molecules.smi -o rings.parquet --resume",
+                    "chordless batch --manifest jobs.toml -o counts.jsonl --dry-run",
+                    "jq 'select(.status == \"error\") | .error' counts.jsonl",
+                ),
+                MANIFEST,
+            ]
+        ),
+    )
+    parser.add_argument("graphs", nargs="*", metavar="GRAPH", help="files, patterns, specs, or - for standard input")
+    parser.add_argument("--manifest", metavar="FILE.toml", help="jobs with options of their own, see below")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", default=STANDARD_OUTPUT, help="write to FILE (default, or -: standard output)"
+    )
+    parser.add_argument(
+        "--format",
+        dest="output_format",
+        choices=FORMATS,
+        metavar="FORMAT",
+        help=f"one of {', '.join(FORMATS)} (default: by the name of the output file, else jsonl)",
+    )
+    parser.add_argument("--resume", action="store_true", help="keep the lines that FILE has already of these graphs")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--keep-going", action="store_true", help="go on after a graph that fails (default)")
+    group.add_argument("--fail-fast", action="store_true", help="end at the first graph that fails")
+    _add_reading(parser)
+    _add_search(parser)
+    shared.add_reporting(parser)
+    parser.set_defaults(act=act, check=check, parser=parser)
+
+
+def _add_reading(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("reading the graphs")
+    group.add_argument(
+        "--graph-format",
+        dest="file_format",
+        metavar="FORMAT",
+        help="one that `chordless count --help` names, sdf or smiles (default: by name and content of each file)",
+    )
+    group.add_argument(
+        "--simplify",
+        action="store_true",
+        help="drop self-loops, repeated edges and directions instead of refusing them",
+    )
+
+
+def _add_search(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what to look for in each graph, and when to stop")
+    group.add_argument(
+        "--min-length",
+        type=values.cycle_length,
+        default=values.SHORTEST_CYCLE,
+        metavar="N",
+        help="only cycles of N vertices or more",
+    )
+    group.add_argument("--max-length", type=values.cycle_length, metavar="N", help="only cycles of N vertices or fewer")
+    group.add_argument(
+        "--cycles",
+        metavar="DIR",
+        help="list the cycles as well, to a file in DIR for each GRAPH; with a manifest, of the jobs that list",
+    )
+    shared.add_stops(group, "stop a graph once N cycles or more were found")
+    group = parser.add_argument_group("how to run")
+    shared.add_device(group)
+
+
+def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Settle the format; end with a usage error where the options contradict each other."""
+    to_file = options.output != STANDARD_OUTPUT
+    if options.max_length is not None and options.max_length < options.min_length:
+        parser.error(f"--max-length {options.max_length} is below --min-length {options.min_length}")
+    if options.manifest is not None and options.graphs:
+        parser.error("a GRAPH and a --manifest exclude each other: name the graph in the manifest")
+    if options.manifest is None and not options.graphs:
+        parser.error("there is no GRAPH, and no --manifest")
+    if "" in options.graphs:
+        parser.error("GRAPH: the name is empty")
+    if options.output == "" or options.cycles == "":
+        parser.error(f"{'-o' if options.output == '' else '--cycles'}: the name is empty")
+    if to_file and (options.output.endswith("/") or os.path.isdir(options.output)):
+        parser.error(f"-o {options.output}: this is a folder; the output is a file")
+    if options.output_format is None:
+        suffix = PurePath(options.output).suffix.lower().removeprefix(".")
+        if to_file and suffix not in FORMATS:
+            parser.error(f"-o {options.output}: which format? --format is one of {', '.join(FORMATS)}")
+        options.output_format = suffix if to_file else FORMATS[0]
+    if not to_file and options.output_format == "parquet":
+        parser.error("--format parquet needs a file: -o FILE.parquet")
+    if not to_file and options.resume:
+        parser.error("--resume needs a file to go on with: -o FILE")
+
+
+def act(options: argparse.Namespace) -> int:
+    """Do the batch, say how it ended, return the exit code."""
+    from chordless.batch.jobs import checked, jobs_of
+    from chordless.protocol.orders import BatchCommand, BatchJob
+
+    if options.file_format is not None:
+        from chordless.batch.detect import checked_format
+
+        checked_format(options.file_format)
+    template = BatchJob(
+        "",
+        file_format=options.file_format,
+        simplify=options.simplify,
+        min_length=options.min_length,
+        max_length=options.max_length,
+        listing=options.cycles,
+        arch=options.arch,
+        limit=options.limit,
+        timeout=options.timeout,
+    )
+    if options.manifest is not None:
+        from chordless.batch.manifest import read_manifest
+
+        jobs = read_manifest(options.manifest, template)
+    else:
+        jobs = checked(jobs_of(options.graphs, template))
+    if options.dry_run:
+        return print_plan(options, jobs)
+    if options.output_format == "parquet":
+        from chordless.cycles.export import require_parquet
+
+        require_parquet()
+    from kernels_ti.options import require_threads
+
+    require_threads(options.threads)
+    for folder in sorted({job.listing for job in jobs if job.listing is not None}):
+        _make_folder(folder)
+    with _lines_file(options) as lines:
+        command = BatchCommand(jobs, lines, threads=options.threads, memory=options.memory, fail_fast=options.fail_fast)
+        return _run(command, options)
+
+
+def _make_folder(path: str) -> None:
+    from kernels_ti.errors import OptionError
+
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:
+        raise OptionError(f"cannot make the folder {path} for the cycles: {error.strerror}") from error
+
+
+@contextlib.contextmanager
+def _lines_file(options: argparse.Namespace) -> Iterator[str]:
+    """Give out the file that the engine writes its lines to."""
+    from kernels_ti.errors import OptionError
+
+    if options.output == STANDARD_OUTPUT:
+        with tempfile.TemporaryDirectory(prefix="chordless-batch-") as folder:
+            yield str(Path(folder, "lines.jsonl"))
+        return
+    path = lines_path(options)
+    for there in {path, options.output}:
+        if os.path.lexists(there) and not options.resume:
+            raise OptionError(f"{there} is there already: --resume keeps what is done, or write to another")
+    if path != options.output and not os.path.exists(path) and os.path.exists(options.output):
+        from chordless.batch.tables import table_to_lines
+
+        table_to_lines(options.output, options.output_format, path)
+    yield path
+
+
+def _run(command: BatchCommand, options: argparse.Namespace) -> int:
+    from chordless.batch.client import BatchClient
+    from chordless.commands.batch_display import BatchDisplay
+    from chordless.commands.session import InterruptedRunError, Signals, recording_of
+    from chordless.commands.terminal import is_live
+    from chordless.protocol.events import BatchFinished, BatchProgress, Failed
+    from kernels_ti.errors import EngineError
+
+    to_terminal = options.output == STANDARD_OUTPUT and sys.stdout.isatty()
+    display = BatchDisplay(
+        "none" if options.quiet else options.progress, sys.stderr, live=is_live(sys.stderr) and not to_terminal
+    )
+    with contextlib.ExitStack() as stack:
+        recording = recording_of(options, stack)
+        batch = stack.enter_context(BatchClient(command, recording=recording))
+        stack.callback(display.clear)
+        copy = stack.enter_context(_copy_to_standard_output(command, options))
+        signals = Signals(batch, display)
+        end: BatchFinished | Failed | None = None
+        with signals.in_force():
+            while end is None:
+                event = batch.poll(_TICK_SECONDS)
+                if isinstance(event, (BatchFinished, Failed)):
+                    end = event
+                copy()
+                display.show_batch(event if isinstance(event, BatchProgress) else None)
+        display.clear()
+        if isinstance(end, Failed):
+            if signals.killed and signals.received is not None:
+                raise InterruptedRunError(signals.received, f"interrupted at once; {_way_on(options)}")
+            raise EngineError(f"{end.message}{_kept(options, batch)}") if batch.engine.died else end.to_error()
+        failure = _first_failure(command) if end.failed and not options.quiet else None
+    _write_table(command, options, end)
+    if not options.quiet:
+        _print_note(options, end, failure, deaths=batch.engines - 1)
+    if end.reason == "interrupted" and signals.received is not None:
+        return 128 + signals.received
+    return FAILED_EXIT_CODE if end.failed else STOPPED_EXIT_CODE if end.stopped else 0
+
+
+def _kept(options: argparse.Namespace, batch: BatchClient) -> str:
+    return f"; {_way_on(options)}" if batch.search_began and options.output != STANDARD_OUTPUT else ""
+
+
+def _way_on(options: argparse.Namespace) -> str:
+    if options.output == STANDARD_OUTPUT:
+        return "nothing more to report"
+    return "--resume goes on from there"
+
+
+@contextlib.contextmanager
+def _copy_to_standard_output(command: BatchCommand, options: argparse.Namespace) -> Iterator[Any]:
+    """Give out what copies the whole lines that have been written meanwhile; lines of a table wait for the end."""
+    if options.output != STANDARD_OUTPUT or options.output_format != "jsonl":
+        yield lambda: None
+        return
+    done = 0
+
+    def copy() -> None:
+        nonlocal done
+        if not os.path.exists(command.output):
+            return
+        with open(command.output, "rb") as stream:
+            stream.seek(done)
+            while data := stream.read(_COPIED_AT_ONCE):
+                whole = data[: data.rfind(b"\n") + 1]
+                if not whole:
+                    break
+                sys.stdout.buffer.write(whole)
+                done += len(whole)
+                stream.seek(done)
+        sys.stdout.buffer.flush()
+
+    yield copy
+    copy()
+
+
+def _write_table(command: BatchCommand, options: argparse.Namespace, end: BatchFinished) -> None:
+    """Make a CSV or Parquet file of a batch that came to its end; the lines stay as long as some graph failed."""
+    if options.output_format == "jsonl":
+        return
+    from chordless.batch.output import read_lines
+    from chordless.batch.tables import write_csv, write_table
+
+    if options.output == STANDARD_OUTPUT:
+        write_csv(read_lines(command.output), sys.stdout)
+    elif end.reason == "complete":
+        write_table(read_lines(command.output), options.output, options.output_format)
+        os.unlink(command.output)
+
+
+def _first_failure(command: BatchCommand) -> str | None:
+    from chordless.batch.output import read_lines
+
+    return next((line["error"] for line in read_lines(command.output) if line["status"] == "error"), None)
+
+
+def _print_note(options: argparse.Namespace, end: BatchFinished, failure: str | None, *, deaths: int) -> None:
+    """Say on standard error how a batch ended, how often its engine died, and what the first error was."""
+    from chordless.batch.output import EARLIER
+    from chordless.words import seconds_text
+
+    # A table is made of the lines at the end.
+    path = options.output if end.reason == "complete" else lines_path(options)
+    where = "" if options.output == STANDARD_OUTPUT else f" in {path}"
+    parts = [f"{end.done:,} graph{'s' * (end.done != 1)}{where}, {end.cycles:,} cycle{'s' * (end.cycles != 1)}"]
+    parts += [f"{end.kept:,} done before"] * (end.kept > 0 and options.resume)
+    parts += [f"{end.failed:,} failed"] * (end.failed > 0)
+    parts += [f"{end.stopped:,} stopped by a limit"] * (end.stopped > 0)
+    parts.append(f"{seconds_text(time.time() - options.program_start)} in all")
+    line = ", ".join(parts)
+    if end.reason == "interrupted":
+        line = f"interrupted; {line}; {_way_on(options)}"
+    elif end.reason == "failed":
+        line = f"ended at the first failure; {line}"
+    if deaths:
+        line += f"\nthe engine died {'once' if deaths == 1 else f'{deaths} times'}; another went on where it was"
+    if end.beside:
+        lines, kept = ("1 line", "is") if end.beside == 1 else (f"{end.beside:,} lines", "are")
+        line += f"\n{lines} of other graphs or with other options {kept} kept in {lines_path(options)}{EARLIER}"
+    if failure is not None:
+        line += f"\n{'the failure' if end.failed == 1 else 'the first failure'}: {failure}"
+    sys.stderr.write(f"{line}\n")

@@ -1,0 +1,325 @@
+"""``chordless bench``: the paper's Table 1 beside this machine, and other programs on the same graphs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import textwrap
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chordless import values
+from chordless.commands import options as shared
+
+if TYPE_CHECKING:
+    from chordless.bench.layout import Column
+    from chordless.bench.report import Report
+
+SUMMARY = "measure: the paper's Table 1, other programs on the same graphs, or many graphs at once"
+STANDARD_OUTPUT = "-"
+_WIDTH = 120
+_PROBLEM_EXIT_CODE = 1
+
+TABLE1_DESCRIPTION = """\
+Measure Table 1 of the paper again: its own figures, ours beside them, and
+whether the counts agree.
+
+T_seq is the schedule `reference`, the sequential algorithm in plain Python;
+T_par-proc the search of a `count`; T_par-total the same search with the
+transfer of all cycles to the memory of the host, as bit rows, in a process
+that has searched the graph before. Start-up, compilation and the reading of
+the graph are not counted: every run is a process of its own, and its clock
+starts with the search. The runs of a row are taken in turns.
+"""
+
+PEERS_DESCRIPTION = """\
+Count the cycles of the same graphs with this program, networkx, countg of
+nauty, and programs of your own, in turns, and compare times and counts.
+
+A COMMAND is run without a shell; {el} stands for a file with a line `n m` and
+a line `u v` for each edge, vertices from 0, {file} for an edge list as
+`chordless generate` writes it, {g6} for a file in graph6. Its count is N of a
+`clc N` in its output (cycles of 4 or more vertices; `c3 N` for the triangles
+may be there too), else the last whole number, with or without the triangles.
+Its time is S of a `sec S`, else that of the whole process.
+"""
+
+
+BATCH_DESCRIPTION = """\
+Count the cycles of many small graphs with `chordless batch`, and with countg of
+nauty on the same graphs, in turns, and compare times and counts: all graphs of
+so many vertices, which geng of nauty makes, and molecules, which RDKit reads.
+Our time is that of everything, from the start of the engine to the last line.
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand to the program's parser."""
+    parser = subparsers.add_parser(
+        "bench",
+        help=SUMMARY,
+        description="Measure this program. Exit code 1: two counts disagree, or a program failed.",
+        closing=lambda: shared.examples("chordless bench table1 --rows Grid_6x6,K_50_50", "chordless bench peers"),
+    )
+    benches = parser.add_subparsers(dest="bench", metavar="BENCH", required=True, parser_class=shared.Parser)
+    _add_table1(benches)
+    _add_peers(benches)
+    _add_batch(benches)
+
+
+def _add_table1(benches: Any) -> None:
+    parser = benches.add_parser(
+        "table1",
+        help="the paper's Table 1, measured here",
+        description=TABLE1_DESCRIPTION,
+        closing=lambda: shared.examples(
+            "chordless bench table1 --data foodwebs --json table1.json",
+            "chordless bench table1 --arch cuda --rows Grid_7x10,Grid_8x10 --markdown",
+        ),
+    )
+    parser.add_argument(
+        "--data",
+        metavar="DIR",
+        help="where the food webs are, NAME.net with NAME.clu beside it, and SiouxFalls.txt: in DIR or in a folder "
+        "of it (without --data these rows are left out)",
+    )
+    parser.add_argument("--rows", type=_names, metavar="NAME,...", help="only these rows (default: all)")
+    parser.add_argument(
+        "--seq-timeout",
+        type=values.duration,
+        default=60.0,
+        metavar="TIME",
+        help="end T_seq after this long, and do not repeat it beyond (default: 60)",
+    )
+    _add_common(parser)
+    parser.set_defaults(act=act_table1, check=_check, parser=parser)
+
+
+def _add_peers(benches: Any) -> None:
+    parser = benches.add_parser(
+        "peers",
+        help="other programs on the same graphs",
+        description=PEERS_DESCRIPTION,
+        closing=lambda: shared.examples(
+            "chordless bench peers grid:7x10 --repeat 3",
+            "chordless bench peers --program 'mine=./count {el}' --json peers.json",
+        ),
+    )
+    parser.add_argument(
+        "graphs",
+        nargs="*",
+        metavar="GRAPH",
+        help="a file or a spec, see chordless count --help (default: three grids and two random graphs of 60 to 80 "
+        "vertices)",
+    )
+    parser.add_argument(
+        "--program", action="append", default=[], metavar="'NAME=COMMAND {el}'", help="another program; may be repeated"
+    )
+    parser.add_argument(
+        "--timeout",
+        type=values.duration,
+        default=60.0,
+        metavar="TIME",
+        help="end a run after this long, and do not repeat a program beyond (default: 60)",
+    )
+    _add_common(parser)
+    parser.set_defaults(act=act_peers, check=_check, parser=parser)
+
+
+def _add_batch(benches: Any) -> None:
+    parser = benches.add_parser(
+        "batch",
+        help="many small graphs at once",
+        description=BATCH_DESCRIPTION,
+        closing=lambda: shared.examples(
+            "chordless bench batch --repeat 3 --json batch.json", "chordless bench batch --vertices 8 --molecules 1000"
+        ),
+    )
+    parser.add_argument(
+        "--vertices", type=values.positive, default=9, metavar="N", help="all graphs with N vertices (default: 9)"
+    )
+    parser.add_argument(
+        "--molecules", type=values.positive, default=100_000, metavar="N", help="molecules (default: 100000)"
+    )
+    _add_common(parser)
+    parser.set_defaults(act=act_batch, check=_check, parser=parser)
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--arch",
+        choices=values.ARCHES,
+        default="auto",
+        metavar="ARCH",
+        help=f"one of {', '.join(values.ARCHES)} (default: auto)",
+    )
+    parser.add_argument("--threads", type=values.positive, metavar="N", help="threads of the CPU to use (default: all)")
+    parser.add_argument("--repeat", type=values.positive, default=5, metavar="R", help="runs of each (default: 5)")
+    parser.add_argument(
+        "--json",
+        nargs="?",
+        const=STANDARD_OUTPUT,
+        metavar="FILE.json",
+        help="write machine, date, settings, all runs and medians to FILE.json, or print them instead of the table",
+    )
+    parser.add_argument("--markdown", action="store_true", help="print the table in Markdown")
+
+
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise argparse.ArgumentTypeError("no name is given")
+    return names
+
+
+def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """End with a usage error for a FILE that was meant to be a graph, and for two kinds of output at once."""
+    if options.json == STANDARD_OUTPUT and options.markdown:
+        parser.error("--markdown and --json without a file both print to standard output")
+    if options.json not in (None, STANDARD_OUTPUT) and not options.json.endswith(".json"):
+        parser.error(f"--json {options.json}: the file's name ends in .json")
+
+
+def act_table1(options: argparse.Namespace) -> int:
+    """Measure Table 1, print it, return the exit code."""
+    from chordless.bench import table1
+    from chordless.bench.measure import machine, probe
+    from chordless.bench.report import Report, heading
+    from chordless.commands.info import version_of
+
+    chosen, left_out = table1.chosen_rows(options.rows, options.data)
+    with tempfile.TemporaryDirectory(prefix="chordless-bench-") as folder:
+        rows = [table1.Table1Row(row, _folder(folder, i), options.data) for i, row in enumerate(chosen)]
+        device = probe(options.arch)
+        settings = {
+            "arch": options.arch,
+            "threads": options.threads,
+            "repeat": options.repeat,
+            "sequential_timeout": options.seq_timeout,
+        }
+        heads = heading("table1", table1.LEGEND, version_of("chordless"), machine(device), **settings)
+        report = Report[table1.Table1Row](heads)
+        if left_out:
+            names = ", ".join(row.name for row in left_out)
+            report.notes.append(f"left out, as their graphs are read from files (--data DIR): {names}")
+        report.measure(
+            rows,
+            lambda row: row.measure(options.arch, options.threads, options.repeat, options.seq_timeout),
+            _file(options),
+        )
+    report.notes += [row.note for row in report.rows if row.note is not None]
+    columns = table1.MARKDOWN_COLUMNS if options.markdown else table1.COLUMNS
+    return _finish(report, options, columns, [row.cells() for row in report.rows])
+
+
+def act_peers(options: argparse.Namespace) -> int:
+    """Measure all programs on all graphs, print the table, return the exit code."""
+    from chordless.bench import peers, programs
+    from chordless.bench.graphs import BenchGraph
+    from chordless.bench.measure import machine, probe
+    from chordless.bench.report import Report, heading
+    from chordless.commands.info import version_of
+    from chordless.graphs.load import load_graph
+    from kernels_ti.errors import OptionError
+
+    others = [programs.networkx(), programs.nauty(), *(programs.given(text) for text in options.program)]
+    names = [program.name for program in others]
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise OptionError(f"--program {repeated}=...: there are two programs of that name")
+    with tempfile.TemporaryDirectory(prefix="chordless-bench-") as folder:
+        graphs = [
+            BenchGraph(title, load_graph(title).graph, _folder(folder, i))
+            for i, title in enumerate(options.graphs or peers.DEFAULT_GRAPHS)
+        ]
+        device = probe(options.arch)
+        ours = peers.our_programs(options.arch, options.threads, device)
+        settings = {
+            "arch": options.arch,
+            "threads": options.threads,
+            "repeat": options.repeat,
+            "timeout": options.timeout,
+        }
+        heads = heading("peers", peers.LEGEND, version_of("chordless"), machine(device), **settings)
+        report = Report[peers.PeersRow](heads)
+        rows = [peers.PeersRow(graph, ours, others, options.timeout) for graph in graphs]
+        report.measure(rows, lambda row: row.measure(options.repeat), _file(options))
+    if options.markdown and report.rows:
+        columns = peers.markdown_columns(report.rows[0])
+        return _finish(report, options, columns, [row.markdown_cells() for row in report.rows])
+    lines = [line for row in report.rows for line in row.cells()]
+    return _finish(report, options, peers.COLUMNS, lines)
+
+
+def act_batch(options: argparse.Namespace) -> int:
+    """Measure batches of small graphs, print the table, return the exit code."""
+    from chordless.bench import batch
+    from chordless.bench.measure import machine, probe
+    from chordless.bench.report import Report, heading
+    from chordless.commands.info import version_of
+    from kernels_ti.errors import OptionError
+
+    with tempfile.TemporaryDirectory(prefix="chordless-bench-") as folder:
+        files, notes = batch.graph_files(Path(folder), options.vertices, options.molecules)
+        if not files:
+            raise OptionError(f"there is nothing to measure: {'; '.join(notes)}")
+        device = probe("cpu" if options.arch == "auto" else options.arch)
+        settings = {"arch": options.arch, "threads": options.threads, "repeat": options.repeat}
+        heads = heading("batch", batch.LEGEND, version_of("chordless"), machine(device), **settings)
+        report = Report[batch.BatchRow](heads, notes=notes)
+        rows = [batch.BatchRow(graphs, Path(folder), options.arch, options.threads) for graphs in files]
+        report.measure(rows, lambda row: row.measure(options.repeat), _file(options))
+    lines = [line for row in report.rows for line in row.cells()]
+    return _finish(report, options, batch.COLUMNS, lines)
+
+
+def _folder(parent: str, number: int) -> Path:
+    folder = Path(parent, str(number))
+    folder.mkdir()
+    return folder
+
+
+def _file(options: argparse.Namespace) -> str | None:
+    return None if options.json in (None, STANDARD_OUTPUT) else str(options.json)
+
+
+def _finish(
+    report: Report[Any], options: argparse.Namespace, columns: Sequence[Column], lines: Sequence[Sequence[str]]
+) -> int:
+    """Print what was measured, then what is wrong; return the exit code."""
+    from chordless.bench.layout import markdown_table, text_table
+    from chordless.commands.session import InterruptedRunError
+
+    if report.interrupted is not None and not report.rows:
+        raise InterruptedRunError(report.interrupted, "interrupted, nothing to report")
+    if _file(options) is not None:
+        report.save(str(options.json))
+    if options.json == STANDARD_OUTPUT:
+        print(json.dumps(report.to_json()))
+    else:
+        make = markdown_table if options.markdown else text_table
+        for line in (*make(columns, lines), "", *_below(report, options.markdown)):
+            print(line)
+    sys.stdout.flush()
+    for problem in report.problems:
+        sys.stderr.write(f"chordless: error: {' '.join(problem.split())}\n")
+    if report.interrupted is not None:
+        return 128 + report.interrupted
+    return _PROBLEM_EXIT_CODE if report.problems else 0
+
+
+def _below(report: Report[Any], markdown: bool) -> Iterator[str]:
+    """Yield what stands below the table: where and when, what the columns mean, notes."""
+    heading, machine = report.heading, report.heading["machine"]
+    where = f"{machine['cpu']}, {machine['cores']} cores"
+    if machine["device"] != machine["cpu"]:
+        where = f"{machine['device']} ({machine['arch']}); {where}"
+    repeat = heading["settings"]["repeat"]
+    runs = "a single run" if repeat == 1 else f"medians of up to {repeat} runs"
+    ended = "; interrupted, not complete" if report.interrupted is not None else ""
+    said = [f"{where}; chordless {heading['chordless']}, {heading['date'][:10]}, {runs}{ended}.", heading["legend"]]
+    for text in (*said, *report.notes):
+        yield from [f"- {text}"] if markdown else textwrap.wrap(text, _WIDTH)

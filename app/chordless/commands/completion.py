@@ -1,0 +1,66 @@
+"""``chordless completion``: scripts that let bash, zsh and fish complete the command line."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from chordless.commands import options as shared
+
+SUMMARY = "print a script that completes `chordless` in bash, zsh or fish"
+SHELLS = ("bash", "zsh", "fish")
+
+DESCRIPTION = """\
+Print a script that completes commands, options, their values and file names
+when TAB is pressed. Have it read at the start of the shell, by a line in
+~/.bashrc or ~/.zshrc, or put it where fish looks for it.
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand to the program's parser."""
+    parser = subparsers.add_parser(
+        "completion",
+        help=SUMMARY,
+        description=DESCRIPTION,
+        closing=lambda: shared.examples(
+            'eval "$(chordless completion bash)"     # in ~/.bashrc',
+            'eval "$(chordless completion zsh)"      # in ~/.zshrc, after compinit',
+            "chordless completion fish > ~/.config/fish/completions/chordless.fish",
+        ),
+    )
+    parser.add_argument("shell", choices=SHELLS, metavar="SHELL", help=f"one of {', '.join(SHELLS)}")
+    parser.set_defaults(act=act, check=None, parser=parser)
+
+
+def act(options: argparse.Namespace) -> int:
+    """Print the script, return the exit code."""
+    import shtab
+
+    parser = options.program
+    _prepare(parser)
+    print(shtab.complete(parser, shell=options.shell))
+    return 0
+
+
+def _prepare(parser: argparse.ArgumentParser) -> None:
+    """Mark what file or folder names complete, as told by what the help calls it; describe each command in a line."""
+    import shtab
+
+    from chordless.batch.detect import INPUT_FORMATS
+    from chordless.graphs.load import FORMATS
+
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for name, command in action.choices.items():
+                # Of a description, the shells show the first line, which is half a sentence.
+                command.description = next(choice.help for choice in action._choices_actions if choice.dest == name)
+                _prepare(command)
+        elif action.choices is None and isinstance(action.metavar, str):
+            if any(word in action.metavar for word in ("FILE", "GRAPH", "WEB", "RUN", "EVENTS")):
+                action.complete = shtab.FILE  # type: ignore[attr-defined]
+            elif "DIR" in action.metavar:
+                action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
+            elif action.dest == "file_format":
+                # No choices of the parser: it would import the readers to know them.
+                action.choices = INPUT_FORMATS if "--graph-format" in action.option_strings else FORMATS

@@ -1,0 +1,169 @@
+"""``chordless count``: how many chordless cycles there are, by length."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from chordless import values
+from chordless.commands import options as shared
+from chordless.protocol.results import result_object
+from kernels_ti.options import EXPANSIONS, METHODS
+
+if TYPE_CHECKING:
+    from chordless.protocol.events import Finished
+    from chordless.protocol.orders import RunCommand
+
+SUMMARY = "count the chordless cycles of a graph, by length"
+# Who sends it wants an end, not advice.
+_SIGTERM_EXIT_CODE = 143
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand to the program's parser."""
+    parser = subparsers.add_parser(
+        "count",
+        help=SUMMARY,
+        description="Count every chordless cycle of a graph, triangles included, by length.",
+        closing=lambda: shared.graph_help(
+            "chordless count grid:7x10",
+            "chordless count roads.txt --max-length 12 --timeout 5m",
+            "chordless count petersen --json | jq .by_length",
+            "chordless count web.net --checkpoint week/   # chordless resume week/",
+            "chordless count karate --through 0,33 --avoid 2 --per-vertex",
+            "chordless count grid:12x12 --method boundary   # 421,587,920,205,546 cycles",
+        ),
+    )
+    shared.add_graph(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--per-vertex", action="store_true", help="count also for each vertex the cycles through it")
+    parser.add_argument("--per-edge", action="store_true", help="count also for each edge the cycles that have it")
+    group = parser.add_argument_group("how to count")
+    group.add_argument(
+        "--method",
+        choices=METHODS,
+        default=METHODS[0],
+        metavar="HOW",
+        help="search (default) meets every cycle; boundary adds them up along an order of the vertices with a small "
+        "boundary between past and future: in no time where there is one, as in grids, road networks and molecules",
+    )
+    group.add_argument(
+        "--total-only",
+        action="store_true",
+        help="with --method boundary: all lengths together, in less time and far less memory",
+    )
+    shared.add_search(parser, limit_help="stop once N cycles or more were found")
+    shared.add_checkpoint(parser)
+    shared.add_reporting(parser)
+    parser.set_defaults(act=act, check=check, parser=parser)
+
+
+def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """End with a usage error for options that exclude each other."""
+    shared.check_search(parser, options)
+    shared.check_checkpoint_every(parser, options, options.checkpoint)
+    if options.checkpoint is not None and (options.per_vertex or options.per_edge):
+        parser.error("--per-vertex and --per-edge: such a count keeps no checkpoint; leave --checkpoint out")
+
+    _check_method(parser, options)
+
+
+def _check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """End with a usage error for options that only the other method has."""
+    if options.method == "search":
+        if options.total_only:
+            parser.error("--total-only goes with --method boundary; a search counts every length")
+        return
+    meant_for_search = {
+        "--part": options.part is not None,
+        "--limit": options.limit is not None,
+        "--checkpoint": options.checkpoint is not None,
+        "--per-vertex": options.per_vertex,
+        "--per-edge": options.per_edge,
+        "--threads": options.threads is not None,
+        "--expansion": options.expansion != EXPANSIONS[0],
+        f"--arch {options.arch}": options.arch not in ("auto", "cpu"),
+    }
+    for option, is_given in meant_for_search.items():
+        if is_given:
+            parser.error(f"{option} is for --method search: a count along a boundary meets no paths")
+    if options.total_only and (options.max_length is not None or options.min_length > values.SHORTEST_CYCLE):
+        parser.error("--total-only: bounds on the length need counts by length")
+
+
+def act(options: argparse.Namespace) -> int:
+    """Count, print the result, return the exit code."""
+    from chordless.commands.session import print_way_on, run_command, run_engine
+
+    command = run_command(options, checkpoint=options.checkpoint)
+    command = replace(
+        command,
+        per_vertex=options.per_vertex,
+        per_edge=options.per_edge,
+        method=options.method,
+        total_only=options.total_only,
+    )
+    finished, exit_code = run_engine(command, options)
+    print_result(command, finished, as_json=options.json)
+    if not options.quiet:
+        print_way_on(finished)
+        if exit_code != _SIGTERM_EXIT_CODE:
+            sys.stdout.flush()
+            _print_other_method(command, finished)
+    return exit_code
+
+
+def _print_other_method(command: RunCommand, finished: Finished) -> None:
+    """Say on standard error that the other method would have counted all, if so."""
+    from chordless.commands.other_method import other_method
+    from kernels_ti.errors import ChordlessError
+
+    try:
+        line = other_method(command, finished)
+    except (KeyboardInterrupt, ChordlessError):
+        # The result has been said: who ends this does not want to know more, and a graph may be gone by now.
+        return
+    if line is not None:
+        sys.stderr.write(f"{line}\n")
+
+
+def print_result(command: RunCommand, finished: Finished, *, as_json: bool) -> None:
+    """Print a count for people, or as one JSON object."""
+    from chordless.commands.participation import participation_table
+    from chordless.commands.terminal import ending, result_table
+
+    if as_json:
+        print(json.dumps(result_object(command, finished)))
+        return
+    incomplete = None if finished.complete else ending(finished)
+    titled = replace(finished, graph=f"{finished.graph}{_scope(command)}")
+    for line in result_table(titled, incomplete, sys.stdout):
+        print(line)
+    counted = finished.participation or {}
+    for kind, what in (("vertices", "vertex"), ("edges", "edge")):
+        if kind in counted:
+            print()
+            for line in participation_table(counted[kind], what, finished.cycles):
+                print(line)
+
+
+def _scope(command: RunCommand) -> str:
+    """Say of what part of the cycles a count is, if not of all."""
+    scope = "" if command.part is None else f", part {command.part[0]} of {command.part[1]}"
+    scope += _restriction(command)
+    if command.max_length is not None:
+        return f"{scope}, cycles of {command.min_length} to {command.max_length} vertices"
+    if command.min_length > values.SHORTEST_CYCLE:
+        return f"{scope}, cycles of {command.min_length} or more vertices"
+    return scope
+
+
+def _restriction(command: RunCommand) -> str:
+    """Say which vertices and edges the cycles have, and have not."""
+    passed = ", ".join([*command.through, *(f"the edge {edge}" for edge in command.through_edges)])
+    return (f", through {passed}" if passed else "") + (
+        f", not through {', '.join(command.avoid)}" * bool(command.avoid)
+    )

@@ -1,0 +1,327 @@
+"""``chordless estimate``: about how many chordless cycles there are, and how long it would take to find them all."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from chordless import values
+from chordless.commands import options as shared
+from chordless.words import count_text, duration_text
+
+if TYPE_CHECKING:
+    from chordless.graphs.load import LoadedGraph
+    from chordless.protocol.events import Finished
+    from kernels_ti.boundary.count import BoundaryPlan
+    from kernels_ti.estimate.estimate import Estimate
+
+SUMMARY = "estimate how many chordless cycles a graph has and how long a run would take"
+
+_TRIAL_SECONDS, _LONGEST_TRIAL = 1.0, 10.0  # of search alone, and with all that is compiled meanwhile
+_FEWEST_CYCLES = 1000  # of a trial; with fewer its rate is that of its paths
+_ROWS = 24
+_INTERRUPTED_EXIT_CODE = 130
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand to the program's parser."""
+    parser = subparsers.add_parser(
+        "estimate",
+        help=SUMMARY,
+        description=(
+            "Estimate how many chordless cycles a graph has, by random probes of the search,\n"
+            "and how long a run would take here, by a short trial of it. A number is given\n"
+            "with the range in which the truth lies in 9 cases out of 10. Where the graph has\n"
+            "a small boundary, also how long `chordless count --method boundary` would take."
+        ),
+        closing=lambda: shared.graph_help(
+            "chordless estimate roads.txt",
+            "chordless estimate roads.txt --max-length 20 --arch cuda",
+            "chordless estimate grid:9x10 --seconds 30 --json | jq .total",
+        ),
+    )
+    shared.add_graph(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    group = parser.add_argument_group("what to estimate")
+    group.add_argument(
+        "--min-length",
+        type=values.cycle_length,
+        default=values.SHORTEST_CYCLE,
+        metavar="N",
+        help="only cycles of N vertices or more",
+    )
+    group.add_argument("--max-length", type=values.cycle_length, metavar="N", help="only cycles of N vertices or fewer")
+    shared.add_restriction(group)
+    group.add_argument(
+        "--seconds",
+        type=values.duration,
+        default=5.0,
+        metavar="TIME",
+        help="probe for about this long: 10, 1.5, 90s, 5m, 2h (default: 5); four times as long halves the range",
+    )
+    group.add_argument("--seed", type=_seed, default=0, metavar="N", help="of the random probes (default: 0)")
+    shared.add_device(parser.add_argument_group("how the run would be made"))
+    parser.set_defaults(act=act, check=_check, parser=parser)
+
+
+def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    if options.max_length is not None and options.max_length < options.min_length:
+        parser.error(f"--max-length {options.max_length} is below --min-length {options.min_length}")
+
+
+def _seed(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = -1
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
+    return number
+
+
+def act(options: argparse.Namespace) -> int:
+    """Make a short trial, probe, print what came out, return the exit code."""
+    from chordless.commands.other_method import quick_plan
+    from chordless.graphs.load import load_graph
+    from kernels_ti.blocks.restriction import restriction_named
+    from kernels_ti.estimate.estimate import Estimator
+
+    loaded = load_graph(options.graph, simplify=options.simplify, file_format=options.file_format)
+    through, avoid = restriction_named(loaded.graph, options.through, options.through_edge, options.avoid)
+    trial = _trial(options, loaded)
+    exit_code = 0
+    if trial.complete:
+        estimate = _of_complete(trial)
+    else:
+        estimator = Estimator(
+            loaded.graph,
+            min_length=options.min_length,
+            max_length=options.max_length,
+            seed=options.seed,
+            through=through,
+            avoid=avoid,
+        )
+        try:
+            estimator.probe(options.seconds)
+        except KeyboardInterrupt:
+            if not estimator.probed:
+                raise
+            exit_code = _INTERRUPTED_EXIT_CODE
+        estimate = estimator.estimate()
+    plan = quick_plan(loaded.graph, through, avoid)
+    if options.json:
+        print(json.dumps({**_result_object(estimate, trial), "boundary": _boundary_object(plan)}))
+    else:
+        for line in (*_table(estimate, trial), *_boundary_lines(plan, estimate, trial)):
+            print(line)
+    if exit_code:
+        sys.stderr.write("chordless: interrupted: this is what the probes up to now tell\n")
+    return exit_code
+
+
+def _trial(options: argparse.Namespace, loaded: LoadedGraph) -> Finished:
+    """Search for a moment, as the run would."""
+    from chordless.engine.process import Engine
+    from chordless.protocol.events import Failed, Finished, Progress
+    from chordless.protocol.orders import RunCommand
+
+    with tempfile.TemporaryDirectory(prefix="chordless-") as folder:
+        graph, file_format = options.graph, options.file_format
+        if graph == "-":
+            # Standard input has been read; the engine gets a copy.
+            from chordless.commands.writing import write_graph
+
+            graph, file_format = os.path.join(folder, "graph.txt"), "edgelist"
+            write_graph(loaded.graph, graph, ())
+        command = RunCommand(
+            graph=graph,
+            program_start=options.program_start,
+            file_format=file_format,
+            simplify=options.simplify,
+            arch=options.arch,
+            threads=options.threads,
+            min_length=options.min_length,
+            max_length=options.max_length,
+            memory=options.memory,
+            timeout=_LONGEST_TRIAL,
+            through=tuple(options.through),
+            through_edges=tuple(options.through_edge),
+            avoid=tuple(options.avoid),
+        )
+        with Engine(command) as engine:
+            for event in engine.events():
+                if isinstance(event, Progress) and event.seconds >= _TRIAL_SECONDS:
+                    engine.stop()
+                if isinstance(event, Failed):
+                    raise event.to_error()
+                if isinstance(event, Finished):
+                    return replace(event, graph=loaded.title)
+    raise AssertionError("the engine's last event is a Finished or a Failed")
+
+
+def _of_complete(trial: Finished) -> Estimate:
+    """Return what is known after a trial that was a whole run."""
+    from kernels_ti.estimate.estimate import Estimate
+
+    return Estimate(
+        probes=0,
+        walks=0,
+        exact=True,
+        triangles=trial.cycles_by_length.get(3, 0),
+        paths=trial.paths,
+        paths_low=trial.paths,
+        paths_high=trial.paths,
+        cycles=trial.cycles,
+        cycles_low=trial.cycles,
+        cycles_high=trial.cycles,
+        cycles_by_length={length: float(count) for length, count in trial.cycles_by_length.items()},
+    )
+
+
+def _run_seconds(estimate: Estimate, trial: Finished) -> tuple[float, float, float] | None:
+    """Estimate the time of a run: its middle, its lower and its upper end; None if the trial tells no rate."""
+    if trial.complete:
+        return (trial.enumerate_seconds,) * 3
+    # Cycles rather than paths: how many dead paths a search makes on the way to a cycle depends on the arch.
+    if trial.cycles >= _FEWEST_CYCLES:
+        done, wanted = trial.cycles, (estimate.cycles, estimate.cycles_low, estimate.cycles_high)
+    else:
+        done, wanted = trial.paths, (estimate.paths, estimate.paths_low, estimate.paths_high)
+    if not done:
+        return None
+    middle, low, high = (trial.enumerate_seconds * count / done for count in wanted)
+    return middle, low, high
+
+
+def _rate_text(trial: Finished) -> str:
+    """Return how fast the trial was, for people."""
+    from chordless.words import short_number
+
+    done, what = (trial.cycles, "cycles") if trial.cycles >= _FEWEST_CYCLES else (trial.paths, "paths")
+    return f"{short_number(done / trial.enumerate_seconds)} {what}/s"
+
+
+def _result_object(estimate: Estimate, trial: Finished) -> dict[str, Any]:
+    """Return what ``--json`` prints; null stands for what no number can hold or nothing is known of."""
+    seconds = _run_seconds(estimate, trial)
+    return {
+        "graph": trial.graph,
+        "n": trial.n,
+        "m": trial.m,
+        "max_degree": trial.max_degree,
+        "triangles": estimate.triangles,
+        "total": _range_object((estimate.cycles, estimate.cycles_low, estimate.cycles_high)),
+        "by_length": {length: _finite(count) for length, count in estimate.cycles_by_length.items()},
+        "paths": _range_object((estimate.paths, estimate.paths_low, estimate.paths_high)),
+        "exact": estimate.exact,
+        "probes": estimate.probes,
+        "walks": estimate.walks,
+        "run_seconds": None if seconds is None else _range_object(seconds),
+        "arch": trial.arch,
+        "device": trial.device,
+        "trial": {"cycles": trial.cycles, "paths": trial.paths, "seconds": round(trial.enumerate_seconds, 6)},
+    }
+
+
+def _boundary_object(plan: BoundaryPlan) -> dict[str, float] | None:
+    if not plan.is_possible:
+        return None
+    return {"width": plan.width, "states": _finite(plan.cost) or 0.0, "seconds": plan.seconds}
+
+
+def _boundary_lines(plan: BoundaryPlan, estimate: Estimate, trial: Finished) -> Iterator[str]:
+    """Say how long the other method would take, where it is the better one."""
+    from chordless.commands.other_method import is_worth_it
+
+    search = _run_seconds(estimate, trial)
+    if trial.complete or not is_worth_it(plan) or (search is not None and plan.seconds > search[0]):
+        return
+    yield f"  --method boundary would count them without meeting each, in about {duration_text(plan.seconds)}"
+    yield f"  (the total alone; the boundary has {plan.width} vertices)"
+
+
+def _range_object(values: tuple[float, float, float]) -> dict[str, float | None]:
+    return {name: _finite(value) for name, value in zip(("estimate", "low", "high"), values, strict=True)}
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _table(estimate: Estimate, trial: Finished) -> Iterator[str]:
+    """Yield the lines for people, fit for 80 columns."""
+    from chordless.words import seconds_text
+
+    triangles = estimate.triangles or 0
+    counted = triangles if 3 in estimate.cycles_by_length else 0
+    # The trial may have found more than the probes are sure of.
+    least = max(estimate.cycles_low, float(trial.cycles))
+    holes = (estimate.cycles - counted, least - counted, estimate.cycles_high - counted)
+    paths = ("not known", "")
+    if estimate.exact or estimate.walks:
+        paths = _count_texts(estimate.paths, estimate.paths_low, estimate.paths_high, estimate)
+    rows = [
+        ("vertices", f"{trial.n:,}", ""),
+        ("edges", f"{trial.m:,}", ""),
+        ("largest degree", f"{trial.max_degree:,}", ""),
+        ("triangles", "not counted" if estimate.triangles is None else f"{triangles:,}", ""),
+        ("chordless cycles", *_count_texts(*holes, estimate)),
+        ("paths", *paths),
+    ]
+    width = max(len(value) for _, value, _ in rows)
+    yield trial.graph
+    for label, value, note in rows:
+        yield f"  {label:<16}  {value:>{width}}{note and '  '}{note}"
+    if estimate.cycles_by_length:
+        yield ""
+        yield from _length_lines(estimate.cycles_by_length)
+    yield ""
+    seconds = _run_seconds(estimate, trial)
+    if trial.complete:
+        yield f"  counted, not estimated: a whole run takes {seconds_text(trial.enumerate_seconds)}"
+    elif not estimate.exact and not estimate.walks:
+        yield "  no probe came to its end, so more is not known: allow more time, --seconds"
+    elif seconds is None:
+        yield f"  the search met nothing in {seconds_text(trial.enumerate_seconds)}, so its time cannot be estimated"
+    else:
+        middle, low, high = map(duration_text, seconds)
+        yield f"  a run would take about {middle}{'' if low == high else f' ({low} to {high})'}"
+        yield f"  if it goes on like its first {seconds_text(trial.enumerate_seconds)}, at {_rate_text(trial)}"
+    yield f"  on {trial.arch}: {trial.device}"
+    if estimate.walks and not estimate.exact:
+        yield f"  by {estimate.probes:,} probes; 9 ranges out of 10 hold the truth"
+
+
+def _count_texts(middle: float, low: float, high: float, estimate: Estimate) -> tuple[str, str]:
+    """Return a count and its range for people."""
+    if estimate.exact:
+        return f"{middle:,.0f}", ""
+    if not estimate.walks:
+        return f"at least {low:,.0f}", ""
+    return f"about {count_text(middle)}", f"({count_text(low)} to {count_text(high)})"
+
+
+def _length_lines(by_length: dict[int, float]) -> Iterator[str]:
+    """Yield a bar for each length, or for a few lengths together if there are many."""
+    first, last = min(by_length), max(by_length)
+    span = -(-(last - first + 1) // _ROWS)
+    sums: dict[int, float] = {}
+    for length, count in by_length.items():
+        start = length - (length - first) % span
+        sums[start] = sums.get(start, 0.0) + count
+    labels = {start: str(start) if span == 1 else f"{start}-{start + span - 1}" for start in sums}
+    width = max(len("length"), *map(len, labels.values()))
+    counts = {start: count_text(count) for start, count in sums.items()}
+    count_width = max(len("cycles"), *map(len, counts.values()))
+    largest = max(sums.values())
+    yield f"  {'length':>{width}}  {'cycles':>{count_width}}"
+    for start, count in sorted(sums.items()):
+        share = count / largest if math.isfinite(largest) and largest else 0.0
+        yield f"  {labels[start]:>{width}}  {counts[start]:>{count_width}}  {'#' * round(40 * share)}".rstrip()

@@ -1,0 +1,170 @@
+"""``chordless export``: the cycles that a run wrote as bit rows, as lines, one .npy file or Parquet."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from chordless.commands import options as shared
+
+if TYPE_CHECKING:
+    from chordless.cycles.export import Source
+
+SUMMARY = "turn the cycles that a run wrote as bit rows into text, JSON lines, .npy or Parquet"
+STANDARD_OUTPUT = "-"
+FORMATS = ("txt", "jsonl", "npy", "parquet")
+_UNFINISHED_EXIT_CODE = 4
+
+DESCRIPTION = """\
+Turn the cycles that `chordless list -o DIR/` or `chordless list -o FILE.npy`
+wrote as bit rows into another format: text or JSON lines like those of
+`chordless list`, one .npy file of bit rows, or a Parquet file with the columns
+length and vertices (names in the order of the cycle).
+
+A run that has not come to its end is exported up to its checkpoint; the exit
+code is 4 then.
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand to the program's parser."""
+    parser = subparsers.add_parser(
+        "export",
+        help=SUMMARY,
+        description=DESCRIPTION,
+        closing=lambda: shared.examples(
+            "chordless export run/ --format txt | head",
+            "chordless export run/ -o cycles.parquet",
+            "chordless export cycles.npy --graph grid:7x10 -o cycles.jsonl",
+        ),
+    )
+    parser.add_argument("cycles", metavar="DIR|FILE.npy", help="a run directory, or a file of bit rows")
+    parser.add_argument(
+        "--format",
+        dest="export_format",
+        choices=FORMATS,
+        metavar="FORMAT",
+        help=f"one of {', '.join(FORMATS)} (default: by the name of the output file, else txt)",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default=STANDARD_OUTPUT,
+        help="write to FILE (default, for txt and jsonl: standard output)",
+    )
+    parser.add_argument("--graph", metavar="GRAPH", help="for a FILE.npy: the graph whose cycles it holds")
+    parser.add_argument("--simplify", action="store_true", help="read that graph as `list --simplify` does")
+    group = parser.add_argument_group("what to say meanwhile (on standard error)")
+    group.add_argument(
+        "--progress",
+        choices=shared.PROGRESS,
+        default="auto",
+        metavar="HOW",
+        help="auto: a live line on a terminal; plain: a line every 2 s; none",
+    )
+    group.add_argument("-q", "--quiet", action="store_true", help="no progress and no notes, only errors")
+    parser.set_defaults(act=act, check=check, parser=parser)
+
+
+def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Settle the format; end with a usage error where the options contradict each other."""
+    to_file = options.output != STANDARD_OUTPUT
+    if options.export_format is None:
+        suffix = PurePath(options.output).suffix.lower().removeprefix(".")
+        if to_file and suffix not in FORMATS:
+            parser.error(f"-o {options.output}: which format? --format is one of {', '.join(FORMATS)}")
+        options.export_format = suffix if to_file else "txt"
+    if not to_file and options.export_format not in ("txt", "jsonl"):
+        parser.error(f"--format {options.export_format} needs a file: -o FILE.{options.export_format}")
+    if options.export_format == "npy" and PurePath(options.output).suffix.lower() != ".npy":
+        parser.error(f"-o {options.output}: the name of a .npy file ends in .npy")
+    if os.path.isdir(options.cycles) and options.graph is not None:
+        parser.error("--graph is for a FILE.npy; a run directory holds its graph")
+    if os.path.isfile(options.cycles) and options.graph is None:
+        parser.error(f"--graph GRAPH is needed: which graph has {options.cycles} the cycles of?")
+
+
+def act(options: argparse.Namespace) -> int:
+    """Export, say how it ended where that is worth a word, return the exit code."""
+    from chordless.cycles import export
+    from chordless.cycles.lines import CycleEncoder
+    from chordless.cycles.output import LineOutput
+    from chordless.words import seconds_text
+    from kernels_ti.errors import OptionError
+
+    if options.export_format == "parquet":
+        export.require_parquet()
+    if options.graph is None:
+        source = export.open_run(options.cycles)
+    else:
+        source = export.open_file(options.cycles, options.graph, simplify=options.simplify)
+    to_file = options.output != STANDARD_OUTPUT
+    if to_file and source.store.is_kept_in(options.output):
+        raise OptionError(f"{options.output} is a file of the cycles that are to be exported; write to another")
+    with _Display(options, source) as display:
+        if options.export_format == "npy":
+            export.export_rows(source, options.output, display.tell)
+        elif options.export_format == "parquet":
+            export.export_parquet(source, options.output, display.tell)
+        else:
+            encoder = CycleEncoder(source.graph.names, "jsonl" if options.export_format == "jsonl" else "text")
+            if to_file:
+                output = LineOutput.to_file(options.output, encoder)
+            else:
+                output = LineOutput(os.dup(sys.stdout.fileno()), "standard output", encoder, limit=None)
+            try:
+                export.export_lines(source, output, display.tell)
+            finally:
+                output.close()
+    cycles = len(source.store)
+    note = f"{cycles:,} {'cycle' if cycles == 1 else 'cycles'}"
+    if to_file:
+        note += f" in {options.output}, {seconds_text(time.time() - options.program_start)} in all"
+    if not source.complete:
+        note = f"not complete: the run in {options.cycles} has not come to its end; {note}"
+    if not options.quiet and (to_file or not source.complete):
+        sys.stderr.write(f"{note}\n")
+    return 0 if source.complete else _UNFINISHED_EXIT_CODE
+
+
+class _Display:
+    """Shows on standard error how an export goes on; a short one is over before anything is shown."""
+
+    def __init__(self, options: argparse.Namespace, source: Source) -> None:
+        from chordless.commands.terminal import is_live, seconds_between
+
+        on_terminal = options.output == STANDARD_OUTPUT and sys.stdout.isatty()
+        self._silent = options.quiet or options.progress == "none"
+        self._live = options.progress == "auto" and is_live(sys.stderr) and not on_terminal
+        self._seconds = seconds_between(options.progress, live=self._live)
+        self._start = time.monotonic()
+        self._next = self._start + max(self._seconds, 1.0)
+        self._total = len(source.store)
+        self._drawn = False
+
+    def __enter__(self) -> _Display:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._drawn and self._live:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+    def tell(self, done: int) -> None:
+        """Show that so many cycles are done, if it is time for it."""
+        now = time.monotonic()
+        if self._silent or now < self._next:
+            return
+        from chordless.words import seconds_text
+
+        self._next = now + self._seconds
+        share = f"{100 * done / max(self._total, 1):.0f} %"
+        text = f"{seconds_text(now - self._start)}  {done:,} of {self._total:,} cycles  {share}"
+        sys.stderr.write(f"\r\x1b[K{text}" if self._live else f"{text}\n")
+        sys.stderr.flush()
+        self._drawn = True

@@ -1,0 +1,195 @@
+"""``chordless first``: one chordless cycle of 4 or more vertices, or that there is none."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+from chordless import values
+from chordless.commands import options as shared
+from chordless.commands.writing import silence_standard_output
+from kernels_ti.errors import ChordlessError, EngineError
+
+SUMMARY = "print one chordless cycle of 4 or more vertices, or say that the graph is chordal"
+SHORTEST_HOLE = 4
+NONE_EXIT_CODE = 1
+
+DESCRIPTION = """\
+Print one chordless cycle of 4 or more vertices, its names in cycle order
+separated by a blank (by a TAB if one has white space in it), or say on
+standard error that the graph is chordal: that it has none. This takes a time
+in proportion to the size of the graph, however many cycles there are.
+
+As with grep, the exit code is 0 if there is such a cycle, 1 if there is none,
+and 2 if the graph cannot be read or the search failed.
+
+The proof that a graph is not chordal is the cycle. The proof that it is, with
+--certificate, is a perfect elimination ordering: all vertices in an order in
+which the later neighbours of each are adjacent to one another.
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand to the program's parser."""
+    parser = subparsers.add_parser(
+        "first",
+        help=SUMMARY,
+        description=DESCRIPTION,
+        closing=lambda: shared.graph_help(
+            "chordless first petersen",
+            "chordless first complete:5 --certificate",
+            "chordless first web.net -q; test $? -eq 1 && echo chordal",
+            "chordless first roads.txt --min-length 20",
+        ),
+    )
+    shared.add_graph(parser)
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print one JSON object, always with the same fields: null is what was not looked for, or does not exist",
+    )
+    parser.add_argument(
+        "--certificate", action="store_true", help="for a chordal graph: print a perfect elimination ordering"
+    )
+    parser.add_argument(
+        "--min-length",
+        type=values.cycle_length,
+        default=SHORTEST_HOLE,
+        metavar="N",
+        help=f"a cycle of N or more vertices (default: {SHORTEST_HOLE}); any other N than that is searched for by the "
+        "engine of `chordless list`, which may take long where there is none",
+    )
+    shared.add_device(
+        parser.add_argument_group(f"how to run the engine: only with --min-length other than {SHORTEST_HOLE}")
+    )
+    shared.add_reporting(parser)
+    parser.set_defaults(act=act, check=check, parser=parser)
+
+
+def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """End with a usage error for options that do not go together."""
+    if options.events is not None and options.min_length == SHORTEST_HOLE:
+        parser.error(
+            f"--events is for --min-length other than {SHORTEST_HOLE}: holes are looked for without the engine"
+        )
+    if options.certificate and options.min_length != SHORTEST_HOLE:
+        parser.error(f"--certificate says that no cycle has {SHORTEST_HOLE} or more vertices: leave --min-length out")
+
+
+def act(options: argparse.Namespace) -> int:
+    """Look for a cycle, print it, return the exit code."""
+    try:
+        exit_code = _chordality(options) if options.min_length == SHORTEST_HOLE else _engine(options)
+        sys.stdout.flush()
+        return exit_code
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        silence_standard_output()
+        failure: ChordlessError = EngineError(f"cannot write standard output: {error.strerror}")
+    except MemoryError:
+        failure = EngineError("out of memory")
+    except ChordlessError as error:
+        failure = error
+    # 1 is an answer here.
+    if failure.exit_code == NONE_EXIT_CODE:
+        failure.exit_code = shared.USAGE_EXIT_CODE
+    raise failure
+
+
+def _chordality(options: argparse.Namespace) -> int:
+    from chordless.graphs.load import load_graph
+    from kernels_ti.chordality import is_chordal
+
+    loaded = load_graph(options.graph, simplify=options.simplify, file_format=options.file_format)
+    found = is_chordal(loaded.graph)
+    if options.json:
+        ordering = found.elimination_ordering if options.certificate else None
+        graph = loaded.graph
+        _print_object(loaded.title, graph.n, graph.m, SHORTEST_HOLE, found.hole, found.chordal, ordering)
+    elif found.hole is not None:
+        _print_line(found.hole)
+    elif options.certificate and found.elimination_ordering:
+        _print_line(found.elimination_ordering)
+    if found.chordal and not options.quiet:
+        sys.stderr.write(f"{loaded.title} is chordal: no chordless cycle of it has 4 or more vertices\n")
+    return NONE_EXIT_CODE if found.chordal else 0
+
+
+def _engine(options: argparse.Namespace) -> int:
+    import tempfile
+    from pathlib import Path
+
+    from chordless.commands.session import run_engine
+    from chordless.commands.terminal import ending
+    from chordless.protocol.orders import RunCommand
+
+    with tempfile.TemporaryDirectory(prefix="chordless-") as folder:
+        output = Path(folder) / "cycle.jsonl"
+        command = RunCommand(
+            graph=options.graph,
+            program_start=options.program_start,
+            file_format=options.file_format,
+            simplify=options.simplify,
+            arch=options.arch,
+            threads=options.threads,
+            memory=options.memory,
+            min_length=options.min_length,
+            limit=1,
+            output=str(output),
+            output_format="jsonl",
+        )
+        finished, exit_code = run_engine(command, options)
+        line = output.read_text(encoding="utf-8").split("\n")[0]
+    cycle = json.loads(line) if line else None
+    if options.json and (cycle or finished.complete):
+        chordal = _is_chordal(cycle, options.min_length)
+        _print_object(finished.graph, finished.n, finished.m, options.min_length, cycle, chordal, None)
+    elif cycle is not None:
+        _print_line(cycle)
+    if cycle is not None:
+        return 0
+    if not options.quiet:
+        none = f"{finished.graph} has no chordless cycle of {options.min_length} or more vertices"
+        sys.stderr.write(f"{none if finished.complete else f'not complete: {ending(finished)}; none found'}\n")
+    return NONE_EXIT_CODE if finished.complete else exit_code
+
+
+def _is_chordal(cycle: Sequence[Hashable] | None, min_length: int) -> bool | None:
+    """Say what a cycle of so many vertices or more, or that there is none, tells; None if nothing."""
+    if cycle is None:
+        return True if min_length < SHORTEST_HOLE else None
+    return False if len(cycle) >= SHORTEST_HOLE else None
+
+
+def _print_object(
+    title: str,
+    n: int,
+    m: int,
+    min_length: int,
+    cycle: Sequence[Hashable] | None,
+    chordal: bool | None,
+    ordering: Sequence[Hashable] | None,
+) -> None:
+    found = {
+        "graph": title,
+        "n": n,
+        "m": m,
+        "min_length": min_length,
+        "cycle": None if cycle is None else _json_names(cycle),
+        "chordal": chordal,
+        "elimination_ordering": None if ordering is None else _json_names(ordering),
+    }
+    print(json.dumps(found))
+
+
+def _json_names(names: Iterable[Hashable]) -> list[int | str]:
+    return [name if isinstance(name, int) else str(name) for name in names]
+
+
+def _print_line(names: Sequence[Hashable]) -> None:
+    texts = [str(name) for name in names]
+    print(("\t" if any(character.isspace() for text in texts for character in text) else " ").join(texts))

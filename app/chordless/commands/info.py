@@ -1,0 +1,107 @@
+"""``chordless info``: versions, and what the engine can run on here."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import platform
+import textwrap
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from chordless import values
+from chordless.commands import options as shared
+
+if TYPE_CHECKING:
+    from chordless.protocol.events import DeviceReport
+
+SUMMARY = "show versions and the arches that can be used on this machine"
+PACKAGES = ("chordless", "taichi", "numpy", "networkx", "textual")
+_PROBE_SECONDS = 120.0
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand to the program's parser."""
+    parser = subparsers.add_parser(
+        "info",
+        help=SUMMARY,
+        description="Show versions, and for each arch whether it can be used here: each is\nopened and tested.",
+        closing=lambda: shared.examples("chordless info", "chordless info --json"),
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(act=act, check=None, parser=parser)
+
+
+def act(options: argparse.Namespace) -> int:
+    """Probe every arch, print what was found, return the exit code."""
+    versions = {package: version_of(package) for package in PACKAGES}
+    versions["python"] = platform.python_version()
+    reports = probe_all()
+    if options.json:
+        print(json.dumps({"versions": versions, "arches": [asdict(report) for report in reports]}))
+        return 0
+    for package, version in versions.items():
+        print(f"{package:<11}{version or 'not installed'}")
+    print()
+    for report in reports:
+        for line in _arch_lines(report):
+            print(line)
+    return 0
+
+
+def version_of(package: str) -> str | None:
+    """Return the installed version of `package`, None if it is not installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def probe_all() -> list[DeviceReport]:
+    """Open every arch, each in an engine of its own, at the same time.
+
+    Returns
+    -------
+    list of DeviceReport
+        In the order in which the arches are listed for users.
+    """
+    from chordless.engine.process import Engine
+    from chordless.protocol.orders import ProbeCommand
+
+    arches = [arch for arch in values.ARCHES if arch != "auto"]
+    with contextlib.ExitStack() as stack:
+        engines = [(arch, stack.enter_context(Engine(ProbeCommand(arch)))) for arch in arches]
+        return [_answer(arch, engine) for arch, engine in engines]
+
+
+def _answer(arch: str, engine: Any) -> DeviceReport:
+    from chordless.protocol.events import DeviceReport, Failed
+
+    deadline = time.monotonic() + _PROBE_SECONDS
+    while (left := deadline - time.monotonic()) > 0:
+        event = engine.poll(left)
+        if isinstance(event, DeviceReport):
+            return event
+        if isinstance(event, Failed):
+            return DeviceReport(arch, available=False, message=event.message)
+    return DeviceReport(arch, available=False, message=f"gave no answer in {_PROBE_SECONDS:.0f} s")
+
+
+def _arch_lines(report: DeviceReport) -> list[str]:
+    from chordless.words import bytes_text
+
+    if not report.available:
+        text = (report.message or "not usable").removeprefix(f"arch {report.arch} is ")
+    else:
+        parts = [report.device or "?"]
+        if report.threads is not None:
+            parts.append(f"{report.threads} thread{'s' * (report.threads != 1)}")
+        if report.memory is not None:
+            parts.append(bytes_text(report.memory))
+        tested = "needs no self-test" if report.arch == "reference" else "self-test passed"
+        text = f"{', '.join(parts)}; {tested}"
+    return textwrap.wrap(text, 78, initial_indent=f"{report.arch:<11}", subsequent_indent=" " * 11)

@@ -1,0 +1,120 @@
+"""``chordless list``: the cycles themselves."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from chordless.commands import options as shared
+
+if TYPE_CHECKING:
+    from chordless.protocol.events import Finished
+    from chordless.protocol.orders import CycleFormat
+
+SUMMARY = "list the chordless cycles of a graph, one a line"
+STANDARD_OUTPUT = "-"
+
+DESCRIPTION = """\
+List every chordless cycle of a graph, one a line, while the search runs.
+
+A line holds the names of the cycle's vertices in the order of the cycle,
+separated by a blank, or, if any vertex of the graph has white space in its
+name, by a TAB. A FILE.jsonl gets a JSON array a line instead. Each cycle comes
+once, starting at its first vertex in the order of the graph; the order of the
+lines is that in which the cycles were found, and differs between arches.
+
+A FILE.npy gets a bit row for each cycle, the fastest and smallest way out:
+bit v % 64 of word v // 64 is set where vertex v lies on it. A folder, -o DIR/,
+becomes a run directory: bit rows in cycles/part-*.npy, a checkpoint, and all
+that `chordless resume DIR` and `chordless export DIR` need.
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand to the program's parser."""
+    parser = subparsers.add_parser(
+        "list",
+        help=SUMMARY,
+        description=DESCRIPTION,
+        closing=lambda: shared.graph_help(
+            "chordless list grid:6x6 | sort -u | wc -l",
+            "chordless list karate -o cycles.jsonl",
+            "chordless list roads.txt --min-length 5 --limit 100",
+            "chordless list grid:7x10 -o run/   # then: chordless export run",
+        ),
+    )
+    shared.add_graph(parser)
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default=STANDARD_OUTPUT,
+        help="write to FILE: text if it ends in .txt or has no suffix, .jsonl or .npy; or to a run directory, with "
+        "a slash: DIR/ (default, or -: text to standard output)",
+    )
+    shared.add_search(parser, limit_help="stop after N cycles")
+    shared.add_checkpoint(parser, also="; with -o FILE, as -o DIR/ has its own")
+    shared.add_reporting(parser)
+    parser.set_defaults(act=act, check=check, parser=parser)
+
+
+def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """End with a usage error for bounds or an output that cannot be."""
+    shared.check_search(parser, options)
+    if options.output == "":
+        parser.error("-o: the name of the output is empty")
+    output_format = _format_of(options.output)
+    if output_format is None:
+        parser.error(f"-o {options.output}: cycles are written as .txt, .jsonl or .npy, or to a folder DIR/")
+    if options.checkpoint is not None and options.output == STANDARD_OUTPUT:
+        parser.error("--checkpoint: what went to standard output cannot be cut back; list to -o FILE or -o DIR/")
+    if options.checkpoint is not None and output_format == "parts":
+        parser.error(f"-o {options.output} keeps a checkpoint itself: leave --checkpoint out")
+    shared.check_checkpoint_every(parser, options, _directory_of(options, output_format))
+
+
+def act(options: argparse.Namespace) -> int:
+    """List, say how it ended where that is worth a word, return the exit code."""
+    from chordless.commands.session import print_way_on, run_command, run_engine
+
+    output_format = _format_of(options.output)
+    assert output_format is not None
+    directory = _directory_of(options, output_format)
+    command = run_command(options, output=options.output, output_format=output_format, checkpoint=directory)
+    finished, exit_code = run_engine(command, options)
+    if not options.quiet:
+        print_note(finished, options.output)
+        print_way_on(finished)
+    return exit_code
+
+
+def print_note(finished: Finished, output: str) -> None:
+    """Say on standard error how a listing ended, where that is worth a word."""
+    from chordless.commands.terminal import ending
+    from chordless.words import seconds_text
+
+    to_file = output != STANDARD_OUTPUT
+    if finished.reason == "closed" or (finished.complete and not to_file):
+        return
+    where = f" in {output}" if to_file else ""
+    cycles = "cycle" if finished.listed == 1 else "cycles"
+    listed = f"{finished.listed:,} {cycles}{where}"
+    if finished.complete:
+        sys.stderr.write(f"{listed}, {seconds_text(finished.total_seconds)} in all\n")
+    else:
+        sys.stderr.write(f"not complete: {ending(finished)}; {listed}\n")
+
+
+def _directory_of(options: argparse.Namespace, output_format: CycleFormat) -> str | None:
+    directory: str | None = options.output if output_format == "parts" else options.checkpoint
+    return directory
+
+
+def _format_of(output: str) -> CycleFormat | None:
+    if output.endswith("/") or os.path.isdir(output):
+        return "parts"
+    formats: dict[str, CycleFormat] = {"": "text", ".txt": "text", ".jsonl": "jsonl", ".npy": "npy"}
+    return formats.get(PurePath(output).suffix.lower())

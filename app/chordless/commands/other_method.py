@@ -1,0 +1,78 @@
+"""When counting along a boundary would have been the better method: what plans it, and the line that says so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from chordless.protocol.events import Finished
+    from chordless.protocol.orders import RunCommand
+    from kernels_ti.boundary.count import BoundaryPlan
+    from kernels_ti.graph import Graph
+
+_SECONDS_FOR_ORDERS = 1.0
+_LONGEST_COUNT = 86400.0
+# Of a count by length, in terms of the total alone that the plan knows the time of.
+_COST_OF_LENGTHS = 4
+_LARGEST_GRAPH = 20_000
+
+
+def quick_plan(graph: Graph, through: Sequence[int] = (), avoid: Sequence[int] = ()) -> BoundaryPlan:
+    """Return how a graph would be counted along a boundary, within about a second."""
+    from kernels_ti.boundary.count import plan_of
+    from kernels_ti.boundary.order import no_longer_than
+
+    return plan_of(graph, through, avoid, enough=no_longer_than(_SECONDS_FOR_ORDERS))
+
+
+def is_worth_it(plan: BoundaryPlan) -> bool:
+    """Return whether a count along a boundary is possible, and comes to its end within a day."""
+    return plan.is_possible and plan.seconds <= _LONGEST_COUNT
+
+
+def other_method(command: RunCommand, finished: Finished) -> str | None:
+    """Say that the count that a search did not finish would be finished along a boundary.
+
+    Parameters
+    ----------
+    command : RunCommand
+        The search.
+    finished : Finished
+        What came out of it.
+
+    Returns
+    -------
+    str or None
+        A line; None where the other method cannot count the same, or is not expected to be the faster one.
+    """
+    counts_what_it_cannot = command.part is not None or command.per_vertex or command.per_edge
+    if finished.complete or command.method != "search" or counts_what_it_cannot:
+        return None
+    # Standard input has been read; and a large graph would take long to be read again.
+    if command.graph == "-" or finished.n > _LARGEST_GRAPH:
+        return None
+    from chordless.graphs.load import load_graph
+    from chordless.runs.command_words import command_line
+    from chordless.words import duration_text
+    from kernels_ti.blocks.restriction import restriction_named
+
+    graph = load_graph(command.graph, simplify=command.simplify, file_format=command.file_format).graph
+    plan = quick_plan(graph, *restriction_named(graph, command.through, command.through_edges, command.avoid))
+    seconds = max(_COST_OF_LENGTHS * plan.seconds, 1.0)
+    if not is_worth_it(plan) or seconds > _seconds_left(finished):
+        return None
+    again = replace(
+        command, method="boundary", arch="auto", threads=None, limit=None, timeout=None, expansion="two-ended"
+    )
+    words = command_line(command.graph, {**asdict(again), "arch": None})
+    return f"`{words}` would count them all in about {duration_text(seconds)}"
+
+
+def _seconds_left(finished: Finished) -> float:
+    """Return about how long the search would have gone on."""
+    if not finished.share:
+        return math.inf
+    return finished.enumerate_seconds * (1 - finished.share) / finished.share

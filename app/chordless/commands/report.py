@@ -1,0 +1,60 @@
+"""``chordless report``: a run as one page of HTML."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import PurePath
+from typing import Any
+
+from chordless.commands import options as shared
+
+SUMMARY = "write a run as one self-contained page of HTML"
+
+DESCRIPTION = """\
+Write a run as one page of HTML, to be sent, kept or printed: what was asked,
+the graph, the counts by length, the evolution chart and the histogram, the
+longest cycle drawn in the graph where the run keeps its cycles and the graph
+is small enough, time, memory, machine, and the command that repeats it. The
+page needs no other file and no network.
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand to the program's parser."""
+    parser = subparsers.add_parser(
+        "report",
+        help=SUMMARY,
+        description=DESCRIPTION,
+        closing=lambda: shared.examples(
+            "chordless report week/ -o week.html",
+            "chordless report events.jsonl -o run.html",
+        ),
+    )
+    parser.add_argument("run", metavar="RUN", help="a run directory, or a recording made with --events")
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="FILE.html", help="the page; its name ends in .html or .htm"
+    )
+    parser.set_defaults(act=act, check=check, parser=parser)
+
+
+def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """End with a usage error for a name that no browser would take for a page."""
+    if PurePath(options.output).suffix.lower() not in (".html", ".htm"):
+        parser.error(f"-o {options.output}: the name of a page ends in .html or .htm")
+
+
+def act(options: argparse.Namespace) -> int:
+    """Write the page; return the exit code."""
+    from chordless.commands.writing import whole_file
+    from chordless.pictures import style
+
+    style.require_matplotlib()
+
+    from chordless.pictures.page import report_page
+    from chordless.pictures.recorded_run import read_run
+
+    with style.in_style():
+        page = report_page(read_run(options.run))
+    with whole_file(options.output) as path:
+        path.write_bytes(page.encode("utf-8"))
+    return 0

@@ -1,0 +1,90 @@
+"""``chordless resume``: go on with a run that was stopped, or killed, from its last checkpoint."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from chordless.commands import options as shared
+from kernels_ti.errors import OptionError
+
+if TYPE_CHECKING:
+    from chordless.protocol.events import Finished
+    from chordless.runs.directory import RunDirectory
+
+SUMMARY = "go on with a run that was stopped or killed"
+
+DESCRIPTION = """\
+Go on from the last checkpoint of a run that `chordless count --checkpoint DIR`,
+`chordless list --checkpoint DIR` or `chordless list -o DIR/` began, and print
+at the end what that would have printed for the whole run. A listing is cut back
+to the checkpoint and gone on with: no cycle is lost and none comes twice. The
+graph is in DIR, so the file that it came from is not needed any more.
+
+What is searched stays as it was; where, and for how long, may be changed. The
+limit and the timeout of earlier sessions are forgotten. A run that is finished
+prints its result again.
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand to the program's parser."""
+    parser = subparsers.add_parser(
+        "resume",
+        help=SUMMARY,
+        description=DESCRIPTION,
+        closing=lambda: shared.examples(
+            "chordless resume week", "chordless resume week --arch cuda --timeout 8h --checkpoint-every 5m"
+        ),
+    )
+    parser.add_argument("directory", metavar="DIR", help="the run directory")
+    parser.add_argument("--json", action="store_true", help="of a count: print one JSON object")
+    group = parser.add_argument_group("when to stop")
+    shared.add_stops(group, "stop once N cycles were found, or listed, in all sessions together")
+    group = parser.add_argument_group("how to run")
+    shared.add_device(group, resumed=True)
+    shared.add_checkpoint_every(group, resumed=True)
+    shared.add_reporting(parser)
+    parser.set_defaults(act=act, check=None, parser=parser)
+
+
+def act(options: argparse.Namespace) -> int:
+    """Go on, print the result of the whole run, return the exit code."""
+    from pathlib import Path
+
+    from chordless.commands import count
+    from chordless.commands import list as list_
+    from chordless.commands.session import print_way_on, run_engine
+    from chordless.runs.directory import RunDirectory
+
+    directory = RunDirectory(Path(options.directory))
+    command = directory.command()
+    if command.output is not None and options.json:
+        raise OptionError(f"--json is for counts, and the run in {options.directory} lists cycles: leave it out")
+    given = ("arch", "threads", "memory", "checkpoint_every")
+    changed = {name: getattr(options, name) for name in given if getattr(options, name) is not None}
+    command = replace(
+        command, program_start=options.program_start, limit=options.limit, timeout=options.timeout, **changed
+    )
+    end = None if options.events is not None else _end_in_read_only(directory)
+    finished, exit_code = run_engine(command, options) if end is None else (end, 0)
+    if command.output is None:
+        count.print_result(command, finished, as_json=options.json)
+    elif not options.quiet:
+        list_.print_note(finished, command.output)
+    if not options.quiet:
+        print_way_on(finished)
+    return exit_code
+
+
+def _end_in_read_only(directory: RunDirectory) -> Finished | None:
+    """Return the recorded result of a finished run whose folder the engine cannot write to, and None of all others."""
+    from chordless.protocol.events import Finished
+    from chordless.protocol.recording import recorded
+
+    if os.access(directory.path / "run.json", os.W_OK):
+        return None
+    ends = [event for _, event in recorded(directory.events) if isinstance(event, Finished)]
+    return replace(ends[-1], checkpoint=str(directory.path)) if ends and ends[-1].complete else None

@@ -1,0 +1,232 @@
+"""One run of the engine on behalf of a subcommand: signals, progress, recording, exit code."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from types import FrameType
+from typing import IO, Protocol
+
+from chordless.commands.terminal import ProgressDisplay, is_live
+from chordless.engine.process import Engine
+from chordless.protocol.events import Failed, Finished, Progress
+from chordless.protocol.orders import CycleFormat, RunCommand
+from chordless.runs.directory import resume_line
+from kernels_ti.errors import ChordlessError, EngineError
+
+STOPPED_EXIT_CODE = 4
+_TICK_SECONDS = 0.2
+_SAME_SIGNAL_SECONDS = 0.2
+_LAST_WORDS_SHOWN = 30
+
+
+class InterruptedRunError(ChordlessError):
+    """A signal ended the run before there was anything to report.
+
+    Parameters
+    ----------
+    number : int
+        The signal.
+    message : str
+    """
+
+    def __init__(self, number: int, message: str) -> None:
+        super().__init__(message)
+        self.exit_code = 128 + number
+
+
+class Stoppable(Protocol):
+    """What a signal can end."""
+
+    @property
+    def search_began(self) -> bool:
+        """Whether `stop` gets an answer soon."""
+
+    def stop(self) -> None:
+        """End gently."""
+
+    def kill(self) -> None:
+        """End at once."""
+
+
+class Signals:
+    """While in force, the first Ctrl-C, SIGTERM or hang-up stops the engine gently, a second one kills it.
+
+    A second hang-up changes nothing. Repeats within a moment are one signal: job managers, and `timeout`, send it to
+    the process and to its group.
+    """
+
+    def __init__(self, engine: Stoppable, display: ProgressDisplay) -> None:
+        self._engine = engine
+        self._display = display
+        self.received: int | None = None
+        self.killed = False
+        self._at = 0.0
+        self._terminals = [descriptor for descriptor in (1, 2) if os.isatty(descriptor)]
+
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        """Stop, or kill."""
+        if number == signal.SIGHUP:
+            for descriptor in self._terminals:
+                # It is gone: to write to it would be an error.
+                os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+            if self.received is not None:
+                return
+        now = time.monotonic()
+        if self.received is not None and now - self._at < _SAME_SIGNAL_SECONDS:
+            return
+        self._at = now
+        if self.received is None and self._engine.search_began:
+            self._engine.stop()
+        else:
+            self.killed = True
+            self._engine.kill()
+        self.received = self.received or number
+        self._display.stopping = True
+
+    @contextlib.contextmanager
+    def in_force(self) -> Iterator[None]:
+        """Take the signals as long as the block runs."""
+        numbers = [signal.SIGINT, signal.SIGTERM]
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup has it
+            numbers.append(signal.SIGHUP)
+        before = {number: signal.signal(number, self.handle) for number in numbers}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def run_command(
+    options: argparse.Namespace,
+    *,
+    output: str | None = None,
+    output_format: CycleFormat = "text",
+    checkpoint: str | None = None,
+) -> RunCommand:
+    """Make the engine's command from the parsed command line of ``count`` or ``list``."""
+    return RunCommand(
+        graph=options.graph,
+        program_start=options.program_start,
+        file_format=options.file_format,
+        simplify=options.simplify,
+        arch=options.arch,
+        threads=options.threads,
+        min_length=options.min_length,
+        max_length=options.max_length,
+        expansion=options.expansion,
+        limit=options.limit,
+        timeout=options.timeout,
+        output=output,
+        output_format=output_format,
+        memory=options.memory,
+        part=options.part,
+        checkpoint=checkpoint,
+        checkpoint_every=options.checkpoint_every or RunCommand.checkpoint_every,
+        through=tuple(options.through),
+        through_edges=tuple(options.through_edge),
+        avoid=tuple(options.avoid),
+    )
+
+
+def recording_of(options: argparse.Namespace, stack: contextlib.ExitStack) -> IO[str] | None:
+    """Open the file of ``--events``, if one is asked for; the stack closes it.
+
+    Raises
+    ------
+    EngineError
+        If it cannot be written.
+    """
+    if options.events is None:
+        return None
+    try:
+        return stack.enter_context(open(options.events, "w", encoding="utf-8"))
+    except OSError as error:
+        raise EngineError(f"cannot write {options.events}: {error.strerror}") from error
+
+
+def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finished, int]:
+    """Run the engine to its end, showing progress and obeying signals.
+
+    Parameters
+    ----------
+    command : RunCommand
+    options : argparse.Namespace
+        With ``progress``, ``quiet`` and ``events``.
+
+    Returns
+    -------
+    Finished
+        What came out.
+    int
+        The exit code that it means.
+
+    Raises
+    ------
+    ChordlessError
+        If nothing came out.
+    """
+    live = is_live(sys.stderr) and not (command.output == "-" and sys.stdout.isatty())
+    mode = "none" if options.quiet else options.progress
+    display = ProgressDisplay(mode, sys.stderr, live=live)
+    with contextlib.ExitStack() as stack:
+        recording = recording_of(options, stack)
+        engine = stack.enter_context(Engine(command, recording=recording))
+        stack.callback(display.clear)
+        signals = Signals(engine, display)
+        with signals.in_force():
+            end = _follow(engine, display)
+        display.clear()
+        resumable = command.checkpoint if engine.directory is not None else None
+        if signals.killed and signals.received is not None and not isinstance(end, Finished):
+            when = "" if engine.search_began else " before the search began"
+            how = "nothing to report" if resumable is None else _last_checkpoint(resumable)
+            raise InterruptedRunError(signals.received, f"interrupted{when}, {how}")
+        if isinstance(end, Failed):
+            _explain(end, engine)
+            if resumable is not None and resume_line(resumable) not in end.message:
+                end = replace(end, message=f"{end.message}; {_last_checkpoint(resumable)}")
+            raise end.to_error()
+    return end, _exit_code(end, signals.received)
+
+
+def print_way_on(finished: Finished) -> None:
+    """Say on standard error how to go on with a run that was stopped, if it can be gone on with."""
+    if finished.checkpoint is not None and not finished.complete:
+        sys.stderr.write(f"checkpoint in {finished.checkpoint}; to go on: {resume_line(finished.checkpoint)}\n")
+
+
+def _follow(engine: Engine, display: ProgressDisplay) -> Finished | Failed:
+    while True:
+        event = engine.poll(_TICK_SECONDS)
+        if isinstance(event, (Finished, Failed)):
+            return event
+        display.show(event if isinstance(event, Progress) else None)
+
+
+def _last_checkpoint(directory: str) -> str:
+    return f"to go on from the last checkpoint: {resume_line(directory)}"
+
+
+def _exit_code(finished: Finished, received: int | None) -> int:
+    if finished.complete:
+        return 0
+    if finished.reason == "interrupted" and received is not None:
+        return 128 + received
+    return STOPPED_EXIT_CODE
+
+
+def _explain(failed: Failed, engine: Engine) -> None:
+    if not os.environ.get("CHORDLESS_DEBUG"):
+        return
+    for line in list(engine.last_words)[-_LAST_WORDS_SHOWN:]:
+        sys.stderr.write(f"engine: {line}\n")
+    if failed.traceback is not None:
+        sys.stderr.write(failed.traceback)

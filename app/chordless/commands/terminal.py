@@ -1,0 +1,221 @@
+"""What people see of a run on a terminal: the table of a result, the progress line."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from typing import TextIO
+
+from chordless.protocol.events import Finished, Progress
+from chordless.words import round_number, seconds_text, share_text, short_number
+
+_BOLD, _DIM, _YELLOW, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"
+_CLEAR_LINE = "\r\x1b[K"
+_QUIET_SECONDS = 1.0
+_REDRAW_SECONDS = 0.1
+_PLAIN_SECONDS = 2.0
+_UNATTENDED_SECONDS = 10.0
+_LENGTHS_IN_ONE_COLUMN = 16
+_ROWS_IN_TWO_COLUMNS = 30
+
+
+def has_colour(stream: TextIO) -> bool:
+    """Say whether `stream` is a terminal that shows colour, and the user has nothing against it (NO_COLOR)."""
+    return is_live(stream) and not os.environ.get("NO_COLOR")
+
+
+def is_live(stream: TextIO) -> bool:
+    """Say whether `stream` is a terminal on which a line can be written again."""
+    return stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def ending(finished: Finished) -> str:
+    """Say in words why a search ended before it was complete."""
+    how = f"stopped by --{finished.reason}" if finished.reason in ("limit", "timeout") else finished.reason
+    return f"{how} after {seconds_text(finished.total_seconds - finished.setup_seconds)}"
+
+
+def result_table(finished: Finished, incomplete: str | None, stream: TextIO) -> Iterator[str]:
+    """Yield the lines of a count for people, fit for 80 columns.
+
+    Parameters
+    ----------
+    finished : Finished
+    incomplete : str or None
+        Why the counts are lower bounds.
+    stream : text file
+        Where the lines will go: decides on colour and on the characters of the bars.
+    """
+    colour = has_colour(stream)
+    by_length = finished.cycles_by_length
+    triangles = by_length.get(3, 0)
+    rows = [
+        ("vertices", finished.n),
+        ("edges", finished.m),
+        ("largest degree", finished.max_degree),
+        ("triangles", triangles),
+        ("chordless cycles", finished.cycles - triangles),
+        ("total", finished.cycles),
+    ]
+    width = max(len(f"{value:,}") for _, value in rows)
+    yield _styled(finished.graph, _BOLD, colour)
+    for label, value in rows:
+        note = "  (4 or more vertices)" if label == "chordless cycles" else ""
+        number = _styled(f"{value:>{width},}", _BOLD, colour and label == "total")
+        yield f"  {label:<16}  {number}{_styled(note, _DIM, colour)}"
+    if incomplete is not None:
+        yield _styled(f"  not complete: {incomplete}; the counts are lower bounds", _YELLOW, colour)
+    if by_length and sum(by_length.values()) == finished.cycles:
+        yield ""
+        yield from _histogram(by_length, stream, colour)
+        yield ""
+    how = "search"
+    if finished.boundary is not None:
+        how = f"along a boundary of {finished.boundary['width']} vertices"
+    times = f"{seconds_text(finished.enumerate_seconds)} {how}, {seconds_text(finished.total_seconds)} in all"
+    yield _styled(f"  {times}, on {finished.arch}: {finished.device}", _DIM, colour)
+
+
+def _styled(text: str, style: str, colour: bool) -> str:
+    return f"{style}{text}{_RESET}" if colour and text else text
+
+
+def _histogram(by_length: dict[int, int], stream: TextIO, colour: bool) -> Iterator[str]:
+    groups = _grouped(by_length)
+    columns = 1 if len(groups) <= _LENGTHS_IN_ONE_COLUMN else 2
+    label_width = max(len("length"), *(len(label) for label, _ in groups))
+    count_width = max(len("cycles"), *(len(f"{count:,}") for _, count in groups))
+    # Two spaces before and between the three parts; a hundred columns are enough for anybody.
+    room = (min(shutil.get_terminal_size().columns, 100) if stream.isatty() else 80) // columns
+    bar_width = max(min(room - label_width - count_width - 7, 40), 0)
+    largest = max(count for _, count in groups)
+    bar = _bar if _writes_blocks(stream) else _plain_bar
+    heading = f"  {'length':>{label_width}}  {'cycles':>{count_width}}"
+    yield _styled((heading + " " * (bar_width + 2)) * (columns - 1) + heading, _DIM, colour)
+    cells = [
+        f"  {label:>{label_width}}  {count:>{count_width},}  {bar(count / largest, bar_width):<{bar_width}}"
+        for label, count in groups
+    ]
+    height = -(-len(cells) // columns)
+    for row in range(height):
+        yield "".join(cells[row::height]).rstrip()
+
+
+def _grouped(by_length: dict[int, int]) -> list[tuple[str, int]]:
+    """Label the counts, with so many lengths to a row that two columns of rows hold all."""
+    lengths = sorted(by_length)
+    rows = 2 * _ROWS_IN_TWO_COLUMNS
+    if len(lengths) <= rows:
+        return [(str(length), by_length[length]) for length in lengths]
+    span = -(-(lengths[-1] - lengths[0] + 1) // rows)
+    groups: dict[int, int] = {}
+    for length in lengths:
+        first = length - (length - lengths[0]) % span
+        groups[first] = groups.get(first, 0) + by_length[length]
+    return [(f"{first}-{first + span - 1}", count) for first, count in groups.items()]
+
+
+def bar_text(share: float, width: int, stream: TextIO) -> str:
+    """Return a bar of so many columns, as far as `share` filled, in characters that `stream` can write."""
+    left, right = ("▕", "▏") if _writes_blocks(stream) else ("[", "]")
+    bar = (_bar(share, width) if share else "") if _writes_blocks(stream) else _plain_bar(share, width)
+    return f"{left}{bar:<{width}}{right}"
+
+
+def _writes_blocks(stream: TextIO) -> bool:
+    try:
+        "█▏▕".encode(stream.encoding or "ascii")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _bar(share: float, width: int) -> str:
+    eighths = max(round(share * width * 8), 1)
+    whole, part = divmod(eighths, 8)
+    return ("█" * whole + " ▏▎▍▌▋▊▉"[part] * (part > 0))[:width]
+
+
+def _plain_bar(share: float, width: int) -> str:
+    return "#" * round(share * width)
+
+
+def seconds_between(mode: str, *, live: bool) -> float:
+    """Return how often progress is shown: on a live terminal, where ``plain`` lines are asked for, and elsewhere."""
+    return _REDRAW_SECONDS if live else _PLAIN_SECONDS if mode == "plain" else _UNATTENDED_SECONDS
+
+
+class ProgressDisplay:
+    """Shows on standard error how a search goes on; a short one is over before anything is shown.
+
+    Parameters
+    ----------
+    mode : {"auto", "plain", "none"}
+    stream : text file
+        Standard error.
+    live : bool
+        Whether ``auto`` may redraw one line; otherwise it writes a line now and then.
+    """
+
+    def __init__(self, mode: str, stream: TextIO, *, live: bool) -> None:
+        self._stream = stream
+        self._live = mode == "auto" and live
+        self._silent = mode == "none"
+        self._interval = seconds_between(mode, live=self._live)
+        self._next = time.monotonic() + (_QUIET_SECONDS if self._live else self._interval)
+        self._start = time.monotonic()
+        self._last: Progress | None = None
+        self._drawn = False
+        self.stopping = False
+
+    def show(self, progress: Progress | None) -> None:
+        """Show the state, if it is time for it; None stands for a search that has not begun or has no news."""
+        if self._last is None and progress is not None:
+            self._start = time.monotonic() - progress.seconds
+        self._last = progress or self._last
+        if self._silent or time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + self._interval
+        parts = self._parts()
+        if self._live:
+            room = shutil.get_terminal_size().columns - 1
+            while len(parts) > 1 and len("  ".join(parts)) > room:
+                parts.pop()
+            text = f"{_CLEAR_LINE}{'  '.join(parts)[:room]}"
+        else:
+            text = "  ".join(parts)
+        self._stream.write(text if self._live else f"{text}\n")
+        self._stream.flush()
+        self._drawn = True
+
+    def clear(self) -> None:
+        """Take the live line away."""
+        if self._live and self._drawn:
+            self._stream.write(_CLEAR_LINE)
+            self._stream.flush()
+            self._drawn = False
+
+    def _parts(self) -> list[str]:
+        """Say where the search stands, the most telling first."""
+        elapsed = time.monotonic() - self._start
+        stopping = ["stopping (Ctrl-C again: at once)"] if self.stopping else []
+        if self._last is None:
+            return [*stopping, f"{elapsed:.0f} s  reading the graph, preparing the device"]
+        state = self._last
+        # By the clock, not by the engine's time of search: a listing spends most of its time on writing.
+        found = f"{state.cycles:,} {{}} ({short_number(state.cycles / elapsed)}/s)"
+        waiting = f"{short_number(state.frontier)} waiting"
+        if state.states is not None:
+            waiting = f"{short_number(state.states)} states"
+        low, high = state.cycles_low, state.cycles_high
+        if state.cycles_estimate is None or low is None or high is None or state.cycles_estimate < state.cycles:
+            # Nothing is known yet, or what has been found gives the lie to it.
+            parts = [share_text(state.share), found.format("cycles"), waiting]
+        else:
+            total = f"about {round_number(state.cycles_estimate)} cycles"
+            if not self._live:
+                total += f" ({round_number(low)} to {round_number(high)})"
+            parts = [f"{share_text(state.share)} of {total}", found.format("found"), waiting]
+        return [*stopping, seconds_text(elapsed), *parts]

@@ -1,0 +1,127 @@
+"""``chordless tui``: the dashboard."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from chordless.commands import options as shared
+from chordless.commands import web
+from kernels_ti.errors import OptionError
+
+if TYPE_CHECKING:
+    from chordless.tui.app import ChordlessApp
+
+SUMMARY = "the dashboard: start, watch, stop and compare runs"
+
+DESCRIPTION = """\
+Choose a graph, start a run and watch it: the frontier and the cycles by length,
+live. Browse the cycles that were found, see them drawn, go on with earlier
+runs. With GRAPH the form for a new run is filled in; with DIR the run there is
+shown, live if an engine is at work in it, whoever started it. With the file of
+a batch its graphs are shown; with a manifest the form for a batch is filled in.
+
+`chordless` alone, on a terminal, does the same. F1 or ? shows every key.
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand to the program's parser."""
+    parser = subparsers.add_parser(
+        "tui",
+        help=SUMMARY,
+        description=DESCRIPTION,
+        closing=lambda: shared.examples(
+            "chordless tui grid:7x10",
+            "chordless tui week",
+            "chordless tui counts.jsonl",
+            "chordless tui --ascii",
+            "chordless tui week --web   # in a browser, at http://localhost:8000",
+        ),
+    )
+    parser.add_argument(
+        "target",
+        metavar="GRAPH|DIR|BATCH",
+        nargs="?",
+        help="a file or a spec, a run directory, the file of a batch (.jsonl) or its manifest (.toml)",
+    )
+    add_ascii(parser)
+    parser.add_argument(
+        "--web",
+        nargs="?",
+        type=web.port,
+        const=web.PORT,
+        metavar="PORT",
+        help=f"serve it to the browsers of this machine instead (default: port {web.PORT})",
+    )
+    parser.set_defaults(act=act, check=None, parser=parser)
+
+
+def add_ascii(parser: argparse.ArgumentParser) -> None:
+    """Add ``--ascii``."""
+    parser.add_argument("--ascii", action="store_true", help="draw with ASCII characters alone")
+
+
+def act(options: argparse.Namespace) -> int:
+    """Run the dashboard; return the exit code."""
+    if options.target == "-":
+        raise OptionError("the dashboard reads its keys from standard input, so no graph: name a file or a spec")
+    if options.web is not None:
+        return web.serve([*["--ascii"] * options.ascii, "--", *[options.target] * bool(options.target)], options.web)
+    check_terminal("`chordless count GRAPH` works without one")
+
+    from pathlib import Path
+
+    from chordless.tui.app import ChordlessApp
+    from chordless.tui.batch_form import is_of_batch
+    from chordless.tui.settings import load_settings
+
+    target = options.target
+    is_directory = target is not None and os.path.isdir(target)
+    is_batch = target is not None and is_of_batch(target)
+    settings, warnings = load_settings()
+    app = ChordlessApp(
+        settings,
+        graph=None if is_directory or is_batch else target,
+        directory=Path(target) if is_directory else None,
+        batch=target if is_batch else None,
+        ascii_only=options.ascii,
+        warnings=warnings,
+    )
+    return show(app)
+
+
+def check_terminal(otherwise: str) -> None:
+    """Refuse to draw where nobody can see it.
+
+    Raises
+    ------
+    OptionError
+        If standard input or output is no terminal; the message ends with `otherwise`.
+    """
+    if not is_usable_terminal():
+        raise OptionError(f"the dashboard needs a terminal; {otherwise}")
+
+
+def is_usable_terminal() -> bool:
+    """Return whether this process can draw on its terminal, or in a browser, and is typed at there."""
+    if os.environ.get("TEXTUAL_DRIVER"):
+        return True
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") not in _DUMB
+
+
+_DUMB = (None, "", "dumb", "unknown")
+
+
+def show(app: ChordlessApp) -> int:
+    """Run the dashboard to its end, say its last words, return the exit code."""
+    try:
+        last_words = app.run()
+    finally:
+        # After an exception the engine of this process is still there.
+        app.end_sessions()
+    if last_words:
+        sys.stderr.write(f"{last_words}\n")
+    return app.return_code or 0

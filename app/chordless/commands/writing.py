@@ -1,0 +1,90 @@
+"""What a command writes: files that are whole or not there, and standard output, which may fail."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kernels_ti.errors import EngineError
+
+if TYPE_CHECKING:
+    from kernels_ti.graph import Graph
+
+
+@contextlib.contextmanager
+def whole_file(path: str | Path) -> Iterator[Path]:
+    """Yield the path of a new file, which takes the place of `path` at the end; after a failure the old one is there.
+
+    A link, and what is no regular file, such as /dev/stdout, is yielded itself: nothing can take its place.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Raises
+    ------
+    EngineError
+        If it cannot be written.
+    """
+    import shutil
+    import tempfile
+
+    path = Path(path)
+    try:
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            yield path
+            return
+        if path.exists():
+            # One that is protected is not replaced.
+            path.open("ab").close()
+        with tempfile.TemporaryDirectory(prefix=".chordless-", dir=path.parent) as folder:
+            new = Path(folder, path.name)
+            yield new
+            if path.exists():
+                shutil.copymode(path, new)
+            os.replace(new, path)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise EngineError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def write_graph(graph: Graph, output: str, comments: Sequence[str]) -> None:
+    """Write `graph` as an edge list.
+
+    Parameters
+    ----------
+    graph : Graph
+    output : str
+        A file, or ``-`` for standard output.
+    comments : sequence of str
+        Lines at the top.
+
+    Raises
+    ------
+    EngineError
+        If that is not possible.
+    """
+    from chordless.graphs.load import write_edge_list
+
+    # UTF-8 whatever the terminal speaks: that is what the readers take.
+    if output != "-":
+        with whole_file(output) as path, open(path, "w", encoding="utf-8") as stream:
+            write_edge_list(graph, stream, comments)
+        return
+    try:
+        with open(sys.stdout.fileno(), "w", encoding="utf-8", closefd=False) as stream:
+            write_edge_list(graph, stream, comments)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise EngineError(f"cannot write standard output: {error.strerror}") from error
+
+
+def silence_standard_output() -> None:
+    """Let what standard output did not take, and is still buffered, go nowhere: else it is tried, and fails, again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

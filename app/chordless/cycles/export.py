@@ -1,0 +1,179 @@
+"""The cycles of a run, from bit rows to lines, to one .npy file, or to Parquet; a chunk at a time."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from chordless.cycles.output import LineOutput
+from chordless.cycles.read import CycleStore, Rows, read_rows, row_words
+from chordless.cycles.write import RowOutput
+from chordless.graphs.load import LoadedGraph, load_graph
+from chordless.runs.checkpoint import read_position
+from chordless.runs.directory import RunDirectory
+from kernels_ti.arrow import arrow_table, name_column, require_pyarrow
+from kernels_ti.cycles import Cycles
+from kernels_ti.errors import EngineError, OptionError
+from kernels_ti.found.order import CycleWalker
+from kernels_ti.graph import Graph
+
+# What is held of a chunk: its cycles, and 8 bytes for each of its vertices, of which a cycle may have all.
+_CYCLES_AT_ONCE = 1 << 17
+_VERTICES_AT_ONCE = 1 << 25
+
+Tell = Callable[[int], None]
+"""Called after each chunk with the number of cycles that are done."""
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Cycles to export.
+
+    Attributes
+    ----------
+    graph : Graph
+        What they are cycles of.
+    store : CycleStore
+    complete : bool
+        Whether the search that wrote them came to its end, as far as is known.
+    """
+
+    graph: Graph
+    store: CycleStore
+    complete: bool
+
+    def chunks(self) -> Iterator[Rows]:
+        """Yield the bit rows, so many at a time that their vertices fit in memory."""
+        return self.store.chunks(max(min(_CYCLES_AT_ONCE, _VERTICES_AT_ONCE // max(self.graph.n, 1)), 1))
+
+    def ordered(self) -> Iterator[Cycles]:
+        """Yield the cycles in cycle order, a chunk at a time.
+
+        Raises
+        ------
+        GraphError
+            If they are cycles of another graph.
+        """
+        walker = CycleWalker(self.graph)
+        for rows in self.chunks():
+            yield walker.order(rows)
+
+
+def open_run(path: str) -> Source:
+    """Open the cycles of a run directory, up to where its checkpoint vouches for them.
+
+    Raises
+    ------
+    CheckpointError
+        If there is no run, or it is damaged.
+    OptionError
+        If its cycles are elsewhere, or were only counted.
+    """
+    directory = RunDirectory(Path(path))
+    command = directory.command()
+    if command.output is None:
+        raise OptionError(f"the run in {path} only counts, it keeps no cycles; `chordless list` does")
+    if command.output_format != "parts":
+        raise OptionError(f"the cycles of the run in {path} are in {command.output}")
+    position, finished = read_position(directory.checkpoint)
+    return _source(path, directory.graph(), CycleStore(read_rows(path, position)), finished)
+
+
+def open_file(path: str, graph: str, *, simplify: bool = False) -> Source:
+    """Open the cycles in a .npy file, those of a given graph; see `chordless.graphs.load.load_graph`."""
+    return _source(path, load_graph(graph, simplify=simplify), CycleStore(read_rows(path)), True)
+
+
+def _source(path: str, loaded: LoadedGraph, store: CycleStore, complete: bool) -> Source:
+    if store.words != row_words(loaded.graph.n):
+        raise OptionError(
+            f"{path} holds the cycles of another graph: its rows have {64 * store.words:,} bits, "
+            f"those of {loaded.title} would have {64 * row_words(loaded.graph.n):,}"
+        )
+    return Source(loaded.graph, store, complete)
+
+
+def export_lines(source: Source, output: LineOutput, tell: Tell) -> None:
+    """Write a line for each cycle.
+
+    Raises
+    ------
+    BrokenPipeError
+        If nobody reads any more.
+    EngineError
+        If the output cannot be written; what is there are whole lines.
+    """
+    for cycles in source.ordered():
+        output.write(cycles, _never)
+        tell(output.listed)
+
+
+def export_rows(source: Source, path: str, tell: Tell) -> None:
+    """Join all bit rows in one .npy file.
+
+    Raises
+    ------
+    EngineError
+        If it cannot be written.
+    """
+    output = RowOutput(Path(path), source.graph.n)
+    try:
+        for rows in source.chunks():
+            output.write(rows, _never)
+            tell(output.listed)
+    finally:
+        output.close()
+
+
+def require_parquet() -> tuple[Any, Any]:
+    """Return pyarrow and pyarrow.parquet.
+
+    Raises
+    ------
+    OptionError
+        If they are not installed.
+    """
+    return require_pyarrow("Parquet"), importlib.import_module("pyarrow.parquet")
+
+
+def export_parquet(source: Source, path: str, tell: Tell) -> None:
+    """Write a Parquet file: ``length`` and ``vertices``, the names in cycle order, a row group to each chunk.
+
+    Names are integers where all are, and text otherwise.
+
+    Raises
+    ------
+    OptionError
+        If pyarrow is not installed.
+    EngineError
+        If the file cannot be written; none is left then.
+    """
+    pyarrow, parquet = require_parquet()
+    names = name_column(source.graph)
+    schema = pyarrow.schema([("length", pyarrow.int32()), ("vertices", pyarrow.list_(names.type))])
+    done = 0
+    try:
+        writer = parquet.ParquetWriter(path, schema)
+    except OSError as error:
+        raise EngineError(f"cannot write {path}: {error.strerror or error}") from error
+    try:
+        with writer:
+            for cycles in source.ordered():
+                writer.write_table(arrow_table(cycles.offsets, cycles.vertices, names).cast(schema))
+                done += len(cycles)
+                tell(done)
+    except BaseException as error:
+        # Without its end, which is written last, nobody can read the file.
+        if os.path.isfile(path):
+            os.unlink(path)
+        if isinstance(error, OSError):
+            raise EngineError(f"cannot write {path}: {error.strerror or error}") from error
+        raise
+
+
+def _never() -> bool:
+    return False

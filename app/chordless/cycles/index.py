@@ -1,0 +1,355 @@
+"""Millions of cycles filtered and sorted by length: which of the found ones to show, and in which order."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import psutil
+
+from chordless.cycles.read import CycleStore, Rows
+from kernels_ti.errors import EngineError, OptionError
+from kernels_ti.graph import Graph, IntArray
+from kernels_ti.state import populations
+
+Order = Literal["found", "longest", "shortest"]
+ORDERS: tuple[Order, ...] = ("found", "longest", "shortest")
+
+# Bytes of rows that are looked at between two reports; a sort holds some arrays of 8 bytes a cycle beside them.
+_CHUNK_BYTES = 1 << 23
+_LARGEST_CHUNK = 1 << 18
+_SHORTEST = 3
+_LENGTHS_EXAMPLE = "write a length such as 8, a range such as 8-12, or a bound such as >=30"
+
+
+@dataclass(frozen=True)
+class CycleFilter:
+    """Which cycles to show.
+
+    Parameters
+    ----------
+    min_length : int
+    max_length : int or None
+        Vertices of a cycle; None stands for any number.
+    through : tuple of int
+        Vertex indices that all lie on the cycle.
+    """
+
+    min_length: int = _SHORTEST
+    max_length: int | None = None
+    through: tuple[int, ...] = ()
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether every cycle passes."""
+        return self == CycleFilter()
+
+    def lengths_text(self) -> str:
+        """Return the lengths as `parse_lengths` reads them; empty for all."""
+        if self.max_length is None:
+            return "" if self.min_length <= _SHORTEST else f">={self.min_length}"
+        if self.max_length == self.min_length:
+            return str(self.min_length)
+        return f"<={self.max_length}" if self.min_length <= _SHORTEST else f"{self.min_length}-{self.max_length}"
+
+
+def parse_lengths(text: str) -> tuple[int, int | None]:
+    """Read a range of lengths.
+
+    Parameters
+    ----------
+    text : str
+        ``8``, ``8-12``, ``>=30``, ``>30``, ``<=9``, ``<9``, or nothing for all lengths.
+
+    Returns
+    -------
+    least : int
+    greatest : int or None
+
+    Raises
+    ------
+    OptionError
+        If it is none of these, or no cycle has such a length.
+    """
+    words = text.replace(",", "").strip()
+    if not words:
+        return _SHORTEST, None
+    between = re.fullmatch(r"(\d{1,9})\s*(?:-|to|\.\.)\s*(\d{1,9})", words)
+    bound = re.fullmatch(r"(>=|≥|>|<=|≤|<|=|)\s*(\d{1,9})", words)
+    least, greatest = _SHORTEST, None
+    if between is not None:
+        least, greatest = int(between[1]), int(between[2])
+        if greatest < least:
+            raise OptionError(f"{least} is more than {greatest}: write the smaller length first")
+    elif bound is not None:
+        sign, number = bound[1], int(bound[2])
+        if sign in ("", "="):
+            least = greatest = number
+        elif sign in (">", ">=", "≥"):
+            least = number + (sign == ">")
+        else:
+            greatest = number - (sign == "<")
+    else:
+        raise OptionError(f"{text.strip()!r} is no length: {_LENGTHS_EXAMPLE}")
+    if greatest is not None and greatest < _SHORTEST:
+        raise OptionError(f"a cycle has at least {_SHORTEST} vertices")
+    return max(least, _SHORTEST), greatest
+
+
+def parse_vertices(text: str, graph: Graph) -> tuple[int, ...]:
+    """Read names of vertices, separated by blanks or by a comma and a blank; names may have blanks themselves.
+
+    Parameters
+    ----------
+    text : str
+    graph : Graph
+
+    Returns
+    -------
+    tuple of int
+        Vertex indices, each once.
+
+    Raises
+    ------
+    OptionError
+        For a name that no vertex has.
+    """
+    index = {str(name): v for v, name in enumerate(graph.names)}
+    words = text.split()
+    longest = max((len(name.split()) for name in index), default=1) if len(words) > 1 else 1
+    found: list[int] = []
+    start = 0
+    while start < len(words):
+        for stop in range(min(start + longest, len(words)), start, -1):
+            name = " ".join(words[start:stop])
+            v = index.get(name, index.get(name.rstrip(",;")))
+            if v is not None:
+                break
+        else:
+            raise OptionError(_no_such_vertex(words[start].rstrip(",;"), list(index)))
+        found.append(v)
+        start = stop
+    return tuple(dict.fromkeys(found))
+
+
+def _no_such_vertex(name: str, names: Sequence[str]) -> str:
+    close = difflib.get_close_matches(name, names[:10_000], n=2)
+    if close:
+        return f"there is no vertex {name!r}; did you mean {' or '.join(close)}?"
+    if not names:
+        return "the graph has no vertices"
+    return f"there is no vertex {name!r}; they are called {names[0]}" + (f" to {names[-1]}" if len(names) > 1 else "")
+
+
+@dataclass(frozen=True, eq=False)
+class CycleIndex:
+    """Which cycles are shown, in which order; any stretch of it is at hand at once.
+
+    Parameters
+    ----------
+    covered : int
+        So many cycles were looked at: the first that the run found.
+    chosen : CycleFilter
+    order : {"found", "longest", "shortest"}
+        Cycles of the same length are in the order in which they were found.
+    positions : ndarray of uint32 or uint64, shape (k,), or None
+        How many cycles were found before each of them: ascending or, where the order is by length, for one length
+        after the other from the shortest, and ascending within each. None stands for all, as found.
+    starts : ndarray of int64, or None
+        Cycles of length t are ``positions[starts[t]:starts[t + 1]]``, where the order is by length.
+    """
+
+    covered: int
+    chosen: CycleFilter = CycleFilter()
+    order: Order = "found"
+    positions: npt.NDArray[np.unsignedinteger] | None = None
+    starts: IntArray | None = None
+
+    def __len__(self) -> int:
+        return self.covered if self.positions is None else len(self.positions)
+
+    def window(self, start: int, stop: int) -> IntArray:
+        """Return the positions of lines `start` to `stop`, counted from 0, shape (k,)."""
+        start = min(max(start, 0), len(self))
+        stop = min(max(stop, start), len(self))
+        if self.positions is None:
+            return np.arange(start, stop)
+        if self.order != "longest":
+            return self.positions[start:stop].astype(np.int64)
+        pieces = [np.empty(0, np.int64)]
+        for begin, first, last in self._lengths_downward(start):
+            if begin >= stop:
+                break
+            pieces.append(self.positions[first + max(start - begin, 0) : min(last, first + stop - begin)].astype(int))
+        return np.concatenate(pieces)
+
+    def line_of(self, position: int, length: int) -> int | None:
+        """Return the line on which a cycle stands; None if it is not shown.
+
+        Parameters
+        ----------
+        position : int
+        length : int
+            Its vertices.
+        """
+        if self.positions is None:
+            return position if 0 <= position < self.covered else None
+        first, last = 0, len(self.positions)
+        if self.starts is not None:
+            if not 0 <= length < len(self.starts) - 1:
+                return None
+            first, last = int(self.starts[length]), int(self.starts[length + 1])
+        found = first + int(np.searchsorted(self.positions[first:last], position))
+        if found >= last or self.positions[found] != position:
+            return None
+        return len(self.positions) - last + found - first if self.order == "longest" else found
+
+    def with_order(self, order: Order) -> CycleIndex | None:
+        """Return the same cycles in another order if that takes no work, else None."""
+        if (self.starts is None) == (order == "found"):
+            return CycleIndex(self.covered, self.chosen, order, self.positions, self.starts)
+        return None
+
+    def _lengths_downward(self, line: int) -> Iterator[tuple[int, int, int]]:
+        """Yield for each length, from the longest on a line: its first line, and its stretch of the positions."""
+        assert self.positions is not None
+        assert self.starts is not None
+        k = len(self.positions)
+        # The first line of a length is the number of cycles that are longer.
+        length = int(np.searchsorted(self.starts, k - line, side="left")) - 1
+        for t in range(length, -1, -1):
+            first, last = int(self.starts[t]), int(self.starts[t + 1])
+            if first < last:
+                yield k - last, first, last
+
+
+def needed_bytes(cycles: int, vertices: int) -> int:
+    """Return the memory that filtering or sorting so many cycles takes at most: a length and a position for each."""
+    return cycles * (_length_type(vertices).itemsize + _position_type(cycles).itemsize)
+
+
+def build_index(
+    store: CycleStore,
+    chosen: CycleFilter,
+    order: Order,
+    vertices: int,
+    *,
+    tell: Callable[[float], None] = lambda share: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> CycleIndex | None:
+    """Filter and sort all cycles of a store, a chunk at a time.
+
+    Takes 1 byte for each cycle of the store in a graph of at most 255 vertices (2 up to 65,535, else 4), and 4 for
+    each one that passes (8 beyond 2^32 of them); only the latter stay.
+
+    Parameters
+    ----------
+    store : CycleStore
+    chosen : CycleFilter
+    order : {"found", "longest", "shortest"}
+    vertices : int
+        Vertices of the graph.
+    tell : callable
+        Called after each chunk with the share that is done.
+    cancelled : callable
+        Asked before each chunk.
+
+    Returns
+    -------
+    CycleIndex or None
+        None if it was cancelled.
+
+    Raises
+    ------
+    EngineError
+        If a part cannot be read, or memory is short.
+    """
+    count = len(store)
+    if chosen.keeps_all and order == "found":
+        return CycleIndex(count)
+    _check_memory(count, vertices)
+    chunk = max(min(_CHUNK_BYTES // max(8 * store.words, 1), _LARGEST_CHUNK), 1)
+    # No cycle has length 0, so that is how those are marked which do not pass.
+    lengths = np.zeros(count, _length_type(vertices))
+    of_length = np.zeros(vertices + 1, np.int64)
+    mask = _mask(chosen.through)
+    for start in range(0, count, chunk):
+        if cancelled():
+            return None
+        found = _passing_lengths(store[start : start + chunk], chosen, mask)
+        lengths[start : start + len(found)] = found
+        of_length += np.bincount(found, minlength=vertices + 1)
+        tell(0.7 * min(start + chunk, count) / count)
+    of_length[0] = 0
+    starts = np.concatenate(([0], np.cumsum(of_length)))
+    positions = np.empty(int(starts[-1]), _position_type(count))
+    place = _place_by_length if order != "found" else _place_as_found
+    following = starts[:-1].copy()
+    for start in range(0, count, _LARGEST_CHUNK):
+        if cancelled():
+            return None
+        place(positions, following, lengths[start : start + _LARGEST_CHUNK], start)
+        tell(0.7 + 0.3 * min(start + _LARGEST_CHUNK, count) / count)
+    return CycleIndex(count, chosen, order, positions, starts if order != "found" else None)
+
+
+def _passing_lengths(rows: Rows, chosen: CycleFilter, mask: dict[int, np.uint64]) -> IntArray:
+    lengths = populations(rows)
+    passes = lengths >= chosen.min_length
+    if chosen.max_length is not None:
+        passes &= lengths <= chosen.max_length
+    for word, bits in mask.items():
+        passes &= rows[:, word] & bits == bits
+    return lengths * passes
+
+
+def _place_as_found(
+    positions: npt.NDArray[np.unsignedinteger], following: IntArray, lengths: npt.NDArray[np.integer], start: int
+) -> None:
+    kept = np.flatnonzero(lengths)
+    # The place of the first length serves as the place of all.
+    positions[following[0] : following[0] + len(kept)] = kept + start
+    following[0] += len(kept)
+
+
+def _place_by_length(
+    positions: npt.NDArray[np.unsignedinteger], following: IntArray, lengths: npt.NDArray[np.integer], start: int
+) -> None:
+    # A stable sort of small integers is a radix sort.
+    by_length = np.argsort(lengths, kind="stable")
+    counts = np.bincount(lengths)
+    ends = np.cumsum(counts)
+    for t in np.flatnonzero(counts):
+        if t:
+            at, found = int(following[t]), int(counts[t])
+            positions[at : at + found] = by_length[ends[t] - found : ends[t]] + start
+            following[t] += found
+
+
+def _mask(through: tuple[int, ...]) -> dict[int, np.uint64]:
+    bits: dict[int, int] = {}
+    for v in through:
+        bits[v >> 6] = bits.get(v >> 6, 0) | 1 << (v & 63)
+    return {word: np.uint64(value) for word, value in bits.items()}
+
+
+def _check_memory(count: int, vertices: int) -> None:
+    needed, free = needed_bytes(count, vertices), psutil.virtual_memory().available
+    if needed > free // 2:
+        raise EngineError(
+            f"to sort or filter {count:,} cycles takes {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are "
+            "free, of which half may be used; as found they can be browsed however many they are"
+        )
+
+
+def _length_type(vertices: int) -> np.dtype[np.unsignedinteger]:
+    return np.min_scalar_type(max(vertices, 1))
+
+
+def _position_type(count: int) -> np.dtype[np.unsignedinteger]:
+    return np.dtype(np.uint32 if count < 1 << 32 else np.uint64)

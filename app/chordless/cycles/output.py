@@ -1,0 +1,273 @@
+"""Where the cycles go: lines or bit rows, written while the search runs, and gone on with after a pause."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import stat
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from chordless.cycles.lines import CycleEncoder
+from chordless.cycles.read import CYCLES_FOLDER
+from chordless.cycles.write import RowOutput
+from kernels_ti.cycles import Cycles
+from kernels_ti.errors import EngineError, OptionError
+
+if TYPE_CHECKING:
+    from chordless.protocol.orders import RunCommand
+    from kernels_ti.graph import Graph
+
+STANDARD_OUTPUT = "-"
+
+# A pipe that is ready takes this much without blocking, so nothing hangs while a reader sleeps.
+_PIPE_BYTES = select.PIPE_BUF
+_SECONDS_BETWEEN_QUESTIONS = 0.1
+
+
+class CycleOutput(Protocol):
+    """What a search writes its cycles to.
+
+    Attributes
+    ----------
+    rows : bool
+        Takes bit rows, uint64 (k, ceil(n / 64)); otherwise `kernels_ti.cycles.Cycles`.
+    listed : int
+        Cycles written, those before a pause among them.
+    """
+
+    @property
+    def rows(self) -> bool:
+        """Whether it takes bit rows."""
+
+    listed: int
+
+    def write(self, found: Any, give_up: Callable[[], bool]) -> bool:
+        """Write the cycles of a slice; return whether every one was written."""
+
+    def reader_is_gone(self) -> bool:
+        """Whether nobody reads any more what is written."""
+
+    def position(self) -> dict[str, int]:
+        """Make everything written so far safe on the disk and return where to go on from."""
+
+    def close(self) -> None:
+        """End the writing."""
+
+
+@contextlib.contextmanager
+def open_output(
+    command: RunCommand, graph: Graph, standard_output: int, position: Mapping[str, int] | None = None
+) -> Iterator[CycleOutput]:
+    """Open the output that `command` names: standard output, a file of lines or of bit rows, a run directory.
+
+    Parameters
+    ----------
+    command : RunCommand
+        ``output``, ``output_format`` and ``limit`` count.
+    graph : Graph
+    standard_output : int
+        Descriptor of what the user knows as standard output; where that is the output, it is closed at the end.
+    position : mapping, optional
+        What `CycleOutput.position` returned: output beyond it is cut off, and writing goes on from there.
+
+    Raises
+    ------
+    OptionError
+        If a vertex name does not fit in a line, or the graph is too large for bit rows.
+    EngineError
+        If the output cannot be opened, or no longer holds what `position` says.
+    """
+    assert command.output is not None
+    output: CycleOutput
+    if command.output_format == "parts":
+        folder = Path(command.output) / CYCLES_FOLDER
+        output = RowOutput.to_folder(folder, graph.n, limit=command.limit, position=position)
+    elif command.output_format == "npy":
+        output = RowOutput(Path(command.output), graph.n, limit=command.limit, position=position)
+    else:
+        encoder = CycleEncoder(graph.names, command.output_format)
+        if command.output == STANDARD_OUTPUT:
+            output = LineOutput(standard_output, "standard output", encoder, limit=command.limit)
+        else:
+            output = LineOutput.to_file(command.output, encoder, limit=command.limit, position=position)
+    try:
+        yield output
+    finally:
+        output.close()
+
+
+class LineOutput:
+    """Lines to a file, or to the standard output of the program.
+
+    Parameters
+    ----------
+    descriptor : int
+        Open for writing; `close` closes it.
+    label : str
+        What it is called in messages.
+    encoder : CycleEncoder
+        Makes the lines.
+    limit : int or None
+        Never write more lines than this.
+    listed : int
+        Lines that are there already.
+    """
+
+    rows = False
+
+    def __init__(
+        self, descriptor: int, label: str, encoder: CycleEncoder, *, limit: int | None, listed: int = 0
+    ) -> None:
+        self._descriptor = descriptor
+        self._label = label
+        self._encoder = encoder
+        self._limit = limit
+        self._ask_at = 0.0
+        self._regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        self.listed = listed
+
+    @classmethod
+    def to_file(
+        cls, path: str, encoder: CycleEncoder, *, limit: int | None = None, position: Mapping[str, int] | None = None
+    ) -> LineOutput:
+        """Open a file, empty, or cut off at a position; see `open_output`."""
+        if position is None:
+            try:
+                descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+            except OSError as error:
+                raise EngineError(f"cannot write {path}: {error.strerror}") from error
+            return cls(descriptor, path, encoder, limit=limit)
+        try:
+            descriptor = os.open(path, os.O_WRONLY)
+        except OSError as error:
+            raise EngineError(f"cannot go on with {path}: {error.strerror}") from error
+        if os.fstat(descriptor).st_size < position["bytes"]:
+            os.close(descriptor)
+            raise EngineError(f"cannot go on with {path}: it is shorter than it was when the run paused")
+        os.ftruncate(descriptor, position["bytes"])
+        os.lseek(descriptor, 0, os.SEEK_END)
+        return cls(descriptor, path, encoder, limit=limit, listed=position["listed"])
+
+    @property
+    def full(self) -> bool:
+        """Whether the limit is reached."""
+        return self._limit is not None and self.listed >= self._limit
+
+    def write(self, found: Cycles, give_up: Callable[[], bool]) -> bool:
+        """Write the cycles of a slice.
+
+        Parameters
+        ----------
+        found : Cycles
+        give_up : callable
+            Asked between pieces, and while a reader sleeps; once it says True the rest is not written.
+
+        Returns
+        -------
+        bool
+            Whether every one of them was written; False if the limit came first or the rest was given up.
+
+        Raises
+        ------
+        BrokenPipeError
+            If nobody reads any more.
+        EngineError
+            If the output cannot be written; what is there are whole lines.
+        """
+        for lines, data in self._encoder.encode(found):
+            if give_up():
+                return False
+            if self._limit is not None and self.listed + lines > self._limit:
+                self._put(_first_lines(data, self._limit - self.listed), give_up)
+                return False
+            if not self._put(data, give_up):
+                return False
+        return True
+
+    def reader_is_gone(self) -> bool:
+        """Whether this is a pipe whose reader has closed its end."""
+        if self._regular:
+            return False
+        poll = select.poll()
+        poll.register(self._descriptor, 0)
+        return any(event & select.POLLERR for _, event in poll.poll(0))
+
+    def position(self) -> dict[str, int]:
+        """Make everything written so far safe on the disk; return ``bytes`` and ``listed``, where to go on from.
+
+        Raises
+        ------
+        OptionError
+            If this is no file.
+        EngineError
+            If the disk fails.
+        """
+        if not self._regular:
+            raise OptionError(f"{self._label} is not a file, so a run that writes to it cannot be gone on with later")
+        try:
+            os.fsync(self._descriptor)
+        except OSError as error:
+            raise EngineError(f"cannot write {self._label}: {error.strerror}") from error
+        return {"bytes": os.lseek(self._descriptor, 0, os.SEEK_CUR), "listed": self.listed}
+
+    def close(self) -> None:
+        """Close the descriptor."""
+        os.close(self._descriptor)
+
+    def _put(self, data: bytes, give_up: Callable[[], bool]) -> bool:
+        if self._regular:
+            self._send(data)
+            return True
+        done = 0
+        while done < len(data):
+            end = data.rfind(b"\n", done, done + _PIPE_BYTES) + 1
+            if end == 0:
+                end = data.index(b"\n", done) + 1
+            if not self._reader_is_ready(give_up):
+                return False
+            self._send(data[done:end])
+            done = end
+        return True
+
+    def _reader_is_ready(self, give_up: Callable[[], bool]) -> bool:
+        while True:
+            ready = select.select([], [self._descriptor], [], _SECONDS_BETWEEN_QUESTIONS)[1]
+            now = time.monotonic()
+            if now >= self._ask_at:
+                self._ask_at = now + _SECONDS_BETWEEN_QUESTIONS
+                if give_up():
+                    return False
+            if ready:
+                return True
+
+    def _send(self, data: bytes) -> None:
+        written = 0
+        view = memoryview(data)
+        try:
+            while written < len(data):
+                written += os.write(self._descriptor, view[written:])
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            whole = data.rfind(b"\n", 0, written) + 1
+            self.listed += data.count(b"\n", 0, whole)
+            self._cut(written - whole)
+            kept = f"; whole lines written before: {self.listed:,}" if self.listed else ""
+            raise EngineError(f"cannot write {self._label}: {error.strerror}{kept}") from error
+        self.listed += data.count(b"\n")
+
+    def _cut(self, torn: int) -> None:
+        if self._regular and torn:
+            end = os.lseek(self._descriptor, -torn, os.SEEK_CUR)
+            os.ftruncate(self._descriptor, end)
+
+
+def _first_lines(data: bytes, lines: int) -> bytes:
+    end = 0
+    for _ in range(lines):
+        end = data.index(b"\n", end) + 1
+    return data[:end]

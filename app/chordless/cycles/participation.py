@@ -1,0 +1,53 @@
+"""In how many cycles each vertex and each edge lies, as the engine reports it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kernels_ti.found.participation import Participation
+    from kernels_ti.graph import Graph, IntArray
+
+
+def participation_object(graph: Graph, counted: Participation, *, vertices: bool) -> dict[str, Any]:
+    """Return counts as JSON has them.
+
+    Parameters
+    ----------
+    graph : Graph
+    counted : Participation
+    vertices : bool
+        Whether the vertices are wanted; the edges are, where they were counted.
+
+    Returns
+    -------
+    dict
+        ``vertices``: for each vertex, in the order of the graph, its ``name``, the ``cycles`` through it and these
+        ``by_length``. ``edges``: the same, with the names of both ends.
+    """
+    names = [_json_name(name) for name in graph.names]
+    found: dict[str, Any] = {}
+    if vertices:
+        found["vertices"] = _entries(names, counted.vertices)
+    if counted.edges is not None:
+        ends = [[names[u], names[v]] for u, v in counted.edge_list.tolist()]
+        found["edges"] = _entries(ends, counted.edges)
+    return found
+
+
+def _entries(names: list[Any], counts: IntArray) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "cycles": sum(by_length),
+            "by_length": {length: count for length, count in enumerate(by_length) if count},
+        }
+        for name, by_length in zip(names, counts.tolist(), strict=True)
+    ]
+
+
+def _json_name(name: Hashable) -> int | str:
+    import numpy as np
+
+    return int(name) if isinstance(name, (int, np.integer)) and not isinstance(name, bool) else str(name)

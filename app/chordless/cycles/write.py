@@ -1,0 +1,318 @@
+"""Cycles as bit rows, written: one .npy file, or the parts of a run directory, each a .npy file of its own."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from chordless.cycles.read import Rows, part_path, parts_in, row_words
+from chordless.runs.directory import sync_folder
+from kernels_ti.errors import EngineError, OptionError
+
+LARGEST_GRAPH = 131_072
+"""Vertices above which bit rows are refused: a cycle would take more than 16 KB."""
+PART_BYTES = 1 << 30
+
+_PIECE_BYTES = 1 << 25
+_WORD = np.dtype("<u8")
+
+
+class RowFile:
+    """A .npy file of shape (rows, words) to which rows are added.
+
+    The header has room for any number of rows and is written again in place whenever rows were added, so the file
+    is whole however the process ends.
+
+    Parameters
+    ----------
+    path : Path
+    words : int
+        64-bit words of a row.
+    rows : int, optional
+        Go on with the file after so many rows and cut off the rest; by default, begin an empty one.
+
+    Raises
+    ------
+    OSError
+        If it cannot be opened or written.
+    OptionError
+        If it is something else than a file.
+    EngineError
+        If it does not hold so many rows.
+    """
+
+    def __init__(self, path: Path, words: int, *, rows: int | None = None) -> None:
+        self._row_bytes = words * _WORD.itemsize
+        self._words = words
+        self._header_bytes = len(_header(0, words))
+        flags = os.O_RDWR | (os.O_CREAT | os.O_TRUNC if rows is None else 0)
+        self._descriptor = os.open(path, flags, 0o666)
+        self.rows = rows or 0
+        try:
+            if not stat.S_ISREG(os.fstat(self._descriptor).st_mode):
+                raise OptionError(f"{path}: bit rows can only be written to a file")
+            if rows is not None:
+                self._check(path)
+            self._write_header()
+            os.ftruncate(self._descriptor, self._end)
+            os.lseek(self._descriptor, 0, os.SEEK_END)
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+
+    @property
+    def _end(self) -> int:
+        return self._header_bytes + self.rows * self._row_bytes
+
+    def _check(self, path: Path) -> None:
+        header = io.BytesIO(os.pread(self._descriptor, self._header_bytes, 0))
+        try:
+            np.lib.format.read_magic(header)
+            shape, _, dtype = np.lib.format.read_array_header_1_0(header)
+        except ValueError:
+            shape, dtype = (), _WORD
+        # The number of rows may be any, as the process may have ended before it was written.
+        if (shape[1:], dtype, header.tell()) != ((self._words,), _WORD, self._header_bytes):
+            raise EngineError(f"cannot go on with {path}: it is not the file that the run wrote")
+        if os.fstat(self._descriptor).st_size < self._end:
+            raise EngineError(f"cannot go on with {path}: it is shorter than it was when the run paused")
+
+    def append(self, rows: Rows) -> None:
+        """Add rows, shape (k, words).
+
+        Raises
+        ------
+        OSError
+            If that is not possible; the rows that fit are there, none in part, and `rows` counts them.
+        """
+        data = np.ascontiguousarray(rows, _WORD).reshape(-1).view(np.uint8).data
+        written = 0
+        try:
+            while written < len(data):
+                written += os.write(self._descriptor, data[written : written + _PIECE_BYTES])
+        finally:
+            # A graph without vertices has no cycles, so a row has at least one word.
+            self.rows += written // max(self._row_bytes, 1)
+            if written < len(data):
+                os.ftruncate(self._descriptor, self._end)
+                os.lseek(self._descriptor, 0, os.SEEK_END)
+            self._write_header()
+
+    def save(self) -> None:
+        """Make all rows safe on the disk."""
+        os.fsync(self._descriptor)
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._descriptor)
+
+    def _write_header(self) -> None:
+        os.pwrite(self._descriptor, _header(self.rows, self._words), 0)
+
+
+def _header(rows: int, words: int) -> bytes:
+    header = io.BytesIO()
+    # numpy pads for a first dimension of 20 digits, so the header of every number of rows is of the same size.
+    np.lib.format.write_array_header_1_0(
+        header, {"descr": np.lib.format.dtype_to_descr(_WORD), "fortran_order": False, "shape": (rows, words)}
+    )
+    return header.getvalue()
+
+
+class RowOutput:
+    """Bit rows to a .npy file, or to a folder of parts: see `to_folder`.
+
+    Parameters
+    ----------
+    path : Path
+        The file, or the folder.
+    n : int
+        Vertices of the graph.
+    limit : int or None
+        Never write more rows than this.
+    position : mapping, optional
+        Go on from there; see `position`.
+    part_rows : int or None
+        Begin a new part after so many rows; None stands for a file.
+
+    Raises
+    ------
+    OptionError
+        If the graph is too large for bit rows.
+    EngineError
+        If the output cannot be opened, or no longer holds what `position` says.
+    """
+
+    rows = True
+
+    def __init__(
+        self,
+        path: Path,
+        n: int,
+        *,
+        limit: int | None = None,
+        position: Mapping[str, int] | None = None,
+        part_rows: int | None = None,
+    ) -> None:
+        check_size(n)
+        self._path = path
+        self._words = row_words(n)
+        self._limit = limit
+        self._part_rows = part_rows
+        self._part = 0 if position is None else position["part"]
+        self.listed = 0 if position is None else position["listed"]
+        try:
+            self._file = RowFile(self._file_path, self._words, rows=None if position is None else position["rows"])
+        except OSError as error:
+            action = "write" if position is None else "go on with"
+            raise EngineError(f"cannot {action} {self._file_path}: {error.strerror}") from error
+
+    @classmethod
+    def to_folder(
+        cls,
+        folder: Path,
+        n: int,
+        *,
+        limit: int | None = None,
+        position: Mapping[str, int] | None = None,
+        part_bytes: int = PART_BYTES,
+    ) -> RowOutput:
+        """Write parts to a folder, which is made, a new one whenever one has `part_bytes`.
+
+        Parts beyond `position` are taken away.
+
+        Raises
+        ------
+        OptionError
+            If the folder has cycles of another run.
+        """
+        check_size(n)
+        row_bytes = max(row_words(n), 1) * _WORD.itemsize
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            beyond = [part_path(folder, part) for part in parts_in(folder) if not position or part > position["part"]]
+            # Nobody misses a part without rows.
+            if position is None and any(path.stat().st_size > len(_header(0, row_words(n))) for path in beyond):
+                raise OptionError(f"{folder} holds the cycles of another run; list to another folder")
+            for path in reversed(beyond):
+                path.unlink()
+        except OSError as error:
+            raise EngineError(f"cannot write {error.filename or folder}: {error.strerror}") from error
+        return cls(folder, n, limit=limit, position=position, part_rows=max(part_bytes // row_bytes, 1))
+
+    @property
+    def full(self) -> bool:
+        """Whether the limit is reached."""
+        return self._limit is not None and self.listed >= self._limit
+
+    def write(self, found: Rows, give_up: Callable[[], bool]) -> bool:
+        """Write the cycles of a slice.
+
+        Parameters
+        ----------
+        found : ndarray of uint64, shape (k, words)
+        give_up : callable
+            Asked between pieces; once it says True the rest is not written.
+
+        Returns
+        -------
+        bool
+            Whether every one of them was written; False if the limit came first or the rest was given up.
+
+        Raises
+        ------
+        EngineError
+            If the output cannot be written; what is there are whole rows.
+        """
+        if found.shape[1] != self._words:
+            raise EngineError(f"bit rows of {found.shape[1]} words for a file of {self._words}")
+        wanted = len(found) if self._limit is None else min(len(found), max(self._limit - self.listed, 0))
+        at_once = max(_PIECE_BYTES // max(self._words * _WORD.itemsize, 1), 1)
+        start = 0
+        while start < wanted:
+            if give_up():
+                return False
+            stop = min(start + at_once, wanted)
+            if self._part_rows is not None:
+                if self._file.rows >= self._part_rows:
+                    self._next_part()
+                stop = min(stop, start + self._part_rows - self._file.rows)
+            self._append(found[start:stop])
+            start = stop
+        return wanted == len(found)
+
+    def reader_is_gone(self) -> bool:
+        """Never: nobody waits for a file."""
+        return False
+
+    def position(self) -> dict[str, int]:
+        """Make everything written so far safe on the disk; return ``part``, its ``rows``, and ``listed`` in all.
+
+        Raises
+        ------
+        EngineError
+            If the disk fails.
+        """
+        try:
+            self._file.save()
+            sync_folder(self._file_path.parent)
+        except OSError as error:
+            raise self._failure(error) from error
+        return {"part": self._part, "rows": self._file.rows, "listed": self.listed}
+
+    def close(self) -> None:
+        """Close the file."""
+        try:
+            self._file.close()
+        except OSError as error:
+            raise self._failure(error) from error
+
+    def _append(self, rows: Rows) -> None:
+        before = self._file.rows
+        try:
+            self._file.append(rows)
+        except OSError as error:
+            self.listed += self._file.rows - before
+            raise self._failure(error) from error
+        self.listed += len(rows)
+
+    def _next_part(self) -> None:
+        path = part_path(self._path, self._part + 1)
+        try:
+            self._file.save()
+            following = RowFile(path, self._words)
+            self._file.close()
+        except OSError as error:
+            # A disk without room for its header may have had room for its name.
+            path.unlink(missing_ok=True)
+            raise self._failure(error) from error
+        self._part += 1
+        self._file = following
+
+    @property
+    def _file_path(self) -> Path:
+        return self._path if self._part_rows is None else part_path(self._path, self._part)
+
+    def _failure(self, error: OSError) -> EngineError:
+        kept = f"; whole cycles written before: {self.listed:,}" if self.listed else ""
+        return EngineError(f"cannot write {error.filename or self._file_path}: {error.strerror}{kept}")
+
+
+def check_size(n: int) -> None:
+    """Refuse a graph of `n` vertices if that is too many for bit rows.
+
+    Raises
+    ------
+    OptionError
+        The message says what a cycle would take, and what to do instead.
+    """
+    if n > LARGEST_GRAPH:
+        raise OptionError(
+            f"a cycle of a graph of {n:,} vertices would take {row_words(n) * 8:,} bytes as a bit row, "
+            f"{LARGEST_GRAPH:,} vertices are the most; list to a .txt or .jsonl file instead"
+        )

@@ -1,0 +1,141 @@
+"""A count along a boundary in the engine: slices of it, reports, and what stops it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from chordless.engine.channel import Channel
+from chordless.protocol.events import Paused, Progress, Reason
+from chordless.protocol.orders import RunCommand
+from kernels_ti.boundary.count import BoundaryCount
+from kernels_ti.device.memory import host_budget, resident_bytes
+from kernels_ti.errors import EngineError
+from kernels_ti.graph import Graph
+from kernels_ti.options import Snapshot
+
+_SLICE_SECONDS = 0.1
+_TRIANGLE = 3
+_NOTHING_YET = Progress(
+    seconds=0.0, paths=0, cycles=0, frontier=0, frontier_by_length={}, cycles_by_length={}, device_bytes=0, states=0
+)
+
+
+def count_along_boundary(
+    command: RunCommand, channel: Channel, graph: Graph, through: Sequence[int], avoid: Sequence[int]
+) -> tuple[Reason, Snapshot, dict[str, int]]:
+    """Count until the end, a time-out or a stop.
+
+    Parameters
+    ----------
+    command : RunCommand
+    channel : Channel
+        For reports and commands.
+    graph : Graph
+    through, avoid : sequence of int
+        Vertices that every cycle passes, and that none passes.
+
+    Returns
+    -------
+    reason : {"complete", "timeout", "interrupted"}
+    snapshot : Snapshot
+        The counts; those of a count that was ended are of the vertices that came until then.
+    boundary : dict
+        Its ``width`` and the most ``states``.
+
+    Raises
+    ------
+    EngineError
+        If the states do not fit into the memory allowed.
+    """
+    watch = _Watch(command, channel)
+    try:
+        count = BoundaryCount(
+            graph,
+            min_length=command.min_length,
+            max_length=command.max_length,
+            by_length=not command.total_only,
+            memory=host_budget(command.memory),
+            through=through,
+            avoid=avoid,
+            enough=watch.says_enough,
+        )
+    except EngineError:
+        if (reason := watch.look()) is None:
+            raise
+        # It was stopped before it had an order.
+        return reason, Snapshot(seconds=watch.seconds), {"width": 0, "states": 0}
+    reason = None
+    while reason is None and not count.finished:
+        count.advance(_SLICE_SECONDS)
+        channel.send(_progress(count))
+        if not count.finished:
+            reason = watch.look()
+    lengths = count.cycles_by_length
+    triangles = {_TRIANGLE: count.triangles} if count.triangles else {}
+    snapshot = Snapshot(
+        cycles_by_length=triangles if command.total_only else lengths,
+        cycles=sum(lengths.values()),
+        seconds=watch.seconds,
+        share=count.share,
+        finished=count.finished,
+    )
+    return reason or "complete", snapshot, {"width": count.plan.width, "states": count.most_states}
+
+
+class _Watch:
+    """Looks for commands and at the clock; pauses are not counted."""
+
+    def __init__(self, command: RunCommand, channel: Channel) -> None:
+        self._timeout = command.timeout
+        self._channel = channel
+        self._began = self._looked = time.monotonic()
+        self._reason: Reason | None = None
+        channel.send(_NOTHING_YET)
+
+    @property
+    def seconds(self) -> float:
+        """Since the count began."""
+        return time.monotonic() - self._began
+
+    def says_enough(self) -> bool:
+        """Say whether it is to end, looking now and then only."""
+        if time.monotonic() - self._looked >= _SLICE_SECONDS:
+            self.look()
+        return self._reason is not None
+
+    def look(self) -> Reason | None:
+        """Return why it is to end, if so; wait while it is to halt."""
+        self._looked = time.monotonic()
+        self._channel.obey()
+        if self._channel.paused and not self._channel.stop_asked:
+            self._wait()
+        if self._channel.stop_asked:
+            self._reason = "interrupted"
+        elif self._timeout is not None and self.seconds >= self._timeout:
+            self._reason = "timeout"
+        return self._reason
+
+    def _wait(self) -> None:
+        halted = time.monotonic()
+        self._channel.send(Paused())
+        while self._channel.paused and not self._channel.stop_asked:
+            self._channel.obey(wait=True)
+        self._began += time.monotonic() - halted
+        self._channel.send(_NOTHING_YET)
+
+
+def _progress(count: BoundaryCount) -> Progress:
+    lengths = count.cycles_by_length
+    return Progress(
+        seconds=count.seconds,
+        paths=0,
+        cycles=sum(lengths.values()),
+        frontier=0,
+        frontier_by_length={},
+        cycles_by_length={length: cycles for length, cycles in lengths.items() if length},
+        device_bytes=0,
+        share=count.share,
+        memory_bytes=resident_bytes(),
+        states=count.states,
+    )

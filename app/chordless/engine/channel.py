@@ -1,0 +1,93 @@
+"""The engine's end of the two pipes: commands in, events out. Orders may come through a mailbox as well."""
+
+from __future__ import annotations
+
+import os
+import select
+
+from chordless.protocol.codec import command_from_json, event_to_json
+from chordless.protocol.events import Event
+from chordless.protocol.orders import CheckpointCommand, Command, GoCommand, PauseCommand, StopCommand
+from chordless.runs.mailbox import SECONDS_BETWEEN_LOOKS, Mailbox
+
+
+class ClientIsGone(BaseException):
+    """The other end of the pipes has closed: there is nobody left to work for, nor to report an error to."""
+
+
+class Channel:
+    """The engine's end of the two pipes.
+
+    Parameters
+    ----------
+    commands, events : int
+        The descriptors to read from and to write to.
+
+    Attributes
+    ----------
+    stop_asked, paused, checkpoint_asked : bool
+        What the commands so far amount to; whoever writes the checkpoint resets the last one.
+    mailbox : Mailbox or None
+        Where orders of other processes may be.
+    """
+
+    def __init__(self, commands: int, events: int) -> None:
+        os.set_inheritable(commands, False)
+        os.set_inheritable(events, False)
+        self._commands = commands
+        self._events = events
+        self._unread = b""
+        self.stop_asked = False
+        self.paused = False
+        self.checkpoint_asked = False
+        self.mailbox: Mailbox | None = None
+
+    def first_command(self) -> Command:
+        """Wait for the first command and return it."""
+        while b"\n" not in self._unread:
+            self._read()
+        line, _, self._unread = self._unread.partition(b"\n")
+        return command_from_json(line)
+
+    def obey(self, *, wait: bool = False) -> None:
+        """Take note of the commands that have come since the last call; with `wait`, of one at least."""
+        while True:
+            commands = self._piped_commands(wait)
+            if self.mailbox is not None:
+                commands += self.mailbox.take()
+            for command in commands:
+                self._take_note(command)
+            if commands or not wait:
+                return
+
+    def _piped_commands(self, wait: bool) -> list[Command]:
+        """Return the commands of the pipe; with `wait`, wait for one, or until the mailbox is to be looked into."""
+        patience = 0.0 if not wait else None if self.mailbox is None else SECONDS_BETWEEN_LOOKS
+        while select.select([self._commands], [], [], patience)[0]:
+            self._read()
+            patience = 0.0
+        *lines, self._unread = self._unread.split(b"\n")
+        return [command_from_json(line) for line in lines]
+
+    def _take_note(self, command: Command) -> None:
+        if isinstance(command, StopCommand):
+            self.stop_asked = True
+        elif isinstance(command, (PauseCommand, GoCommand)):
+            self.paused = isinstance(command, PauseCommand)
+        elif isinstance(command, CheckpointCommand):
+            self.checkpoint_asked = True
+
+    def send(self, event: Event) -> None:
+        """Report `event`."""
+        try:
+            data = memoryview(event_to_json(event).encode() + b"\n")
+            while data:
+                data = data[os.write(self._events, data) :]
+        except BrokenPipeError as error:
+            raise ClientIsGone from error
+
+    def _read(self) -> None:
+        data = os.read(self._commands, 1 << 16)
+        if not data:
+            raise ClientIsGone
+        self._unread += data

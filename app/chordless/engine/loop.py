@@ -1,0 +1,368 @@
+"""The loop of a run in the engine: slices of search, and what has its turn between two of them.
+
+Between two slices a run is consistent: what was found has been taken, and is in the output or waits here for it.
+Only there are checkpoints written, so whatever happens in between, the output is cut back to the last one and
+nothing is lost or comes twice.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from chordless.engine.channel import Channel
+from chordless.protocol.events import Checkpointed, Paused, Progress, Reason
+from chordless.protocol.orders import RunCommand
+from chordless.runs.checkpoint import Checkpoint, Sessions, write_checkpoint
+from chordless.runs.directory import RunDirectory
+from chordless.runs.mailbox import Mailbox
+from kernels_ti.cycles import Cycles
+from kernels_ti.device.memory import peak_memory, resident_bytes
+from kernels_ti.errors import EngineError
+
+if TYPE_CHECKING:
+    from chordless.cycles.output import CycleOutput
+    from kernels_ti.device.device import Device
+    from kernels_ti.estimate.estimate import Estimator
+    from kernels_ti.graph import Graph
+    from kernels_ti.run import Run, Snapshot
+    from kernels_ti.state import Rows
+
+_SECONDS_BETWEEN_REPORTS = 0.1
+# Shorter runs need no forecast; longer ones spend one second in so many on it.
+_SECONDS_BEFORE_FORECAST = 2.0
+_PROBE_SECONDS, _LONGEST_PROBE = 0.02, 0.3
+_SHARE_OF_FORECAST = 50
+# A probe looks at all seeds at once: up to so many words of their rows it takes about a quarter of a second, in
+# which nobody is obeyed, and 60 MB. Where the user has set a budget, it has to fit into what a search leaves of it.
+_LARGEST_FORECAST = 20_000
+_SEED_WORDS = 100_000
+_PART_WITHIN_BUDGET = 10
+
+
+@dataclass(frozen=True)
+class Session:
+    """One session of a run, and what the earlier ones took.
+
+    Parameters
+    ----------
+    command : RunCommand
+    device : Device
+    setup_seconds : float
+        From the start of the user's program to the first slice.
+    earlier : Sessions or None
+    """
+
+    command: RunCommand
+    device: Device
+    setup_seconds: float
+    earlier: Sessions | None
+
+    def so_far(self) -> Sessions:
+        """Add up all sessions until now."""
+        before = self.earlier or Sessions("", "", 0.0, 0.0, 0)
+        return Sessions(
+            arch=self.device.arch,
+            device=self.device.name,
+            setup_seconds=before.setup_seconds + self.setup_seconds,
+            total_seconds=before.total_seconds + time.time() - self.command.program_start,
+            peak_memory_bytes=max(before.peak_memory_bytes, peak_memory()),
+        )
+
+
+@dataclass(frozen=True)
+class Keeper:
+    """Where the checkpoints of a run go, and what they are valid for.
+
+    Parameters
+    ----------
+    directory : RunDirectory
+    graph_hash : str
+    options : dict
+        See `chordless.runs.checkpoint.Checkpoint`.
+    session : Session
+    """
+
+    directory: RunDirectory
+    graph_hash: str
+    options: dict[str, Any]
+    session: Session
+
+    def write(
+        self, run: Run, output: CycleOutput | None, unwritten: list[Cycles | Rows], *, finished: bool
+    ) -> Checkpointed:
+        """Write a checkpoint; the run must stand between two slices."""
+        if not self.directory.path.is_dir():
+            raise EngineError(f"cannot write {self.directory.path}: no such folder")
+        checkpoint = Checkpoint(
+            graph_hash=self.graph_hash,
+            options=self.options,
+            state=run.state(),
+            # It makes the output safe on the disk before the checkpoint says that it is.
+            position=None if output is None else output.position(),
+            listed=0 if output is None else output.listed,
+            unwritten=tuple(unwritten),
+            sessions=self.session.so_far(),
+            finished=finished,
+        )
+        path = self.directory.checkpoint
+        size = write_checkpoint(path, checkpoint)
+        return Checkpointed(str(path), cycles=run.snapshot().cycles, listed=checkpoint.listed, bytes=size)
+
+
+class Forecast:
+    """An estimate of the number of cycles that gets better while the search goes on; none of too large a graph.
+
+    Parameters
+    ----------
+    graph : Graph
+    min_length, max_length : int, int or None
+    within_budget : bool
+        It shares the memory that the user has allowed.
+    through, avoid : sequence of int
+        See `kernels_ti.options.Options`.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        min_length: int,
+        max_length: int | None,
+        *,
+        within_budget: bool = False,
+        through: Sequence[int] = (),
+        avoid: Sequence[int] = (),
+    ) -> None:
+        self._graph = graph
+        self._restriction: dict[str, Any] = {"through": tuple(through), "avoid": tuple(avoid)}
+        self._min_length = min_length
+        self._max_length = max_length
+        self._probe_seconds = _PROBE_SECONDS
+        self._part = _PART_WITHIN_BUDGET if within_budget else 1
+        self._estimator: Estimator | None = None
+        self._next = time.monotonic() + _SECONDS_BEFORE_FORECAST
+        self.fields: dict[str, float | None] = {}
+
+    def improve(self) -> None:
+        """Probe for a moment, if it is time to."""
+        if time.monotonic() < self._next:
+            return
+        try:
+            if self._estimator is None:
+                if not self._is_cheap():
+                    self._next = math.inf
+                    return
+                self._estimator = self._new_estimator()
+            # What is done once does not count.
+            began = time.monotonic()
+            self._probe(self._estimator)
+        except (EngineError, MemoryError) as error:
+            # The search itself needs less: it goes on without.
+            sys.stderr.write(f"no more estimates: {error or 'out of memory'}\n")
+            self._next = math.inf
+            return
+        now = time.monotonic()
+        self._next = now + (now - began) * _SHARE_OF_FORECAST
+
+    def _is_cheap(self) -> bool:
+        if self._graph.n > _LARGEST_FORECAST // self._part:
+            return False
+        from kernels_ti.blocks.balls import choose_radius
+        from kernels_ti.blocks.groups import block_batches
+        from kernels_ti.blocks.restriction import restricted
+        from kernels_ti.state import STATE_WORD_BITS, Layout
+
+        left = restricted(self._graph, **self._restriction, max_length=self._max_length)
+        layout = Layout(radius=choose_radius(left.graph, self._max_length))
+        batches = block_batches(left.graph, layout, STATE_WORD_BITS, root=left.root)
+        words = (
+            sum(len(group.seed_entries) * group.words for group in batches[batch]) for batch in range(len(batches))
+        )
+        return max(words) <= _SEED_WORDS // self._part
+
+    def _new_estimator(self) -> Estimator:
+        from kernels_ti.estimate.estimate import Estimator
+
+        return Estimator(self._graph, min_length=self._min_length, max_length=self._max_length, **self._restriction)
+
+    def _probe(self, estimator: Estimator) -> None:
+        if estimator.exact:
+            return
+        estimator.probe(self._probe_seconds)
+        estimate = estimator.estimate()
+        if not estimate.walks:
+            # The first walk was broken off: it tells next to nothing.
+            self._probe_seconds = min(2 * self._probe_seconds, _LONGEST_PROBE)
+            return
+        values = (estimate.cycles, estimate.cycles_low, estimate.cycles_high)
+        names = ("cycles_estimate", "cycles_low", "cycles_high")
+        self.fields = {
+            name: float(value) if math.isfinite(value) else None for name, value in zip(names, values, strict=True)
+        }
+
+
+@dataclass
+class Search:
+    """One session of a run.
+
+    Parameters
+    ----------
+    command : RunCommand
+    channel : Channel
+    run : Run
+    output : CycleOutput or None
+        None counts only.
+    keeper : Keeper or None
+        None keeps no checkpoint.
+    forecast : Forecast or None
+    unwritten : list of Cycles or Rows
+        Cycles of an earlier session that are not in the output yet.
+    """
+
+    command: RunCommand
+    channel: Channel
+    run: Run
+    output: CycleOutput | None
+    keeper: Keeper | None = None
+    forecast: Forecast | None = None
+    unwritten: list[Cycles | Rows] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._snapshot = self.run.snapshot()
+        self._began = self._reported = self._kept = time.monotonic()
+        self._halted = False
+        if self.keeper is not None:
+            self.channel.mailbox = Mailbox(self.keeper.directory.path)
+        # A part of a search has some cycles before its first slice.
+        self._take()
+
+    def keep(self) -> None:
+        """Write the first checkpoint, of a run that has not begun."""
+        assert self.keeper is not None
+        self.keeper.write(self.run, self.output, self.unwritten, finished=False)
+        self._kept = time.monotonic()
+
+    def go(self) -> tuple[Reason, Snapshot]:
+        """Search until the end, a limit or a stop; return why it ended and the last totals."""
+        reason = self._search()
+        if self.keeper is not None:
+            self._checkpoint(self.keeper, finished=reason == "complete")
+        return reason, self._snapshot
+
+    def _search(self) -> Reason:
+        reason = self._write()
+        while reason is None and not self.run.finished:
+            reason = self._between_slices()
+            if reason is None:
+                self._snapshot = self.run.advance()
+                self._take()
+                reason = self._write()
+        return reason or "complete"
+
+    def _take(self) -> None:
+        if self.output is None:
+            return
+        found = self.run.take_rows() if self.output.rows else self.run.take_cycles()
+        if len(found):
+            self.unwritten.append(found)
+
+    def _write(self) -> Reason | None:
+        """Write what was found; what a limit or a stop leaves over stays here, for the checkpoint."""
+        while self.output is not None and self.unwritten:
+            found, before = self.unwritten[0], self.output.listed
+            try:
+                whole = self.output.write(found, lambda: self._attend() is not None)
+            except BrokenPipeError:
+                return "closed"
+            if whole:
+                del self.unwritten[0]
+                continue
+            self.unwritten[0] = _without_first(found, self.output.listed - before)
+            reason = self._attend()
+            if reason is not None:
+                return reason
+        return None
+
+    def _between_slices(self) -> Reason | None:
+        """Let everything have its turn that needs a run between two slices."""
+        reason = self._attend()
+        while reason is None:
+            if self.channel.checkpoint_asked and self.keeper is None:
+                sys.stderr.write("no checkpoint is written: this run has no directory\n")
+            elif self.keeper is not None and (self.channel.checkpoint_asked or self._is_due()):
+                self._checkpoint(self.keeper)
+            self.channel.checkpoint_asked = False
+            if not self.channel.paused:
+                break
+            self._pause()
+            reason = self._attend()
+        if reason is None and self.forecast is not None:
+            self.forecast.improve()
+        return reason
+
+    def _pause(self) -> None:
+        """Wait for a command other than to pause, and do not count the time."""
+        began = time.monotonic()
+        if not self._halted:
+            self.channel.send(Paused())
+        while self.channel.paused and not (self.channel.stop_asked or self.channel.checkpoint_asked):
+            self.channel.obey(wait=True)
+        self._began += time.monotonic() - began
+        self._halted = self.channel.paused
+        if not self._halted:
+            self._reported = -math.inf
+
+    def _attend(self) -> Reason | None:
+        """Report if it is time to; return why to end here, if there is a reason, and then the same from now on."""
+        if not self.channel.paused and time.monotonic() - self._reported >= _SECONDS_BETWEEN_REPORTS:
+            self._reported = time.monotonic()
+            self.channel.send(self._progress())
+        self.channel.obey()
+        if self.channel.stop_asked:
+            return "interrupted"
+        if self.output is not None and self.output.reader_is_gone():
+            return "closed"
+        if self.command.limit is not None and self._found() >= self.command.limit:
+            return "limit"
+        if self.command.timeout is not None and time.monotonic() - self._began >= self.command.timeout:
+            return "timeout"
+        return None
+
+    def _is_due(self) -> bool:
+        return time.monotonic() - self._kept >= self.command.checkpoint_every
+
+    def _checkpoint(self, keeper: Keeper, *, finished: bool = False) -> None:
+        self.channel.send(keeper.write(self.run, self.output, self.unwritten, finished=finished))
+        self._kept = time.monotonic()
+
+    def _found(self) -> int:
+        return self._snapshot.cycles if self.output is None else self.output.listed
+
+    def _progress(self) -> Progress:
+        snapshot = self._snapshot
+        return Progress(
+            seconds=snapshot.seconds,
+            paths=snapshot.paths,
+            cycles=snapshot.cycles,
+            frontier=snapshot.frontier,
+            frontier_by_length=snapshot.paths_by_length,
+            cycles_by_length=snapshot.cycles_by_length,
+            device_bytes=snapshot.device_bytes,
+            listed=0 if self.output is None else self.output.listed,
+            share=snapshot.share,
+            memory_bytes=resident_bytes(),
+            **cast(Any, self.forecast.fields if self.forecast is not None else {}),
+        )
+
+
+def _without_first(found: Cycles | Rows, written: int) -> Cycles | Rows:
+    if isinstance(found, Cycles):
+        offsets = found.offsets[written:]
+        return Cycles(offsets - offsets[0], found.vertices[offsets[0] :])
+    return np.ascontiguousarray(found[written:])

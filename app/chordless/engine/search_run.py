@@ -1,0 +1,260 @@
+"""One run of the engine: the graph is read, a device opened, the search begun or resumed, the end reported."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+from chordless.engine.channel import Channel
+from chordless.protocol.events import Finished, Reason, Started
+from chordless.protocol.orders import RunCommand
+from chordless.runs.directory import RunDirectory, check_is_free, created, graph_hash, reopened
+from kernels_ti.errors import OptionError
+
+if TYPE_CHECKING:
+    from chordless.engine.loop import Forecast
+    from chordless.graphs.load import LoadedGraph
+    from chordless.runs.checkpoint import Checkpoint, Sessions
+    from kernels_ti.device.device import Device
+    from kernels_ti.graph import Graph
+    from kernels_ti.run import Options, Snapshot
+
+
+_NOT_OPTIONS = ("graph", "program_start")
+
+
+_ROW_FORMATS = ("npy", "parts")
+
+
+def run(command: RunCommand, channel: Channel, standard_output: int) -> None:
+    """Do what `command` says and report the result.
+
+    Parameters
+    ----------
+    command : RunCommand
+    channel : Channel
+    standard_output : int
+        Descriptor of what the user knows as standard output; this process's own descriptor 1 is something else.
+
+    Raises
+    ------
+    ChordlessError
+        If the graph, the options, the device, the output or the run directory are no good.
+    """
+    if command.checkpoint is not None and command.arch == "reference":
+        raise OptionError("--arch reference has no checkpoints: it keeps its place in Python's own stack")
+    if command.checkpoint is not None and (command.per_vertex or command.per_edge):
+        raise OptionError("a count for each vertex or edge keeps no checkpoints: leave --checkpoint out")
+    if command.resume:
+        assert command.checkpoint is not None
+        with reopened(command.checkpoint) as directory:
+            _go_on(command, channel, directory)
+        return
+
+    from chordless.graphs.load import load_graph
+
+    if command.checkpoint is not None:
+        check_is_free(command.checkpoint)
+    loaded = load_graph(command.graph, simplify=command.simplify, file_format=command.file_format)
+    if command.method == "boundary":
+        _count_along_boundary(command, channel, loaded)
+    else:
+        search(command, channel, standard_output, loaded, None, None)
+
+
+def _go_on(command: RunCommand, channel: Channel, directory: RunDirectory) -> None:
+    """Search what a run has left, or report once more what a finished one has found."""
+    from chordless.runs.checkpoint import open_checkpoint
+
+    loaded = directory.graph()
+    with open_checkpoint(directory.checkpoint, graph_hash(loaded.graph), _identity(command)) as checkpoint:
+        if not checkpoint.finished:
+            # Standard output cannot be cut back, so no run that has a directory lists to it.
+            search(command, channel, -1, loaded, directory, checkpoint)
+            return
+        snapshot = _last_snapshot(checkpoint, command.min_length)
+        sessions, listed = checkpoint.sessions, checkpoint.listed
+    channel.send(_started(command, loaded, sessions, directory))
+    channel.send(_finished("complete", snapshot, loaded, sessions, listed, directory))
+
+
+def search(
+    command: RunCommand,
+    channel: Channel,
+    standard_output: int,
+    loaded: LoadedGraph,
+    directory: RunDirectory | None,
+    checkpoint: Checkpoint | None,
+) -> None:
+    """Search on from a checkpoint, or from the beginning; in the latter case make the directory, if one is wanted."""
+    from chordless.engine.loop import Keeper, Search, Session
+    from kernels_ti.blocks.restriction import restriction_named
+    from kernels_ti.estimate.device_choice import device_for
+    from kernels_ti.run import Options, Run
+
+    graph = loaded.graph
+    collect = command.output is not None
+    rows = collect and command.output_format in _ROW_FORMATS
+    if rows:
+        from chordless.cycles.write import check_size
+
+        check_size(graph.n)
+    through, avoid = restriction_named(graph, command.through, command.through_edges, command.avoid)
+    options = Options(
+        min_length=command.min_length,
+        max_length=command.max_length,
+        expansion=command.expansion,
+        collect=collect,
+        rows=rows,
+        part=command.part,
+        memory=command.memory,
+        through=through,
+        avoid=avoid,
+        participation="edges" if command.per_edge else "vertices" if command.per_vertex else "none",
+    )
+    device = device_for(
+        graph, command.arch, threads=command.threads, max_length=command.max_length, through=through, avoid=avoid
+    )
+    engine = Run(graph, device, options, None if checkpoint is None else checkpoint.state)
+    with contextlib.ExitStack() as stack:
+        if command.checkpoint is not None and directory is None:
+            directory = stack.enter_context(created(command.checkpoint, command, loaded))
+        output = None
+        if collect:
+            from chordless.cycles.output import open_output
+
+            position = None if checkpoint is None else checkpoint.position
+            output = stack.enter_context(open_output(command, graph, standard_output, position))
+        earlier = None if checkpoint is None else checkpoint.sessions
+        session = Session(command, device, time.time() - command.program_start, earlier)
+        search = Search(
+            command,
+            channel,
+            engine,
+            output,
+            keeper=None if directory is None else Keeper(directory, graph_hash(graph), _identity(command), session),
+            forecast=_forecast(command, graph, device, options),
+            unwritten=[] if checkpoint is None else list(checkpoint.unwritten),
+        )
+        if directory is not None and checkpoint is None:
+            search.keep()
+        channel.send(_started(command, loaded, session.so_far(), directory))
+        reason, snapshot = search.go()
+        listed = 0 if output is None else output.listed
+    finished = _finished(reason, snapshot, loaded, session.so_far(), listed, directory)
+    if options.participation != "none":
+        from chordless.cycles.participation import participation_object
+
+        counted = participation_object(graph, engine.participation(), vertices=command.per_vertex)
+        finished = replace(finished, participation=counted)
+    channel.send(finished)
+
+
+def _count_along_boundary(command: RunCommand, channel: Channel, loaded: LoadedGraph) -> None:
+    """Count without a search; it runs on the host and keeps no checkpoint."""
+    from chordless.engine.boundary import count_along_boundary
+    from chordless.runs.checkpoint import Sessions
+    from kernels_ti.blocks.restriction import restriction_named
+    from kernels_ti.device.device import cpu_name
+    from kernels_ti.device.memory import peak_memory
+
+    setup = time.time() - command.program_start
+    sessions = Sessions("cpu", cpu_name(), setup, 0.0, 0)
+    channel.send(_started(command, loaded, sessions, None))
+    through, avoid = restriction_named(loaded.graph, command.through, command.through_edges, command.avoid)
+    reason, snapshot, boundary = count_along_boundary(command, channel, loaded.graph, through, avoid)
+    total = time.time() - command.program_start
+    sessions = replace(sessions, total_seconds=total, peak_memory_bytes=peak_memory())
+    finished = _finished(reason, snapshot, loaded, sessions, 0, None)
+    channel.send(replace(finished, boundary=boundary))
+
+
+def _forecast(command: RunCommand, graph: Graph, device: Device, options: Options) -> Forecast | None:
+    from chordless.engine.loop import Forecast
+
+    if command.part is not None:
+        # The probes know nothing of parts.
+        return None
+    # On a GPU the budget is for the buffers there.
+    within_budget = command.memory is not None and device.arch in ("cpu", "reference")
+    return Forecast(
+        graph,
+        command.min_length,
+        command.max_length,
+        within_budget=within_budget,
+        through=options.through,
+        avoid=options.avoid,
+    )
+
+
+def _identity(command: RunCommand) -> dict[str, Any]:
+    """Return what a checkpoint of this run is valid for."""
+    restriction = {name: list(getattr(command, name)) for name in ("through", "through_edges", "avoid")}
+    return {
+        "min_length": command.min_length,
+        "max_length": command.max_length,
+        "expansion": command.expansion,
+        "part": command.part,
+        "output_format": None if command.output is None else command.output_format,
+        **{name: names for name, names in restriction.items() if names},
+    }
+
+
+def _last_snapshot(checkpoint: Checkpoint, min_length: int) -> Snapshot:
+    from kernels_ti.run import Snapshot
+
+    state = checkpoint.state
+    done = {"seconds": state.seconds, "share": 1.0, "finished": True}
+    return Snapshot.of_totals(state.paths_by_length, state.cycles_by_length, min_length, **done)
+
+
+def _started(command: RunCommand, loaded: LoadedGraph, sessions: Sessions, directory: RunDirectory | None) -> Started:
+    graph = loaded.graph
+    return Started(
+        graph=loaded.title,
+        n=graph.n,
+        m=graph.m,
+        max_degree=graph.max_degree,
+        arch=sessions.arch,
+        device=sessions.device,
+        setup_seconds=sessions.setup_seconds,
+        pid=os.getpid(),
+        options={key: value for key, value in asdict(command).items() if key not in _NOT_OPTIONS},
+        directory=None if directory is None else os.path.abspath(directory.path),
+    )
+
+
+def _finished(
+    reason: Reason,
+    snapshot: Snapshot,
+    loaded: LoadedGraph,
+    sessions: Sessions,
+    listed: int,
+    directory: RunDirectory | None,
+) -> Finished:
+    graph = loaded.graph
+    return Finished(
+        reason=reason,
+        graph=loaded.title,
+        n=graph.n,
+        m=graph.m,
+        max_degree=graph.max_degree,
+        cycles=snapshot.cycles,
+        cycles_by_length=snapshot.cycles_by_length,
+        paths=snapshot.paths,
+        frontier=snapshot.frontier,
+        frontier_by_length=snapshot.paths_by_length,
+        listed=listed,
+        device_bytes=snapshot.device_bytes,
+        arch=sessions.arch,
+        device=sessions.device,
+        setup_seconds=sessions.setup_seconds,
+        enumerate_seconds=snapshot.seconds,
+        total_seconds=sessions.total_seconds,
+        share=snapshot.share,
+        peak_memory_bytes=sessions.peak_memory_bytes,
+        checkpoint=None if directory is None else str(directory.path),
+    )

@@ -1,0 +1,184 @@
+"""What a graph is before it is searched: its size, told at once and in bounded time while its name is being typed."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from chordless.graphs import generators
+from chordless.graphs.load import load_graph
+from kernels_ti.errors import GraphError
+
+if TYPE_CHECKING:
+    from kernels_ti.graph import Graph
+
+LARGEST_MADE = 20_000
+"""Vertices and edges up to which a graph is made to be looked at: some hundredths of a second."""
+LARGEST_READ = 2_000_000
+"""Bytes up to which a file is read to be looked at."""
+
+
+@dataclass(frozen=True)
+class GraphFacts:
+    """What is known of a graph.
+
+    Parameters
+    ----------
+    n, m, max_degree : int or None
+        Vertices, edges and largest degree, each None where it takes a whole look at the graph to tell.
+    note : str
+        What else is to be said; empty, or a clause without a full stop.
+    """
+
+    n: int | None
+    m: int | None
+    max_degree: int | None
+    note: str = ""
+
+    @classmethod
+    def of(cls, graph: Graph) -> GraphFacts:
+        """Return those of a graph that is there."""
+        return cls(graph.n, graph.m, graph.max_degree)
+
+    def __str__(self) -> str:
+        parts = [
+            "" if self.n is None else _counted(self.n, "vertex", "vertices"),
+            "" if self.m is None else _counted(self.m, "edge", "edges"),
+            "" if self.max_degree is None else f"largest degree {self.max_degree:,}",
+            self.note,
+        ]
+        return ", ".join(part for part in parts if part)
+
+
+def check_graph(source: str, *, simplify: bool = False) -> GraphFacts:
+    """Look at a graph as the engine will read it; one that takes long is only looked at from outside.
+
+    Parameters
+    ----------
+    source : str
+        A path or a spec, see `chordless.graphs.load.load_graph`; not ``-``.
+    simplify : bool
+
+    Returns
+    -------
+    GraphFacts
+
+    Raises
+    ------
+    GraphError
+        What the engine would say of it.
+    """
+    if source == "-":
+        raise GraphError("standard input is the keyboard here; name a file or a spec such as grid:7x10")
+    if os.path.lexists(source):
+        return _check_file(source, simplify)
+    known = _known_before(source)
+    if known is not None:
+        cost, facts = known
+        if LARGEST_MADE < cost <= generators.LARGEST_SIZE:
+            return facts
+    # What is larger than all that is made is refused by its size, before anything is.
+    return GraphFacts.of(load_graph(source).graph)
+
+
+def check_overlap(web: str, types: str | None) -> GraphFacts:
+    """Look at the niche overlap graph of a food web, see `chordless.graphs.overlap.niche_overlap`.
+
+    Raises
+    ------
+    GraphError
+        If there is no such food web.
+    """
+    from chordless.graphs.overlap import niche_overlap, types_beside
+
+    if not os.path.lexists(web):
+        raise GraphError(f"{web}: no such file; a food web is a file, such as web.net")
+    _check_kind(types or types_beside(web) or web)
+    too_large = _too_large(web)
+    return GraphFacts.of(niche_overlap(web, types)) if too_large is None else too_large
+
+
+def _check_file(path: str, simplify: bool) -> GraphFacts:
+    too_large = _too_large(path)
+    return GraphFacts.of(load_graph(path, simplify=simplify).graph) if too_large is None else too_large
+
+
+def _check_kind(path: str) -> None:
+    # Reading one of these may never come to an end, or take away what was meant for another reader.
+    if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
+        raise GraphError(f"{path}: this is a device or a pipe, not a graph file; name a file")
+
+
+def _too_large(path: str) -> GraphFacts | None:
+    _check_kind(path)
+    # Reading what is no file, or is not there, says so.
+    size = os.path.getsize(path) if os.path.isfile(path) else 0
+    if size <= LARGEST_READ:
+        return None
+    from chordless.words import bytes_text
+
+    return GraphFacts(None, None, None, f"a file of {bytes_text(size)}: too large to look into before the start")
+
+
+def _known_before(spec: str) -> tuple[int, GraphFacts] | None:
+    """Work out what the graph of a spec costs, in vertices or edges or pairs drawn, and what is known of it unmade.
+
+    Returns None for a graph without a size and for a spec that is wrong: making it says how.
+    """
+    kind, _, sizes = spec.partition(":")
+    if kind in _FAMILIES and re.fullmatch(r"[0-9]{1,18}(?:x[0-9]{1,18}){0,31}", sizes):
+        try:
+            n, m, max_degree = _FAMILIES[kind](*map(int, sizes.split("x")))
+        except (TypeError, ZeroDivisionError):
+            return None
+        return max(n, m), GraphFacts(n, m, max_degree)
+    found = re.fullmatch(r"([0-9]{1,18}),([0-9.]{1,18}(?:e-?[0-9]{1,3})?),[0-9]{1,18}|([0-9]{1,18}),[0-9]{1,18}", sizes)
+    if kind not in ("gnp", "regular", "planar") or found is None:
+        return None
+    first, second, lonely = found.groups()
+    if kind == "planar" and lonely is not None:
+        n = int(lonely)
+        return 3 * n // 2, GraphFacts(n, 3 * n // 2, None)
+    if kind == "regular" and second is not None and second.isdigit():
+        degree, n = int(first), int(second)
+        m = degree * n // 2
+        exists = degree < n and degree * n % 2 == 0 and m <= generators.LARGEST_RANDOM_SIZE
+        return (m, GraphFacts(n, m, degree)) if exists else None
+    if kind == "gnp" and second is not None and second.count(".") <= 1 and second != ".":
+        n, probability = int(first), float(second)
+        pairs = n * (n - 1) // 2
+        if probability <= 1 and round(pairs * probability) <= generators.LARGEST_RANDOM_SIZE:
+            note = f"about {round(pairs * probability):,} edges drawn at random"
+            return max(n, pairs), GraphFacts(n, None, None, note)
+    return None
+
+
+def _grid(*sizes: int) -> tuple[int, int, int]:
+    n = math.prod(sizes)
+    return n, sum(n // size * (size - 1) for size in sizes), sum(min(2, size - 1) for size in sizes)
+
+
+def _hypercube(d: int) -> tuple[int, int, int]:
+    n = 2 ** min(d, 60)
+    return n, d * n // 2, d
+
+
+# Vertices, edges and largest degree of a family, by its sizes.
+_FAMILIES: dict[str, Callable[..., tuple[int, int, int]]] = {
+    "grid": _grid,
+    "cycle": lambda n: (n, n, 2),
+    "path": lambda n: (n, n - 1, min(2, n - 1)),
+    "wheel": lambda rim: (rim + 1, 2 * rim, max(3, rim)),
+    "complete": lambda n: (n, n * (n - 1) // 2, n - 1),
+    "bipartite": lambda a, b: (a + b, a * b, max(a, b)),
+    "hypercube": _hypercube,
+    "ladder": lambda n: (2 * n, 3 * n - 2, min(3, n)),
+}
+
+
+def _counted(number: int, one: str, more: str) -> str:
+    return f"{number:,} {one if number == 1 else more}"

@@ -1,0 +1,211 @@
+"""Where to draw the vertices of a graph: as the file says, as a grid, on a circle, or by stress majorization."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import numpy.typing as npt
+
+from chordless.graphs.load import LoadedGraph
+from kernels_ti.errors import OptionError
+from kernels_ti.graph import Graph, IntArray
+
+Layout = npt.NDArray[np.float64]
+
+LARGEST_LAID_OUT = 600
+"""Vertices of a component above which a drawing shows nothing, and the layout takes more than a few seconds."""
+LARGEST_PLACED = 5_000
+"""Vertices above which a graph is not drawn even if its file says where they lie."""
+
+_ROUNDS = 300
+_ENOUGH = 1e-4
+_ROOM = 1.0
+
+
+def can_be_drawn(loaded: LoadedGraph) -> bool:
+    """Say whether `layout_of` lays this graph out.
+
+    Parameters
+    ----------
+    loaded : LoadedGraph
+    """
+    n = loaded.graph.n
+    has_places = _file_layout(loaded) is not None or _grid_layout(loaded) is not None
+    return 0 < n <= (LARGEST_PLACED if has_places else LARGEST_LAID_OUT)
+
+
+def layout_of(loaded: LoadedGraph) -> Layout:
+    """Lay a graph out; the same graph always in the same way.
+
+    Coordinates of the file are taken where it has one for each vertex; a grid of two dimensions is drawn as one; a
+    complete graph on a circle. Anything else is drawn so that distances are those of the graph, as near as the plane
+    allows, with its components side by side.
+
+    Parameters
+    ----------
+    loaded : LoadedGraph
+
+    Returns
+    -------
+    ndarray of float64, shape (n, 2)
+        x to the right, y upwards; the unit is of no meaning.
+
+    Raises
+    ------
+    OptionError
+        If the graph is too large.
+
+    References
+    ----------
+    Gansner, Koren, North, *Graph drawing by stress majorization*, 2004.
+    """
+    graph = loaded.graph
+    if not can_be_drawn(loaded):
+        raise OptionError(
+            f"a graph of {graph.n:,} vertices is too large to draw; up to {LARGEST_LAID_OUT} are laid out, "
+            f"{LARGEST_PLACED:,} where the file says where they lie"
+        )
+    places = _file_layout(loaded)
+    if places is None:
+        places = _grid_layout(loaded)
+    if places is None and graph.n > 3 and graph.m == graph.n * (graph.n - 1) // 2:
+        places = ring_layout(graph.n)
+    return _laid_out(graph) if places is None else places
+
+
+def ring_layout(k: int) -> Layout:
+    """Lay k vertices out on a circle of radius 1, clockwise from the top; shape (k, 2)."""
+    angle = np.pi / 2 - 2 * np.pi * np.arange(k) / max(k, 1)
+    return np.column_stack((np.cos(angle), np.sin(angle)))
+
+
+def _file_layout(loaded: LoadedGraph) -> Layout | None:
+    positions, n = loaded.positions, loaded.graph.n
+    if positions is None or len(positions) < n:
+        return None
+    places = np.array([positions[v] for v in range(n)], np.float64)
+    # Places that are all the same, or no numbers, are no drawing.
+    return places if np.isfinite(places).all() and (np.ptp(places, axis=0) > 0).any() else None
+
+
+def _grid_layout(loaded: LoadedGraph) -> Layout | None:
+    found = re.fullmatch(r"grid:(\d+)x(\d+)", loaded.title)
+    if found is None or int(found[1]) * int(found[2]) != loaded.graph.n:
+        return None
+    row, column = np.divmod(np.arange(loaded.graph.n), int(found[2]))
+    places = np.column_stack((column, -row)).astype(np.float64)
+    # A file may have the name of a grid.
+    u, v = loaded.graph.edges().T
+    return places if (np.abs(places[u] - places[v]).sum(axis=1) == 1).all() else None
+
+
+def _laid_out(graph: Graph) -> Layout:
+    of_component = _components(graph)
+    places = np.zeros((graph.n, 2))
+    sizes = np.bincount(of_component)
+    parts = [np.flatnonzero(of_component == i) for i in np.argsort(-sizes, kind="stable")]
+    drawn = [_upright(_least_stress(_distances(graph, part))) for part in parts]
+    corners = _side_by_side([np.ptp(layout, axis=0) for layout in drawn])
+    for part, layout, corner in zip(parts, drawn, corners, strict=True):
+        places[part] = layout - layout.min(axis=0) + corner
+    return places
+
+
+def _components(graph: Graph) -> IntArray:
+    """Return the number of the component of each vertex, shape (n,)."""
+    label = np.full(graph.n, -1)
+    for start in range(graph.n):
+        if label[start] >= 0:
+            continue
+        waiting = [start]
+        label[start] = here = start
+        while waiting:
+            for u in graph.neighbours(waiting.pop()).tolist():
+                if label[u] < 0:
+                    label[u] = here
+                    waiting.append(u)
+    component: IntArray = np.unique(label, return_inverse=True)[1]
+    return component
+
+
+def _distances(graph: Graph, part: IntArray) -> Layout:
+    """Return the lengths of shortest paths between the vertices of a component, shape (k, k)."""
+    k = len(part)
+    index = np.full(graph.n, -1)
+    index[part] = np.arange(k)
+    adjacency = np.zeros((k, k), np.float32)
+    for i, v in enumerate(part):
+        adjacency[i, index[graph.neighbours(v)]] = 1
+    distances = np.full((k, k), np.inf)
+    np.fill_diagonal(distances, 0)
+    reached = np.eye(k, dtype=np.float32)
+    for distance in range(1, k):
+        reached = np.minimum(reached @ adjacency, 1)
+        new = (reached > 0) & np.isinf(distances)
+        if not new.any():
+            break
+        distances[new] = distance
+        reached = new.astype(np.float32)
+    return distances
+
+
+def _least_stress(distances: Layout) -> Layout:
+    """Place vertices so that the squares of the relative errors of their distances are as small as may be."""
+    k = len(distances)
+    if k <= 2:
+        return np.column_stack((np.arange(k, dtype=np.float64), np.zeros(k)))
+    places = _classical(distances)
+    with np.errstate(divide="ignore"):
+        weights = np.where(distances > 0, distances**-2.0, 0)
+    laplacian = np.diag(weights.sum(axis=1)) - weights
+    inverse = np.linalg.inv(laplacian + 1 / k) - 1 / k
+    before = np.inf
+    for _ in range(_ROUNDS):
+        apart = np.linalg.norm(places[:, None] - places[None], axis=2)
+        stress = float((weights * (apart - distances) ** 2).sum())
+        if before - stress <= _ENOUGH * stress:
+            break
+        before = stress
+        with np.errstate(divide="ignore", invalid="ignore"):
+            pull = np.where(apart > 0, weights * distances / apart, 0)
+        places = inverse @ (pull.sum(axis=1)[:, None] * places - pull @ places)
+    return places
+
+
+def _classical(distances: Layout) -> Layout:
+    """Classical scaling: the best start, and the same one each time."""
+    k = len(distances)
+    squares = distances**2
+    centred = -0.5 * (squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean())
+    values, vectors = np.linalg.eigh(centred)
+    # The sign of an eigenvector is arbitrary: the largest entry is made positive.
+    axes = vectors[:, [-1, -2]]
+    axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
+    places: Layout = axes * np.sqrt(np.maximum(values[[-1, -2]], 1e-9))
+    # Vertices with the same neighbours would lie on one another for ever.
+    places += 1e-3 * ring_layout(k) * np.sqrt(np.arange(1, k + 1) / k)[:, None]
+    return places
+
+
+def _upright(layout: Layout) -> Layout:
+    """Turn a layout so that it is widest from left to right."""
+    centred = layout - layout.mean(axis=0)
+    _, axes = np.linalg.eigh(centred.T @ centred)
+    axes = axes[:, ::-1] * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])[::-1]
+    upright: Layout = centred @ axes
+    return upright
+
+
+def _side_by_side(sizes: list[Layout]) -> list[Layout]:
+    """Put rectangles in rows, about as wide in all as high; return the lower left corner of each."""
+    width = max(np.sqrt(sum(float(np.prod(size + _ROOM)) for size in sizes)), max(float(size[0]) for size in sizes))
+    corners: list[Layout] = []
+    x = y = height = 0.0
+    for size in sizes:
+        if x > 0 and x + float(size[0]) > width:
+            x, y, height = 0.0, y - height - _ROOM, 0.0
+        corners.append(np.array([x, y - float(size[1])]))
+        x += float(size[0]) + _ROOM
+        height = max(height, float(size[1]))
+    return corners

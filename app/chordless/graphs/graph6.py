@@ -1,0 +1,312 @@
+"""Files of many graphs, a line to each, in graph6 or sparse6: as ``geng`` writes them, or through a pipe without end.
+
+graph6 is decoded by numpy, all lines of as many vertices at once; a line of sparse6 is read by networkx.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from chordless.graphs.readers.library import LARGEST_LIBRARY_SIZE
+from chordless.graphs.readers.source import UNDIRECTED_ONLY
+from kernels_ti.errors import GraphError
+from kernels_ti.graph import IntArray
+from kernels_ti.many.graphs import ManyGraphs, running, spans
+
+LINES_AT_ONCE = 50_000
+BYTES_AT_ONCE = 1 << 20
+"""A chunk ends with the line that reaches either."""
+
+READ_BYTES = 1 << 18
+
+LARGEST_TABLE = 128
+"""Vertices up to which graphs of one size are decoded together; above, a line is work enough."""
+
+Bytes = npt.NDArray[np.uint8]
+
+LEAST, MOST = 63, 126  # the characters ? and ~ stand for 0 and 63
+_BLANK = np.isin(np.arange(256), [ord(c) for c in " \t\r"])
+HEADERS = (b">>graph6<<", b">>sparse6<<")
+OTHER_KINDS = {
+    ord("&"): f"this graph is directed (digraph6); {UNDIRECTED_ONLY}",
+    ord(";"): "incremental sparse6 needs the graph before it; convert the file to graph6",
+    ord(">"): "not a header that is known here: >>graph6<< and >>sparse6<< are",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Some lines of a file, decoded.
+
+    Attributes
+    ----------
+    graphs : ManyGraphs
+        The graphs of the lines that hold one, in their order.
+    line_numbers : ndarray of int64, shape (graphs,)
+        The line of each graph, from 1 on in the whole file.
+    errors : tuple of (int, str)
+        The lines that are not a graph, ascending: their number and what is wrong. Blank lines are none.
+    """
+
+    graphs: ManyGraphs
+    line_numbers: IntArray
+    errors: tuple[tuple[int, str], ...]
+
+
+def read_chunks(source: IO[bytes], *, lines_at_once: int = LINES_AT_ONCE, simplify: bool = False) -> Iterator[Chunk]:
+    """Read graphs line by line from a file or a pipe, however long.
+
+    Parameters
+    ----------
+    source : binary file
+        Lines of graph6 or sparse6, with or without a header; lines of different sizes may be mixed.
+    lines_at_once : int
+        Lines to a chunk at most.
+    simplify : bool
+        Drop self-loops and repeated edges, which sparse6 may have, instead of refusing them.
+
+    Yields
+    ------
+    Chunk
+        For a file without a line, none.
+    """
+    line = 1
+    for text in _texts(source, lines_at_once):
+        yield decoded(text, line, simplify=simplify)
+        line += text.count(b"\n")
+
+
+def _texts(source: IO[bytes], lines_at_once: int) -> Iterator[bytes]:
+    """Cut what is read into whole lines, so many together at most."""
+    read = getattr(source, "read1", source.read)
+    waiting: list[bytes] = []  # whole lines but for the end of the last
+    lines = held = 0
+    while piece := read(READ_BYTES):
+        waiting.append(piece)
+        lines += piece.count(b"\n")
+        held += len(piece)
+        if lines and (lines >= lines_at_once or held >= BYTES_AT_ONCE):
+            text = b"".join(waiting)
+            end = text.rindex(b"\n") + 1
+            yield from _cut(text[:end], lines_at_once)
+            waiting, lines, held = [text[end:]], 0, len(text) - end
+    yield from _cut(b"".join(waiting), lines_at_once)
+
+
+def _cut(text: bytes, lines_at_once: int) -> Iterator[bytes]:
+    ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + 1
+    starts = [0, *ends[lines_at_once - 1 :: lines_at_once].tolist()]
+    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
+        if start < end:
+            yield text[start:end]
+
+
+def decoded(text: bytes, first_line: int = 1, *, simplify: bool = False) -> Chunk:
+    """Decode lines of graph6 or sparse6.
+
+    Parameters
+    ----------
+    text : bytes
+        Whole lines; the last may lack its newline.
+    first_line : int
+        Number of the first line, for errors.
+    simplify : bool
+        See `read_chunks`.
+
+    Returns
+    -------
+    Chunk
+    """
+    data = np.frombuffer(text, np.uint8)
+    starts, ends = _line_ends(data)
+    errors: dict[int, str] = {}
+    for at in np.flatnonzero(_first_bytes(data, starts, ends) == ord(">")).tolist():
+        starts[at] += _header_length(text[starts[at] : ends[at]])
+    first = _first_bytes(data, starts, ends)
+    for kind, message in OTHER_KINDS.items():
+        errors |= dict.fromkeys(np.flatnonzero(first == kind).tolist(), message)
+    parts = []
+    sparse = np.flatnonzero(first == ord(":"))
+    if len(sparse):
+        texts = [text[starts[at] : ends[at]] for at in sparse.tolist()]
+        parts.append(_sparse6(texts, sparse, errors, simplify))
+    dense = np.flatnonzero((ends > starts) & ~np.isin(first, [ord(":"), *OTHER_KINDS]))
+    parts += _graph6(data, starts, ends, dense, errors)
+    graphs, lines = _in_order(parts)
+    return Chunk(graphs, lines + first_line, tuple((at + first_line, errors[at]) for at in sorted(errors)))
+
+
+def _line_ends(data: Bytes) -> tuple[IntArray, IntArray]:
+    """Where each line begins and ends, without its newline and the blanks around it."""
+    newlines = np.flatnonzero(data == ord("\n"))
+    if not len(data) or data[-1] != ord("\n"):
+        newlines = np.append(newlines, len(data))
+    starts, ends = np.concatenate(([0], newlines[:-1] + 1)), newlines.copy()
+    if _BLANK[data].any():
+        solid = np.flatnonzero(~_BLANK[data] & (data != ord("\n")))
+        first, last = np.searchsorted(solid, starts), np.searchsorted(solid, ends)
+        filled = first < last
+        starts[filled], ends[filled] = solid[first[filled]], solid[last[filled] - 1] + 1
+        ends[~filled] = starts[~filled]
+    return starts, ends
+
+
+def _first_bytes(data: Bytes, starts: IntArray, ends: IntArray) -> IntArray:
+    """First byte of each line, 0 for a blank one."""
+    first = np.zeros(len(starts), np.int64)
+    filled = starts < ends
+    first[filled] = data[starts[filled]]
+    return first
+
+
+def _header_length(line: bytes) -> int:
+    return next((len(header) for header in HEADERS if line.startswith(header)), 0)
+
+
+Part = tuple[ManyGraphs, IntArray]
+"""Graphs, and the line of each within the chunk."""
+
+
+def _in_order(parts: list[Part]) -> Part:
+    """Join parts, and put their graphs in the order of the lines."""
+    lines = np.concatenate([np.empty(0, np.int64), *(lines for _, lines in parts)])
+    graphs = ManyGraphs.joined([graphs for graphs, _ in parts])
+    order = np.argsort(lines)
+    return (graphs if len(parts) == 1 else graphs.chosen(order)), lines[order]
+
+
+def _graph6(data: Bytes, starts: IntArray, ends: IntArray, lines: IntArray, errors: dict[int, str]) -> list[Part]:
+    """Decode some lines of graph6, those of as many vertices together."""
+    wrong = np.flatnonzero((data < LEAST) | (data > MOST))
+    foreign = np.searchsorted(wrong, ends[lines]) > np.searchsorted(wrong, starts[lines])
+    for at in lines[foreign].tolist():
+        errors[at] = _foreign("graph6", bytes(data[starts[at] : ends[at]]))
+    lines = lines[~foreign]
+    sizes, bodies = _sizes(data, starts[lines], ends[lines])
+    found = ends[lines] - bodies
+    # Of so many vertices that no line holds them the product would not fit 64 bits.
+    wrong_size = (sizes < 0) | (sizes >= 1 << 31)
+    wrong_size[~wrong_size] = found[~wrong_size] != _characters(sizes[~wrong_size])
+    some = lines[wrong_size].tolist(), sizes[wrong_size].tolist(), found[wrong_size].tolist()
+    for at, size, has in zip(*some, strict=True):
+        errors[at] = (
+            "not a graph6 line: it ends within the number of vertices"
+            if size < 0
+            else f"not a graph6 line: a graph of {size:,} vertices has {_characters(size):,} characters after its "
+            f"size, this line has {has:,}"
+        )
+    lines, sizes, bodies = lines[~wrong_size], sizes[~wrong_size], bodies[~wrong_size]
+    return [(_same_size(data, bodies[sizes == size], size), lines[sizes == size]) for size in np.unique(sizes).tolist()]
+
+
+def _characters(size: Any) -> Any:
+    """Return the characters that hold the bits of a graph, or of several: six bits to each."""
+    return (size * (size - 1) // 2 + 5) // 6
+
+
+def _foreign(kind: str, line: bytes) -> str:
+    shown = repr(line[:40]).removeprefix("b")
+    return f"not a {kind} line: its characters are ? to ~, found {shown}"
+
+
+def _sizes(data: Bytes, starts: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
+    """Read the number of vertices of each line, -1 where it is cut off, and where the bits begin.
+
+    One character, or ~ and three, or ~~ and six.
+    """
+    last = len(data) - 1  # what is read beyond a line is not used
+    marks = (data[starts] == MOST).astype(np.int64)
+    marks += (marks == 1) & (data[np.minimum(starts + 1, last)] == MOST)
+    digits = np.array([1, 3, 6])[marks]
+    sizes = np.zeros(len(starts), np.int64)
+    for k in range(6):
+        sizes = np.where(
+            k < digits, sizes << 6 | (data[np.minimum(starts + marks + k, last)].astype(np.int64) - LEAST), sizes
+        )
+    bodies = starts + marks + digits
+    return np.where(bodies <= ends, sizes, -1), bodies
+
+
+def _same_size(data: Bytes, bodies: IntArray, size: int) -> ManyGraphs:
+    """Decode graphs of `size` vertices, whose bits begin at `bodies`."""
+    if size > LARGEST_TABLE:
+        return ManyGraphs.joined([_large(data[body : body + _characters(size)], size) for body in bodies.tolist()])
+    sixes = data[bodies[:, None] + np.arange(_characters(size))]
+    adjacent = _unpacked(sixes).reshape(len(bodies), -1)[:, : size * (size - 1) // 2]
+    edge_counts = np.count_nonzero(adjacent, axis=1)
+    edges = np.take(_pairs(size), np.nonzero(adjacent)[1], axis=0)
+    return ManyGraphs(running(np.full(len(bodies), size)), running(edge_counts), edges)
+
+
+def _large(characters: Bytes, size: int) -> ManyGraphs:
+    """Decode one graph of so many vertices that most of its characters stand for no edge."""
+    at = np.flatnonzero(characters != LEAST)
+    which, bit = np.nonzero(_unpacked(characters[at]))
+    bits = 6 * at[which] + bit
+    bits = bits[bits < size * (size - 1) // 2]
+    before = running(np.arange(size))
+    columns = np.searchsorted(before, bits, "right") - 1
+    edges = np.column_stack((bits - before[columns], columns)).astype(np.int32)
+    return ManyGraphs(running(np.array([size])), running(np.array([len(edges)])), edges)
+
+
+def _unpacked(characters: Bytes) -> Bytes:
+    """Return the bits of characters, six in a new last axis."""
+    return np.unpackbits((characters - np.uint8(LEAST))[..., None], axis=-1)[..., 2:]
+
+
+@lru_cache
+def _pairs(size: int) -> npt.NDArray[np.int32]:
+    """Pairs of vertices in the order of the bits: column by column of the upper triangle."""
+    columns = np.arange(size)
+    low = spans(np.zeros(size, np.int64), columns)
+    return np.column_stack((low, np.repeat(columns, columns))).astype(np.int32)
+
+
+def _sparse6(texts: list[bytes], lines: IntArray, errors: dict[int, str], simplify: bool) -> Part:
+    """Decode lines of sparse6, one by one."""
+    vertices, edges, good = [], [np.empty((0, 2), np.int32)], []
+    for text, line in zip(texts, lines.tolist(), strict=True):
+        try:
+            size, pairs = _sparse6_line(text, simplify)
+        except GraphError as error:
+            errors[line] = str(error)
+            continue
+        vertices.append(size)
+        edges.append(pairs)
+        good.append(line)
+    counts = np.array([len(pairs) for pairs in edges[1:]], np.int64)
+    graphs = ManyGraphs(running(np.array(vertices, np.int64)), running(counts), np.concatenate(edges))
+    return graphs, np.array(good, np.int64)
+
+
+def _sparse6_line(text: bytes, simplify: bool) -> tuple[int, npt.NDArray[np.int32]]:
+    import networkx as nx
+
+    if any(not LEAST <= byte <= MOST for byte in text[1:]):
+        raise GraphError(_foreign("sparse6", text))
+    try:
+        size, _ = nx.readwrite.graph6.data_to_n([byte - LEAST for byte in text[1:]])
+        if size > LARGEST_LIBRARY_SIZE:
+            raise GraphError(f"{size:,} vertices are too many for sparse6; the most are {LARGEST_LIBRARY_SIZE:,}")
+        graph = nx.from_sparse6_bytes(text)
+    except (nx.NetworkXError, IndexError, ValueError) as error:
+        if isinstance(error, GraphError):
+            raise
+        raise GraphError("not a sparse6 line: it ends within the number of vertices or an edge") from error
+    if simplify:
+        graph = nx.Graph(graph)
+        graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    if graph.is_multigraph():
+        u, v, _ = next(edge for edge in graph.edges(keys=True) if edge[2])
+        raise GraphError(f"the edge {u} - {v} is there more than once")
+    loop = next(nx.selfloop_edges(graph), None)
+    if loop is not None:
+        raise GraphError(f"vertex {loop[0]} has a self-loop")
+    return size, np.array(list(graph.edges()), np.int32).reshape(-1, 2)

@@ -1,0 +1,259 @@
+"""Graphs in and out: one door for files of every format, standard input and generator specs."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import sys
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, TextIO
+
+from chordless.graphs import generators
+from chordless.graphs.readers.source import Parsed, Positions, Source
+from kernels_ti.errors import GraphError, OptionError
+from kernels_ti.graph import Graph
+
+if TYPE_CHECKING:
+    from chordless.graphs.molecules import MoleculeFormat
+
+FORMATS = ("edgelist", "dimacs", "pajek", "graphml", "gml", "graph6", "mtx", "adjlist")
+
+# Extensions that belong to one format; .txt, .dat and all others are told apart by what the file holds.
+_EXTENSIONS = {
+    ".edges": "edgelist",
+    ".edgelist": "edgelist",
+    ".el": "edgelist",
+    ".col": "dimacs",
+    ".dimacs": "dimacs",
+    ".clq": "dimacs",
+    ".net": "pajek",
+    ".graphml": "graphml",
+    ".gml": "gml",
+    ".g6": "graph6",
+    ".graph6": "graph6",
+    ".s6": "graph6",
+    ".sparse6": "graph6",
+    ".mtx": "mtx",
+    ".adjlist": "adjlist",
+}
+
+# What the first bytes tell, in the order in which they are looked at.
+_SIGNATURES = (
+    (re.compile(rb"%%MatrixMarket", re.I), "mtx"),
+    (re.compile(rb"(?:%.*\n|\s)*\*(?:vertices|network)", re.I), "pajek"),
+    (re.compile(rb"\s*<(?:\?xml|graphml|!--|!DOCTYPE)"), "graphml"),
+    (re.compile(rb"(?:\s*(?:#.*\n|Creator.*\n|Version.*\n|comment.*\n))*\s*graph\s*\[", re.I), "gml"),
+    (re.compile(rb"(?:\s|c(?:[ \t].*)?\n)*p[ \t]+(?:edge|edges|col)\b"), "dimacs"),
+    (re.compile(rb">>(?:graph6|sparse6)<<"), "graph6"),
+    (re.compile(rb"\s*[&:;]?[?-~]+\s*(?:\n|\Z)"), "graph6"),
+)
+
+
+@dataclass(frozen=True)
+class LoadedGraph:
+    """A graph and where it came from.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph. Files give names of type str.
+    title : str
+        The spec or the path as given.
+    positions : dict or None
+        Place of each vertex index that the file gives one for.
+    """
+
+    graph: Graph
+    title: str
+    positions: Positions | None = None
+
+
+def load_graph(source: str, *, simplify: bool = False, file_format: str | None = None) -> LoadedGraph:
+    """Load a graph from a file, from standard input or from a generator spec.
+
+    An existing file wins over a spec of the same spelling.
+
+    Parameters
+    ----------
+    source : str
+        A path, ``-`` for standard input, or a spec such as ``grid:7x10``. Files may be compressed by gzip. In a file
+        of many graphs, ``FILE:12`` is that of line 12, or the twelfth molecule of an SDF, as `chordless batch` says.
+    simplify : bool
+        Drop loops, repeated edges and directions instead of refusing them.
+    file_format : str, optional
+        One of `FORMATS`. By default the extension decides, and without a known one the content.
+
+    Returns
+    -------
+    LoadedGraph
+
+    Raises
+    ------
+    GraphError
+        If there is no such graph, or the file is not a finite simple undirected graph; one line that names the
+        file, the line where it is known, what is wrong and what would be right.
+    OptionError
+        For a format that does not exist.
+    """
+    if file_format is not None and file_format not in FORMATS:
+        raise OptionError(f"there is no file format {file_format!r}; the formats are {', '.join(FORMATS)}")
+    if source == "-":
+        graph, positions = _parse(Source("stdin", _decompress("stdin", sys.stdin.buffer.read())), simplify, file_format)
+    elif os.path.lexists(source):
+        if file_format is None and _molecule_format(source) is not None:
+            raise GraphError(f"{source}: a file of molecules; give one, {source}:1, or all of them to chordless batch")
+        data = _decompress(source, read_bytes(source))
+        graph, positions = _parse(Source(source, data), simplify, file_format or format_of_name(source))
+    elif (found := re.fullmatch(r"(.+):([1-9][0-9]*)", source)) and os.path.isfile(found[1]):
+        graph, positions = _read_one_of_many(found[1], int(found[2]), simplify, file_format), None
+    elif generators.is_spec(source):
+        graph, positions = generators.generate(source), None
+    else:
+        raise _no_such_graph(source)
+    return LoadedGraph(graph, source, positions)
+
+
+def read_bytes(path: str) -> bytes:
+    """Read a whole file.
+
+    Raises
+    ------
+    GraphError
+        If that is not possible; the message says why.
+    """
+    try:
+        return Path(path).read_bytes()
+    except IsADirectoryError:
+        raise GraphError(f"{path}: this is a folder, not a graph file") from None
+    except OSError as error:
+        raise GraphError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def _no_such_graph(source: str) -> GraphError:
+    if not source.strip():
+        return GraphError(f"{source!r} is neither a file nor a spec such as grid:7x10")
+    kind = source.partition(":")[0]
+    if re.search(r"[./\\]", kind) or not kind:
+        return GraphError(f"{source}: no such file")
+    return GraphError(f"{source}: no such file, and {generators.unknown_kind(kind)}")
+
+
+def _decompress(name: str, data: bytes) -> bytes:
+    if not data.startswith(b"\x1f\x8b"):
+        return data
+    try:
+        return gzip.decompress(data)
+    except (EOFError, OSError, zlib.error) as error:
+        raise GraphError(f"{name}: the gzip file is damaged or cut short: {error}") from None
+
+
+def format_of_name(path: str) -> str | None:
+    """Return the format that belongs to the extension of a file; None if that says nothing."""
+    return _EXTENSIONS.get(_extension(path))
+
+
+def format_of_content(data: bytes) -> str:
+    """Return the format that the beginning of a file, decompressed, looks like."""
+    start = data[:65536].removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
+    for signature, file_format in _SIGNATURES:
+        if signature.match(start):
+            return file_format
+    return "edgelist"
+
+
+def _parse(source: Source, simplify: bool, file_format: str | None) -> Parsed:
+    if not source.data.strip():
+        raise source.error("the file is empty; an edge list has a line `u v` for each edge")
+    return _reader(file_format or format_of_content(source.data))(source, simplify=simplify)
+
+
+def _extension(path: str) -> str:
+    """Return the extension of a file, in lower case, under that of its compression."""
+    name = PurePath(path.lower())
+    return (PurePath(name.stem) if name.suffix == ".gz" else name).suffix
+
+
+def _molecule_format(path: str) -> MoleculeFormat | None:
+    from chordless.graphs.molecules import EXTENSIONS
+
+    return EXTENSIONS.get(_extension(path))
+
+
+def _read_one_of_many(path: str, number: int, simplify: bool, file_format: str | None) -> Graph:
+    data = _decompress(path, read_bytes(path))
+    kind = _molecule_format(path)
+    if kind is not None and file_format is None:
+        from chordless.graphs.molecules import read_molecule
+
+        return read_molecule(Source(path, data), kind, number)
+    if (file_format or format_of_name(path) or format_of_content(data)) != "graph6":
+        raise GraphError(f"{path}:{number}: {path} holds one graph; leave :{number} out")
+    lines = data.split(b"\n")
+    if number > len(lines) or not lines[number - 1].strip():
+        raise GraphError(f"{path}:{number}: there is no graph in this line")
+    return _parse(Source(f"{path}:{number}", lines[number - 1]), simplify, "graph6")[0]
+
+
+def _reader(file_format: str) -> Callable[..., Parsed]:
+    if file_format == "pajek":
+        from chordless.graphs.readers.pajek import read_pajek
+
+        return read_pajek
+    if file_format in ("edgelist", "dimacs"):
+        from chordless.graphs.readers.edge_list import read_dimacs, read_edge_list
+
+        return read_edge_list if file_format == "edgelist" else read_dimacs
+    if file_format == "mtx":
+        from chordless.graphs.readers.matrix_market import read_matrix_market
+
+        return read_matrix_market
+    from chordless.graphs.readers.library import LIBRARY_READERS
+
+    return LIBRARY_READERS[file_format]
+
+
+def write_edge_list(graph: Graph, stream: TextIO, comments: Iterable[str] = ()) -> None:
+    """Write a graph as the edge list that `load_graph` reads back with the same vertices, edges and names.
+
+    Ids are 1 to n in the order of the vertices. Names other than these become ``# label`` lines, as text.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    stream : text stream
+        Where to write.
+    comments : iterable of str
+        Lines of text to put above.
+
+    Raises
+    ------
+    GraphError
+        For a name that a line cannot hold, two names that are the same text, or a comment that would be read as
+        one of the three comments with a meaning.
+    """
+    names = [str(name) for name in graph.names]
+    ids = [str(number) for number in range(1, graph.n + 1)]
+    heading = [line for comment in comments for line in comment.splitlines()]
+    for line in heading:
+        if re.match(r"\s*(?:n=\S*\s+m=|(?:label|xy)(?:\s|$))", line):
+            raise GraphError(f"the comment {line!r} would be read as a part of the graph")
+    if names != ids:
+        _check_labels(names)
+    stream.writelines(f"# {line}\n" for line in heading)
+    stream.write(f"# n={graph.n} m={graph.m}\n")
+    if names != ids:
+        stream.writelines(f"# label {v} {name}\n" for v, name in zip(ids, names, strict=True))
+    stream.writelines(f"{u} {v}\n" for u, v in (graph.edges() + 1).tolist())
+
+
+def _check_labels(names: list[str]) -> None:
+    if len(set(names)) != len(names):
+        raise GraphError("two vertices have names that are the same text; an edge list cannot tell them apart")
+    for name in names:
+        if not name or re.search(r"[\r\n\0]", name):
+            raise GraphError(f"the vertex name {name!r} does not fit in a line of an edge list")

@@ -1,0 +1,127 @@
+"""From a directed food web to its undirected niche overlap graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from chordless.graphs.load import read_bytes
+from chordless.graphs.readers.pajek import PajekNetwork, parse_network, parse_partition
+from chordless.graphs.readers.source import Source
+from kernels_ti.errors import GraphError
+from kernels_ti.graph import Graph, IntArray
+
+LIVING = 1
+TYPES = {1: "living", 2: "other (detritus)", 3: "input", 4: "output", 5: "respiration"}
+
+
+@dataclass(frozen=True, eq=False)
+class FoodWeb:
+    """A food web as the reader of its niche overlap graph needs it.
+
+    Parameters
+    ----------
+    overlap : Graph
+        Its niche overlap graph, with every vertex of the web.
+    living : tuple of bool
+        Which of them are living species.
+    types_path : str or None
+        The partition that says so; None where there is none, and all are living.
+    """
+
+    overlap: Graph
+    living: tuple[bool, ...]
+    types_path: str | None
+
+
+def niche_overlap(net_path: str, types_path: str | None = None) -> Graph:
+    """Build the niche overlap graph of a food web: two species are joined when they share a living prey.
+
+    The parameters and errors are those of `read_food_web`.
+
+    Returns
+    -------
+    Graph
+        With every vertex of the web, in its order and with its names.
+    """
+    return read_food_web(net_path, types_path).overlap
+
+
+def read_food_web(net_path: str, types_path: str | None = None) -> FoodWeb:
+    """Read a food web, and join those of its species that share a living prey.
+
+    An arc a b of the web means that b eats a. Only arcs between living vertices count, whatever their weight, also
+    a weight of 0. A species that eats itself is a predator of itself, and so shares that prey with its others.
+
+    Parameters
+    ----------
+    net_path : str
+        The web, a Pajek network (.net) with arcs.
+    types_path : str, optional
+        A Pajek partition (.clu) with the type of every vertex: 1 living, 2 other (detritus), 3 input, 4 output,
+        5 respiration. By default the one beside the web with the same stem; if there is none, every vertex counts
+        as living.
+
+    Returns
+    -------
+    FoodWeb
+
+    Raises
+    ------
+    GraphError
+        For a file that cannot be read, a web with edges instead of arcs, and a partition with another number of
+        vertices than the web, with unknown types or with no living vertex.
+
+    References
+    ----------
+    J. E. Cohen, Food Webs and Niche Space, Princeton University Press, 1978.
+    """
+    source = Source(net_path, read_bytes(net_path))
+    web = parse_network(source)
+    if web.edges:
+        raise source.error(
+            "a food web has arcs only, this file has undirected edges; count its cycles without `overlap`",
+            web.edges[0][2],
+        )
+    if types_path is None:
+        types_path = types_beside(net_path)
+    living = [True] * web.n if types_path is None else _living(web, net_path, types_path)
+    overlap = Graph.from_edge_array(_shared_prey(web, living), n=web.n, names=web.names(), simplify=True)
+    return FoodWeb(overlap, tuple(living), types_path)
+
+
+def types_beside(net_path: str) -> str | None:
+    """Return the partition that lies beside a food web under its name, if there is one."""
+    beside = Path(net_path).with_suffix(".clu")
+    return str(beside) if beside.exists() else None
+
+
+def _living(web: PajekNetwork, net_path: str, types_path: str) -> list[bool]:
+    types = parse_partition(Source(types_path, read_bytes(types_path)))
+    if len(types) != web.n:
+        raise GraphError(
+            f"{types_path}: the partition has {len(types)} vertices, the web {net_path} has {web.n}; they must agree"
+        )
+    unknown = next((kind for kind in types if kind not in TYPES), None)
+    known = ", ".join(f"{kind} {meaning}" for kind, meaning in TYPES.items())
+    if unknown is not None:
+        raise GraphError(f"{types_path}: vertex {types.index(unknown) + 1} has type {unknown}; the types are {known}")
+    if LIVING not in types:
+        raise GraphError(f"{types_path}: no vertex has type {LIVING} (living); the types are {known}")
+    return [kind == LIVING for kind in types]
+
+
+def _shared_prey(web: PajekNetwork, living: list[bool]) -> IntArray:
+    """List the pairs of predators of each prey; a pair comes once for every prey that it shares."""
+    predators: dict[int, set[int]] = {}
+    for prey, predator, _ in web.arcs:
+        if living[prey] and living[predator]:
+            predators.setdefault(prey, set()).add(predator)
+    pairs = [np.empty((0, 2), np.int64)]
+    for group in predators.values():
+        members = np.array(sorted(group), np.int64)
+        first, second = np.triu_indices(len(members), 1)
+        pairs.append(np.column_stack((members[first], members[second])))
+    return np.concatenate(pairs)

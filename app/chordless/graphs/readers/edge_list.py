@@ -1,0 +1,279 @@
+"""Edge lists (``u v`` on each line) and DIMACS files, read by numpy where every id is a number."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from chordless.graphs.readers.source import UNDIRECTED_ONLY, Parsed, Source, build_graph, label_names
+from kernels_ti.graph import IntArray
+
+_INTEGER = re.compile(r"-?[0-9]{1,18}")  # longer ones may not fit an int64 and are taken as words
+_TOO_LONG = re.compile(r"[0-9]{19}")  # some versions of numpy wrap such numbers around in silence
+_NOT_INTEGERS = re.compile(r"[^0-9\s-]")  # numpy takes +1 for an integer too, and its older versions 1.5
+
+
+@dataclass
+class _Notes:
+    """What the comments of an edge list say, each entry with the line it stands in."""
+
+    size: tuple[int, int, int] | None = None
+    labels: dict[str, tuple[str, int]] = field(default_factory=dict)
+    positions: dict[str, tuple[tuple[float, float], int]] = field(default_factory=dict)
+
+
+def read_edge_list(source: Source, *, simplify: bool = False) -> Parsed:
+    """Read a list of edges, one ``u v`` per line.
+
+    Lines that start with ``#`` or ``%`` are comments, of which three mean something: ``# n=N m=M`` gives the
+    numbers of vertices (isolated ones included) and edges, ``# label ID text`` names a vertex, ``# xy ID x y``
+    places it. Vertices whose ids are all 64-bit integers are sorted by them, others keep the order of appearance.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    simplify : bool
+        Drop loops and repeated edges instead of refusing them.
+
+    Returns
+    -------
+    graph : Graph
+        Its names are the labels, if every vertex has one and they differ, otherwise the ids, as text.
+    positions : dict or None
+        Place of each vertex index that has one.
+
+    Raises
+    ------
+    GraphError
+        For anything that is not such a list; the message names the line.
+    """
+    lines = source.text.split("\n")
+    notes = _take_notes(source, lines)
+    integers = _integer_pairs(lines)
+    if integers is None:
+        ids, ends = _number_words(source, _word_pairs(source, lines), notes)
+    else:
+        ids, ends = _number_integers(source, integers, notes)
+    if notes.size is None and not ids:
+        raise source.error("no edges: every line is blank or a comment; an edge list has a line `u v` for each edge")
+    index = {name: v for v, name in enumerate(ids)}
+    labels = [notes.labels[name][0] if name in notes.labels else None for name in ids]
+    for kind, entries in (("label", notes.labels), ("xy", notes.positions)):
+        for name, (_, line) in entries.items():
+            if name not in index:
+                raise source.error(f"`# {kind}` for {name}, which is not a vertex of this graph", line)
+    positions = {index[name]: place for name, (place, _) in notes.positions.items()}
+
+    graph = build_graph(
+        source, ends, label_names(labels, ids), simplify=simplify, line_of=lambda row: _line_of_row(lines, row)
+    )
+    if notes.size is not None:
+        source.check_edge_count(notes.size[1], len(ends), graph.m, notes.size[2])
+    return graph, positions or None
+
+
+def _take_notes(source: Source, lines: list[str]) -> _Notes:
+    """Read the comments and blank them out, so that the rest keeps its line numbers."""
+    notes = _Notes()
+    for number, line in enumerate(lines, 1):
+        content = line.lstrip()
+        if not content.startswith(("#", "%")):
+            continue
+        lines[number - 1] = ""
+        if content[0] == "%":
+            continue
+        words = content[1:].split(None, 1)
+        if not words:
+            continue
+        if words[0] in ("label", "xy"):
+            _take_vertex_note(source, notes, words[0], content, number)
+        elif re.match(r"#\s*n=\S*\s+m=", content):
+            size = re.fullmatch(r"#\s*n=([0-9]{1,18})\s+m=([0-9]{1,18})\s*", content)
+            if size is None:
+                raise source.error(f"the header must read `# n=N m=M` with two numbers, found {content!r}", number)
+            if notes.size is not None:
+                raise source.error(f"a second `# n= m=` header, the first is in line {notes.size[2]}", number)
+            notes.size = (int(size[1]), int(size[2]), number)
+            source.check_size(notes.size[0], number)
+    return notes
+
+
+def _take_vertex_note(source: Source, notes: _Notes, kind: str, content: str, number: int) -> None:
+    # One blank ends the id and the rest is the label as it stands, so that labels with blanks around them survive.
+    found = re.fullmatch(r"#[ \t]*(?:label|xy)[ \t]+([^ \t]+)[ \t](.+)", content)
+    if found is None:
+        what = "a vertex id and a text" if kind == "label" else "a vertex id and two numbers"
+        raise source.error(f"`# {kind}` needs {what}, found {content!r}", number)
+    name = _canonical(found[1])
+    if name in (notes.labels if kind == "label" else notes.positions):
+        raise source.error(f"a second `# {kind}` for vertex {name}", number)
+    if kind == "label":
+        notes.labels[name] = (found[2], number)
+        return
+    try:
+        x, y = map(float, found[2].split())
+    except ValueError:
+        raise source.error(f"`# xy` needs a vertex id and two numbers, found {content!r}", number) from None
+    notes.positions[name] = ((x, y), number)
+
+
+def _canonical(word: str) -> str:
+    return str(int(word)) if _INTEGER.fullmatch(word) else word
+
+
+def _integer_pairs(lines: list[str]) -> IntArray | None:
+    """Read lines of two int64 numbers, or answer None if one of them is anything else."""
+    text = "\n".join(lines)
+    if not text or text.isspace():
+        return np.empty((0, 2), np.int64)
+    if _NOT_INTEGERS.search(text) or _TOO_LONG.search(text):
+        return None
+    try:
+        pairs = np.loadtxt(lines, dtype=np.int64, comments=None, ndmin=2)
+    except ValueError:
+        return None
+    return pairs if pairs.shape[1] == 2 else None
+
+
+def _word_pairs(source: Source, lines: list[str]) -> list[str]:
+    pairs: list[str] = []
+    for number, line in enumerate(lines, 1):
+        words = line.split()
+        if len(words) == 2:
+            pairs += words
+        elif words:
+            raise source.error(_wrong_columns(words, line), number)
+    return pairs
+
+
+def _wrong_columns(words: list[str], line: str) -> str:
+    count = f"{len(words)} word" + "s" * (len(words) != 1)
+    shown = line.strip() if len(line) <= 60 else line.strip()[:57] + "..."
+    message = f"edge needs two vertices, found {count}: {shown!r}"
+    if len(words) == 3 and re.fullmatch(r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?", words[2]):
+        return message + " (a third column, perhaps weights: keep the first two columns only)"
+    if len(words) == 1 and re.search(r"[,;|]", words[0]):
+        return message + " (separate the two by a blank or a tab)"
+    return message
+
+
+def _number_integers(source: Source, pairs: IntArray, notes: _Notes) -> tuple[list[str], IntArray]:
+    ids = np.unique(pairs)
+    seen = len(ids)
+    if notes.size is not None and notes.size[0] > seen:
+        noted = [int(name) for name in (*notes.labels, *notes.positions) if _INTEGER.fullmatch(name)]
+        ids = np.union1d(ids, np.array(noted, np.int64))
+        seen = len(ids)
+        if notes.size[0] > seen:
+            first = 0 if 0 in ids[:1] else 1
+            ids = np.union1d(ids, np.arange(first, first + notes.size[0]))
+    _check_vertex_count(source, len(ids), seen, notes)
+    return [str(number) for number in ids.tolist()], np.searchsorted(ids, pairs).astype(np.int64)
+
+
+def _number_words(source: Source, words: list[str], notes: _Notes) -> tuple[list[str], IntArray]:
+    index: dict[str, int] = {}
+    ends = np.array([index.setdefault(_canonical(word), len(index)) for word in words], np.int64).reshape(-1, 2)
+    if notes.size is not None and notes.size[0] > len(index):
+        for name in (*notes.labels, *notes.positions):
+            index.setdefault(name, len(index))
+    _check_vertex_count(source, len(index), len(index), notes)
+    return list(index), ends
+
+
+def _check_vertex_count(source: Source, count: int, seen: int, notes: _Notes) -> None:
+    if notes.size is None or notes.size[0] == count:
+        return
+    declared, _, line = notes.size
+    if declared < seen:
+        raise source.error(f"the header declares n={declared}, but {seen} vertices occur in the file", line)
+    raise source.error(
+        f"the header declares n={declared}, but {seen} vertices occur in the file and are not from 1 to {declared}, "
+        "so the isolated ones have no id: give each a line `# label ID text`",
+        line,
+    )
+
+
+def _line_of_row(lines: list[str], row: int) -> int:
+    filled = [number for number, line in enumerate(lines, 1) if line.strip()]
+    return filled[row]
+
+
+def read_dimacs(source: Source, *, simplify: bool = False) -> Parsed:
+    """Read a graph in DIMACS format: ``p edge N M``, then ``e u v`` for each edge, vertices 1 to N.
+
+    Parameters
+    ----------
+    source : Source
+        The file; ``c`` and ``n`` lines (comments and values of vertices) say nothing about the graph.
+    simplify : bool
+        Drop loops and repeated edges instead of refusing them.
+
+    Returns
+    -------
+    graph : Graph
+        Its names are "1" to "N".
+    positions : None
+
+    Raises
+    ------
+    GraphError
+        For anything that is not such a file; the message names the line.
+    """
+    lines = source.text.split("\n")
+    size = _take_problem(source, lines)
+    if size is None:
+        raise source.error("no `p edge N M` line; a DIMACS graph starts with one")
+    n, m, header = size
+    pairs = _integer_pairs(lines)
+    if pairs is None:
+        pairs = np.array(_dimacs_pairs(source, lines, n), np.int64).reshape(-1, 2)
+    outside = ((pairs < 1) | (pairs > n)).any(axis=1)
+    if outside.any():
+        row = int(np.argmax(outside))
+        u, v = pairs[row]
+        raise source.error(f"edge {u} {v}: the vertices are 1 to {n}", _line_of_row(lines, row))
+    names = tuple(map(str, range(1, n + 1)))
+    graph = build_graph(source, pairs - 1, names, simplify=simplify, line_of=lambda row: _line_of_row(lines, row))
+    source.check_edge_count(m, len(pairs), graph.m, header)
+    return graph, None
+
+
+def _take_problem(source: Source, lines: list[str]) -> tuple[int, int, int] | None:
+    """Find the ``p`` line, and leave of every other line the vertices of its edge."""
+    size: tuple[int, int, int] | None = None
+    for number, line in enumerate(lines, 1):
+        kind, rest = (*line.strip().split(None, 1), "", "")[:2]
+        if kind == "e" and size is not None:
+            # An `e` alone must not become a blank line, which would not be an error any more.
+            lines[number - 1] = rest or "e"
+            continue
+        lines[number - 1] = ""
+        if kind == "p":
+            found = re.fullmatch(r"\s*(?:edge|edges|col)\s+([0-9]{1,18})\s+([0-9]{1,18})", rest)
+            if found is None:
+                raise source.error(f"the problem line must read `p edge N M`, found {line.strip()!r}", number)
+            if size is not None:
+                raise source.error(f"a second `p` line, the first is line {size[2]}", number)
+            size = (int(found[1]), int(found[2]), number)
+            source.check_size(size[0], number)
+        elif kind == "e":
+            raise source.error("an edge before the `p edge N M` line", number)
+        elif kind == "a":
+            raise source.error(f"this graph is directed (`a` lines are arcs); {UNDIRECTED_ONLY}", number)
+        elif kind and kind[0] != "c" and kind != "n":
+            raise source.error(f"lines start with c, p, n or e, found {line.strip()[:60]!r}", number)
+    return size
+
+
+def _dimacs_pairs(source: Source, lines: list[str], n: int) -> list[int]:
+    for number, line in enumerate(lines, 1):
+        words = line.split()
+        if words and (len(words) != 2 or not all(map(_INTEGER.fullmatch, words))):
+            raise source.error(
+                f"an edge must read `e u v` with vertices 1 to {n}, found 'e {line.strip()[:60]}'", number
+            )
+    return [int(word) for line in lines for word in line.split()]

@@ -1,0 +1,115 @@
+"""Formats that networkx reads, with its errors put into words of ours."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from typing import Any
+
+from chordless.graphs.readers.source import UNDIRECTED_ONLY, Parsed, Source, build_graph, label_names, readable
+from kernels_ti.graph import Graph
+
+# A line of sparse6 with ten characters may declare any number of vertices, and networkx makes an object for each.
+LARGEST_LIBRARY_SIZE = 2_000_000
+
+
+def _from_networkx(source: Source, graph: Any, names: tuple[str, ...], *, simplify: bool) -> Graph:
+    if graph.is_directed() and not simplify:
+        raise source.error(f"this graph is directed; {UNDIRECTED_ONLY}")
+    index = {node: v for v, node in enumerate(graph.nodes())}
+    ends = [(index[edge[0]], index[edge[1]]) for edge in graph.edges()]
+    return build_graph(source, ends, names, simplify=simplify)
+
+
+def _attribute_names(graph: Any, *attributes: str) -> tuple[str, ...]:
+    ids = [str(node) for node in graph.nodes()]
+    for attribute in attributes:
+        given = [data.get(attribute) for _, data in graph.nodes(data=True)]
+        names = label_names([None if name is None else str(name) for name in given], ids)
+        if names != tuple(ids):
+            return names
+    return tuple(ids)
+
+
+def read_graphml(source: Source, *, simplify: bool = False) -> Parsed:
+    """Read a GraphML file; the data keys ``label``, then ``name`` are the names if they tell all vertices apart."""
+    import networkx as nx
+
+    with readable(source, "GraphML file"):
+        from xml.etree import ElementTree
+
+        root = ElementTree.fromstring(source.data)
+        count = len(root.findall("{*}graph"))
+        if count != 1:
+            raise source.error(f"the file holds {count} graphs; one is needed")
+        graph = nx.read_graphml(io.BytesIO(source.data), force_multigraph=True)
+        if len(graph) > len(root.findall(".//{*}node")):
+            raise source.error("an edge ends in a node that the file does not list")
+    return _from_networkx(source, graph, _attribute_names(graph, "label", "name"), simplify=simplify), None
+
+
+def read_gml(source: Source, *, simplify: bool = False) -> Parsed:
+    """Read a GML file; the labels are the names if they tell all vertices apart."""
+    import networkx as nx
+
+    # As a multigraph, so that a repeated edge is our message and can be merged.
+    text = re.sub(r"(?m)^(\s*graph\s*\[)", r"\1 multigraph 1 ", source.text, count=1)
+    with readable(source, "GML file"):
+        graph = nx.parse_gml(text.split("\n"), label="id")
+    return _from_networkx(source, graph, _attribute_names(graph, "label"), simplify=simplify), None
+
+
+def read_adjacency_list(source: Source, *, simplify: bool = False) -> Parsed:
+    """Read an adjacency list: a vertex and its neighbours in each line, an edge listed from one end or from both."""
+    import networkx as nx
+
+    with readable(source, "adjacency list"):
+        arcs = nx.parse_adjlist(source.text.split("\n"), create_using=nx.MultiDiGraph)
+    if not len(arcs):
+        raise source.error("no vertices: the file is empty; an adjacency list has a line `u v w ...` for each vertex u")
+    graph = nx.MultiGraph()
+    words = list(arcs)
+    graph.add_nodes_from(sorted(words, key=int) if all(re.fullmatch(r"[0-9]{1,18}", w) for w in words) else words)
+    listed: set[tuple[str, str]] = set()
+    for u, v, repeat in arcs.edges(keys=True):
+        if repeat or (v, u) not in listed:
+            graph.add_edge(u, v)
+        listed.add((u, v))
+    return _from_networkx(source, graph, _attribute_names(graph), simplify=simplify), None
+
+
+def read_graph6(source: Source, *, simplify: bool = False) -> Parsed:
+    """Read a graph6 or sparse6 file with one graph; its vertices are called "0" to "n-1"."""
+    lines = re.sub(rb"^\s*>>(?:graph6|sparse6)<<", b"", source.data).split()
+    if len(lines) != 1:
+        raise source.error(
+            f"the file has {len(lines):,} graphs; give one, {source.name}:1, or all of them to chordless batch"
+        )
+    line = lines[0]
+    if line.startswith(b"&"):
+        raise source.error(f"this graph is directed (digraph6); {UNDIRECTED_ONLY}", 1)
+    if line.startswith(b";"):
+        raise source.error("incremental sparse6 needs the graph before it; convert the file to graph6", 1)
+    sparse = line.startswith(b":")
+    format_name = "sparse6" if sparse else "graph6"
+    body = line[sparse:]
+    if not re.fullmatch(rb"[?-~]+", body):
+        shown = line[:40].decode("ascii", "backslashreplace")
+        raise source.error(f"not a {format_name} line: its characters are ? to ~, found {shown!r}", 1)
+
+    import networkx as nx
+
+    with readable(source, f"{format_name} file"):
+        n, _ = nx.readwrite.graph6.data_to_n([byte - 63 for byte in body])
+        source.check_size(n, 1, largest=LARGEST_LIBRARY_SIZE)
+        graph = nx.from_sparse6_bytes(line) if sparse else nx.from_graph6_bytes(line)
+    return _from_networkx(source, graph, tuple(map(str, range(n))), simplify=simplify), None
+
+
+LIBRARY_READERS: dict[str, Callable[..., Parsed]] = {
+    "graphml": read_graphml,
+    "gml": read_gml,
+    "graph6": read_graph6,
+    "adjlist": read_adjacency_list,
+}

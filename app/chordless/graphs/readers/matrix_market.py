@@ -1,0 +1,79 @@
+"""Matrix Market files (.mtx) as adjacency matrices, read by scipy."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+
+from chordless.graphs.readers.source import EDGES_ONCE, NO_LOOPS, UNDIRECTED_ONLY, Parsed, Source, readable
+from kernels_ti.graph import Graph
+
+_RIGHT_HEADER = "; right is `%%MatrixMarket matrix coordinate pattern symmetric`, then a line `rows columns entries`"
+
+
+def read_matrix_market(source: Source, *, simplify: bool = False) -> Parsed:
+    """Read a sparse (coordinate) Matrix Market file; an edge is wherever an entry is not zero.
+
+    Parameters
+    ----------
+    source : Source
+        The file.
+    simplify : bool
+        Drop the diagonal and repeats, and take an entry on either side of the diagonal as an edge.
+
+    Returns
+    -------
+    graph : Graph
+        Its names are "1" to "n".
+    positions : None
+
+    Raises
+    ------
+    GraphError
+        Without scipy, for anything that is not such a file or not square, and, unless `simplify`, for a matrix that
+        is not symmetric, has entries on its diagonal or has one twice.
+    """
+    try:
+        from scipy.io import mminfo, mmread
+    except ModuleNotFoundError:
+        raise source.error("Matrix Market files need scipy: pip install 'chordless[scipy]'") from None
+
+    # The reader of scipy crashes the process on a last line that ends inside a number without a line feed, and on a
+    # NUL byte, which `text` refuses.
+    data = f"{source.text}\n".encode()
+    with readable(source, "Matrix Market header", hint=_RIGHT_HEADER):
+        rows, columns, entries, layout, *_ = mminfo(io.BytesIO(data))
+    if layout != "coordinate":
+        raise source.error(f"a matrix in {layout} form; write it in coordinate form, a line for each entry", 1)
+    if rows != columns:
+        raise source.error(f"an adjacency matrix is square, this one is {rows} x {columns}")
+    source.check_size(rows)
+    # scipy allocates for as many entries as the header declares.
+    lines = source.text.count("\n") + 1
+    if entries > lines:
+        raise source.error(f"the header declares {entries:,} entries, but the file has only {lines:,} lines")
+    with readable(source, "Matrix Market file"):
+        matrix = mmread(io.BytesIO(data))
+    # Ones instead of the values, so that entries at the same place add up to how many there are.
+    matrix.data = (matrix.data != 0).astype(np.int64)
+    counts = matrix.tocsr()
+    if not simplify:
+        _check_simple(source, counts)
+    return Graph.from_scipy(counts, names=tuple(map(str, range(1, rows + 1))), simplify=simplify), None
+
+
+def _check_simple(source: Source, counts: Any) -> None:
+    """Refuse what is not a simple undirected graph, in the numbers of the file, where those of scipy start at 0."""
+    repeated = np.transpose((counts > 1).nonzero()) + 1
+    if len(repeated):
+        u, v = repeated[0]
+        raise source.error(f"edge {u} - {v} is there more than once; {EDGES_ONCE}")
+    one_way = np.transpose((counts > counts.T).nonzero()) + 1
+    if len(one_way):
+        u, v = one_way[0]
+        raise source.error(f"this graph is directed (entry {u} {v}, but none at {v} {u}); {UNDIRECTED_ONLY}")
+    loops = np.flatnonzero(counts.diagonal()) + 1
+    if len(loops):
+        raise source.error(f"edge from {loops[0]} to itself; {NO_LOOPS}")

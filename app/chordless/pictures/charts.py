@@ -1,0 +1,224 @@
+"""The paper's evolution chart, |T_t| and |C_t| by length t, and the histogram of lengths, of one run or of several."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chordless.pictures.recorded_run import RecordedRun
+from chordless.pictures.style import (
+    NO_TITLE_HEIGHT,
+    PALETTE,
+    RUN_COLOURS,
+    RUN_MARKERS,
+    TITLE_HEIGHT,
+    add_axes,
+    add_title,
+    new_figure,
+    shortened,
+)
+from chordless.words import short_number
+from kernels_ti.errors import OptionError
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+MOST_RUNS = len(RUN_COLOURS)
+
+_LENGTH_LABEL = "t, vertices of the path or the cycle"
+_PATHS, _CYCLES = "chordless paths $|T_t|$", "chordless cycles $|C_t|$"
+_WIDTH, _HEIGHT = 7.0, 4.2
+_LEGEND_LINE = 0.24
+_MARKED_LENGTHS = 60
+_LABELLED_BARS = 14
+_LARGEST_DRAWN = 10**300
+
+
+def evolution_chart(runs: Sequence[RecordedRun], *, log: bool = True, titled: bool = True) -> Figure:
+    """Draw how many chordless paths and cycles there are of each length.
+
+    Lengths without any are left out, on either scale: a grid has no chordless cycle of odd length.
+
+    Parameters
+    ----------
+    runs : sequence of RecordedRun
+        The curves of one run share their axes; those of several are side by side, paths left and cycles right.
+    log : bool
+        Logarithmic scale, else linear.
+    titled : bool
+        Whether the picture of one run says which graph it is of.
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    OptionError
+        If a run does not tell lengths apart, or there are too many runs.
+    """
+    _check(runs)
+    if len(runs) == 1:
+        return _one_evolution(runs[0], log=log, titled=titled)
+    figure, axes = _figure_of_many(runs, columns=2)
+    lines = []
+    for i, run in enumerate(runs):
+        _curve(axes[0], run.state.frontier_by_length, RUN_COLOURS[i], RUN_MARKERS[i], above=i)
+        lines.append(_curve(axes[1], run.state.cycles_by_length, RUN_COLOURS[i], RUN_MARKERS[i], above=i))
+    for one, what in zip(axes, (_PATHS, _CYCLES), strict=True):
+        one.set_title(what, loc="left", size=10)
+        one.set_xlabel(_LENGTH_LABEL)
+        _finish(one, log=log)
+    axes[0].set_ylabel("how many")
+    _legend_below(figure, lines, runs)
+    return figure
+
+
+def length_histogram(runs: Sequence[RecordedRun], *, log: bool = False, titled: bool = True) -> Figure:
+    """Draw as bars how many chordless cycles there are of each length.
+
+    Parameters
+    ----------
+    runs : sequence of RecordedRun
+        The bars of several runs stand beside one another.
+    log : bool
+        Logarithmic scale, else linear.
+    titled : bool
+        Whether the picture of one run says which graph it is of.
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    OptionError
+        If a run does not tell lengths apart, or there are too many runs.
+    """
+    from matplotlib.patches import Patch
+
+    _check(runs)
+    figure, (axes,) = _figure_of_many(runs, columns=1) if len(runs) > 1 else _figure_of_one(runs[0], titled=titled)
+    colours = RUN_COLOURS if len(runs) > 1 else (PALETTE.cycles,)
+    lengths = sorted({length for run in runs for length, count in run.state.cycles_by_length.items() if count})
+    # A grid has cycles of every second length only.
+    step = min((later - length for length, later in itertools.pairwise(lengths)), default=1)
+    width = 0.82 * step / len(runs)
+    for i, run in enumerate(runs):
+        counts = {length: count for length, count in sorted(run.state.cycles_by_length.items()) if count}
+        places = [length + (i - (len(runs) - 1) / 2) * width for length in counts]
+        bars = axes.bar(places, [float(count) for count in counts.values()], width, color=colours[i])
+        if len(runs) == 1 and 0 < len(counts) <= _LABELLED_BARS:
+            axes.bar_label(bars, [short_number(count) for count in counts.values()], size=8.5, padding=2)
+    axes.set_xlabel("length: vertices of the cycle")
+    axes.set_ylabel("chordless cycles")
+    _finish(axes, log=log)
+    if len(runs) > 1:
+        _legend_below(figure, [Patch(color=colour) for colour in colours[: len(runs)]], runs)
+    return figure
+
+
+def run_note(run: RecordedRun) -> str:
+    """Return the size of the graph and the number of its cycles, and why there may be more."""
+    state, why = run.state, run.shortfall()
+    cycles = f"{state.cycles:,} chordless cycle{'s' * (state.cycles != 1)}"
+    size = f"{state.n:,} vertices, {state.m:,} edges, "
+    return f"{size}at least {cycles} ({why})" if why else f"{size}{cycles}"
+
+
+def _check(runs: Sequence[RecordedRun]) -> None:
+    if len(runs) > MOST_RUNS:
+        raise OptionError(f"{len(runs)} runs are too many for one picture; up to {MOST_RUNS} can be told apart")
+    for run in runs:
+        if not run.has_lengths:
+            raise OptionError(f"{run.path}: this count (--total-only) tells no lengths apart, there is nothing to draw")
+        counts = [*run.state.cycles_by_length.values(), *run.state.frontier_by_length.values()]
+        if max(counts, default=0) > _LARGEST_DRAWN:
+            raise OptionError(f"{run.path}: it has counts beyond 10^300, which no chart holds")
+
+
+def _one_evolution(run: RecordedRun, *, log: bool, titled: bool) -> Figure:
+    figure, (axes,) = _figure_of_one(run, titled=titled)
+    lines, names = [], []
+    # A count along a boundary has no paths.
+    if run.state.frontier_by_length:
+        lines.append(_curve(axes, run.state.frontier_by_length, PALETTE.paths, RUN_MARKERS[0]))
+        names.append(_PATHS)
+    lines.append(_curve(axes, run.state.cycles_by_length, PALETTE.cycles, RUN_MARKERS[1]))
+    names.append(_CYCLES)
+    axes.set_xlabel(_LENGTH_LABEL)
+    axes.set_ylabel("how many")
+    _finish(axes, log=log)
+    axes.legend(lines, names, loc="best", handlelength=2.2)
+    return figure
+
+
+def _figure_of_one(run: RecordedRun, *, titled: bool) -> tuple[Figure, list[Axes]]:
+    above = TITLE_HEIGHT if titled else NO_TITLE_HEIGHT
+    figure = new_figure(_WIDTH, _HEIGHT - TITLE_HEIGHT + above)
+    if titled:
+        add_title(figure, run.state.graph, run_note(run))
+    return figure, add_axes(figure, above=above)
+
+
+def _figure_of_many(runs: Sequence[RecordedRun], columns: int) -> tuple[Figure, list[Axes]]:
+    """Return axes side by side, with room for a legend below them."""
+    below = 0.78 + _LEGEND_LINE * len(runs)
+    figure = new_figure(_WIDTH * (1.3 if columns > 1 else 1), _HEIGHT + below - 0.6)
+    graphs = {run.state.graph for run in runs}
+    cut_short = [str(run.path) for run in runs if run.shortfall()]
+    note = f"not complete, the counts are lower bounds: {', '.join(cut_short)}" if cut_short else ""
+    add_title(figure, graphs.pop() if len(graphs) == 1 else f"{len(runs)} runs", note)
+    # Axes side by side have titles of their own.
+    return figure, add_axes(figure, columns, above=TITLE_HEIGHT + _LEGEND_LINE * (columns > 1), below=below)
+
+
+def _legend_below(figure: Figure, handles: Sequence[Artist], runs: Sequence[RecordedRun]) -> None:
+    width, height = figure.get_size_inches()
+    same = len({run.state.graph for run in runs}) == 1
+    # The names are put in afterwards: one that begins with an underscore would be passed over.
+    numbers = [str(i) for i in range(len(runs))]
+    place = (0.65 / width, 0.08 / height)
+    legend = figure.legend(handles, numbers, loc="lower left", bbox_to_anchor=place, borderaxespad=0)
+    for text, run in zip(legend.get_texts(), runs, strict=True):
+        name = str(run.path) if same else f"{run.path}: {shortened(run.state.graph, 40)}"
+        text.set_parse_math(False)
+        text.set_text(shortened(name, 80))
+
+
+def _curve(axes: Axes, counts: dict[int, int], colour: str, marker: str, *, above: int = 0) -> Line2D:
+    """Draw a curve over so many others, in a way that leaves them visible where they are the same."""
+    points = [(length, float(count)) for length, count in sorted(counts.items()) if count]
+    (line,) = axes.plot(
+        [length for length, _ in points],
+        [count for _, count in points],
+        color=colour,
+        marker=marker if len(points) <= _MARKED_LENGTHS else "",
+        linestyle=(0, (3, 1 + above)) if above else "-",
+        markersize=max(7 - 2 * above, 2.5) if above else None,
+    )
+    return line
+
+
+def _finish(axes: Axes, *, log: bool) -> None:
+    """Set the scales, once everything is drawn."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlim(left=max(axes.get_xlim()[0], 2.2))
+    if not axes.patches and not any(np.size(line.get_xdata()) for line in axes.lines):
+        axes.text(0.5, 0.5, "nothing was found", transform=axes.transAxes, ha="center", color=PALETTE.muted)
+        axes.set_xlim(3, 10)
+        axes.set_ylim(1 if log else 0, 10)
+    elif log:
+        axes.set_yscale("log")
+        axes.set_ylim(bottom=0.7)
+    else:
+        axes.set_ylim(bottom=0)
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short_number(value)))

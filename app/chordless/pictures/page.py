@@ -1,0 +1,311 @@
+"""A run as one page of HTML that needs nothing else: to be sent, kept and printed."""
+
+from __future__ import annotations
+
+import html
+import time
+from collections.abc import Iterable
+from dataclasses import fields
+
+from chordless.graphs.drawing import can_be_drawn
+from chordless.pictures.charts import evolution_chart, length_histogram
+from chordless.pictures.cycle_drawing import DrawnCycle, draw_cycle, longest_cycle
+from chordless.pictures.recorded_run import RecordedRun
+from chordless.pictures.style import PALETTE, page_svg, printable
+from chordless.runs.command_words import command_line
+from chordless.words import bytes_text, seconds_text, share_text
+
+_DARK = {
+    "ink": "#e6e9ed",
+    "muted": "#9aa4af",
+    "grid": "#30363d",
+    "edge": "#4b535c",
+    "vertex": "#7d8590",
+    "paper": "#14171b",
+    "paths": "#58b2ee",
+    "cycles": "#f08b45",
+}
+
+_ROWS_IN_ONE_TABLE = 14
+
+_STYLE = """\
+:root { color-scheme: light dark; %(light)s }
+@media (prefers-color-scheme: dark) { :root { %(dark)s } }
+@media print { :root { %(light)s } }
+* { box-sizing: border-box }
+body { margin: 0 auto; padding: 2.5rem 1.25rem 4rem; max-width: 50rem; background: var(--paper); color: var(--ink);
+  font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif }
+h1 { font-size: 1.65rem; line-height: 1.25; margin: 0 0 .4rem; overflow-wrap: anywhere }
+h2 { font-size: 1.15rem; margin: 2.6rem 0 .7rem; break-after: avoid }
+p { margin: .5rem 0; overflow-wrap: anywhere }
+.note { color: var(--muted); font-size: .9rem }
+.incomplete { border-left: .3rem solid var(--cycles); padding: .35rem .8rem }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.2rem, 1fr)); gap: .7rem; margin: 1.4rem 0 0 }
+.tiles div { border: 1px solid var(--grid); border-radius: .5rem; padding: .6rem .8rem; break-inside: avoid }
+.tiles dt { color: var(--muted); font-size: .85rem }
+.tiles dd { margin: 0; font-size: 1.3rem; font-weight: 600; overflow-wrap: anywhere }
+.tables { display: flex; flex-wrap: wrap; align-items: flex-start; gap: 1.2rem 3rem; margin-top: 1rem }
+figure { margin: 0; break-inside: avoid }
+figure svg { display: block; width: 100%%; height: auto }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums }
+th, td { text-align: right; padding: .22rem 0 .22rem 1.6rem; border-bottom: 1px solid var(--grid) }
+thead th { color: var(--muted); font-weight: 500; font-size: .85rem; border-bottom-color: var(--muted) }
+th:first-child, td:first-child { padding-left: .2rem }
+tr { break-inside: avoid }
+table.facts { width: 100%% }
+table.facts th { text-align: left; font-weight: 400; color: var(--muted); width: 12rem; vertical-align: top }
+table.facts td { text-align: left; padding-left: .5rem; overflow-wrap: anywhere }
+pre { background: var(--grid); border-radius: .5rem; padding: .8rem 1rem; overflow-x: auto; white-space: pre-wrap;
+  overflow-wrap: anywhere; font: .9rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace }
+footer { margin-top: 3rem; border-top: 1px solid var(--grid); padding-top: .8rem }
+@page { margin: 16mm }
+@media print { body { padding: 0; max-width: none; font-size: 10.5pt } figure svg { max-height: 17cm }
+  h2 { margin-top: 1.6rem } }
+"""
+
+
+def report_page(run: RecordedRun) -> str:
+    """Return a run as a page of HTML. Call it within `chordless.pictures.style.in_style`.
+
+    Parameters
+    ----------
+    run : RecordedRun
+
+    Returns
+    -------
+    str
+        With style and pictures in it, and no script; every text of the run is escaped.
+
+    Raises
+    ------
+    ChordlessError
+        If the cycles of the run cannot be read.
+    """
+    state = run.state
+    parts = [
+        _head(run),
+        f'<dl class="tiles">{"".join(_tile(*tile) for tile in _tiles(run))}</dl>',
+        _section("Asked", _facts(_asked(run))),
+        _section("Graph", _facts(_graph_facts(run))),
+        *_charts(run),
+        *_cycle(run),
+        _section("How it ran", _facts(_machine(run))),
+        _section("To repeat it", *_repeat(run)),
+        _footer(run),
+    ]
+    title = _text(f"Chordless cycles of {state.graph}")
+    style = _STYLE % {
+        "light": _properties({item.name: getattr(PALETTE, item.name) for item in fields(PALETTE)}),
+        "dark": _properties(_DARK),
+    }
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
+        + "\n".join(parts)
+        + "\n</body>\n</html>\n"
+    )
+
+
+_WHAT_CYCLES_ARE = """\
+A chordless cycle is a cycle in which no two vertices are joined by an edge but those next to each other on it;
+triangles count, and those of 4 or more vertices are also called holes."""
+
+_CYCLES = "|C<sub>t</sub>| is the number of chordless cycles of t vertices"
+
+_PATHS = ", |T<sub>t</sub>| that of chordless paths of t vertices that the search looked at"
+
+_ALGORITHM = """\
+The algorithm: Jradi, Dias, Castonguay, Longo, do Nascimento, <cite>A GPU-based parallel algorithm for enumerating all
+chordless cycles in graphs</cite>."""
+
+
+def _work(run: RecordedRun) -> str:
+    """Return what took the time."""
+    return "count" if run.is_along_boundary else "search"
+
+
+def _footer(run: RecordedRun) -> str:
+    """Explain what the page has, and nothing else."""
+    sentences = [_WHAT_CYCLES_ARE]
+    if run.has_lengths:
+        sentences.append(f"{_CYCLES}{_PATHS if run.state.frontier_by_length else ''}.")
+    if not run.is_along_boundary:
+        sentences.append(_ALGORITHM)
+    return f'<footer class="note"><p>{" ".join(sentences)}</p></footer>'
+
+
+def _head(run: RecordedRun) -> str:
+    began = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.state.began))
+    lines = [
+        f"<h1>Chordless cycles of {_text(run.state.graph)}</h1>",
+        f'<p class="note">a run of chordless{_text(f" {run.program}" if run.program else "")}, begun {began}</p>',
+    ]
+    if run.shortfall():
+        share = share_text(run.state.share) if run.state.share else "an unknown share"
+        lines.append(
+            f'<p class="incomplete">Not complete: {_text(run.shortfall())}, with {_text(share)} of the {_work(run)} '
+            "done. The counts are lower bounds.</p>"
+        )
+    if run.state.error is not None and run.state.phase == "failed":
+        lines.append(f'<p class="incomplete">{_text(run.state.error)}</p>')
+    return "\n".join(lines)
+
+
+def _tiles(run: RecordedRun) -> list[tuple[str, str]]:
+    state = run.state
+    triangles = state.cycles_by_length.get(3, 0)
+    tiles = [
+        ("chordless cycles in all", f"{state.cycles:,}"),
+        ("of 4 or more vertices", f"{state.cycles - triangles:,}"),
+        ("triangles", f"{triangles:,}"),
+    ]
+    if run.has_lengths and state.cycles:
+        tiles.append(("length of the longest", f"{max(t for t, count in state.cycles_by_length.items() if count):,}"))
+    return [*tiles, (_work(run), seconds_text(state.seconds))]
+
+
+def _asked(run: RecordedRun) -> list[tuple[str, str]]:
+    asked = run.state.options
+    least, most = asked.get("min_length", 3), asked.get("max_length")
+    lengths = f"{least:,} or more" if most is None else f"{least:,} to {most:,}"
+    rows = [("vertices of a cycle", "any number" if most is None and least <= 3 else lengths)]
+    for field, label in (("through", "through"), ("through_edges", "through the edges"), ("avoid", "not through")):
+        if asked.get(field):
+            rows.append((label, ", ".join(map(str, asked[field]))))
+    if asked.get("part") is not None:
+        rows.append(("part", "{} of {}".format(*asked["part"])))
+    if asked.get("limit") is not None:
+        rows.append(("at most", f"{asked['limit']:,} cycles"))
+    if asked.get("timeout") is not None:
+        rows.append(("for at most", seconds_text(asked["timeout"])))
+    kept = "counted" if asked.get("output") is None else f"listed ({run.state.listed:,} written)"
+    return [*rows, ("the cycles are", kept)]
+
+
+def _graph_facts(run: RecordedRun) -> list[tuple[str, str]]:
+    state = run.state
+    rows = [("graph", state.graph), ("vertices", f"{state.n:,}"), ("edges", f"{state.m:,}")]
+    if state.n > 1:
+        rows.append(("density", f"{200 * state.m / (state.n * (state.n - 1)):.3g} %"))
+    rows.append(("largest degree", f"{state.max_degree:,}"))
+    if state.n:
+        rows.append(("mean degree", f"{2 * state.m / state.n:.3g}"))
+    return rows
+
+
+def _charts(run: RecordedRun) -> list[str]:
+    state = run.state
+    if not run.has_lengths:
+        return [_section("Cycles by length", "<p>This count (--total-only) tells no lengths apart.</p>")]
+    if not state.cycles and not state.frontier_by_length:
+        return []
+    what = "paths and cycles" if state.frontier_by_length else "cycles"
+    evolution = page_svg(evolution_chart([run], titled=False), "evolution", f"chart of chordless {what} by length")
+    parts = [_section("Evolution", f"<figure>{evolution}</figure>")]
+    if state.cycles:
+        histogram = page_svg(
+            length_histogram([run], titled=False), "lengths", "histogram of chordless cycles by length"
+        )
+        parts.append(_section("Cycles by length", f"<figure>{histogram}</figure>", _length_table(run)))
+    return parts
+
+
+def _length_table(run: RecordedRun) -> str:
+    cycles, paths = run.state.cycles_by_length, run.state.frontier_by_length
+    lengths = sorted(t for t in {*cycles, *paths} if cycles.get(t) or paths.get(t))
+    rows = []
+    for t in lengths:
+        count = cycles.get(t, 0)
+        share = _share(count / run.state.cycles) if count else ""
+        path = f"<td>{paths.get(t, 0):,}</td>" if paths else ""
+        rows.append(f"<tr><td>{t:,}</td>{path}<td>{count:,}</td><td>{_text(share)}</td></tr>")
+    heading = "<th>paths |T<sub>t</sub>|</th>" if paths else ""
+    head = f"<thead><tr><th>length t</th>{heading}<th>cycles |C<sub>t</sub>|</th><th>share</th></tr></thead>"
+    # A long table is easier to read as two.
+    half = len(rows) if len(rows) <= _ROWS_IN_ONE_TABLE else -(-len(rows) // 2)
+    tables = [rows[start : start + half] for start in range(0, len(rows), half)]
+    body = "".join(f"<table>{head}<tbody>{''.join(table)}</tbody></table>" for table in tables)
+    return f'<div class="tables">{body}</div>'
+
+
+def _share(share: float) -> str:
+    return f"{100 * share:.2f} %" if share >= 0.00005 else "< 0.01 %"
+
+
+def _cycle(run: RecordedRun) -> list[str]:
+    """Draw the longest cycle, where the run keeps its cycles and the graph is not too large for a picture."""
+    if run.directory is None or not run.state.cycles:
+        return []
+    command = run.directory.command()
+    if command.output is None or command.output_format != "parts":
+        return []
+    cycle = longest_cycle(run.directory.path)
+    names = f'<p class="note">{_text(_joined(cycle))}</p>'
+    if not can_be_drawn(cycle.loaded):
+        return [_section("The longest cycle", names)]
+    meaning = f"the graph with its longest chordless cycle, of {len(cycle.vertices)} vertices"
+    return [
+        _section(
+            "The longest cycle",
+            f"<figure>{page_svg(draw_cycle(cycle, titled=False), 'cycle', meaning)}</figure>",
+            names,
+        )
+    ]
+
+
+def _joined(cycle: DrawnCycle) -> str:
+    names = cycle.names()
+    return (", " if any(" " in name for name in names) else " ").join(names)
+
+
+def _machine(run: RecordedRun) -> list[tuple[str, str]]:
+    state, finished = run.state, run.finished
+    threads = state.options.get("threads")
+    has_threads = state.arch == "cpu" and not run.is_along_boundary
+    rows = [
+        ("arch", state.arch),
+        ("device", state.device),
+        ("threads", ("all" if threads is None else f"{threads:,}") if has_threads else ""),
+        ("program", f"chordless {run.program}" if run.program else ""),
+        (_work(run), seconds_text(state.seconds)),
+        ("start and reading", seconds_text(state.setup_seconds)),
+        ("in all", seconds_text(finished.total_seconds) if finished is not None else ""),
+        ("paths looked at", f"{state.paths:,}" if state.paths else ""),
+        ("memory of the process", bytes_text(max(state.peak_memory_bytes, state.memory_bytes))),
+        ("memory on the device", bytes_text(state.device_bytes) if state.arch in ("cuda", "vulkan") else ""),
+    ]
+    if finished is not None and finished.boundary is not None:
+        rows.append(("along a boundary of", f"{finished.boundary['width']:,} vertices"))
+        rows.append(("states at most", f"{finished.boundary['states']:,}"))
+    return [row for row in rows if row[1]]
+
+
+def _repeat(run: RecordedRun) -> list[str]:
+    state = run.state
+    line = command_line(state.graph, {**state.options, "arch": state.arch})
+    parts = [f"<pre>{_text(line)}</pre>"]
+    if state.options.get("output_format") == "parts" and state.options.get("output") is not None:
+        parts.append('<p class="note">A run directory is never written over: name a new folder.</p>')
+    return parts
+
+
+def _section(title: str, *content: str) -> str:
+    return f"<section>\n<h2>{_text(title)}</h2>\n" + "\n".join(content) + "\n</section>"
+
+
+def _facts(rows: Iterable[tuple[str, str]]) -> str:
+    cells = "".join(f"<tr><th>{_text(label)}</th><td>{_text(value)}</td></tr>" for label, value in rows)
+    return f'<table class="facts"><tbody>{cells}</tbody></table>'
+
+
+def _tile(label: str, value: str) -> str:
+    return f"<div><dt>{_text(label)}</dt><dd>{_text(value)}</dd></div>"
+
+
+def _properties(colours: dict[str, str]) -> str:
+    return " ".join(f"--{name}: {colour};" for name, colour in colours.items())
+
+
+def _text(text: str) -> str:
+    return html.escape(printable(text))

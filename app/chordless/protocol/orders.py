@@ -1,0 +1,193 @@
+"""What a client asks of the engine: one first command, and then what a user may want of a run that goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+CycleFormat = Literal["text", "jsonl", "npy", "parts"]
+Method = Literal["search", "boundary"]
+
+
+@dataclass(frozen=True)
+class RunCommand:
+    """The first line to the engine: search this graph.
+
+    Parameters
+    ----------
+    graph : str
+        A file, a spec such as ``grid:7x10``, or ``-`` for standard input.
+    program_start : float
+        Wall-clock time (``time.time()``) at which the user's program began; the setup is measured from there.
+    file_format, simplify
+        How the graph is read; see `chordless.graphs.load.load_graph`.
+    arch, threads
+        Where the search runs; see `kernels_ti.estimate.device_choice.device_for`.
+    min_length, max_length, expansion
+        See `kernels_ti.run.Options`.
+    limit : int or None
+        Stop once so many cycles were found; a listing ends after exactly so many. Those of the earlier sessions
+        of a resumed run are among them.
+    timeout : float or None
+        Stop so many seconds after the search, or its resumption, began; the writing of a listing counts as well,
+        pauses do not.
+    output : str or None
+        Where the cycles go: None counts only, ``-`` is standard output, anything else a file, or with the format
+        ``parts`` the run directory.
+    output_format : {"text", "jsonl", "npy", "parts"}
+        How a cycle is written.
+    memory : int or None
+        Bytes that the search may take; see `kernels_ti.device.memory`.
+    part : (int, int) or None
+        Search only the i-th of so many parts, from 1 on.
+    checkpoint : str or None
+        The run directory that keeps the checkpoint, see `chordless.runs.directory`; None keeps none.
+    checkpoint_every : float
+        Seconds between two checkpoints.
+    resume : bool
+        Go on with the run in that directory. Its own copy of the graph is searched; what `graph` says is passed
+        over, and so are `file_format` and `simplify`.
+    through, avoid : sequence of str
+        Names of vertices that every cycle passes, and of those that none passes; several may stand in one string,
+        separated by commas.
+    through_edges : sequence of str
+        Edges that every cycle has, such as ``3-4``.
+    per_vertex, per_edge : bool
+        Count for each vertex, or each edge, in how many cycles it lies. Not of a listing, and without checkpoints.
+    method : {"search", "boundary"}
+        How a count is made; see `kernels_ti.boundary.count` for the second.
+    total_only : bool
+        Along a boundary: count the cycles of all lengths together, in less time and memory.
+    """
+
+    name: ClassVar[str] = "run"
+    graph: str
+    program_start: float
+    file_format: str | None = None
+    simplify: bool = False
+    arch: str = "auto"
+    threads: int | None = None
+    min_length: int = 3
+    max_length: int | None = None
+    expansion: str = "two-ended"
+    limit: int | None = None
+    timeout: float | None = None
+    output: str | None = None
+    output_format: CycleFormat = "text"
+    memory: int | None = None
+    part: tuple[int, int] | None = None
+    checkpoint: str | None = None
+    checkpoint_every: float = 60.0
+    resume: bool = False
+    method: Method = "search"
+    total_only: bool = False
+    through: Sequence[str] = ()
+    through_edges: Sequence[str] = ()
+    avoid: Sequence[str] = ()
+    per_vertex: bool = False
+    per_edge: bool = False
+
+
+@dataclass(frozen=True)
+class ProbeCommand:
+    """The first line to the engine: open this arch, test it, say what it is."""
+
+    name: ClassVar[str] = "probe"
+    arch: str
+
+
+@dataclass(frozen=True)
+class BatchJob:
+    """What a batch shall do with one input, which may hold many graphs.
+
+    Parameters
+    ----------
+    graph : str
+        A file, a spec such as ``grid:7x10``, or ``-`` for standard input.
+    file_format : str or None
+        One of `chordless.graphs.load.FORMATS`, ``sdf`` or ``smiles``; by default the name and the content decide.
+    simplify : bool
+        Drop self-loops, repeated edges and directions instead of refusing them.
+    min_length, max_length
+        See `kernels_ti.run.Options`.
+    listing : str or None
+        The folder that gets a file of cycles for each graph; None counts only.
+    listing_format : {"text", "jsonl", "npy"}
+        How a cycle is written there.
+    arch : str
+        Where graphs are searched; see `kernels_ti.estimate.device_choice.device_for`.
+    limit, timeout
+        What ends the search of each graph early, see `RunCommand`.
+    """
+
+    graph: str
+    file_format: str | None = None
+    simplify: bool = False
+    min_length: int = 3
+    max_length: int | None = None
+    listing: str | None = None
+    listing_format: CycleFormat = "text"
+    arch: str = "auto"
+    limit: int | None = None
+    timeout: float | None = None
+
+
+@dataclass(frozen=True)
+class BatchCommand:
+    """The first line to the engine: count, or list, the cycles of many graphs.
+
+    Parameters
+    ----------
+    jobs : tuple of BatchJob
+        In the order of the lines.
+    output : str
+        The file of JSON lines, one for each graph. Lines that are there already, for the same graphs with the same
+        options, are kept.
+    threads, memory
+        See `RunCommand`.
+    fail_fast : bool
+        End at the first graph that fails.
+    crashes : tuple of (int, int, str)
+        Places in the batch, from the first to before the second, where an earlier engine died, and how it did. One
+        place alone is a failed graph; a range is searched in smaller pieces, until the graph is found.
+    """
+
+    name: ClassVar[str] = "batch"
+    jobs: tuple[BatchJob, ...]
+    output: str
+    threads: int | None = None
+    memory: int | None = None
+    fail_fast: bool = False
+    crashes: tuple[tuple[int, int, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class StopCommand:
+    """End at the next slice and report what was found."""
+
+    name: ClassVar[str] = "stop"
+
+
+@dataclass(frozen=True)
+class PauseCommand:
+    """Halt after this slice; until it shall go on, the engine answers commands and reports nothing else."""
+
+    name: ClassVar[str] = "pause"
+
+
+@dataclass(frozen=True)
+class GoCommand:
+    """Go on after a pause."""
+
+    name: ClassVar[str] = "go"
+
+
+@dataclass(frozen=True)
+class CheckpointCommand:
+    """Write a checkpoint after this slice. A run without a directory says on its log that it has none."""
+
+    name: ClassVar[str] = "checkpoint"
+
+
+Command = RunCommand | BatchCommand | ProbeCommand | StopCommand | PauseCommand | GoCommand | CheckpointCommand

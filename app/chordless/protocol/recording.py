@@ -1,0 +1,52 @@
+"""The recording of a run: events, each with the wall-clock time at which it was heard of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from chordless.protocol.codec import event_from_json
+from chordless.protocol.events import Event
+from kernels_ti.errors import EngineError
+
+_NO_RECORDING = "this is no recording, as --events makes it"
+
+
+def recorded(path: Path) -> Iterator[tuple[float, Event]]:
+    """Yield time and event of each line; what a killed process has torn is left out.
+
+    Raises
+    ------
+    EngineError
+        If the file cannot be read, or a line is no event.
+    """
+    try:
+        with open(path, "rb") as stream:
+            for number, line in enumerate(stream, start=1):
+                # What a killed process has torn has no end.
+                if not line.endswith(b"\n"):
+                    return
+                try:
+                    yield timed_event(line)
+                except EngineError as error:
+                    raise EngineError(f"{path}: line {number}: {error}") from error
+    except OSError as error:
+        raise EngineError(f"{path}: cannot be read: {error.strerror or error}") from error
+
+
+def timed_event(line: bytes) -> tuple[float, Event]:
+    """Return the time and the event of a line of a recording.
+
+    Raises
+    ------
+    EngineError
+        If it is no such line.
+    """
+    try:
+        values = json.loads(line)
+    except ValueError:
+        raise EngineError(f"not a line of JSON: {_NO_RECORDING}") from None
+    if not isinstance(values, dict) or "event" not in values or not isinstance(values.get("time"), (int, float)):
+        raise EngineError(f"not an event with its time: {_NO_RECORDING}")
+    return float(values["time"]), event_from_json(line)

@@ -1,0 +1,361 @@
+"""The one file from which a run goes on: its state, what is not written yet, and how far the output has come.
+
+It is an uncompressed zip of ``.npy`` arrays and a ``header.json``. A new one is written beside the old one and
+renamed over it once it is safe on the disk, so there is a whole one at any moment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from chordless.runs.directory import program_version, resume_line, sync_folder
+from kernels_ti.cycles import Cycles
+from kernels_ti.errors import CheckpointError, EngineError
+from kernels_ti.state import Frames, GroupState, Layout, Rows, RunState
+
+CHECKPOINT_FORMAT = 1
+_HEADER = "header.json"
+_FRAME_ARRAYS = ("allowed", "extensions", "members", "end", "length", "weight")
+# Whatever a byte that has changed may make of a zip, of an array in it, or of the header.
+_DAMAGE = (
+    zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, TypeError, AttributeError, IndexError,
+    OverflowError, NotImplementedError, RuntimeError, MemoryError,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Sessions:
+    """What the sessions of a run have taken so far, and what the last one ran on.
+
+    Attributes
+    ----------
+    arch, device : str
+    setup_seconds, total_seconds : float
+        Sums over the sessions.
+    peak_memory_bytes : int
+        Largest resident size of an engine in any session.
+    """
+
+    arch: str
+    device: str
+    setup_seconds: float
+    total_seconds: float
+    peak_memory_bytes: int
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """Where a run stands between two slices.
+
+    Attributes
+    ----------
+    graph_hash : str
+        Of the graph that is searched, see `chordless.runs.directory.graph_hash`.
+    options : dict
+        What the state is valid for: the bounds, the expansion, the part, whether cycles are collected.
+    state : RunState
+        What is still to do. Read from a file, its frames are read when they are gone through.
+    position : dict of str to int, or None
+        How far the output has come, as its sink says; None where cycles are only counted.
+    listed : int
+        Cycles that are in the output up to there.
+    unwritten : tuple of Cycles or Rows
+        Cycles that the state counts as found and the output does not hold yet.
+    sessions : Sessions
+    finished : bool
+        Nothing is left to search or to write.
+    """
+
+    graph_hash: str
+    options: dict[str, Any]
+    state: RunState
+    position: dict[str, int] | None
+    listed: int
+    unwritten: tuple[Cycles | Rows, ...]
+    sessions: Sessions
+    finished: bool
+
+
+def write_checkpoint(path: Path, checkpoint: Checkpoint) -> int:
+    """Put a checkpoint in the place of the one before.
+
+    Parameters
+    ----------
+    path : Path
+    checkpoint : Checkpoint
+        The frames of its state may be generators.
+
+    Returns
+    -------
+    int
+        Bytes of the file.
+
+    Raises
+    ------
+    EngineError
+        If it cannot be written; the one before is still there.
+    """
+    new = path.with_name(path.name + ".new")
+    try:
+        with open(new, "wb") as stream:
+            _write(stream, checkpoint)
+            stream.flush()
+            os.fsync(stream.fileno())
+            size = stream.tell()
+        os.replace(new, path)
+        sync_folder(path.parent)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            new.unlink()
+        if isinstance(error, OSError):
+            kept = f"; the last good one is kept: {resume_line(path.parent)}" if path.exists() else ""
+            raise EngineError(f"cannot write the checkpoint {path}: {error.strerror}{kept}") from error
+        raise
+    return size
+
+
+@contextlib.contextmanager
+def open_checkpoint(path: Path, graph_hash: str, options: Mapping[str, Any]) -> Iterator[Checkpoint]:
+    """Read a checkpoint; every byte that counts is verified before the block begins.
+
+    Parameters
+    ----------
+    path : Path
+    graph_hash : str
+        The graph that the checkpoint must belong to.
+    options : mapping
+        The options that it must have been written with.
+
+    Yields
+    ------
+    Checkpoint
+        To be used inside the block only.
+
+    Raises
+    ------
+    CheckpointError
+        If there is none, if it is damaged, or made for something else.
+    """
+    with contextlib.ExitStack() as stack:
+        with _whole(path):
+            archive = stack.enter_context(zipfile.ZipFile(path))
+            damaged = archive.testzip()
+            if damaged is not None:
+                raise ValueError(f"wrong checksum of {damaged}")
+            header = _read_header(archive, path)
+            if header["program"] != program_version():
+                # Another version may number the rows and the seeds of the same graph in another way.
+                raise CheckpointError(
+                    f"the checkpoint {path} was written by chordless {header['program']}, this is "
+                    f"{program_version()}: go on with the version that began"
+                )
+            if sorted(archive.namelist()) != sorted(header["members"]):
+                raise ValueError("something is missing")
+            checkpoint = _read(archive, header)
+        if checkpoint.graph_hash != graph_hash:
+            raise CheckpointError(f"the checkpoint {path} belongs to another graph")
+        _compare(path, checkpoint.options, options)
+        yield checkpoint
+
+
+def read_position(path: Path) -> tuple[dict[str, int], bool]:
+    """Read of a listing's checkpoint only how far it vouches for the output; no state is read, however large.
+
+    Another version of the program may have written it: cycles mean the same in all of them.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    position : dict of str to int
+        See `Checkpoint`.
+    finished : bool
+
+    Raises
+    ------
+    CheckpointError
+        If there is none, if it is damaged or of another format, or if nothing is listed.
+    """
+    with _whole(path), zipfile.ZipFile(path) as archive:
+        header = _read_header(archive, path)
+        position = {str(name): int(value) for name, value in header["position"].items()}
+        return position, bool(header["finished"])
+
+
+def _read_header(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
+    header: dict[str, Any] = json.loads(archive.read(_HEADER))
+    found = header["format"]
+    if found != CHECKPOINT_FORMAT:
+        age = "a newer" if found > CHECKPOINT_FORMAT else "an older"
+        raise CheckpointError(
+            f"the checkpoint {path} is of {age} format, {found}; this program reads format {CHECKPOINT_FORMAT}"
+        )
+    return header
+
+
+def _write(stream: Any, checkpoint: Checkpoint) -> None:
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+        state = checkpoint.state
+        groups = [
+            {
+                "surveyed": int(group.surveyed),
+                "next_seed": int(group.next_seed),
+                "chunks": _write_frames(archive, f"groups/{i}", group.frames),
+            }
+            for i, group in enumerate(state.groups)
+        ]
+        for i, found in enumerate(checkpoint.unwritten):
+            if isinstance(found, Cycles):
+                _write_array(archive, f"unwritten/{i}/offsets", found.offsets)
+                _write_array(archive, f"unwritten/{i}/vertices", found.vertices)
+            else:
+                _write_array(archive, f"unwritten/{i}/rows", found)
+        header = {
+            "format": CHECKPOINT_FORMAT,
+            "program": program_version(),
+            "graph_hash": checkpoint.graph_hash,
+            "options": checkpoint.options,
+            "finished": checkpoint.finished,
+            "position": checkpoint.position,
+            "listed": checkpoint.listed,
+            "unwritten": len(checkpoint.unwritten),
+            "sessions": asdict(checkpoint.sessions),
+            "layout": asdict(state.layout),
+            "batch": int(state.batch),
+            "groups": groups,
+            "paths_by_length": _plain(state.paths_by_length),
+            "cycles_by_length": _plain(state.cycles_by_length),
+            "seconds": state.seconds,
+            "share": state.share,
+            "members": [*archive.namelist(), _HEADER],
+        }
+        # Last, as only now it is known how many pieces there are.
+        archive.writestr(_HEADER, json.dumps(header))
+
+
+def _write_frames(archive: zipfile.ZipFile, folder: str, pieces: Iterable[Frames]) -> int:
+    chunks = 0
+    for frames in pieces:
+        for name in _FRAME_ARRAYS:
+            array = getattr(frames, name)
+            if array is not None:
+                _write_array(archive, f"{folder}/{chunks}/{name}", array)
+        chunks += 1
+    return chunks
+
+
+def _write_array(archive: zipfile.ZipFile, name: str, array: npt.NDArray[Any]) -> None:
+    with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+        np.lib.format.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
+
+
+def _read_array(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
+    with archive.open(f"{name}.npy") as member:
+        array: npt.NDArray[Any] = np.lib.format.read_array(member, allow_pickle=False)
+    return array
+
+
+def _plain(by_length: Mapping[int, int]) -> dict[int, int]:
+    return {int(length): int(count) for length, count in by_length.items()}
+
+
+@dataclass(frozen=True)
+class _FramesInFile:
+    """Frames of one group, read piece by piece, each time they are gone through."""
+
+    path: Path
+    archive: zipfile.ZipFile
+    folder: str
+    chunks: int
+    names: frozenset[str]
+
+    def __iter__(self) -> Iterator[Frames]:
+        for chunk in range(self.chunks):
+            with _whole(self.path):
+                frames = Frames(*(self._array(chunk, name) for name in _FRAME_ARRAYS))
+            yield frames
+
+    def _array(self, chunk: int, name: str) -> Any:
+        member = f"{self.folder}/{chunk}/{name}"
+        return None if name == "members" and f"{member}.npy" not in self.names else _read_array(self.archive, member)
+
+
+def _read(archive: zipfile.ZipFile, header: dict[str, Any]) -> Checkpoint:
+    path, names = Path(str(archive.filename)), frozenset(archive.namelist())
+    groups = tuple(
+        GroupState(
+            surveyed=group["surveyed"],
+            next_seed=group["next_seed"],
+            frames=_FramesInFile(path, archive, f"groups/{i}", group["chunks"], names) if group["chunks"] else (),
+        )
+        for i, group in enumerate(header["groups"])
+    )
+    state = RunState(
+        layout=Layout(**header["layout"]),
+        batch=header["batch"],
+        groups=groups,
+        paths_by_length={int(length): count for length, count in header["paths_by_length"].items()},
+        cycles_by_length={int(length): count for length, count in header["cycles_by_length"].items()},
+        seconds=header["seconds"],
+        share=header["share"],
+    )
+    return Checkpoint(
+        graph_hash=header["graph_hash"],
+        options=header["options"],
+        state=state,
+        position=header["position"],
+        listed=header["listed"],
+        unwritten=tuple(_read_unwritten(archive, f"unwritten/{i}", names) for i in range(header["unwritten"])),
+        sessions=Sessions(**header["sessions"]),
+        finished=header["finished"],
+    )
+
+
+def _read_unwritten(archive: zipfile.ZipFile, folder: str, names: frozenset[str]) -> Cycles | Rows:
+    if f"{folder}/rows.npy" in names:
+        return _read_array(archive, f"{folder}/rows")
+    return Cycles(_read_array(archive, f"{folder}/offsets"), _read_array(archive, f"{folder}/vertices"))
+
+
+def _compare(path: Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+    # As JSON has them, where a pair is a list.
+    wanted = json.loads(json.dumps(wanted))
+    for name in sorted({*found, *wanted}):
+        if found.get(name) != wanted.get(name):
+            raise CheckpointError(
+                f"the checkpoint {path} belongs to a run with other options: "
+                f"{name} is {found.get(name)} there and {wanted.get(name)} in run.json"
+            )
+
+
+@contextlib.contextmanager
+def _whole(path: Path) -> Iterator[None]:
+    """Turn whatever goes wrong with a file that is not a whole checkpoint into one line that says so."""
+    try:
+        yield
+    except CheckpointError:
+        raise
+    except FileNotFoundError:
+        raise CheckpointError(
+            f"{path.parent} has no checkpoint: the run was killed before its first; delete the folder and begin again"
+        ) from None
+    except (OSError, *_DAMAGE) as error:
+        # Not a position in the file: the zip's own table is damaged.
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise CheckpointError(f"the checkpoint {path} cannot be read: {error.strerror}") from error
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise CheckpointError(f"the checkpoint {path} is damaged or cut short: {reason}") from error

@@ -1,0 +1,74 @@
+"""The command line that repeats a run."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+# The field of a `RunCommand`, the option, and what it is where nothing is said.
+_WITH_VALUE = (
+    ("file_format", "--format", None),
+    ("min_length", "--min-length", 3),
+    ("max_length", "--max-length", None),
+    ("limit", "--limit", None),
+    ("timeout", "--timeout", None),
+    ("arch", "--arch", None),
+    ("threads", "--threads", None),
+    ("memory", "--memory", None),
+    ("expansion", "--expansion", "two-ended"),
+    ("method", "--method", "search"),
+)
+_FLAGS = (
+    ("simplify", "--simplify"),
+    ("total_only", "--total-only"),
+    ("per_vertex", "--per-vertex"),
+    ("per_edge", "--per-edge"),
+)
+_NAMES = (("through", "--through"), ("through_edges", "--through-edge"), ("avoid", "--avoid"))
+
+
+def command_words(graph: str, asked: Mapping[str, Any]) -> list[str]:
+    """Return the words of a command that searches for the same.
+
+    Parameters
+    ----------
+    graph : str
+        A file, or a spec.
+    asked : mapping
+        The fields of the `chordless.protocol.orders.RunCommand`, as `Started.options` has them; those that an older
+        recording does not know are taken for their defaults.
+
+    Returns
+    -------
+    list of str
+    """
+    lists = asked.get("output") is not None
+    return ["chordless", "list" if lists else "count", graph, *_options(asked), *(_output(asked) if lists else ())]
+
+
+def command_line(graph: str, asked: Mapping[str, Any]) -> str:
+    """Return the same as a line for a shell."""
+    return shlex.join(command_words(graph, asked))
+
+
+def _options(asked: Mapping[str, Any]) -> Iterator[str]:
+    for field, option, default in _WITH_VALUE:
+        value = asked.get(field, default)
+        if value != default:
+            yield from (option, f"{value:g}" if isinstance(value, float) else str(value))
+    if asked.get("part") is not None:
+        first, parts = asked["part"]
+        yield from ("--part", f"{first}/{parts}")
+    for field, option in _NAMES:
+        for names in asked.get(field, ()):
+            yield from (option, str(names))
+    yield from (option for field, option in _FLAGS if asked.get(field))
+
+
+def _output(asked: Mapping[str, Any]) -> Iterator[str]:
+    output = str(asked["output"])
+    if asked.get("output_format") == "parts":
+        yield from ("-o", f"{output.rstrip('/')}/")
+    elif output != "-":
+        yield from ("-o", output)

@@ -1,0 +1,354 @@
+"""The folder of a run that can be resumed: what was asked, the graph, the events, the checkpoint.
+
+``run.json`` is the command and what it is valid for, ``graph.json`` the graph itself, so that nothing outside is
+needed to go on; ``events.jsonl`` is what the engine reported, in all sessions; ``checkpoint`` is where it stands,
+see `chordless.runs.checkpoint`; ``cycles`` holds the parts of a listing. The engine that works in it holds a lock on
+``run.json``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import functools
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Hashable, Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from chordless.protocol.codec import TUPLE_FIELDS
+from chordless.protocol.orders import RunCommand
+from kernels_ti.errors import CheckpointError, EngineError
+
+if TYPE_CHECKING:
+    from chordless.graphs.load import LoadedGraph
+    from kernels_ti.graph import Graph
+
+RUN_FORMAT = 1
+_RUN, _GRAPH, _EVENTS, _CHECKPOINT = "run.json", "graph.json", "events.jsonl", "checkpoint"
+# An engine whose client was killed notices it after the slice that it is in.
+_SECONDS_TO_WAIT_FOR_THE_LOCK = 5.0
+# These are of one session, or say where the folder itself lies.
+_NOT_KEPT = ("program_start", "limit", "timeout", "checkpoint", "resume")
+
+
+@dataclass(frozen=True)
+class RunDirectory:
+    """A run directory.
+
+    Parameters
+    ----------
+    path : Path
+    """
+
+    path: Path
+
+    @property
+    def events(self) -> Path:
+        """The recording of all sessions."""
+        return self.path / _EVENTS
+
+    @property
+    def checkpoint(self) -> Path:
+        """The one checkpoint."""
+        return self.path / _CHECKPOINT
+
+    def command(self) -> RunCommand:
+        """Return what was asked when the run began, as a command to resume it; `program_start` is 0.
+
+        Raises
+        ------
+        CheckpointError
+            If there is no run here, or one of another version.
+        """
+        return _command_of(self._run_json(), self.path)
+
+    def graph(self) -> LoadedGraph:
+        """Read the graph, with its names, title and positions.
+
+        Raises
+        ------
+        CheckpointError
+            If it is not the graph that the run began with.
+        """
+        from chordless.graphs.load import LoadedGraph
+        from kernels_ti.graph import Graph
+
+        path = self.path / _GRAPH
+        try:
+            values = json.loads(path.read_bytes())
+            graph = Graph.from_edge_array(values["edges"], n=values["n"], names=values["names"])
+            positions = values["positions"]
+            if positions is not None:
+                positions = {int(v): (float(x), float(y)) for v, (x, y) in positions.items()}
+            title = str(values["title"])
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise CheckpointError(f"{path} is damaged: {_reason(error)}") from error
+        if graph_hash(graph) != self._run_json().get("graph_hash"):
+            raise CheckpointError(f"{path} is not the graph that this run began with")
+        return LoadedGraph(graph, title, positions)
+
+    def record(self) -> IO[str]:
+        """Open the recording to add events; a line that a killed process has torn is cut off first.
+
+        Raises
+        ------
+        EngineError
+            If it cannot be written.
+        """
+        try:
+            with open(self.events, "ab+") as stream:
+                stream.truncate(_end_of_last_line(stream))
+            return open(self.events, "a", encoding="utf-8")
+        except OSError as error:
+            raise EngineError(f"cannot write {self.events}: {error.strerror}") from error
+
+    def _run_json(self) -> dict[str, Any]:
+        path = self.path / _RUN
+        try:
+            values = json.loads(path.read_bytes())
+            found = values["format"]
+        except (FileNotFoundError, NotADirectoryError):
+            raise _no_run(self.path) from None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise CheckpointError(f"{path} is damaged: {_reason(error)}") from error
+        if found != RUN_FORMAT:
+            raise CheckpointError(f"{path} is of format {found}; this program reads format {RUN_FORMAT}")
+        return dict(values)
+
+
+def check_is_free(path: str | Path) -> None:
+    """Refuse a folder in which something is already.
+
+    Raises
+    ------
+    CheckpointError
+        The message says what is in the way.
+    """
+    path = Path(path)
+    try:
+        present = os.listdir(path)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        if path.is_file():
+            raise CheckpointError(f"{path} is a file: a run directory begins as a new or an empty folder") from None
+        raise CheckpointError(f"{path} cannot be a run directory: {error.strerror}") from error
+    if _RUN in present:
+        raise CheckpointError(f"{path} holds a run already: `{resume_line(path)}` goes on with it")
+    if present:
+        raise CheckpointError(f"{path} is not empty: a run directory begins as a new or an empty folder")
+
+
+@contextlib.contextmanager
+def created(path: str | Path, command: RunCommand, loaded: LoadedGraph) -> Iterator[RunDirectory]:
+    """Make a run directory and hold its lock.
+
+    If the block is left before there is a checkpoint, everything is taken away again.
+
+    Parameters
+    ----------
+    path : str or Path
+        A new or an empty folder.
+    command : RunCommand
+    loaded : LoadedGraph
+
+    Raises
+    ------
+    CheckpointError
+        If something is there already.
+    EngineError
+        If it cannot be written.
+    """
+    directory = RunDirectory(Path(path))
+    check_is_free(path)
+    try:
+        is_new = not directory.path.exists()
+        directory.path.mkdir(parents=True, exist_ok=True)
+        lock = os.open(directory.path / _RUN, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+    except FileExistsError:
+        raise CheckpointError(f"another run has just begun in {path}") from None
+    except OSError as error:
+        raise EngineError(f"cannot write {path}: {error.strerror}") from error
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _write_graph(directory.path, loaded)
+            _write_run(lock, command, loaded.graph)
+            sync_folder(directory.path)
+        except OSError as error:
+            raise EngineError(f"cannot write {path}: {error.strerror}") from error
+        yield directory
+    finally:
+        if not directory.checkpoint.exists():
+            _clear(directory.path, is_new)
+        os.close(lock)
+
+
+@contextlib.contextmanager
+def reopened(path: str | Path) -> Iterator[RunDirectory]:
+    """Hold the lock of a run directory, to go on with its run.
+
+    Raises
+    ------
+    CheckpointError
+        If there is no run, or an engine is at work in it.
+    """
+    directory = RunDirectory(Path(path))
+    try:
+        lock = os.open(directory.path / _RUN, os.O_RDWR)
+    except (FileNotFoundError, NotADirectoryError):
+        raise _no_run(directory.path) from None
+    except OSError as error:
+        raise EngineError(f"cannot write {directory.path / _RUN}: {error.strerror}") from error
+    try:
+        _take(lock, path)
+        yield directory
+    finally:
+        os.close(lock)
+
+
+def resume_line(path: str | Path) -> str:
+    """Return the command line that goes on with a run."""
+    import shlex
+
+    return f"chordless resume {shlex.quote(str(path))}"
+
+
+def graph_hash(graph: Graph) -> str:
+    """Return what tells this graph from any other: a hash of its vertices, edges and names."""
+    digest = hashlib.sha256(f"{graph.n} ".encode())
+    digest.update(graph.edges().astype("<i8").tobytes())
+    digest.update(json.dumps(_json_names(graph)).encode())
+    return digest.hexdigest()
+
+
+@functools.cache
+def program_version() -> str:
+    """Return the version of this program, and of one that runs from its sources that it is not installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("chordless")
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def sync_folder(path: Path) -> None:
+    """Make what was created, renamed or removed in a folder safe on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _take(lock: int, path: str | Path) -> None:
+    deadline = time.monotonic() + _SECONDS_TO_WAIT_FOR_THE_LOCK
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise CheckpointError(f"another engine is at work in {path}") from None
+            time.sleep(0.05)
+
+
+def _write_graph(path: Path, loaded: LoadedGraph) -> None:
+    graph = loaded.graph
+    values = {
+        "title": loaded.title,
+        "n": graph.n,
+        "edges": graph.edges().tolist(),
+        "names": _json_names(graph),
+        "positions": loaded.positions,
+    }
+    with open(path / _GRAPH, "w", encoding="utf-8") as stream:
+        json.dump(values, stream)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _json_names(graph: Graph) -> list[int | str] | None:
+    return None if graph.vertex_names is None else [_json_name(name) for name in graph.vertex_names]
+
+
+def _json_name(name: Hashable) -> int | str:
+    import numpy as np
+
+    return int(name) if isinstance(name, (int, np.integer)) and not isinstance(name, bool) else str(name)
+
+
+def _write_run(descriptor: int, command: RunCommand, graph: Graph) -> None:
+    if command.output is not None:
+        # The resumed run may be started in another folder.
+        command = replace(command, output=None if command.output_format == "parts" else os.path.abspath(command.output))
+    asked = {key: value for key, value in asdict(command).items() if key not in _NOT_KEPT}
+    values = {
+        "format": RUN_FORMAT,
+        "program": program_version(),
+        "began": round(time.time(), 3),
+        "graph_hash": graph_hash(graph),
+        "command": asked,
+    }
+    with open(descriptor, "w", encoding="utf-8", closefd=False) as stream:
+        json.dump(values, stream, indent=1)
+        stream.write("\n")
+        stream.flush()
+        os.fsync(descriptor)
+
+
+def _command_of(values: dict[str, Any], path: Path) -> RunCommand:
+    try:
+        asked = dict(values["command"])
+        for key in TUPLE_FIELDS & asked.keys():
+            if asked[key] is not None:
+                asked[key] = tuple(asked[key])
+        if asked["output_format"] == "parts":
+            asked["output"] = str(path)
+        return RunCommand(**asked, program_start=0.0, checkpoint=str(path), resume=True)
+    except (KeyError, TypeError, ValueError) as error:
+        raise CheckpointError(f"{path / _RUN} is damaged: {_reason(error)}") from error
+
+
+def _no_run(path: Path) -> CheckpointError:
+    why = f"it has no {_RUN}" if path.is_dir() else "it is a file" if path.exists() else "there is no such folder"
+    return CheckpointError(f"there is no run in {path}: {why}")
+
+
+def _end_of_last_line(stream: IO[bytes]) -> int:
+    end = stream.seek(0, os.SEEK_END)
+    while end > 0:
+        start = max(end - 65536, 0)
+        stream.seek(start)
+        found = stream.read(end - start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        end = start
+    return 0
+
+
+def _clear(path: Path, is_new: bool) -> None:
+    """Take away what a run left that never came to its first checkpoint."""
+    if is_new:
+        shutil.rmtree(path)
+        return
+    for name in os.listdir(path):
+        entry = path / name
+        if entry.is_dir():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or type(error).__name__
+    text = " ".join(str(error).split())[:200]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

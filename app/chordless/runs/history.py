@@ -1,0 +1,322 @@
+"""The runs so far: what each run directory in a folder holds, told from few bytes, and how one is deleted."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Literal
+
+from chordless.protocol.codec import event_from_json
+from chordless.protocol.events import Checkpointed, Event, Failed, Finished, Progress, Started
+from chordless.runs.directory import RunDirectory, sync_folder
+from chordless.runs.mailbox import is_at_work
+from kernels_ti.errors import CheckpointError, EngineError
+
+RunStage = Literal["running", "complete", "stopped", "failed", "lost", "damaged"]
+
+# The checkpoint goes first, so that nothing goes on with a run that was deleted in part; run.json goes last, so that
+# one is still found here, as damaged, and can be deleted again.
+_FIRST, _LAST = "checkpoint", "run.json"
+_OF_A_RUN = frozenset({_FIRST, "checkpoint.new", "commands", "cycles", "detached.log", "events.jsonl", "graph.json"})
+
+_PIECE_BYTES = 1 << 14
+# Of a recording no more than this is looked at: from its end, and at its beginning.
+_MOST_BYTES, _HEAD_BYTES = 1 << 21, 1 << 16
+_SECONDS_FOR_THE_LOCK = 0.5
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """A run directory in a line.
+
+    Parameters
+    ----------
+    path : Path
+    graph : str
+        Its title: a spec, or the path of a file.
+    n, m : int or None
+        Vertices and edges; None if the run never said.
+    arch, device : str
+        What it ran on last, or the arch that was asked for.
+    cycles, listed : int
+        Found so far, and of those in the output. None are listed by a run that counts.
+    lists : bool
+        Whether its cycles are kept in the folder.
+    seconds : float
+        Time of all sessions; of a run that is not over, up to its last report.
+    share : float
+        Share of the search that is done, 0 to 1.
+    stage : {"running", "complete", "stopped", "failed", "lost", "damaged"}
+        ``running``: an engine is at work in it. ``lost``: none is, and the recording breaks off.
+    why : str
+        Why it was stopped, failed, or is damaged; empty otherwise.
+    began : float
+        Wall-clock time, seconds.
+    disk_bytes : int
+        What the folder takes on the disk.
+    """
+
+    path: Path
+    graph: str
+    n: int | None
+    m: int | None
+    arch: str
+    device: str
+    cycles: int
+    listed: int
+    lists: bool
+    seconds: float
+    share: float
+    stage: RunStage
+    why: str
+    began: float
+    disk_bytes: int
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether there is something left to search, and what it takes to go on is there."""
+        return self.stage in ("stopped", "failed", "lost")
+
+
+def list_runs(folder: Path) -> list[RunSummary]:
+    """Look at every run directory in a folder; of long recordings only the ends are read.
+
+    Parameters
+    ----------
+    folder : Path
+        It need not be there yet.
+
+    Returns
+    -------
+    list of RunSummary
+        The newest first. Folders that hold no run are passed over.
+
+    Raises
+    ------
+    EngineError
+        If the folder cannot be read.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            paths = [Path(entry.path) for entry in entries if entry.is_dir()]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise EngineError(f"cannot read {folder}: {error.strerror}") from error
+    found = [summary for path in paths if (summary := summarize(path)) is not None]
+    return sorted(found, key=lambda summary: (-summary.began, summary.path.name))
+
+
+def summarize(path: Path) -> RunSummary | None:
+    """Look at one run directory.
+
+    Parameters
+    ----------
+    path : Path
+
+    Returns
+    -------
+    RunSummary or None
+        None if there is no run: no ``run.json``, or one that this program has not written.
+    """
+    run = RunDirectory(path)
+    try:
+        status = os.stat(path / _LAST)
+        names = set(os.listdir(path)) - {_LAST}
+    except OSError:
+        return None
+    graph, arch, lists, began = path.name, "", False, status.st_mtime
+    events: list[Event] = []
+    try:
+        command = run.command()
+        began = float(json.loads((path / _LAST).read_bytes()).get("began", began))
+        graph, arch, lists = command.graph, command.arch, command.output_format == "parts"
+        events = _telling_events(run.events)
+        stage, why = _stage(path, events)
+    except CheckpointError as error:
+        if names - _OF_A_RUN or (status.st_size and not names):
+            # Another program's file of that name.
+            return None
+        stage, why = ("running", "") if is_at_work(path) else ("damaged", str(error).removeprefix(f"{path}{os.sep}"))
+    except (OSError, ValueError) as error:
+        stage, why = "damaged", f"{_LAST} cannot be read: {error}"
+    start = next((event for event in events if isinstance(event, (Finished, Started))), None)
+    counts = next((event for event in events if isinstance(event, (Finished, Progress, Checkpointed))), None)
+    return RunSummary(
+        path=path,
+        graph=start.graph if start else graph,
+        n=start.n if start else None,
+        m=start.m if start else None,
+        arch=start.arch if start else arch,
+        device=start.device if start else "",
+        cycles=counts.cycles if counts else 0,
+        listed=counts.listed if counts else 0,
+        lists=lists,
+        seconds=_seconds(events),
+        share=next((event.share for event in events if isinstance(event, (Finished, Progress))), 0.0),
+        stage=stage,
+        why=why,
+        began=began,
+        disk_bytes=_disk_bytes(path),
+    )
+
+
+def foreign_files(path: Path) -> list[str]:
+    """List what lies in a run directory and is not of the run, such as an export of its cycles."""
+    return sorted(set(os.listdir(path)) - _OF_A_RUN - {_LAST})
+
+
+def delete_run(path: Path) -> None:
+    """Delete a run directory with all that is in it.
+
+    Killed on the way, it leaves a run that is shown as damaged and can be deleted again, never one to go on with.
+
+    Parameters
+    ----------
+    path : Path
+
+    Raises
+    ------
+    CheckpointError
+        If an engine is at work in it, or if it is not a run directory.
+    EngineError
+        If the disk does not let it go.
+    """
+    if path.is_symlink():
+        # The folder of a run that was wanted elsewhere, see `chordless.tui.run_form.adopt`.
+        delete_run(path.resolve())
+        path.unlink()
+        return
+    if summarize(path) is None:
+        raise CheckpointError(f"{path} is not the folder of a run: nothing was deleted")
+    if is_at_work(path):
+        raise _at_work(path)
+    try:
+        lock = os.open(path / _LAST, os.O_RDWR)
+        try:
+            _take(lock, path)
+            others = sorted(set(os.listdir(path)) - {_FIRST, _LAST})
+            (path / _FIRST).unlink(missing_ok=True)
+            sync_folder(path)
+            for name in others:
+                _remove(path / name)
+            (path / _LAST).unlink()
+            path.rmdir()
+        finally:
+            os.close(lock)
+    except OSError as error:
+        raise EngineError(f"cannot delete {error.filename or path}: {error.strerror}") from error
+
+
+def _stage(path: Path, events: list[Event]) -> tuple[RunStage, str]:
+    if is_at_work(path):
+        return "running", ""
+    missing = [name for name in (_FIRST, "graph.json") if not (path / name).exists()]
+    if missing:
+        return "damaged", f"it has no {' and no '.join(missing)}"
+    last = next((event for event in events if isinstance(event, (Finished, Failed, Started, Progress))), None)
+    if isinstance(last, Finished):
+        return ("complete", "") if last.complete else ("stopped", last.reason)
+    return ("failed", last.message) if isinstance(last, Failed) else ("lost", "")
+
+
+def _seconds(events: list[Event]) -> float:
+    for event in events:
+        if isinstance(event, Finished):
+            return event.total_seconds
+        if isinstance(event, Progress):
+            return event.seconds
+    return 0.0
+
+
+def _telling_events(path: Path) -> list[Event]:
+    """Read the last events of a recording up to one with counts, the newest first, and the first that tells the graph.
+
+    The checkpoint decides what can be done with a run, so a line that is no event is passed over.
+    """
+    events: list[Event] = []
+    try:
+        with open(path, "rb") as stream:
+            for line in _last_lines(stream):
+                with contextlib.suppress(EngineError):
+                    events.append(event_from_json(line))
+                    if isinstance(events[-1], (Finished, Progress)):
+                        break
+            if not any(isinstance(event, (Finished, Started)) for event in events):
+                events.extend(_first_start(stream))
+    except FileNotFoundError:
+        pass
+    return events
+
+
+def _first_start(stream: IO[bytes]) -> Iterator[Started]:
+    stream.seek(0)
+    for line in stream.read(_HEAD_BYTES).split(b"\n")[:-1]:
+        with contextlib.suppress(EngineError):
+            event = event_from_json(line)
+            if isinstance(event, Started):
+                yield event
+                return
+
+
+def _last_lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """Yield whole lines from the end of a file backwards; what follows the last line end is torn."""
+    start = stream.seek(0, os.SEEK_END)
+    least = max(start - _MOST_BYTES, 0)
+    tail, is_torn = b"", True
+    while start > least:
+        size = min(_PIECE_BYTES, start - least)
+        start -= size
+        stream.seek(start)
+        tail, *lines = (stream.read(size) + tail).split(b"\n")
+        if lines and is_torn:
+            lines.pop()
+            is_torn = False
+        yield from (line for line in reversed(lines) if line)
+    if start == 0 and tail and not is_torn:
+        yield tail
+
+
+def _disk_bytes(path: Path) -> int:
+    total = 0
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                total += entry.stat(follow_symlinks=False).st_blocks * 512
+                if entry.is_dir(follow_symlinks=False):
+                    total += _disk_bytes(Path(entry.path))
+    except OSError:
+        # Deleted, or renamed, while it was looked at.
+        return total
+    return total
+
+
+def _take(lock: int, path: Path) -> None:
+    # Another dashboard that looks at the run holds the lock as well, for a moment.
+    deadline = time.monotonic() + _SECONDS_FOR_THE_LOCK
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise _at_work(path) from None
+            time.sleep(0.02)
+
+
+def _at_work(path: Path) -> CheckpointError:
+    return CheckpointError(f"an engine is at work in {path}: stop it first")
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()

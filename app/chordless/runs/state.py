@@ -1,0 +1,267 @@
+"""What is known of a run: a frozen picture of it, folded from its events one by one."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
+from itertools import chain
+from typing import Any, Literal
+
+from chordless.protocol.events import Checkpointed, Event, Failed, Finished, Log, Paused, Progress, Reason, Started
+
+RATES_KEPT = 120
+LOG_LINES_KEPT = 500
+# What lies between two reports that were made in a hurry is no rate.
+_SHORTEST_SECONDS_OF_A_RATE = 0.05
+
+ENDINGS: dict[Reason, str] = {
+    "complete": "complete",
+    "limit": "ended at the limit",
+    "timeout": "ended by the timeout",
+    "interrupted": "stopped",
+    "closed": "ended: nobody reads the output any more",
+}
+"""Why a search finished, in words."""
+
+Phase = Literal["starting", "running", "paused", "finished", "failed", "lost"]
+
+
+@dataclass(frozen=True)
+class LogLine:
+    """A line of the event log: what happened, or what the engine printed.
+
+    Parameters
+    ----------
+    time : float
+        Wall-clock time, seconds.
+    text : str
+    """
+
+    time: float
+    text: str
+
+
+@dataclass(frozen=True)
+class RunState:
+    """A run as it stands.
+
+    Parameters
+    ----------
+    phase : {"starting", "running", "paused", "finished", "failed", "lost"}
+        ``lost``: the recording ends, and no engine is at work any more.
+    began, changed : float
+        Wall-clock time of the first and of the newest event, seconds.
+    graph, n, m, max_degree, arch, device, directory, options, setup_seconds
+        See `chordless.protocol.events.Started`; empty, 0 or None before the search began.
+    seconds, paths, cycles, frontier, frontier_by_length, cycles_by_length, device_bytes, listed, share, memory_bytes,
+    states, cycles_estimate, cycles_low, cycles_high
+        See `chordless.protocol.events.Progress`; at the end of a count along a boundary `states` is the most that
+        it held.
+    peak_memory_bytes : int
+        See `chordless.protocol.events.Finished`; 0 before the end.
+    reason : Reason or None
+        Why it finished; see `chordless.protocol.events.Finished`.
+    path_rates, cycle_rates : tuple of float
+        Paths and cycles a second between reports, the newest last; at most 120.
+    checkpoint_cycles : int or None
+        Cycles up to the last checkpoint.
+    checkpoint_time : float or None
+        Wall-clock time of it.
+    error : str or None
+        What a run that failed said.
+    can_resume : bool
+        Whether it has a directory with a checkpoint, and is neither complete nor at work.
+    log : tuple of LogLine
+        The newest last; at most 500.
+    rate_base : (float, float, int, int) or None
+        From where the next rate counts: wall-clock time, seconds of search, paths and cycles. None after a start and
+        a pause.
+    """
+
+    phase: Phase = "starting"
+    began: float = 0.0
+    changed: float = 0.0
+    graph: str = ""
+    n: int = 0
+    m: int = 0
+    max_degree: int = 0
+    arch: str = ""
+    device: str = ""
+    directory: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+    setup_seconds: float = 0.0
+    seconds: float = 0.0
+    paths: int = 0
+    cycles: int = 0
+    frontier: int = 0
+    frontier_by_length: dict[int, int] = field(default_factory=dict)
+    cycles_by_length: dict[int, int] = field(default_factory=dict)
+    device_bytes: int = 0
+    listed: int = 0
+    share: float = 0.0
+    memory_bytes: int = 0
+    peak_memory_bytes: int = 0
+    states: int | None = None
+    cycles_estimate: float | None = None
+    cycles_low: float | None = None
+    cycles_high: float | None = None
+    reason: Reason | None = None
+    path_rates: tuple[float, ...] = ()
+    cycle_rates: tuple[float, ...] = ()
+    checkpoint_cycles: int | None = None
+    checkpoint_time: float | None = None
+    error: str | None = None
+    can_resume: bool = False
+    log: tuple[LogLine, ...] = ()
+    rate_base: tuple[float, float, int, int] | None = None
+
+    def after(self, events: Iterable[tuple[float, Event]]) -> RunState:
+        """Return what is known after some more events.
+
+        Parameters
+        ----------
+        events : iterable of (float, Event)
+            Each with the wall-clock time at which it was recorded, in order. A `Started` after a `Finished` or a
+            `Failed` is a further session of the same run.
+
+        Returns
+        -------
+        RunState
+        """
+        events = iter(events)
+        first = next(events, None)
+        if first is None:
+            return self
+        fold = _Fold(self, first[0])
+        for time, event in chain((first,), events):
+            fold.take(time, event)
+        return fold.state()
+
+    def lost(self) -> RunState:
+        """Return what is known of a run that was at work when its recording ended, and is no longer."""
+        if self.phase in ("finished", "failed"):
+            return self
+        return replace(self, phase="lost", can_resume=self.directory is not None)
+
+
+_KNOWN = frozenset(item.name for item in fields(RunState))
+_OF_PROGRESS = tuple(item.name for item in fields(Progress) if item.name in _KNOWN)
+_OF_FINISHED = (
+    "graph", "n", "m", "max_degree", "arch", "device", "setup_seconds", "paths", "cycles", "frontier",
+    "frontier_by_length", "cycles_by_length", "device_bytes", "listed", "share", "reason",
+)  # fmt: skip
+_OF_STARTED = ("graph", "n", "m", "max_degree", "arch", "device", "setup_seconds", "options")
+
+
+class _Fold:
+    """What changes while a batch of events is gone through; a frozen state is made once, at its end."""
+
+    def __init__(self, before: RunState, began: float) -> None:
+        self._before = before
+        self._phase: Phase = before.phase
+        self._changed = before.changed
+        self._values: dict[str, Any] = {} if before.changed else {"began": began}
+        self._directory = before.directory
+        self._complete = before.reason == "complete"
+        self._progress: Progress | None = None
+        self._log = deque(before.log, LOG_LINES_KEPT)
+        self._path_rates = deque(before.path_rates, RATES_KEPT)
+        self._cycle_rates = deque(before.cycle_rates, RATES_KEPT)
+        # None at the start and after a pause.
+        self._base = before.rate_base
+
+    def take(self, time: float, event: Event) -> None:
+        """Add one event."""
+        self._changed = time
+        if isinstance(event, Progress):
+            self._progress = event
+            if self._phase == "paused":
+                self._say(time, "goes on")
+            self._phase = "running"
+            self._rate(time, event.seconds, event.paths, event.cycles)
+        elif isinstance(event, Log):
+            self._say(time, event.text)
+        elif isinstance(event, Started):
+            self._start(time, event)
+        elif isinstance(event, Paused):
+            self._phase = "paused"
+            self._base = None
+            self._say(time, "paused")
+        elif isinstance(event, Checkpointed):
+            self._values |= {"checkpoint_cycles": event.cycles, "checkpoint_time": time}
+            self._say(time, f"checkpoint at {_cycles(event.cycles)}")
+        elif isinstance(event, Finished):
+            self._finish(time, event)
+        elif isinstance(event, Failed):
+            self._phase = "failed"
+            self._base = None
+            self._values["error"] = event.message
+            self._say(time, f"failed: {event.message}")
+
+    def state(self) -> RunState:
+        """Return the picture of it all."""
+        self._settle()
+        is_over = self._phase in ("finished", "failed")
+        return replace(
+            self._before,
+            **self._values,
+            phase=self._phase,
+            changed=self._changed,
+            directory=self._directory,
+            can_resume=is_over and not self._complete and self._directory is not None,
+            path_rates=tuple(self._path_rates),
+            cycle_rates=tuple(self._cycle_rates),
+            rate_base=self._base,
+            log=tuple(self._log),
+        )
+
+    def _start(self, time: float, event: Started) -> None:
+        again = event.options.get("resume") or self._before.graph or "graph" in self._values
+        self._phase = "running"
+        self._complete = False
+        self._base = None
+        self._directory = event.directory
+        self._values |= {name: getattr(event, name) for name in _OF_STARTED}
+        self._values |= {"reason": None, "error": None}
+        self._say(time, f"{'resumed' if again else 'search began'}: {event.graph} on {event.arch} ({event.device})")
+
+    def _finish(self, time: float, event: Finished) -> None:
+        self._settle()
+        self._phase = "finished"
+        self._complete = event.complete
+        self._rate(time, event.enumerate_seconds, event.paths, event.cycles)
+        self._base = None
+        self._directory = event.checkpoint if self._directory is None else self._directory
+        self._values |= {name: getattr(event, name) for name in _OF_FINISHED}
+        self._values["seconds"] = event.enumerate_seconds
+        self._values["peak_memory_bytes"] = event.peak_memory_bytes
+        if event.boundary is not None:
+            self._values["states"] = event.boundary["states"]
+        self._say(time, f"{ENDINGS[event.reason]}: {_cycles(event.cycles)}")
+
+    def _settle(self) -> None:
+        """Take over the newest report; all the others before it are out of date."""
+        if self._progress is not None:
+            self._values |= {name: getattr(self._progress, name) for name in _OF_PROGRESS}
+            self._progress = None
+
+    def _rate(self, time: float, searched: float, paths: int, cycles: int) -> None:
+        if self._base is None:
+            self._base = (time, searched, paths, cycles)
+            return
+        since, searched_before, paths_before, cycles_before = self._base
+        # Of reports that waited in the pipe and were read in one go the times lie too close together. The seconds of
+        # search do not; they alone would leave out what a listing spends on writing.
+        seconds = max(time - since, searched - searched_before)
+        if seconds >= _SHORTEST_SECONDS_OF_A_RATE:
+            self._path_rates.append((paths - paths_before) / seconds)
+            self._cycle_rates.append((cycles - cycles_before) / seconds)
+            self._base = (time, searched, paths, cycles)
+
+    def _say(self, time: float, text: str) -> None:
+        self._log.append(LogLine(time, text))
+
+
+def _cycles(count: int) -> str:
+    return f"{count:,} cycle{'' if count == 1 else 's'}"

@@ -1,0 +1,398 @@
+"""The dashboard: it holds the run, shows the screens, and passes messages between them."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any, ClassVar
+
+from rich.text import Text
+from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.filter import LineFilter
+from textual.screen import Screen
+
+from chordless.runs.mailbox import is_at_work
+from chordless.runs.state import RunState
+from chordless.tui.actions import EVERYWHERE, bindings_of, usable_keys
+from chordless.tui.batch_session import BatchSession
+from chordless.tui.feeds import EngineFeed, Feed, FollowFeed, ReplayFeed
+from chordless.tui.messages import CompareRuns, OpenRun, RunChanged, RunNews, StartRun
+from chordless.tui.palette import ActionProvider
+from chordless.tui.screens.batch_questions import LeaveBatch
+from chordless.tui.screens.leave import LeaveScreen
+from chordless.tui.session import RunSession
+from chordless.tui.settings import DEFAULT_THEME, Settings, save_settings
+from chordless.tui.widgets.glyphs import AsciiFilter
+from kernels_ti.errors import ChordlessError, EngineError
+
+_PROGRAM = Path(__file__).parents[1]
+_FRAMES_SHOWN = 3
+_SECONDS_UNTIL_PREPARED = 0.3
+_ASCII_FILTER = AsciiFilter()
+_LEAVING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def _screen(name: str) -> Callable[[], Screen[Any]]:
+    """Return what makes a screen, and loads it only then."""
+
+    def make() -> Screen[Any]:
+        module = import_module(f"chordless.tui.screens.{name}")
+        screen: Screen[Any] = getattr(module, f"{name.title()}Screen")()
+        return screen
+
+    return make
+
+
+class ChordlessApp(App[str]):
+    """The dashboard. It returns what is to be said when the terminal is the user's again.
+
+    Parameters
+    ----------
+    settings : Settings
+    graph : str, optional
+        A graph to fill the form for a new run with.
+    directory : Path, optional
+        A run directory to open.
+    replay : Path, optional
+        A recording to play.
+    speed : float
+        How fast to play it, see `chordless.tui.feeds.ReplayFeed`.
+    batch : str, optional
+        The file of lines of a batch to look at, or a manifest to fill its form with.
+    ascii_only : bool
+        Draw with ASCII alone; so do the settings say, or this.
+    warnings : iterable of str
+        What is wrong with the settings, to be shown.
+
+    Attributes
+    ----------
+    settings : Settings
+    ascii_only : bool
+    keys : dict of str to str
+        The keys that the user has chosen, of `Settings.keys` those that can be had.
+    session : RunSession or None
+        The run that is shown.
+    batch : BatchSession or None
+        The batch that is at work, or was the last to be.
+    run_state : RunState or None
+        Its newest picture.
+
+    Raises
+    ------
+    ChordlessError
+        If there is no run, or no recording, where it is said to be.
+    """
+
+    TITLE = "chordless"
+    CSS_PATH = "chordless.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(EVERYWHERE)
+    COMMANDS = App.COMMANDS | {ActionProvider}
+    SCREENS: ClassVar[dict[str, Callable[[], Screen[Any]]]] = {
+        name: _screen(name) for name in ("new", "run", "cycles", "runs", "compare", "batch", "help")
+    }
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (40, "-high")]  # noqa: RUF012
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        graph: str | None = None,
+        directory: Path | None = None,
+        replay: Path | None = None,
+        speed: float = 1.0,
+        batch: str | None = None,
+        ascii_only: bool = False,
+        warnings: Iterable[str] = (),
+    ) -> None:
+        super().__init__()
+        for name in self.SCREENS:
+            self.add_mode(name, partial(self._make_screen, name))
+        self.settings = settings
+        self.ascii_only = ascii_only or settings.ascii
+        self.session: RunSession | None = None
+        self.batch: BatchSession | None = None
+        self._graph = graph if batch is None else batch
+        self._first_screen = "new" if batch is None else "batch"
+        self._first: Feed | None = None
+        if directory is not None:
+            self._first = FollowFeed(directory)
+        elif replay is not None:
+            self._first = ReplayFeed(replay, speed)
+        self._warnings = list(warnings)
+        self._behind: RunSession | None = None
+        self.keys: dict[str, str] = {}
+        self._before_help = "new"
+
+    @property
+    def run_state(self) -> RunState | None:
+        """The newest picture of the run that is shown."""
+        return None if self.session is None else self.session.state
+
+    def on_mount(self) -> None:
+        """Take up the settings, and show the first screen."""
+        self.set_class(self.ascii_only, "-ascii")
+        if "SSH_CONNECTION" in os.environ:
+            self.animation_level = "none"
+        self._take_theme()
+        self.keys, faults = usable_keys(self.settings.keys)
+        self.set_keymap(self.keys)
+        for warning in [*self._warnings, *faults]:
+            self.notify(warning, title="Settings", severity="warning", timeout=15)
+        if not self.is_headless:
+            for number in _LEAVING_SIGNALS:
+                asyncio.get_running_loop().add_signal_handler(number, self._leave_at_once, number)
+            self.set_timer(_SECONDS_UNTIL_PREPARED, self.prepare)
+        if self._first is not None:
+            self._watch(self._first)
+            self.show("run")
+        else:
+            self.show(self._first_screen)
+        if self._graph is not None:
+            self.call_after_refresh(self._offer, self._graph)
+
+    def prepare(self) -> None:
+        """Do ahead, while nothing else is going on, what would make keys wait while a run goes on.
+
+        That is to make the screen of the run, and to take all that was made so far out of the rounds of the garbage
+        collector: a full round over it takes 50 ms.
+        """
+        self._init_mode("run")
+        gc.collect()
+        gc.freeze()
+
+    def on_unmount(self) -> None:
+        """Let the engine of this process end with a checkpoint."""
+        self.end_sessions()
+
+    def end_sessions(self) -> None:
+        """End every feed; an engine of this process that is still at work is stopped, with a checkpoint."""
+        if self.batch is not None:
+            self.batch.end()
+        for session in (self.session, self._behind):
+            if session is not None:
+                session.end()
+        self.session = self._behind = None
+
+    def remember(self, settings: Settings) -> None:
+        """Take over changed settings and write them."""
+        self.settings = settings
+        try:
+            save_settings(settings)
+        except EngineError as error:
+            self.notify(str(error), title="Settings", severity="warning")
+
+    def show(self, name: str) -> None:
+        """Show the screen of a name, with the newest state of the run."""
+        self.switch_mode(name)
+        self._tell_screen()
+
+    # Messages
+
+    def on_run_news(self, news: RunNews) -> None:
+        """Pass the newest state on to the screen that is shown."""
+        if news.session is self.session:
+            self._tell_screen()
+        elif news.session is self._behind and not news.session.is_at_work:
+            state = news.session.state
+            self.notify(f"{state.graph or 'The run'}: {state.phase}, {state.cycles:,} cycles", title="The other run")
+            self._behind.close()
+            self._behind = None
+
+    def on_start_run(self, message: StartRun) -> None:
+        """Begin or resume a run, and show it."""
+        if self._engine_session() is not None:
+            self.notify("A run is still at work here: stop it first.", severity="warning")
+            self._bring_back()
+            return
+        directory = message.command.checkpoint
+        if message.command.resume and directory is not None and is_at_work(directory):
+            # Somebody else has been quicker.
+            self.on_open_run(OpenRun(Path(directory)))
+            return
+        try:
+            feed = EngineFeed(message.command)
+        except ChordlessError as error:
+            self.notify(str(error), severity="error", timeout=15)
+            return
+        if not message.command.resume:
+            self.remember(self.settings.with_recent(message.command.graph))
+        self._watch(feed)
+        self.show(message.show)
+
+    def on_open_run(self, message: OpenRun) -> None:
+        """Show the run of a directory."""
+        own = self._engine_session()
+        if own is not None and own.is_in(message.directory):
+            self._bring_back()
+            return
+        try:
+            feed = FollowFeed(message.directory)
+        except ChordlessError as error:
+            self.notify(str(error), severity="error", timeout=15)
+            return
+        self._watch(feed)
+        self.show("run")
+
+    def on_compare_runs(self, message: CompareRuns) -> None:
+        """Show two runs side by side."""
+        self.show("compare")
+        self.screen.call_after_refresh(self.screen.set_runs, message.directories)  # type: ignore[attr-defined]
+
+    # Actions
+
+    def action_show_new(self) -> None:
+        """Show the form for a new run."""
+        self.show("new")
+
+    def action_show_run(self) -> None:
+        """Show the run."""
+        self.show("run")
+
+    def action_show_cycles(self) -> None:
+        """Show the cycles of the run."""
+        self.show("cycles")
+
+    def action_show_runs(self) -> None:
+        """Show the history."""
+        self.show("runs")
+
+    def action_show_batch(self) -> None:
+        """Show the form and the table of a batch."""
+        self.show("batch")
+
+    def action_show_help(self) -> None:
+        """Show every key; once more, go back."""
+        if self.current_mode == "help":
+            self.show(self._before_help)
+        else:
+            self._before_help = self.current_mode
+            self.show("help")
+
+    async def action_quit(self) -> None:
+        """Leave; ask first if an engine of this process is at work."""
+        if self.batch is not None and self.batch.is_at_work:
+            if not isinstance(self.screen, LeaveBatch):
+                self.push_screen(LeaveBatch(self.batch), self._leave_after_batch)
+            return
+        own = self._engine_session()
+        if own is None:
+            self.exit()
+        elif not isinstance(self.screen, LeaveScreen):
+            self.push_screen(LeaveScreen(own), self.exit_after_question)
+
+    def action_help_quit(self) -> None:
+        """Ctrl+C: leave as Ctrl+Q does."""
+        self.call_later(self.action_quit)
+
+    def _leave_after_batch(self, is_leaving: bool | None) -> None:
+        if is_leaving:
+            self.call_later(self.action_quit)
+
+    def exit_after_question(self, words: str | None) -> None:
+        """Leave with these last words; None is to stay."""
+        if words is not None:
+            self.exit(words)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Return what every drawn line goes through."""
+        return [*super().get_line_filters(), *([_ASCII_FILTER] if self.ascii_only else [])]
+
+    def get_key_display(self, binding: Binding) -> str:
+        """Return a key as it is shown; the sign for enter is too small to read, and ASCII has no arrows."""
+        shown = super().get_key_display(binding)
+        return binding.key if binding.key == "enter" or (self.ascii_only and not shown.isascii()) else shown
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """Leave out of Textual's commands what the table of actions has."""
+        return (command for command in super().get_system_commands(screen) if command.title not in ("Quit", "Keys"))
+
+    # Inner workings
+
+    def _make_screen(self, name: str) -> Screen[Any]:
+        screen = self.SCREENS[name]()
+        # Its widgets get the styles of now when they are mounted. Without this Textual would take it for one that has
+        # slept through a change of the theme, and work out the styles of everything again, twice.
+        screen._css_update_count = self._css_update_count
+        return screen
+
+    def _watch(self, feed: Feed) -> None:
+        """Show another run; an engine of this process that is at work goes on behind it."""
+        if self.session is not None:
+            if self.session.owns_engine:
+                self._behind = self.session
+            else:
+                self.session.close()
+        session = self.session = RunSession(feed)
+        session.begin(lambda: self._hear(session))
+
+    def _hear(self, session: RunSession) -> None:
+        """In the thread of a feed: there is news."""
+        self.post_message(RunNews(session))
+
+    def _bring_back(self) -> None:
+        """Show the run of this process's own engine."""
+        own = self._engine_session()
+        if own is not None and own is not self.session:
+            if self.session is not None:
+                self.session.close()
+            self.session, self._behind = own, None
+        self.show("run")
+
+    def _engine_session(self) -> RunSession | None:
+        """Return the run whose engine is a child of this process and at work."""
+        for session in (self.session, self._behind):
+            if session is not None and session.owns_engine:
+                return session
+        return None
+
+    def _tell_screen(self) -> None:
+        if self.session is not None and self.current_mode in self.SCREENS:
+            self.screen_stack[0].post_message(RunChanged(self.session.state))
+
+    def _offer(self, graph: str) -> None:
+        self.screen.offer(graph)  # type: ignore[attr-defined]
+
+    def _take_theme(self) -> None:
+        theme = self.settings.theme
+        if theme not in self.available_themes:
+            self._warnings.append(f"there is no theme {theme!r}; the palette (ctrl+p) lists them")
+            theme = DEFAULT_THEME
+        self.theme = theme
+        self.theme_changed_signal.subscribe(self, lambda changed: self._keep_theme(changed.name))
+
+    def _keep_theme(self, name: str) -> None:
+        if name != self.settings.theme:
+            self.remember(replace(self.settings, theme=name))
+
+    def _leave_at_once(self, number: int) -> None:
+        """On a signal: nobody can be asked, so what was found is kept in a checkpoint."""
+        own = self._engine_session()
+        # A terminal that has hung up cannot be told anything.
+        words = own.way_on() if own is not None and sys.__stderr__ is not None and sys.__stderr__.isatty() else None
+        self.exit(words, return_code=128 + number)
+
+    def _fatal_error(self) -> None:
+        """Show the end of the traceback alone, where nobody debugs."""
+        if os.environ.get("CHORDLESS_DEBUG"):
+            super()._fatal_error()
+            return
+        self.panic(Text(_short_traceback()))
+
+
+def _short_traceback() -> str:
+    """Return the error that is being handled, and where in this program it came up."""
+    _, error, trace = sys.exc_info()
+    own = [frame for frame in traceback.extract_tb(trace) if _PROGRAM in Path(frame.filename).parents]
+    lines = traceback.format_list(own[-_FRAMES_SHOWN:]) + traceback.format_exception_only(error)
+    return f"{''.join(lines).rstrip()}\nThe dashboard has failed; CHORDLESS_DEBUG=1 shows more."

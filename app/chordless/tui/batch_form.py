@@ -1,0 +1,212 @@
+"""The form for a batch without its looks: what its two fields mean, and what is wrong with them."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+
+from chordless.batch.detect import MOLECULE_FORMATS, count_graphs
+from chordless.batch.jobs import STANDARD_INPUT, checked, jobs_of
+from chordless.batch.manifest import read_manifest
+from chordless.protocol.orders import BatchJob, RunCommand
+from chordless.tui.batch_lines import BatchLine, is_batch_file, line_count
+from chordless.tui.recent_batches import words_of
+from chordless.tui.run_form import graph_source
+from kernels_ti.errors import ChordlessError, OptionError
+
+MANIFEST = ".toml"
+_TABLES = (".csv", ".parquet")
+# More are not read through only to say how many graphs there are.
+_MOST_BYTES_TO_COUNT = 1 << 26
+_MOST_INPUTS_TO_COUNT = 200
+# Of a graph with so many cycles they are listed when it is opened, to be browsed and drawn.
+_MOST_CYCLES_TO_LIST = 1_000_000
+
+
+@dataclass(frozen=True)
+class BatchQuestion:
+    """What was typed.
+
+    Parameters
+    ----------
+    graphs : str
+        Files, patterns and specs, or a manifest.
+    output : str
+        The file of lines.
+    """
+
+    graphs: str
+    output: str
+
+
+@dataclass(frozen=True)
+class BatchPlan:
+    """What was typed, understood.
+
+    Parameters
+    ----------
+    question : BatchQuestion
+    jobs : tuple of BatchJob
+        Empty where nothing is asked for, or something is wrong.
+    graphs_words, output_words : str
+        What is beside each field.
+    graphs_fault, output_fault : str or None
+        What is wrong with it.
+    lines : int or None
+        Lines that the output has already; None if there is no such file.
+    graphs : int or None
+        How many there are in the jobs, as far as the lines of their files tell; None if that is not known.
+    """
+
+    question: BatchQuestion
+    jobs: tuple[BatchJob, ...] = ()
+    graphs_words: str = ""
+    output_words: str = ""
+    graphs_fault: str | None = None
+    output_fault: str | None = None
+    lines: int | None = None
+    graphs: int | None = None
+
+    @property
+    def output(self) -> str:
+        """The absolute path of the file of lines."""
+        return absolute(self.question.output)
+
+    @property
+    def can_start(self) -> bool:
+        """Whether there is something to do, and somewhere to write to."""
+        return bool(self.jobs) and self.output_fault is None
+
+
+def absolute(output: str) -> str:
+    """Return the file that was typed by its absolute path; an empty text stays one."""
+    return os.path.abspath(os.path.expanduser(output.strip())) if output.strip() else ""
+
+
+def shortest(path: str) -> str:
+    """Return a path from the current folder if it lies in it."""
+    try:
+        return str(Path(path).relative_to(Path.cwd()))
+    except ValueError:
+        return path
+
+
+def plan_of(question: BatchQuestion) -> BatchPlan:
+    """Look at the files that were named; that may take a while.
+
+    Parameters
+    ----------
+    question : BatchQuestion
+    """
+    return _with_graphs(_with_output(BatchPlan(question)))
+
+
+def _with_graphs(plan: BatchPlan) -> BatchPlan:
+    try:
+        words = words_of(plan.question.graphs)
+    except ValueError:
+        return replace(plan, graphs_fault="a quotation mark has no partner")
+    if not words:
+        return replace(plan, graphs_words="files, patterns, specs, manifest")
+    try:
+        if len(words) == 1 and words[0].endswith(MANIFEST):
+            jobs = read_manifest(words[0], BatchJob(""))
+        else:
+            jobs = checked(jobs_of(words, BatchJob("")))
+        if any(job.graph == STANDARD_INPUT for job in jobs):
+            raise OptionError("-: standard input is the keyboard here; name a file")
+    except ChordlessError as error:
+        return replace(plan, graphs_fault=str(error))
+    graphs, inputs = _count(jobs), f"{len(jobs):,} input{'s' * (len(jobs) != 1)}"
+    more = "" if graphs is None or graphs == len(jobs) else f", {graphs:,} graphs"
+    return replace(plan, jobs=jobs, graphs_words=inputs + more, graphs=graphs)
+
+
+def _count(jobs: tuple[BatchJob, ...]) -> int | None:
+    if len(jobs) > _MOST_INPUTS_TO_COUNT:
+        return None
+    if sum(os.path.getsize(job.graph) for job in jobs if os.path.isfile(job.graph)) > _MOST_BYTES_TO_COUNT:
+        return None
+    counts = [count_graphs(job) for job in jobs]
+    return None if None in counts else sum(count or 0 for count in counts)
+
+
+def _with_output(plan: BatchPlan) -> BatchPlan:
+    path, typed = plan.output, plan.question.output.strip()
+    fault, lines = None, None
+    try:
+        if not path:
+            fault = "name a file for the lines, such as batch.jsonl"
+        elif typed.endswith("/") or os.path.isdir(path):
+            fault = "this is a folder; name a file in it"
+        elif PurePath(path).suffix.lower() in _TABLES:
+            fault = "lines of JSON are written here: FILE.jsonl; `chordless batch` makes tables"
+        elif not os.path.isdir(os.path.dirname(path)):
+            fault = f"there is no folder {os.path.dirname(path)}"
+        elif os.path.lexists(path):
+            lines = line_count(path)
+            if lines is None:
+                fault = "this is there already, and no file of a batch"
+            elif not os.access(path, os.W_OK):
+                return replace(plan, output_words=f"{_lines(lines)}, to look at only", output_fault="", lines=lines)
+    except OSError as error:
+        fault = f"cannot be read: {error.strerror}"
+    words = "a new file" if lines is None else f"{_lines(lines)} so far"
+    return replace(plan, output_words=words, output_fault=fault, lines=lines)
+
+
+def _lines(lines: int) -> str:
+    return f"{lines:,} line{'s' * (lines != 1)}"
+
+
+def is_of_batch(path: str) -> bool:
+    """Return whether a path is that of a manifest, or of a file of lines."""
+    return os.path.isfile(path) and (path.endswith(MANIFEST) or is_batch_file(path))
+
+
+def free_output(name: str = "batch.jsonl") -> str:
+    """Return a name in the current folder that no file has."""
+    path, number = Path(name), 2
+    while os.path.lexists(path):
+        path = Path(name).with_stem(f"{Path(name).stem}-{number}")
+        number += 1
+    return str(path)
+
+
+def run_of(line: BatchLine, jobs: tuple[BatchJob, ...], directory: Path) -> RunCommand:
+    """Make the command that searches the graph of a line once more, to be watched.
+
+    Parameters
+    ----------
+    line : BatchLine
+    jobs : tuple of BatchJob
+        Those of the batch, where they are known: they say how the graph is read, and where it is searched.
+    directory : Path
+        The run directory.
+    """
+    source = line.graph.rpartition(":")[0]
+    job = next((job for job in jobs if job.graph in (line.graph, source)), BatchJob(line.graph))
+    lists = line.cycles is not None and line.cycles <= _MOST_CYCLES_TO_LIST and line.status == "complete"
+    return RunCommand(
+        graph=source_of(line.graph),
+        program_start=time.time(),
+        file_format=None if job.file_format in MOLECULE_FORMATS else job.file_format,
+        simplify=job.simplify,
+        # The reference keeps no checkpoints, and a run of the dashboard has a directory for them.
+        arch="auto" if job.arch == "reference" else job.arch,
+        min_length=line.min_length,
+        max_length=line.max_length,
+        output=str(directory) if lists else None,
+        output_format="parts" if lists else "text",
+        checkpoint=str(directory),
+    )
+
+
+def source_of(graph: str) -> str:
+    """Return what the engine shall read for the graph of a line; a file, and a line of one, by the absolute path."""
+    path, colon, number = graph.rpartition(":")
+    if colon and number.isdecimal() and not os.path.lexists(graph) and os.path.isfile(path):
+        return f"{os.path.abspath(path)}:{number}"
+    return graph_source(graph)

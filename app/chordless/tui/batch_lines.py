@@ -1,0 +1,261 @@
+"""The lines of a batch's file by number: where each begins is known, and only those that are asked for are read."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chordless.batch.output import UNREADABLE
+
+# Little, so that the thread that draws has its turn in between.
+_BYTES_AT_ONCE = 1 << 20
+# The hash of a line is its end, so these tell whether the file is still the one that was read.
+_BYTES_TO_COMPARE = 64
+_NEWLINE = ord("\n")
+# A quotation mark inside a text has a backslash before it, so nothing else looks like this.
+_STATUS = re.compile(rb'"status": ?"(error|limit|timeout)"')
+FAILED, STOPPED, DONE = range(3)
+_FIRST_LINES = 1024
+
+
+@dataclass(frozen=True)
+class BatchLine:
+    """What the file says of one graph; what it does not know is None.
+
+    Parameters
+    ----------
+    position : int
+        The number of the line, from 0.
+    graph, name, status, error
+        As in the file; the status is ``damaged`` for a line that cannot be read.
+    n, m, cycles, longest : int or None
+        `longest` is the length of the longest cycle found.
+    seconds : float or None
+        What the search took.
+    by_length : dict of int to int
+        Cycles of each length.
+    min_length : int
+    max_length : int or None
+    is_readable : bool
+        Whether there is such a graph.
+    """
+
+    position: int
+    graph: str
+    name: str | None = None
+    status: str = "damaged"
+    error: str | None = None
+    n: int | None = None
+    m: int | None = None
+    cycles: int | None = None
+    longest: int | None = None
+    seconds: float | None = None
+    by_length: Mapping[int, int] | None = None
+    min_length: int = 3
+    max_length: int | None = None
+    is_readable: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class BatchLines:
+    """The lines that were there at some moment.
+
+    Parameters
+    ----------
+    path : str
+    bounds : ndarray of int64, shape (lines + 1,)
+        Where each line begins, and where the last one ends.
+    kinds : ndarray of uint8, shape (lines,)
+        `FAILED`, `STOPPED` by a limit or a time-out, or `DONE`.
+    order : ndarray of int64, shape (lines,), optional
+        The numbers of the lines in the order in which they are shown; by default as they are in the file.
+    generation : int
+        Two moments of the same generation have the lines of the earlier one in common.
+    """
+
+    path: str
+    bounds: NDArray[np.int64]
+    kinds: NDArray[np.uint8]
+    generation: int = 0
+    order: NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    @property
+    def failed(self) -> int:
+        """How many graphs failed."""
+        return int(np.count_nonzero(self.kinds == FAILED))
+
+    @property
+    def stopped(self) -> int:
+        """How many were stopped by a limit or a time-out."""
+        return int(np.count_nonzero(self.kinds == STOPPED))
+
+    def failures_first(self) -> BatchLines:
+        """Return the same lines, those that failed first, then those that were stopped."""
+        return replace(self, order=np.argsort(self.kinds, kind="stable"))
+
+    def place_of(self, position: int) -> int:
+        """Return where a line is in the order."""
+        if self.order is None:
+            return position
+        found = np.flatnonzero(self.order == position)
+        return int(found[0]) if len(found) else 0
+
+    def read(self, start: int, stop: int) -> list[BatchLine]:
+        """Return some lines, in the order."""
+        stop = min(stop, len(self))
+        numbers = range(start, stop) if self.order is None else self.order[start:stop].tolist()
+        try:
+            with open(self.path, "rb") as stream:
+                return [self._read_one(stream.fileno(), number) for number in numbers]
+        except OSError as error:
+            why = f"{self.path}: cannot be read: {error.strerror}"
+            return [BatchLine(number, self.path, error=why) for number in numbers]
+
+    def _read_one(self, descriptor: int, number: int) -> BatchLine:
+        start, stop = int(self.bounds[number]), int(self.bounds[number + 1])
+        return parsed(number, os.pread(descriptor, stop - start, start))
+
+
+def parsed(number: int, text: bytes) -> BatchLine:
+    """Return what a line says."""
+    try:
+        values: dict[str, Any] = json.loads(text)
+        by_length = {int(length): int(count) for length, count in (values["by_length"] or {}).items()}
+        return BatchLine(
+            number,
+            values["graph"],
+            values["name"],
+            values["status"],
+            values["error"],
+            values["n"],
+            values["m"],
+            values["total"],
+            max(by_length, default=None),
+            (values["seconds"] or {}).get("enumerate"),
+            by_length,
+            values["min_length"],
+            values["max_length"],
+            not values["hash"].startswith(UNREADABLE),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return BatchLine(number, "?", error="this line is damaged; the batch, gone on with, mends it")
+
+
+class LineIndex:
+    """Finds out where the lines are, also while the file is being written. Threads may share it.
+
+    Parameters
+    ----------
+    path : str
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._bounds: NDArray[np.int64] = np.zeros(_FIRST_LINES + 1, np.int64)
+        self._kinds: NDArray[np.uint8] = np.empty(_FIRST_LINES, np.uint8)
+        self._count, self._tail, self._generation = 0, b"", 0
+        self._lock = threading.Lock()
+
+    def look(self) -> bool:
+        """Take up a megabyte or so of what is new; return whether anything was.
+
+        Raises
+        ------
+        OSError
+            If the file is there and cannot be read.
+        """
+        with self._lock:
+            return self._look()
+
+    def _look(self) -> bool:
+        try:
+            stream = open(self._path, "rb")  # noqa: SIM115
+        except FileNotFoundError:
+            return self._forget()
+        with stream:
+            descriptor = stream.fileno()
+            end = self._end
+            tail = os.pread(descriptor, len(self._tail), end - len(self._tail))
+            if tail != self._tail:
+                # It was cut off, or is another one: what had its line has it somewhere else now.
+                self._forget()
+                return True
+            data = os.pread(descriptor, _BYTES_AT_ONCE, end)
+            while len(data) >= _BYTES_AT_ONCE and b"\n" not in data:
+                more = os.pread(descriptor, len(data), end + len(data))
+                if not more:
+                    break
+                data += more
+        whole = data[: data.rfind(b"\n") + 1]
+        if not whole:
+            return False
+        self._add(whole)
+        return True
+
+    def lines(self) -> BatchLines:
+        """Return the lines that are known."""
+        with self._lock:
+            # The arrays are only ever added to behind what these show, or given up.
+            return BatchLines(self._path, self._bounds[: self._count + 1], self._kinds[: self._count], self._generation)
+
+    @property
+    def _end(self) -> int:
+        return int(self._bounds[self._count])
+
+    def _forget(self) -> bool:
+        had_lines = self._count > 0
+        self._bounds, self._kinds = np.zeros_like(self._bounds), np.empty_like(self._kinds)
+        self._count, self._tail, self._generation = 0, b"", self._generation + 1
+        return had_lines
+
+    def _add(self, whole: bytes) -> None:
+        ends = np.flatnonzero(np.frombuffer(whole, np.uint8) == _NEWLINE) + 1
+        kinds = np.full(len(ends), DONE, np.uint8)
+        for found in _STATUS.finditer(whole):
+            kinds[np.searchsorted(ends, found.start(), side="right")] = FAILED if found[1] == b"error" else STOPPED
+        count = self._count + len(ends)
+        if count > len(self._kinds):
+            self._bounds = cast("NDArray[np.int64]", np.resize(self._bounds, 2 * count + 1))
+            self._kinds = cast("NDArray[np.uint8]", np.resize(self._kinds, 2 * count))
+        self._bounds[self._count + 1 : count + 1] = self._end + ends
+        self._kinds[self._count : count] = kinds
+        self._count, self._tail = count, whole[-_BYTES_TO_COMPARE:]
+
+
+def line_count(path: str) -> int | None:
+    """Return how many lines a batch's file has, None for a file that is none of a batch; an empty one is.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read.
+    """
+    with open(path, "rb") as stream:
+        first = stream.readline(_BYTES_AT_ONCE)
+        if first and not first.startswith(b'{"graph":'):
+            return None
+        lines = int(first.endswith(b"\n"))
+        while data := stream.read(_BYTES_AT_ONCE):
+            lines += data.count(b"\n")
+    return lines
+
+
+def is_batch_file(path: str) -> bool:
+    """Return whether a file holds the lines of a batch."""
+    try:
+        with open(path, "rb") as stream:
+            values = json.loads(stream.readline(_BYTES_AT_ONCE))
+    except (OSError, ValueError):
+        return False
+    return isinstance(values, dict) and {"graph", "status", "hash"} <= values.keys()

@@ -1,0 +1,216 @@
+"""A batch as the dashboard holds it: a thread that listens to the engine, and the newest picture of it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from chordless.batch.client import BatchClient
+from chordless.protocol.events import BatchFinished, BatchProgress, BatchStarted, Event, Failed
+from chordless.protocol.orders import BatchCommand
+from chordless.tui.feeds.feed import SECONDS_BETWEEN_BATCHES, Batch, Feed
+
+# A launch of thousands of graphs comes to its end first.
+_SECONDS_TO_STOP = 30.0
+_SECONDS_TO_END = 15.0
+# The kind of failure that the user wanted.
+_KILLED = "killed"
+
+BatchPhase = Literal["starting", "running", "complete", "interrupted", "failed"]
+
+
+@dataclass(frozen=True)
+class BatchState:
+    """Where a batch stands.
+
+    Parameters
+    ----------
+    phase : str
+        ``interrupted`` was stopped, ``failed`` ended by an error of the batch itself, not of a graph.
+    stopping : bool
+        It was asked to stop.
+    done, kept, failed, stopped, cycles, total, graph, share, seconds
+        See `chordless.protocol.events.BatchProgress`.
+    error : str or None
+        What went wrong.
+    """
+
+    phase: BatchPhase = "starting"
+    stopping: bool = False
+    done: int = 0
+    kept: int = 0
+    failed: int = 0
+    stopped: int = 0
+    cycles: int = 0
+    total: int | None = None
+    graph: str | None = None
+    share: float = 0.0
+    seconds: float = 0.0
+    error: str | None = None
+
+    @property
+    def rate(self) -> float:
+        """Graphs per second; those that were done before do not count."""
+        return (self.done - self.kept) / self.seconds if self.seconds > 0 else 0.0
+
+    def after(self, events: Iterable[tuple[float, Event]]) -> BatchState:
+        """Return the state after some events."""
+        state = self
+        for _, event in events:
+            state = state._after(event)
+        return state
+
+    def _after(self, event: Event) -> BatchState:
+        if isinstance(event, BatchStarted):
+            return replace(self, phase="running", total=event.total)
+        if isinstance(event, BatchProgress):
+            return replace(
+                self,
+                phase="running",
+                done=event.done,
+                kept=event.kept,
+                failed=event.failed,
+                stopped=event.stopped,
+                cycles=event.cycles,
+                total=event.total,
+                graph=event.graph,
+                share=event.share,
+                seconds=event.seconds,
+            )
+        if isinstance(event, BatchFinished):
+            return replace(
+                self,
+                phase="complete" if event.reason == "complete" else "interrupted",
+                done=event.done,
+                kept=event.kept,
+                failed=event.failed,
+                stopped=event.stopped,
+                cycles=event.cycles,
+                graph=None,
+                seconds=event.seconds,
+            )
+        if isinstance(event, Failed):
+            phase: BatchPhase = "interrupted" if event.kind == _KILLED else "failed"
+            return replace(self, phase=phase, graph=None, error=event.message)
+        return self
+
+
+class BatchFeed(Feed):
+    """The engine of a batch, a child of this process.
+
+    Parameters
+    ----------
+    command : BatchCommand
+
+    Raises
+    ------
+    EngineError
+        If the system does not start a process.
+    """
+
+    owns_engine = True
+    at_work = True
+
+    def __init__(self, command: BatchCommand) -> None:
+        super().__init__()
+        self._client = BatchClient(command, polite=True)
+        self._ending: str | None = None
+
+    def stop(self) -> None:
+        """Ask for an end after the graphs that are being searched; before the search began, end it at once."""
+        if self._client.search_began:
+            self._client.stop()
+        else:
+            self._kill("stopped before the first graph")
+
+    def kill(self) -> None:
+        """End the engine at once."""
+        self._kill("ended at once")
+
+    def _kill(self, said: str) -> None:
+        self._ending = said
+        self._client.kill()
+
+    def _feed(self) -> None:
+        with self._client as client:
+            while not self._closing.is_set():
+                event = client.poll(SECONDS_BETWEEN_BATCHES)
+                if isinstance(event, Failed) and self._ending is not None:
+                    event = replace(event, kind=_KILLED, message=self._ending)
+                if event is not None:
+                    self._add(time.time(), event)
+                if isinstance(event, (BatchFinished, Failed)):
+                    return
+                self._flush_if_due()
+
+
+class BatchSession:
+    """A batch that is at work, or was.
+
+    Parameters
+    ----------
+    command : BatchCommand
+
+    Attributes
+    ----------
+    state : BatchState
+        The newest picture; it is replaced, never changed.
+
+    Raises
+    ------
+    EngineError
+        If the system does not start a process.
+    """
+
+    def __init__(self, command: BatchCommand) -> None:
+        self.command = command
+        self._feed = BatchFeed(command)
+        self._told = self.state = BatchState()
+        self._stopping = False
+        self._lock = threading.Lock()
+        self._changed: Callable[[], None] = lambda: None
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether the engine is at work."""
+        return self._feed.at_work
+
+    def begin(self, changed: Callable[[], None]) -> None:
+        """Start to listen; `changed` is called, in a thread, whenever `state` is a new one."""
+        self._changed = changed
+        self._feed.begin(self._take)
+
+    def stop(self) -> None:
+        """Ask for an end after the graphs that are being searched; asked once more, end at once."""
+        if not self.is_at_work:
+            return
+        if self._stopping:
+            self.kill()
+            return
+        self._stopping = True
+        self._feed.stop()
+        self._take(())
+
+    def kill(self) -> None:
+        """End the engine at once; what has its line is done."""
+        if self.is_at_work:
+            self._stopping = True
+            self._feed.kill()
+
+    def end(self) -> None:
+        """End the batch, if possible with the graphs that are being searched; it waits for that."""
+        if self.is_at_work:
+            if not self._stopping:
+                self._feed.stop()
+            self._feed.join(_SECONDS_TO_STOP)
+        self._feed.close()
+        self._feed.join(_SECONDS_TO_END)
+
+    def _take(self, batch: Batch) -> None:
+        with self._lock:
+            self._told = self._told.after(batch)
+            self.state = replace(self._told, stopping=self._stopping and self.is_at_work)
+        self._changed()

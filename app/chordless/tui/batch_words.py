@@ -1,0 +1,196 @@
+"""What the dashboard says of a batch: where it stands, its graphs, the columns of their table. Without Textual."""
+
+from __future__ import annotations
+
+import os
+import re
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rich.markup import escape
+
+from chordless.tui.batch_lines import BatchLine, BatchLines
+from chordless.tui.batch_session import BatchState
+from chordless.tui.widgets.glyphs import bar
+from chordless.words import seconds_text, share_text, short_number
+
+# Glyph, what stands for it in ASCII, colour.
+_STATUSES = {
+    "complete": ("✔", "OK", "success"),
+    "limit": ("■", "[]", "warning"),
+    "timeout": ("■", "[]", "warning"),
+    "error": ("✘", "!!", "error"),
+    "damaged": ("?", "?", "error"),
+}
+_PHASES = {
+    "starting": ("…", "...", "reading the graphs, preparing the device", "$text-accent"),
+    "running": ("▶", ">", "running", "$text-success"),
+    "complete": ("✔", "OK", "done", "$text-success"),
+    "interrupted": ("■", "[]", "stopped", "$text-warning"),
+    "failed": ("✘", "!!", "failed", "$text-error"),
+}
+_UNKNOWN = "-"
+AGAIN = "Check again"
+"""What can be done with a file that has a line for every graph already."""
+_OFFERS = {"Start": "starts it", "Resume": "goes on with it", AGAIN: "searches those that have changed"}
+_UNBROKEN = "\N{NO-BREAK SPACE}"
+
+
+def status_text(status: str, *, ascii_only: bool) -> str:
+    """Return the status of a graph as a glyph and a word."""
+    glyph, plain, _ = _STATUSES.get(status, _STATUSES["damaged"])
+    return f"{plain if ascii_only else glyph} {status}"
+
+
+def status_colour(status: str) -> str:
+    """Return ``success``, ``warning`` or ``error``."""
+    return _STATUSES.get(status, _STATUSES["damaged"])[2]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of numbers.
+
+    Parameters
+    ----------
+    title : str
+    width : int
+    value : callable
+    decimals : int
+        Digits behind the point, as far as there is room.
+    """
+
+    title: str
+    width: int
+    value: Callable[[BatchLine], float | None]
+    decimals: int = 0
+
+    def text(self, line: BatchLine) -> str:
+        """Return what is in the column, aligned to the right."""
+        value = self.value(line)
+        if value is None:
+            return f"{_UNKNOWN:>{self.width}}"
+        for decimals in range(self.decimals, -1, -1):
+            exact = f"{value:,.{decimals}f}"
+            if len(exact) <= self.width:
+                return f"{exact:>{self.width}}"
+        return f"{short_number(value):>{self.width}}"
+
+
+COLUMNS = (
+    Column("n", 5, lambda line: line.n),
+    Column("m", 6, lambda line: line.m),
+    Column("cycles", 11, lambda line: line.cycles),
+    Column("longest", 7, lambda line: line.longest),
+    Column("seconds", 7, lambda line: line.seconds, 4),
+)
+
+
+def graph_text(line: BatchLine, width: int, *, ascii_only: bool) -> str:
+    """Return the graph with what the file calls it; of a long path the end, which tells more."""
+    text = line.graph if line.name is None else f"{line.graph}  {line.name}"
+    if len(text) <= width:
+        return text
+    ellipsis = "..." if ascii_only else "…"
+    if line.name is not None and len(line.graph) < width:
+        return text[: width - len(ellipsis)] + ellipsis
+    return ellipsis + line.graph[len(line.graph) - max(width - len(ellipsis), 0) :]
+
+
+def error_text(line: BatchLine) -> str:
+    """Return what is wrong with a graph, without its name."""
+    text = (line.error or "").removeprefix(line.graph).lstrip(":").strip()
+    return re.sub(r"^([0-9]+):", r"line \1:", text)
+
+
+def detail_text(line: BatchLine | None, width: int, most_lines: int, *, ascii_only: bool) -> str:
+    """Return all about a graph, in so many lines at most: name and bounds, then what was found or what went wrong."""
+    if line is None:
+        return ""
+    about = [line.graph if line.name is None else f"{line.graph} ({line.name})"]
+    if line.n is not None and line.m is not None:
+        about.append(f"{line.n:,} vertices, {line.m:,} edges")
+    if line.max_length is not None:
+        about.append(f"cycles of {line.min_length} to {line.max_length} vertices")
+    elif line.min_length > 3:
+        about.append(f"cycles of {line.min_length} or more vertices")
+    if line.status in ("limit", "timeout"):
+        about.append(f"stopped by its {line.status}: lower bounds")
+    lines = [wrapped for text in ("; ".join(about), _found_text(line)) for wrapped in textwrap.wrap(text, width)]
+    if len(lines) > most_lines:
+        ellipsis = " ..." if ascii_only else " …"
+        lines[most_lines - 1 :] = [lines[most_lines - 1][: width - len(ellipsis)] + ellipsis]
+    return "\n".join(lines).replace(_UNBROKEN, " ")
+
+
+def _found_text(line: BatchLine) -> str:
+    if line.error is not None:
+        return f"! {line.error}"
+    if not line.by_length:
+        return "no cycles"
+    return "by length  " + "  ".join(
+        f"{length}:{_UNBROKEN}{count:,}" for length, count in sorted(line.by_length.items())
+    )
+
+
+def phase_text(state: BatchState, *, ascii_only: bool) -> tuple[str, str]:
+    """Return how a batch stands as a glyph and words, and the colour of the theme."""
+    glyph, plain, word, colour = _PHASES[state.phase]
+    if state.stopping:
+        glyph, plain, word, colour = (*_PHASES["interrupted"][:2], "stopping after these graphs", "$text-warning")
+    return f"{plain if ascii_only else glyph} {word}", colour
+
+
+def offer_markup(key: str, offer: str, *, ascii_only: bool) -> str:
+    """Return what a key does with a file at which no batch is at work; of one with every line, that it is done."""
+    words = f"[dim]{escape(key)} {_OFFERS[offer]}[/]"
+    if offer != AGAIN:
+        return words
+    glyph, plain, word, colour = _PHASES["complete"]
+    return f"[{colour}]{plain if ascii_only else glyph} {word}[/]  {words}"
+
+
+def tally_text(state: BatchState) -> str:
+    """Return how many graphs are done, failed, were stopped, or had been done before."""
+    words = [_done_text(state), *_tally(state.failed, state.stopped)]
+    return "  ".join(words + [f"{state.kept:,} kept"] * (state.kept > 0))
+
+
+def progress_markup(state: BatchState, width: int, *, ascii_only: bool) -> str:
+    """Return a bar, if there is room for it, and the tally, in `width` columns."""
+    text = tally_text(state)
+    room = min(width - len(text) - 10, 40)
+    if not state.total or room < 6:
+        return text
+    share = min(state.done / state.total, 1.0)
+    left, right = (r"\[", "]") if ascii_only else ("▕", "▏")
+    drawn = bar(share, room, ascii_only=ascii_only)
+    return f"{left}[$accent]{drawn:<{room}}[/]{right} {share_text(share):>5}  {text}"
+
+
+def now_text(state: BatchState) -> str:
+    """Return what is searched now, how fast it goes, how long it has taken, or what went wrong."""
+    if state.error is not None:
+        return f"! {state.error}"
+    if state.phase == "starting":
+        return ""
+    words = [f"{short_number(state.rate)} graphs/s", f"{state.cycles:,} cycles", seconds_text(state.seconds)]
+    if state.graph is not None:
+        words.append(f"now {state.graph} {share_text(state.share) if state.share else '0%'}")
+    return "  ".join(words)
+
+
+def file_text(lines: BatchLines) -> str:
+    """Return what is in a file at which no batch of the dashboard is at work."""
+    count = len(lines)
+    parts = [f"{count:,} graph{'s' * (count != 1)} in {os.path.basename(lines.path)}"]
+    return "  ".join([*parts, *_tally(lines.failed, lines.stopped)])
+
+
+def _done_text(state: BatchState) -> str:
+    return f"{state.done:,} graphs" if state.total is None else f"{state.done:,} of {state.total:,} graphs"
+
+
+def _tally(failed: int, stopped: int) -> list[str]:
+    return [f"{failed:,} failed"] * (failed > 0) + [f"{stopped:,} stopped by a limit"] * (stopped > 0)

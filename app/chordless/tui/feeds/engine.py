@@ -1,0 +1,116 @@
+"""Events of an engine of this process's own."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from chordless.engine.process import Engine
+from chordless.protocol.events import DeviceReport, Event, Failed, Finished, Log, Started
+from chordless.protocol.orders import RunCommand
+from chordless.protocol.recording import recorded
+from chordless.runs.directory import RunDirectory
+from chordless.runs.state import RunState
+from chordless.tui.feeds.feed import SECONDS_BETWEEN_BATCHES, Feed
+from kernels_ti.errors import EngineError
+
+_LAST_EVENTS = (Finished, Failed, DeviceReport)
+
+
+class EngineFeed(Feed):
+    """An engine that is a child of this process.
+
+    Parameters
+    ----------
+    command : RunCommand
+
+    Raises
+    ------
+    EngineError
+        If the system does not start a process.
+    """
+
+    owns_engine = True
+    at_work = True
+
+    def __init__(self, command: RunCommand) -> None:
+        super().__init__()
+        self.command = command
+        self.directory = None if command.checkpoint is None else Path(command.checkpoint)
+        self._engine = Engine(command, polite=True)
+        self._stopped_early = False
+        self._has_begun = False
+
+    @property
+    def can_control(self) -> bool:
+        """Whether the engine is still at work."""
+        return self.at_work
+
+    @property
+    def pid(self) -> int:
+        """Process id of the engine."""
+        return self._engine.pid
+
+    def pause(self) -> None:
+        """Ask the engine to halt after this slice."""
+        self._send(self._engine.pause)
+
+    def go_on(self) -> None:
+        """Ask a paused engine to go on."""
+        self._send(self._engine.go)
+
+    def stop(self) -> None:
+        """Ask the engine to end and to report what it found; before the search began, end it at once."""
+        if self._engine.search_began:
+            self._send(self._engine.stop)
+        else:
+            self._stopped_early = True
+            self._engine.kill()
+
+    def checkpoint(self) -> None:
+        """Ask the engine for a checkpoint."""
+        self._send(self._engine.checkpoint)
+
+    def kill(self) -> None:
+        """End the engine at once."""
+        self._engine.kill()
+
+    def settle(self, state: RunState) -> RunState:
+        """Say of a run that is gone on with, and of which the past alone is known, that it is about to begin."""
+        if self._has_begun:
+            return state
+        return replace(state, phase="starting", reason=None, error=None, can_resume=False)
+
+    def _send(self, order: Callable[[], None]) -> None:
+        if self.at_work:
+            order()
+
+    def _feed(self) -> None:
+        with self._engine as engine:
+            if self.command.resume and self.directory is not None:
+                self._recall(self.directory)
+            while not self._closing.is_set():
+                event = engine.poll(SECONDS_BETWEEN_BATCHES)
+                if event is not None:
+                    self._has_begun = self._has_begun or isinstance(event, (Started, *_LAST_EVENTS))
+                    self._add(time.time(), self._told(event))
+                if isinstance(event, _LAST_EVENTS):
+                    return
+                self._flush_if_due()
+
+    def _recall(self, directory: Path) -> None:
+        """Hand over what was recorded before, so that nothing seems lost while the engine gets ready."""
+        try:
+            for when, event in recorded(RunDirectory(directory).events):
+                self._add(when, event)
+        except EngineError as error:
+            # The checkpoint is what the engine goes on from; the recording is only shown.
+            self._add(time.time(), Log(f"what was recorded before cannot be shown: {error}"))
+        self._flush()
+
+    def _told(self, event: Event) -> Event:
+        if self._stopped_early and isinstance(event, Failed):
+            return replace(event, message="stopped before the search began")
+        return event

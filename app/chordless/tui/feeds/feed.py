@@ -1,0 +1,125 @@
+"""What all sources of events have in common: a thread, batches, orders that most do not take."""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+
+from chordless.protocol.events import Event, Failed
+from chordless.runs.state import RunState
+from kernels_ti.errors import ChordlessError, EngineError
+
+Batch = tuple[tuple[float, Event], ...]
+"""Events, each with the wall-clock time at which it was recorded, in seconds."""
+
+SECONDS_BETWEEN_BATCHES = 0.1
+
+
+class Feed(ABC):
+    """A source of events.
+
+    Attributes
+    ----------
+    directory : Path or None
+        The run directory, where it is known.
+    owns_engine : bool
+        Whether the engine is a child of this process, and ends with it.
+    at_work : bool
+        Whether an engine is at work, as far as is known.
+    """
+
+    directory: Path | None = None
+    owns_engine = False
+    at_work = False
+
+    def __init__(self) -> None:
+        self._deliver: Callable[[Batch], None] = lambda batch: None
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._work, name=type(self).__name__, daemon=True)
+        self._batch: list[tuple[float, Event]] = []
+        self._delivered = 0.0
+
+    @property
+    def can_control(self) -> bool:
+        """Whether there is an engine that can be paused, stopped and so on."""
+        return False
+
+    def begin(self, deliver: Callable[[Batch], None]) -> None:
+        """Start the thread.
+
+        Parameters
+        ----------
+        deliver : callable
+            Gets each batch, in that thread. An empty one says that `at_work` has changed.
+        """
+        self._deliver = deliver
+        self._thread.start()
+
+    def close(self) -> None:
+        """Let the thread end, and with it an engine of its own that is still at work."""
+        self._closing.set()
+
+    def join(self, seconds: float) -> None:
+        """Wait for the end of the thread, at most so long."""
+        if self._thread.is_alive():
+            self._thread.join(seconds)
+
+    def settle(self, state: RunState) -> RunState:
+        """Return the state of the run with what the feed knows better than its events."""
+        return state
+
+    def pause(self) -> None:
+        """Ask the engine to halt after this slice."""
+        raise _no_engine()
+
+    def go_on(self) -> None:
+        """Ask a paused engine to go on."""
+        raise _no_engine()
+
+    def stop(self) -> None:
+        """Ask the engine to end and to report what it found."""
+        raise _no_engine()
+
+    def checkpoint(self) -> None:
+        """Ask the engine for a checkpoint."""
+        raise _no_engine()
+
+    def kill(self) -> None:
+        """End the engine at once."""
+        raise _no_engine()
+
+    def _work(self) -> None:
+        try:
+            self._feed()
+        except (ChordlessError, OSError) as error:
+            self._add(time.time(), Failed(type(error).__name__, str(error), EngineError.exit_code))
+        except Exception as error:
+            # Nobody else hears of it: the run would seem to go on for ever.
+            message = f"internal error: {type(error).__name__}: {error}"
+            self._add(time.time(), Failed(type(error).__name__, message, EngineError.exit_code, traceback.format_exc()))
+        self.at_work = False
+        self._flush()
+
+    @abstractmethod
+    def _feed(self) -> None:
+        """Add events until there are no more, or `_closing` is set."""
+
+    def _add(self, when: float, event: Event) -> None:
+        self._batch.append((when, event))
+
+    def _flush_if_due(self) -> None:
+        if self._batch and time.monotonic() - self._delivered >= SECONDS_BETWEEN_BATCHES:
+            self._flush()
+
+    def _flush(self) -> None:
+        batch, self._batch = tuple(self._batch), []
+        self._delivered = time.monotonic()
+        self._deliver(batch)
+
+
+def _no_engine() -> EngineError:
+    return EngineError("there is no engine here that could be told")

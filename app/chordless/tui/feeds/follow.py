@@ -1,0 +1,128 @@
+"""Events of an engine elsewhere, as it records them in its run directory."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from chordless.protocol.orders import CheckpointCommand, GoCommand, PauseCommand, StopCommand
+from chordless.protocol.recording import timed_event
+from chordless.runs import mailbox
+from chordless.runs.directory import RunDirectory
+from chordless.runs.state import RunState
+from chordless.tui.feeds.feed import SECONDS_BETWEEN_BATCHES, Feed
+from kernels_ti.errors import EngineError
+
+_SECONDS_BETWEEN_LOOKS = 1.0
+# Between the release of the lock and the recording of the last event, a moment passes.
+_LOOKS_UNTIL_LOST = 3
+
+
+class FollowFeed(Feed):
+    """The recording of a run directory, read as it grows; the engine is controlled through its mailbox.
+
+    Parameters
+    ----------
+    directory : Path
+
+    Raises
+    ------
+    CheckpointError
+        If there is no run.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__()
+        run_directory = RunDirectory(directory)
+        run_directory.command()
+        self.directory = directory
+        self._path = run_directory.events
+        self._read_to = self._lines_read = 0
+        self._looks_without_engine = 0
+        self._is_lost = False
+        self.at_work = mailbox.is_at_work(directory)
+
+    @property
+    def can_control(self) -> bool:
+        """Whether an engine is at work there, and takes orders of this user."""
+        return self.at_work and os.access(self.directory or "", os.W_OK)
+
+    def pause(self) -> None:
+        """Ask the engine to halt after this slice."""
+        self._post(PauseCommand())
+
+    def go_on(self) -> None:
+        """Ask a paused engine to go on."""
+        self._post(GoCommand())
+
+    def stop(self) -> None:
+        """Ask the engine to end and to report what it found."""
+        self._post(StopCommand())
+
+    def checkpoint(self) -> None:
+        """Ask the engine for a checkpoint."""
+        self._post(CheckpointCommand())
+
+    def settle(self, state: RunState) -> RunState:
+        """Say of a run whose last event is missing that it is lost, and of one at work that it need not be resumed."""
+        # Where it lies now; it may have been moved since it was recorded.
+        state = replace(state, directory=str(self.directory))
+        if self._is_lost:
+            return state.lost()
+        return replace(state, can_resume=False) if self.at_work else state
+
+    def _post(self, order: mailbox.Order) -> None:
+        assert self.directory is not None
+        mailbox.post(self.directory, order)
+
+    def _feed(self) -> None:
+        looked = 0.0
+        while True:
+            grown = self._read()
+            now = time.monotonic()
+            if grown:
+                self._looks_without_engine = 0
+                self._is_lost = False
+            if now - looked >= _SECONDS_BETWEEN_LOOKS:
+                looked = now
+                self._look()
+            self._flush_if_due()
+            if self._closing.wait(SECONDS_BETWEEN_BATCHES):
+                return
+
+    def _look(self) -> None:
+        """Find out whether an engine is at work."""
+        assert self.directory is not None
+        before = self.at_work, self._is_lost
+        self.at_work = mailbox.is_at_work(self.directory)
+        self._looks_without_engine = 0 if self.at_work else self._looks_without_engine + 1
+        self._is_lost = self._looks_without_engine >= _LOOKS_UNTIL_LOST
+        if (self.at_work, self._is_lost) != before:
+            self._flush()
+
+    def _read(self) -> bool:
+        """Add the events of the lines that have been completed; return whether there were any."""
+        before = self._read_to
+        try:
+            with open(self._path, "rb") as stream:
+                if stream.seek(0, os.SEEK_END) < self._read_to:
+                    # Somebody has put another file in its place.
+                    self._read_to = self._lines_read = before = 0
+                stream.seek(self._read_to)
+                for line in stream:
+                    if not line.endswith(b"\n") or self._closing.is_set():
+                        break
+                    self._read_to += len(line)
+                    self._lines_read += 1
+                    try:
+                        self._add(*timed_event(line))
+                    except EngineError as error:
+                        raise EngineError(
+                            f"the recording cannot be read from line {self._lines_read} of {self._path} on: {error}"
+                        ) from error
+                    self._flush_if_due()
+        except FileNotFoundError:
+            return False
+        return self._read_to > before

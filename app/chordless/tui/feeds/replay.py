@@ -1,0 +1,83 @@
+"""Events of a recording, played as they once came."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from chordless.protocol.recording import timed_event
+from chordless.runs.state import RunState
+from chordless.tui.feeds.feed import SECONDS_BETWEEN_BATCHES, Feed
+from kernels_ti.errors import EngineError
+
+# So that neither a pause nor the night between two sessions makes a replay wait.
+_LONGEST_WAIT = 5.0
+
+
+class ReplayFeed(Feed):
+    """A recording, played.
+
+    Parameters
+    ----------
+    path : Path
+        A file of events, or a run directory.
+    speed : float
+        How many times as fast as it was recorded; 0 plays it at once. No wait is longer than five seconds.
+
+    Raises
+    ------
+    EngineError
+        If it is not a recording.
+    """
+
+    def __init__(self, path: Path, speed: float = 1.0) -> None:
+        super().__init__()
+        self._path = path / "events.jsonl" if path.is_dir() else path
+        self._speed = speed
+        self._is_over = False
+        if path.is_dir():
+            self.directory = path
+        try:
+            with open(self._path, "rb") as stream:
+                first = stream.readline()
+        except OSError as error:
+            raise EngineError(f"cannot read {self._path}: {error.strerror}") from error
+        try:
+            timed_event(first)
+        except EngineError as error:
+            raise EngineError(f"{self._path}: line 1: {error}") from error
+
+    def settle(self, state: RunState) -> RunState:
+        """Say that the recording is at its end, where the run is not; a replay cannot be resumed."""
+        return replace(state.lost() if self._is_over else state, can_resume=False)
+
+    def _feed(self) -> None:
+        self._play()
+        self._is_over = True
+
+    def _play(self) -> None:
+        before = None
+        with open(self._path, "rb") as stream:
+            for number, line in enumerate(stream, start=1):
+                if not line.endswith(b"\n"):
+                    # What a killed process has torn.
+                    return
+                try:
+                    when, event = timed_event(line)
+                except EngineError as error:
+                    raise EngineError(f"{self._path}: line {number}: {error}") from error
+                if before is not None and self._speed > 0:
+                    self._wait((when - before) / self._speed)
+                if self._closing.is_set():
+                    return
+                before = when
+                self._add(when, event)
+                self._flush_if_due()
+
+    def _wait(self, seconds: float) -> None:
+        """Wait, but hand over in time what is there already."""
+        until = time.monotonic() + min(seconds, _LONGEST_WAIT)
+        while (left := until - time.monotonic()) > 0 and not self._closing.is_set():
+            self._closing.wait(min(left, SECONDS_BETWEEN_BATCHES))
+            self._flush_if_due()

@@ -1,0 +1,44 @@
+"""What this machine has to run on: each arch is opened and tested in an engine of its own, which then ends."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from chordless.engine.process import Engine
+from chordless.protocol.events import DeviceReport, Failed
+from chordless.protocol.orders import ProbeCommand
+from kernels_ti.errors import EngineError
+
+_SECONDS = 60.0
+_SECONDS_BETWEEN_LOOKS = 0.1
+
+
+def probe_arch(arch: str, given_up: Callable[[], bool]) -> DeviceReport | None:
+    """Open an arch and say what it is.
+
+    Parameters
+    ----------
+    arch : str
+    given_up : callable
+        Asked ten times a second; once it says True the engine is killed.
+
+    Returns
+    -------
+    DeviceReport or None
+        None if it was given up.
+    """
+    deadline = time.monotonic() + _SECONDS
+    try:
+        with Engine(ProbeCommand(arch)) as engine:
+            while not given_up():
+                event = engine.poll(_SECONDS_BETWEEN_LOOKS)
+                if isinstance(event, DeviceReport):
+                    return event
+                if isinstance(event, Failed):
+                    return DeviceReport(arch, available=False, message=event.message)
+                if time.monotonic() > deadline:
+                    return DeviceReport(arch, available=False, message=f"gave no answer in {_SECONDS:.0f} s")
+    except EngineError as error:
+        return DeviceReport(arch, available=False, message=str(error))
+    return None

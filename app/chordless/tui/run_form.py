@@ -1,0 +1,239 @@
+"""The form for a new run without its looks: what each field takes, what is wrong with it, the command it makes."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+from typing import Any
+
+from chordless.graphs.load import write_edge_list
+from chordless.graphs.overlap import niche_overlap
+from chordless.protocol.orders import RunCommand
+from chordless.runs.directory import check_is_free
+from chordless.tui.settings import LastChoices
+from chordless.values import SHORTEST_CYCLE, cycle_length, positive, size
+from kernels_ti.errors import ChordlessError, EngineError
+from kernels_ti.graph import Graph
+
+OVERLAP_FOLDER = "graphs"
+WITHOUT_FOLDER = "reference"
+"""The arch that has no checkpoints: a run on it has no directory, lists nothing and is not in the history."""
+# A superuser seems to have the right to write in these.
+_OF_THE_KERNEL = (Path("/proc"), Path("/sys"))
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of text that may be left empty.
+
+    Parameters
+    ----------
+    name : str
+        As in `LastChoices`.
+    label : str
+    parse : callable
+        The command line's own; raises `argparse.ArgumentTypeError`.
+    empty : str
+        What an empty field means, shown in it.
+    help : str
+        Shown beside it.
+    """
+
+    name: str
+    label: str
+    parse: Callable[[str], Any]
+    empty: str
+    help: str
+
+
+LENGTHS = (
+    Field("min_length", "Shortest", cycle_length, "3", "vertices; from 3 on, triangles count"),
+    Field("max_length", "Longest", cycle_length, "any", "vertices; a bound shortens the search"),
+    Field("limit", "Stop after", positive, "all", "so many cycles"),
+)
+RESOURCES = (
+    Field("threads", "Threads", positive, "all", "of the CPU"),
+    Field("memory", "Memory", size, "half of what is free", "such as 512M or 2G"),
+)
+
+
+def faults_of(choices: LastChoices) -> dict[str, str]:
+    """Find what is wrong with what was typed, the graph aside.
+
+    Returns
+    -------
+    dict of str to str
+        For the name of each field that is wrong, a line that says how.
+    """
+    faults, values = {}, {}
+    for field in (*LENGTHS, *RESOURCES):
+        text = getattr(choices, field.name).strip()
+        try:
+            values[field.name] = field.parse(text) if text else None
+        except argparse.ArgumentTypeError as error:
+            faults[field.name] = str(error)
+    shortest, longest = values.get("min_length"), values.get("max_length")
+    if longest is not None and longest < (shortest or SHORTEST_CYCLE):
+        faults["max_length"] = f"{longest} is below the shortest, {shortest or SHORTEST_CYCLE}"
+    if choices.arch == WITHOUT_FOLDER:
+        if choices.collect:
+            faults["what"] = f"a run on {WITHOUT_FOLDER} has no folder for its cycles: count them, or run elsewhere"
+        if choices.directory.strip():
+            faults["directory"] = f"a run on {WITHOUT_FOLDER} has none: leave this empty"
+    elif choices.directory.strip():
+        try:
+            check_is_free(expanded(choices.directory))
+            _check_is_writable(expanded(choices.directory))
+        except ChordlessError as error:
+            faults["directory"] = str(error)
+    return faults
+
+
+def _check_is_writable(directory: str) -> None:
+    path = Path(os.path.abspath(directory))
+    place = next(folder for folder in (path, *path.parents) if os.path.lexists(folder))
+    if not os.access(place, os.W_OK | os.X_OK) or any(place.is_relative_to(kernel) for kernel in _OF_THE_KERNEL):
+        raise EngineError(f"{place} cannot be written to: name a folder elsewhere")
+
+
+def command_of(choices: LastChoices, graph: str, directory: Path | None, *, simplify: bool = False) -> RunCommand:
+    """Make the engine's command of choices without faults.
+
+    Parameters
+    ----------
+    choices : LastChoices
+    graph : str
+        What the engine shall read.
+    directory : Path or None
+        The run directory; None if the run is not kept, see `WITHOUT_FOLDER`.
+    simplify : bool
+
+    Returns
+    -------
+    RunCommand
+        A listing's output is the run directory, as ``chordless list -o DIR/`` has it.
+    """
+    values = {
+        field.name: field.parse(text)
+        for field in (*LENGTHS, *RESOURCES)
+        if (text := getattr(choices, field.name).strip())
+    }
+    if choices.collect:
+        values.update(output=str(directory), output_format="parts")
+    return RunCommand(
+        graph=graph,
+        program_start=time.time(),
+        simplify=simplify,
+        arch=choices.arch,
+        checkpoint=None if directory is None else str(directory),
+        **values,
+    )
+
+
+def listing_of(command: RunCommand, directory: Path) -> RunCommand:
+    """Make of the command of a count one that lists the same cycles in a new run directory."""
+    return replace(
+        command,
+        arch="auto" if command.arch == WITHOUT_FOLDER else command.arch,
+        program_start=time.time(),
+        output=str(directory),
+        output_format="parts",
+        checkpoint=str(directory),
+        resume=False,
+        method="search",
+        total_only=False,
+        per_vertex=False,
+        per_edge=False,
+    )
+
+
+def expanded(text: str) -> str:
+    """Return a path as a shell would pass it on: without blanks around it, and with ``~`` as the home folder."""
+    return os.path.expanduser(text.strip())
+
+
+def graph_source(text: str) -> str:
+    """Return what the engine shall read for what was typed: a file by its absolute path, a spec as it is."""
+    source = expanded(text)
+    return os.path.abspath(source) if os.path.lexists(source) else source
+
+
+def run_folder(runs_folder: Path, graph: str) -> Path:
+    """Return a new name for the run directory of a graph: ``grid-7x10-2026-11-21-154500``."""
+    name = PurePath(graph).name if os.path.lexists(graph) else graph
+    words = re.sub(r"[^\w.-]+", "-", re.sub(r"(\.\w{1,8}){1,2}$", "", name)).strip("-.")[:60] or "graph"
+    path = runs_folder / f"{words}-{time.strftime('%Y-%m-%d-%H%M%S')}"
+    number, free = 2, path
+    while os.path.lexists(free):
+        free = path.with_name(f"{path.name}-{number}")
+        number += 1
+    return free
+
+
+def adopt(runs_folder: Path, directory: Path) -> None:
+    """Let a run directory that lies elsewhere be found among the runs, by a link to it.
+
+    Raises
+    ------
+    EngineError
+        If the link cannot be made.
+    """
+    directory = Path(os.path.abspath(directory))
+    if directory.parent == Path(os.path.abspath(runs_folder)):
+        return
+    link = run_folder(runs_folder, directory.name)
+    try:
+        runs_folder.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(directory, target_is_directory=True)
+    except OSError as error:
+        raise EngineError(f"cannot write {link}: {error.strerror}") from error
+
+
+def overlap_graph(web: str, types: str) -> Graph:
+    """Make the niche overlap graph of a food web; without `types`, the .clu beside the web says what is living."""
+    return niche_overlap(expanded(web), expanded(types) or None)
+
+
+def write_overlap(web: str, types: str, runs_folder: Path) -> Path:
+    """Write the niche overlap graph of a food web where the engine can read it.
+
+    Parameters
+    ----------
+    web, types : str
+        See `overlap_graph`.
+    runs_folder : Path
+        Graphs are kept in a folder of it.
+
+    Returns
+    -------
+    Path
+        An edge list. Equal graphs of equal webs are written once.
+
+    Raises
+    ------
+    GraphError
+        If there is no such food web.
+    EngineError
+        If it cannot be written.
+    """
+    graph = overlap_graph(web, types)
+    folder = runs_folder / OVERLAP_FOLDER
+    name = f"{PurePath(web.strip()).stem}-overlap"
+    new = folder / f".{name}.{os.getpid()}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with open(new, "w", encoding="utf-8") as stream:
+            write_edge_list(graph, stream, [f"niche overlap graph of {PurePath(web.strip()).name}"])
+        path, number = folder / f"{name}.txt", 2
+        while path.exists() and path.read_bytes() != new.read_bytes():
+            path = folder / f"{name}-{number}.txt"
+            number += 1
+        os.replace(new, path)
+    except OSError as error:
+        raise EngineError(f"cannot write {error.filename or folder}: {error.strerror}") from error
+    return path

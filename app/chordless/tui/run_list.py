@@ -1,0 +1,145 @@
+"""What the history says of each run: its columns, the order of the lines, the words below. Knows nothing of Textual."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from chordless.protocol.orders import RunCommand
+from chordless.runs.history import RunStage, RunSummary
+from chordless.tui.run_words import search_words
+from chordless.words import bytes_text, seconds_text, share_text
+
+_STAGES: dict[RunStage, tuple[str, str, str]] = {
+    "running": ("▶", ">", "running"),
+    "complete": ("✔", "OK", "complete"),
+    "stopped": ("■", "[]", "stopped"),
+    "failed": ("✘", "!!", "failed"),
+    "lost": ("?", "?", "cut off"),
+    "damaged": ("!", "!", "damaged"),
+}
+_WHY_STOPPED = {
+    "limit": "It ended at its limit",
+    "timeout": "It ended by its timeout",
+    "interrupted": "It was stopped",
+    "closed": "It ended, as nobody read its output any more",
+}
+
+
+def stage_text(stage: RunStage, *, ascii_only: bool) -> str:
+    """Return a stage as a glyph and a word."""
+    glyph, plain, word = _STAGES[stage]
+    return f"{plain if ascii_only else glyph} {word}"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the history.
+
+    Parameters
+    ----------
+    name, title : str
+    width : int
+    value : callable
+        Returns of a run what the column is sorted by.
+    text : callable
+        Returns of a run what the column shows.
+    from_width : int
+        Columns of the terminal from which it is shown.
+    is_number : bool
+        Aligned to the right, and sorted with the largest first.
+    """
+
+    name: str
+    title: str
+    width: int
+    value: Callable[[RunSummary], Any]
+    text: Callable[[RunSummary], str]
+    from_width: int = 0
+    is_number: bool = True
+
+
+def _number(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"
+
+
+COLUMNS = (
+    Column("state", "State", 11, lambda run: list(_STAGES).index(run.stage), lambda run: run.stage, is_number=False),
+    Column("graph", "Graph", 18, lambda run: title(run).lower(), lambda run: title(run), is_number=False),
+    Column("n", "Vertices", 10, lambda run: run.n or 0, lambda run: _number(run.n), 120),
+    Column("m", "Edges", 10, lambda run: run.m or 0, lambda run: _number(run.m), 120),
+    Column("cycles", "Cycles", 14, lambda run: run.cycles, lambda run: _number(run.cycles)),
+    Column("listed", "Listed", 14, lambda run: run.listed, lambda run: _number(run.listed) if run.lists else "", 150),
+    Column("seconds", "Time in all", 13, lambda run: run.seconds, lambda run: seconds_text(run.seconds)),
+    Column("arch", "Arch", 9, lambda run: run.arch, lambda run: run.arch, 120, is_number=False),
+    Column("disk", "On disk", 9, lambda run: run.disk_bytes, lambda run: bytes_text(run.disk_bytes), 150),
+    Column("began", "Began", 12, lambda run: run.began, lambda run: when(run.began)),
+)
+
+
+def columns_for(width: int) -> tuple[Column, ...]:
+    """Return the columns that fit into so many columns of a terminal."""
+    return tuple(column for column in COLUMNS if column.from_width <= width)
+
+
+def ordered(runs: Sequence[RunSummary], column: Column, *, turned: bool) -> list[RunSummary]:
+    """Sort runs by a column: numbers and times with the largest first, words from A, or the other way if `turned`."""
+    return sorted(runs, key=column.value, reverse=column.is_number != turned)
+
+
+def title(run: RunSummary) -> str:
+    """Return the graph in short: a spec, or the name of a file."""
+    return Path(run.graph).name if "/" in run.graph else run.graph
+
+
+def when(seconds: float) -> str:
+    """Return a date and a time in twelve characters; the year instead of the time if it is another one."""
+    then, now = time.localtime(seconds), time.localtime()
+    return time.strftime("%d %b %H:%M" if then.tm_year == now.tm_year else "%d %b %Y", then)
+
+
+def details(run: RunSummary, command: RunCommand | None) -> str:
+    """Return lines about a run: where it is, what it is, what was searched, what is to be done with it.
+
+    Parameters
+    ----------
+    run : RunSummary
+    command : RunCommand or None
+        What was asked; None if nobody knows.
+    """
+    parts = [
+        "" if run.n is None or run.m is None else f"{run.n:,} vertices, {run.m:,} edges",
+        f"{run.arch}: {run.device}" if run.device else run.arch,
+        f"{run.listed:,} listed" if run.lists else "",
+        f"{bytes_text(run.disk_bytes)} on disk",
+    ]
+    lines = [with_home(run.path.resolve()), "; ".join(part for part in parts if part)]
+    if command is not None:
+        lines.append(f"{'List' if run.lists else 'Count'}: {search_words(asdict(command))}")
+    return "\n".join([*lines, _what_next(run)])
+
+
+def _what_next(run: RunSummary) -> str:
+    if run.stage == "running":
+        return f"An engine is at work in it; {share_text(run.share)} is done."
+    if run.stage == "complete":
+        return "Every cycle within its bounds was found."
+    done = f" at {share_text(run.share)}" if run.share else ""
+    if run.stage == "stopped":
+        return f"{_WHY_STOPPED.get(run.why, 'It ended')}{done}. It can be resumed."
+    if run.stage == "failed":
+        return f"It failed{done}: {run.why}. It can be resumed."
+    if run.stage == "lost":
+        return f"It was cut off{done}, by a kill or a power cut. It can be resumed from its last checkpoint."
+    return f"It cannot be used: {run.why}."
+
+
+def with_home(path: Path) -> str:
+    """Return a path with ``~`` for the home folder."""
+    try:
+        return f"~/{path.relative_to(Path.home())}"
+    except ValueError:
+        return str(path)

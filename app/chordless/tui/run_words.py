@@ -1,0 +1,248 @@
+"""What the dashboard says of a run: its phase, and for each tile what is in it. Knows nothing of Textual."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from chordless.runs.state import ENDINGS, RunState
+from chordless.words import bytes_text, round_number, seconds_text, share_text, short_number
+
+# Before that, what is left would be a guess from next to nothing.
+_LEAST_SHARE_FOR_A_GUESS, _LEAST_SECONDS_FOR_A_GUESS = 0.001, 1.0
+_OVER = ("finished", "failed", "lost")
+
+
+@dataclass(frozen=True)
+class PhaseWords:
+    """A phase for people, told by a glyph, a word and a colour.
+
+    Parameters
+    ----------
+    glyph, ascii_glyph, word : str
+    colour : str
+        A variable of the theme.
+    """
+
+    glyph: str
+    ascii_glyph: str
+    word: str
+    colour: str
+
+    def text(self, *, ascii_only: bool) -> str:
+        """Return glyph and word."""
+        return f"{self.ascii_glyph if ascii_only else self.glyph} {self.word}"
+
+
+_PHASES = {
+    "starting": PhaseWords("…", "...", "starting", "$text-accent"),
+    "running": PhaseWords("▶", ">", "running", "$text-success"),
+    "paused": PhaseWords("‖", "||", "paused", "$text-warning"),
+    "failed": PhaseWords("✘", "!!", "failed", "$text-error"),
+    "lost": PhaseWords("?", "?", "the engine is gone", "$text-error"),
+}
+
+
+@dataclass(frozen=True)
+class TileWords:
+    """What is in a tile.
+
+    Parameters
+    ----------
+    value : str
+        The one number.
+    notes : tuple of str
+        Lines below it.
+    short : str
+        All of it for a narrow screen, in one line.
+    shorter : tuple of str
+        What is shown instead where there is no room for that: the first that fits, for a number that is cut misleads.
+    share : float or None
+        A bar is to show this.
+    rates : tuple of float
+        A sparkline is to show these.
+    """
+
+    value: str
+    notes: tuple[str, ...] = ()
+    short: str = ""
+    shorter: tuple[str, ...] = ()
+    share: float | None = None
+    rates: tuple[float, ...] = ()
+
+
+def phase_words(state: RunState) -> PhaseWords:
+    """Return the phase of a run for people."""
+    if state.phase != "finished":
+        return _PHASES[state.phase]
+    if state.reason in (None, "complete"):
+        return PhaseWords("✔", "OK", "complete", "$text-success")
+    return PhaseWords("■", "[]", ENDINGS[state.reason], "$text-warning")
+
+
+def graph_words(state: RunState) -> str:
+    """Return the graph and its size, empty before the search began."""
+    if not state.graph:
+        return ""
+    return f"{state.graph}: {state.n:,} vertices, {state.m:,} edges, max degree {state.max_degree:,}"
+
+
+def device_words(state: RunState) -> str:
+    """Return what the search runs on."""
+    return f"{state.arch}: {state.device}" if state.arch else ""
+
+
+def trouble_words(state: RunState, resume_key: str, new_key: str) -> str:
+    """Return what went wrong, or why the counts are not the whole truth, and what can be done; mostly empty."""
+    if state.phase == "failed":
+        what = (state.error or "the engine failed").rstrip(".") + "."
+    elif state.phase == "lost":
+        what = "The recording ends here, and no engine is at work."
+    elif state.phase == "finished" and state.reason != "complete":
+        what = "The search is not complete: the counts are lower bounds."
+    else:
+        return ""
+    what = what[:1].upper() + what[1:]
+    if state.can_resume:
+        return f"{what} Press {resume_key} to resume{_from_checkpoint(state)}."
+    if state.phase == "finished" or state.reason == "complete":
+        return what
+    return f"{what} There is no checkpoint to resume from; {new_key} begins another run."
+
+
+def time_left(state: RunState) -> float | None:
+    """Return the seconds that the search may still take, None while nothing can be said."""
+    if state.share < _LEAST_SHARE_FOR_A_GUESS or state.seconds < _LEAST_SECONDS_FOR_A_GUESS:
+        return None
+    return state.seconds * (1 - state.share) / state.share
+
+
+def cycles_tile(state: RunState) -> TileWords:
+    """Return how many cycles were found, and how fast."""
+    speed = _speed(state, state.cycle_rates, state.cycles)
+    listed = (f"{state.listed:,} listed",) if state.options.get("output") is not None else ()
+    return TileWords(
+        f"{state.cycles:,}",
+        (speed, *listed, *_estimate(state)),
+        f"cycles {state.cycles:,}  {speed}",
+        rates=state.cycle_rates,
+    )
+
+
+def paths_tile(state: RunState) -> TileWords:
+    """Return how many paths were looked at, and how fast."""
+    if state.states is not None:
+        return TileWords("none", ("a count along", "a boundary"), "a count along a boundary: no paths")
+    speed = _speed(state, state.path_rates, state.paths)
+    return TileWords(f"{state.paths:,}", (speed,), f"paths {state.paths:,}  {speed}", rates=state.path_rates)
+
+
+def frontier_tile(state: RunState) -> TileWords:
+    """Return how many paths wait."""
+    if state.states is not None:
+        note = "states at most" if state.phase == "finished" else "states held now"
+        return TileWords(f"{state.states:,}", (note,), f"{short_number(state.states)} states")
+    short = f"frontier {short_number(state.frontier)}"
+    return TileWords(f"{state.frontier:,}", ("paths wait",), short)
+
+
+def share_tile(state: RunState) -> TileWords:
+    """Return how much of the search is done, and how long it may still take."""
+    share = share_text(state.share) if state.share else "0%"
+    spent = seconds_text(state.seconds)
+    if state.phase == "starting":
+        return TileWords(share, ("reading the graph,", "preparing the device"), "preparing", share=state.share)
+    if state.phase in _OVER:
+        note = f"in {spent}" if state.reason == "complete" else f"after {spent}"
+        return TileWords(share, (note,), f"{share} {note}", share=state.share)
+    left = time_left(state)
+    if left is None:
+        return TileWords(share, ("too early to say", "how long it takes"), share, share=state.share)
+    note = f"about {_rough_seconds(left)} left"
+    return TileWords(share, (note, f"{spent} so far"), f"{share} {note}", share=state.share)
+
+
+def search_words(options: Mapping[str, Any]) -> str:
+    """Return which cycles were searched, and how: bounds, expansion, restrictions; `options` as in `RunCommand`."""
+    least, most = options.get("min_length", 3), options.get("max_length")
+    words = [f"lengths from {least}" if most is None else f"lengths {least} to {most}"]
+    if options.get("expansion") == "paper":
+        words.append("paper's expansion")
+    for option, word in (("through", "through"), ("through_edges", "through edge"), ("avoid", "avoiding")):
+        if options.get(option):
+            words.append(f"{word} {' '.join(options[option])}")
+    if options.get("part") is not None:
+        part, parts = options["part"]
+        words.append(f"part {part} of {parts}")
+    return ", ".join(words)
+
+
+def memory_tile(state: RunState) -> TileWords:
+    """Return how much memory the search takes, and how much it may take."""
+    on_gpu = state.arch in ("cuda", "vulkan")
+    budget = state.options.get("memory")
+    # The budget of a GPU is for the buffers there.
+    used, other = (state.device_bytes, state.memory_bytes) if on_gpu else (state.memory_bytes, state.device_bytes)
+    notes = [f"of {bytes_text(budget)} allowed" if budget else "no budget set"]
+    if state.phase == "finished" and not on_gpu:
+        used = max(used, state.peak_memory_bytes)
+        notes.append("at its largest")
+    elif on_gpu:
+        notes.append(f"{bytes_text(other)} of the host")
+    else:
+        notes.append(f"{bytes_text(other)} of records")
+    short = f"memory {bytes_text(used)}" + (f" of {bytes_text(budget)}" if budget else "")
+    return TileWords(bytes_text(used), tuple(notes), short)
+
+
+def checkpoint_tile(state: RunState) -> TileWords:
+    """Return how old the last checkpoint is."""
+    if state.directory is None:
+        return TileWords("none", ("this run has", "no folder"), "no checkpoints")
+    if state.checkpoint_time is None:
+        return TileWords("at the start", ("before any cycle",), "checkpoint at start")
+    age = max(state.changed - state.checkpoint_time, 0.0)
+    when = {"paused": "before the pause", "running": "ago", "starting": "ago"}.get(state.phase, "before the end")
+    notes = (f"at {state.checkpoint_cycles or 0:,} cycles",)
+    if age < 1:
+        value = {"ago": "just now"}.get(when, when.replace("before", "at"))
+        return TileWords(value, notes, f"checkpoint {value}")
+    return TileWords(f"{seconds_text(age)} {when}", notes, f"saved {seconds_text(age)} {when.split()[0]}")
+
+
+def estimate_tile(state: RunState) -> TileWords:
+    """Return how many cycles there may be in all, and how many were listed: for a narrow screen only."""
+    listed = (f"{state.listed:,} listed",) if state.options.get("output") is not None else ()
+    words = "; ".join((*listed, *_estimate(state)))
+    shorter = "; ".join((*listed, *_estimate(state, with_spread=False)))
+    return TileWords(words, (), words, (shorter, *listed))
+
+
+def _estimate(state: RunState, *, with_spread: bool = True) -> tuple[str, ...]:
+    low, high = state.cycles_low, state.cycles_high
+    if state.cycles_estimate is None or state.reason == "complete":
+        return ()
+    if state.cycles_estimate < state.cycles:
+        # What has been found gives the lie to it.
+        return ()
+    about = f"of about {round_number(state.cycles_estimate)}"
+    if not with_spread or low is None or high is None:
+        return (about,)
+    return (f"{about} [{round_number(low)}, {round_number(high)}]",)
+
+
+def _speed(state: RunState, rates: tuple[float, ...], total: int) -> str:
+    if state.phase in _OVER:
+        return f"{short_number(total / state.seconds)}/s" if state.seconds > 0 else ""
+    return f"{short_number(rates[-1])}/s" if rates else ""
+
+
+def _rough_seconds(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 100 else seconds_text(seconds)
+
+
+def _from_checkpoint(state: RunState) -> str:
+    if state.checkpoint_cycles is None:
+        return ""
+    return f" from the checkpoint at {state.checkpoint_cycles:,} cycles"

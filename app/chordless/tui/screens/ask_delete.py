@@ -1,0 +1,54 @@
+"""The question before the folder of a run is deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.widgets import Button, Static
+
+from chordless.runs.history import RunSummary
+from chordless.tui.run_list import title, with_home
+from chordless.tui.screens.question import Question
+from chordless.words import bytes_text
+
+_MOST_NAMED = 3
+
+
+class AskDelete(Question):
+    """Asks whether to delete a run; no is the default.
+
+    Parameters
+    ----------
+    run : RunSummary
+    foreign : sequence of str
+        What lies in its folder and is not of the run.
+    """
+
+    def __init__(self, run: RunSummary, foreign: Sequence[str]) -> None:
+        super().__init__()
+        self._lines = _question(run, foreign)
+
+    def compose(self) -> ComposeResult:
+        """Put the question together."""
+        with Vertical(classes="question"):
+            yield Static("\n".join(self._lines), markup=False)
+            with Horizontal(classes="buttons"):
+                yield Button("No, keep it", id="no", variant="primary")
+                yield Button("Yes, delete", id="yes", variant="error")
+
+
+def _question(run: RunSummary, foreign: Sequence[str]) -> list[str]:
+    what = f"{run.listed:,} listed cycles" if run.lists else f"the counts of {run.cycles:,} cycles"
+    lines = [
+        f"Delete the run of {title(run)}?",
+        "",
+        with_home(run.path.resolve()),
+        f"goes for good, with {what}.",
+        f"That frees {bytes_text(run.disk_bytes)} of the disk.",
+    ]
+    if foreign:
+        more = f" and {len(foreign) - _MOST_NAMED} more" if len(foreign) > _MOST_NAMED else ""
+        lines += ["", f"! It takes with it what no run has made: {', '.join(foreign[:_MOST_NAMED])}{more}"]
+    return [*lines, ""]

@@ -1,0 +1,400 @@
+"""A batch: many graphs in one go, the table of what was found, and the way from a graph to a run of its own."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from rich.markup import escape
+from textual import on, work
+from textual.app import ComposeResult
+from textual.containers import Center, Horizontal, Vertical
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Button, Footer, Input, Static
+from textual.worker import get_current_worker
+
+from chordless.protocol.orders import BatchCommand
+from chordless.tui.actions import actions_of, bindings_of, keys_of
+from chordless.tui.batch_form import MANIFEST, BatchPlan, absolute, free_output, run_of, shortest
+from chordless.tui.batch_lines import BatchLine, BatchLines, LineIndex
+from chordless.tui.batch_session import BatchSession
+from chordless.tui.batch_words import (
+    AGAIN,
+    detail_text,
+    file_text,
+    now_text,
+    offer_markup,
+    phase_text,
+    progress_markup,
+    tally_text,
+)
+from chordless.tui.messages import StartRun
+from chordless.tui.recent_batches import RecentBatch, load_recent, remember
+from chordless.tui.run_form import run_folder
+from chordless.tui.screens.batch_questions import AskResume
+from chordless.tui.widgets.batch_form import BatchForm
+from chordless.tui.widgets.batch_table import BatchTable
+from chordless.tui.widgets.glyphs import is_ascii
+from kernels_ti.errors import ChordlessError
+
+if TYPE_CHECKING:
+    from chordless.tui.app import ChordlessApp
+
+_SECONDS_BETWEEN_LOOKS, _SECONDS_BETWEEN_NEWS = 0.2, 0.1
+_FEW_DETAIL_LINES, _MOST_DETAIL_LINES = 3, 8
+_NOTHING = """\
+Count the chordless cycles of many graphs in one go.
+
+Name them above: files, patterns in quotes such as 'webs/*.net', specs such as \
+grid:6x6, files of graph6, SDF or SMILES with a graph to a line, or a manifest \
+(FILE.toml) with options for each. Then press Start.
+
+Each graph gets a line in the file that is written to, and here. Name the file \
+of an earlier batch to look at it, or to go on with it."""
+
+
+class _LinesFound(Message):
+    """From the thread that follows a file."""
+
+    def __init__(self, index: LineIndex, lines: BatchLines, fault: str | None) -> None:
+        super().__init__()
+        self.index = index
+        self.lines = lines
+        self.fault = fault
+
+    def can_replace(self, message: Message) -> bool:
+        """Of several that wait, the last is enough."""
+        return isinstance(message, _LinesFound) and message.index is self.index
+
+
+class _BatchNews(Message):
+    """From the thread of a batch: its state is a new one."""
+
+    def can_replace(self, message: Message) -> bool:
+        """Of several that wait, the last is enough."""
+        return isinstance(message, _BatchNews)
+
+
+class BatchScreen(Screen[None]):
+    """Many graphs."""
+
+    BINDINGS = bindings_of("batch")
+    AUTO_FOCUS = "#batch-graphs"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._recent: list[RecentBatch] = []
+        self._recent_fault: str | None = None
+        self._output = ""
+        self._index: LineIndex | None = None
+        self._lines: BatchLines | None = None
+        self._fault: str | None = None
+        self._failures_first = False
+        self._is_to_start = False
+        self._is_to_focus_table = False
+        self._told_end: BatchSession | None = None
+
+    @property
+    def _dashboard(self) -> ChordlessApp:
+        return cast("ChordlessApp", self.app)
+
+    @property
+    def _session(self) -> BatchSession | None:
+        return self._dashboard.batch
+
+    @property
+    def _is_at_work(self) -> bool:
+        return self._session is not None and self._session.is_at_work
+
+    @property
+    def _form(self) -> BatchForm:
+        return self.query_one(BatchForm)
+
+    @property
+    def _start_key(self) -> str:
+        (start,) = (action for action in actions_of("batch") if action.name == "start")
+        return keys_of(start, self._dashboard.keys)[0]
+
+    @property
+    def _table(self) -> BatchTable:
+        return self.query_one(BatchTable)
+
+    def compose(self) -> ComposeResult:
+        """Put the screen together, filled in with the latest batch."""
+        self._recent, self._recent_fault = load_recent()
+        last = self._recent[0] if self._recent and Path(self._recent[0].output).exists() else None
+        yield Static("Batch", classes="title")
+        if last is None:
+            yield BatchForm("", free_output())
+        else:
+            yield BatchForm(last.graphs_here(), shortest(last.output))
+        with Horizontal(id="batch-bar"):
+            yield Button("Start", id="batch-start", variant="primary", compact=True)
+            yield Button("Stop", id="batch-stop", compact=True)
+            yield Static(id="batch-phase", markup=True)
+        with Vertical(id="batch-progress"):
+            yield Static(id="batch-counts")
+            yield Static(id="batch-now", markup=False)
+        yield BatchTable(id="batch-table")
+        with Center(id="batch-nothing"):
+            yield Static(_NOTHING, id="batch-nothing-words", markup=False)
+        yield Static(id="batch-detail", markup=False)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Begin with nothing."""
+        if self._recent_fault is not None:
+            self.notify(self._recent_fault, severity="warning", timeout=15, markup=False)
+        self._draw()
+
+    def on_screen_resume(self) -> None:
+        """Take up what may have changed while another screen was shown."""
+        self._form.look()
+        if self._index is not None:
+            self._follow(self._index)
+        self._draw()
+
+    def on_screen_suspend(self) -> None:
+        """Leave the disk alone."""
+        self.workers.cancel_group(self, "lines")
+
+    def offer(self, path: str) -> None:
+        """Open the file of a batch, or put in a manifest."""
+        if path.endswith(MANIFEST):
+            self._form.put(graphs=shlex.quote(path), output=free_output(Path(path).with_suffix(".jsonl").name))
+            self.query_one("#batch-graphs").focus()
+            return
+        known = self._known(absolute(path))
+        self._form.put(graphs="" if known is None else known.graphs_here(), output=path)
+        self._is_to_focus_table = True
+        self._show_file(absolute(path))
+        self._draw()  # It may be shown already.
+
+    # The file of lines
+
+    def _show_file(self, output: str) -> None:
+        if output == self._output:
+            return
+        self._output = output
+        self._table.clear()
+        self._lines, self._fault = None, None
+        self.workers.cancel_group(self, "lines")
+        self._index = LineIndex(output) if output else None
+        if self._index is not None:
+            self._follow(self._index)
+        self._draw()
+
+    @work(thread=True, exclusive=True, group="lines")
+    def _follow(self, index: LineIndex) -> None:
+        worker, told, is_untold = get_current_worker(), 0.0, True
+        while not worker.is_cancelled:
+            fault = None
+            try:
+                is_news = index.look()
+            except OSError as error:
+                is_news, fault = False, f"cannot be read: {error.strerror}"
+            is_untold = is_untold or is_news or fault is not None
+            if is_untold and (not is_news or time.monotonic() - told >= _SECONDS_BETWEEN_NEWS):
+                self.post_message(_LinesFound(index, index.lines(), fault))
+                told, is_untold = time.monotonic(), False
+            if not is_news:
+                time.sleep(_SECONDS_BETWEEN_LOOKS)
+
+    @on(_LinesFound)
+    def _take_lines(self, message: _LinesFound) -> None:
+        if message.index is not self._index or not self.is_attached:
+            return
+        had_none = not self._lines
+        self._fault = message.fault
+        self._lines = message.lines
+        self._show_lines(anew=had_none)
+        if had_none != (not self._lines):
+            self.refresh_bindings()
+        self._draw()
+
+    def _show_lines(self, *, anew: bool = False) -> None:
+        lines = self._lines
+        if lines is None:
+            return
+        shown = lines.failures_first() if self._failures_first else lines
+        self._table.show_lines(shown, follow=self._is_at_work and not self._failures_first, anew=anew)
+
+    @on(BatchTable.Chosen)
+    def _chosen(self, message: BatchTable.Chosen) -> None:
+        self._show_detail(message.line)
+
+    def on_resize(self) -> None:
+        """Say as much as there is room for."""
+        self._draw()
+        self._show_detail(self._table.chosen)
+
+    def _show_detail(self, line: BatchLine | None) -> None:
+        most_lines = _MOST_DETAIL_LINES if self.has_class("-high") or (line and line.error) else _FEW_DETAIL_LINES
+        text = detail_text(line, max(self.size.width - 2, 20), most_lines, ascii_only=is_ascii(self))
+        self.query_one("#batch-detail", Static).update(text)
+
+    # The form
+
+    @on(BatchForm.Checked)
+    def _checked(self, message: BatchForm.Checked) -> None:
+        plan = message.plan
+        if plan.lines is not None or (self._session is not None and plan.output == self._session.command.output):
+            self._show_file(plan.output)
+        elif not self._is_at_work:
+            self._show_file("")
+        self.refresh_bindings()
+        self._draw()
+        if self._is_to_start:
+            self._is_to_start = False
+            self.action_start()
+
+    @on(Input.Submitted)
+    @on(Button.Pressed, "#batch-start")
+    def _start_asked(self) -> None:
+        self.action_start()
+
+    @on(Button.Pressed, "#batch-stop")
+    def _stop_pressed(self) -> None:
+        self.action_stop()
+
+    def _known(self, output: str) -> RecentBatch | None:
+        return next((batch for batch in self._recent if batch.output == output), None)
+
+    # Drawing
+
+    def _draw(self) -> None:
+        """Bring everything but the table up to date."""
+        session, plan, ascii_only = self._session, self._form.plan, is_ascii(self)
+        state = None if session is None or session.command.output != self._output else session.state
+        has_lines = bool(self._lines)
+        self._table.display = has_lines
+        if has_lines and self._is_to_focus_table:
+            self._is_to_focus_table = False
+            self._table.focus()
+        self.query_one("#batch-nothing").display = not has_lines and state is None
+        self.query_one("#batch-detail").display = has_lines
+        start, stop = self.query_one("#batch-start", Button), self.query_one("#batch-stop", Button)
+        offer = "Start" if plan is None or not plan.lines else AGAIN if self._is_done(plan) else "Resume"
+        start.label = offer
+        start.disabled = self._is_at_work or plan is None or not plan.can_start
+        stop.disabled = not self._is_at_work
+        self.query_one("#batch-progress").display = state is not None or has_lines
+        phase, counts, now = self.query_one("#batch-phase", Static), "", ""
+        if state is not None:
+            words, colour = phase_text(state, ascii_only=ascii_only)
+            phase.update(f"[{colour}]{escape(words)}[/]")
+            counts = progress_markup(state, self.size.width - 2, ascii_only=ascii_only)
+            now = now_text(state)
+        else:
+            is_offered = plan is not None and plan.can_start
+            phase.update(offer_markup(self._start_key, offer, ascii_only=ascii_only) if is_offered else "")
+            if self._lines:
+                counts = escape(file_text(self._lines))
+                now = "" if plan is None or plan.jobs else "Name its graphs again, and Resume goes on with it."
+        if self._fault is not None:
+            now = f"! {self._output} {self._fault}"
+        self.query_one("#batch-counts", Static).update(counts)
+        self.query_one("#batch-now", Static).update(now)
+
+    def _tell(self) -> None:
+        """In the thread of the batch: there is news."""
+        self.post_message(_BatchNews())
+
+    @on(_BatchNews)
+    def _hear(self) -> None:
+        session = self._session
+        if session is None or not self.is_attached:
+            return
+        if not session.is_at_work and self._told_end is not session:
+            self._told_end = session
+            self._form.look()
+            self.refresh_bindings()
+            if not self.is_current:
+                self.notify(tally_text(session.state), title="The batch has ended", markup=False)
+        self._draw()
+
+    # Actions
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer only what can be done."""
+        if action == "start":
+            return not self._is_at_work
+        if action == "stop":
+            return self._is_at_work
+        return bool(self._lines) or action not in ("failures", "open")
+
+    def action_start(self) -> None:
+        """Begin the batch, or go on with it; where something is wrong, go there."""
+        plan = self._form.plan
+        if self._is_at_work:
+            return
+        if plan is None:
+            self._is_to_start = True
+        elif plan.graphs_fault is not None or not plan.jobs:
+            self.query_one("#batch-graphs").focus()
+        elif plan.output_fault is not None:
+            self.query_one("#batch-output").focus()
+        elif not plan.lines or self._asks_for_the_same(plan):
+            self._begin(plan)
+        else:
+            self.app.push_screen(AskResume(shortest(plan.output), plan.lines), lambda yes: self._answered(yes, plan))
+
+    def _answered(self, yes: bool | None, plan: BatchPlan) -> None:
+        if yes:
+            self._begin(plan)
+
+    def _is_done(self, plan: BatchPlan) -> bool:
+        return plan.lines == plan.graphs and self._asks_for_the_same(plan)
+
+    def _asks_for_the_same(self, plan: BatchPlan) -> bool:
+        if self._session is not None and self._session.command.output == plan.output:
+            return self._session.command.jobs == plan.jobs
+        known = self._known(plan.output)
+        return known is not None and known.graphs_here() == plan.question.graphs
+
+    def _begin(self, plan: BatchPlan) -> None:
+        try:
+            session = BatchSession(BatchCommand(plan.jobs, plan.output))
+        except ChordlessError as error:
+            self.notify(str(error), severity="error", timeout=15)
+            return
+        try:
+            batch = RecentBatch(plan.output, plan.question.graphs, str(Path.cwd()))
+            self._recent = remember(batch, self._recent)
+        except ChordlessError as error:
+            self.notify(str(error), severity="warning")
+        self._dashboard.batch = session
+        session.begin(self._tell)
+        self._is_to_focus_table = True
+        self._show_file(plan.output)
+        self.refresh_bindings()
+        self._draw()
+
+    def action_stop(self) -> None:
+        """End the batch after the graphs that are being searched; once more, at once."""
+        if self._session is not None and self._is_at_work:
+            self._session.stop()
+
+    def action_failures(self) -> None:
+        """Show what failed first, or all as in the file."""
+        self._failures_first = not self._failures_first
+        self._show_lines(anew=self._failures_first)
+        self._draw()
+
+    def action_open(self) -> None:
+        """Search the graph of this line on its own, and watch it."""
+        line, plan = self._table.chosen, self._form.plan
+        if line is None:
+            return
+        if not line.is_readable:
+            self.notify("This graph cannot be read, so there is nothing to run.", severity="warning")
+            return
+        session = self._session
+        jobs = () if plan is None else plan.jobs
+        if session is not None and session.command.output == self._output:
+            jobs = session.command.jobs
+        folder = run_folder(self._dashboard.settings.runs_folder, line.graph)
+        self.post_message(StartRun(run_of(line, jobs, folder)))

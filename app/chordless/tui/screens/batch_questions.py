@@ -1,0 +1,114 @@
+"""The questions of the Batch screen: before an earlier batch's lines leave their file, and on leaving one at work."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Button, Label, Static
+
+from chordless.batch.output import EARLIER
+from chordless.tui.batch_session import BatchSession
+from chordless.tui.screens.question import Question
+
+_SECONDS_BETWEEN_LOOKS = 0.05
+
+
+class AskResume(Question):
+    """Asks whether to go on with a file whose graphs may be others; no is the default.
+
+    Parameters
+    ----------
+    output : str
+    lines : int
+    """
+
+    def __init__(self, output: str, lines: int) -> None:
+        super().__init__()
+        self._output = output
+        self._lines = lines
+
+    def compose(self) -> ComposeResult:
+        """Put the question together."""
+        with Vertical(classes="question"):
+            yield Static(
+                f"Go on with {self._output}?\n\nOf its {self._lines:,} lines, those of the graphs that are asked for "
+                f"now are kept. The others go to {self._output}{EARLIER}: to keep them all together, write to another "
+                "file.\n",
+                markup=False,
+            )
+            with Horizontal(classes="buttons"):
+                yield Button("No", id="no", variant="primary")
+                yield Button("Yes, go on", id="yes", variant="warning")
+
+
+class LeaveBatch(ModalScreen[bool]):
+    """Asks whether to leave while a batch is at work. Gives True when it has come to its end.
+
+    Parameters
+    ----------
+    session : BatchSession
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("escape", "stay", "Stay"),
+        ("up", "app.focus_previous", "Up"),
+        ("down", "app.focus_next", "Down"),
+    ]
+    AUTO_FOCUS = "#stop"
+
+    def __init__(self, session: BatchSession) -> None:
+        super().__init__()
+        self._session = session
+        self._is_leaving = False
+
+    def compose(self) -> ComposeResult:
+        """Put the question together."""
+        with Vertical(classes="question"):
+            yield Label(
+                "A batch is still at work. What is done is kept,\nand Resume goes on from there.", id="question"
+            )
+            yield Button("Stop it after these graphs, and leave", id="stop", variant="primary")
+            yield Button("Stop it at once, and leave", id="kill")
+            yield Button("Stay", id="stay")
+
+    def on_mount(self) -> None:
+        """Notice when there is nothing left to ask."""
+        self.set_interval(_SECONDS_BETWEEN_LOOKS, self._look)
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        """Do what was chosen."""
+        event.stop()
+        if event.button.id == "stay":
+            self.action_stay()
+        elif event.button.id == "kill":
+            self._session.kill()
+            self._wait()
+        elif not self._is_leaving:
+            self.query_one("#question", Label).update("Waiting for the graphs that are being searched ...")
+            for button in self.query(Button):
+                button.display = button.id == "kill"
+            self._session.stop()
+            self._wait()
+
+    def action_stay(self) -> None:
+        """Go back to the dashboard."""
+        if not self._is_leaving:
+            self.dismiss(False)
+
+    def _look(self) -> None:
+        if not self._is_leaving and not self._session.is_at_work:
+            self.app.notify("The batch has ended by itself.")
+            self.dismiss(False)
+
+    @work(exclusive=True)
+    async def _wait(self) -> None:
+        self._is_leaving = True
+        while self._session.is_at_work:
+            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+        self.dismiss(True)

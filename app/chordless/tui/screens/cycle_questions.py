@@ -1,0 +1,149 @@
+"""What the Cycles screen asks: which cycle to go to, and which ones to show."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Button, Input, Label, Static
+
+from chordless.cycles.index import CycleFilter, parse_lengths, parse_vertices
+from kernels_ti.errors import OptionError
+from kernels_ti.graph import Graph
+
+
+class GoToQuestion(ModalScreen[int | None]):
+    """Asks for the number of a cycle; answers with its position, counted from 0.
+
+    Parameters
+    ----------
+    count : int
+        How many there are.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel", show=False)]
+
+    def __init__(self, count: int) -> None:
+        super().__init__()
+        self._count = count
+
+    def compose(self) -> ComposeResult:
+        """Put the question together."""
+        with Vertical(classes="question"):
+            yield Label("Go to the cycle of number")
+            yield Input(placeholder=f"1 to {self._count:,}", id="number")
+            yield Static("", id="number-mistake", classes="mistake")
+            with Horizontal(classes="buttons"):
+                yield Button("Go", variant="primary", id="go")
+                yield Button("Cancel", id="cancel")
+
+    def on_input_changed(self) -> None:
+        """Say at once what is wrong."""
+        self.query_one("#number-mistake", Static).update(self._read()[1])
+
+    def on_input_submitted(self) -> None:
+        """Answer."""
+        self._answer()
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        """Answer, or not."""
+        if event.button.id == "go":
+            self._answer()
+        else:
+            self.dismiss(None)
+
+    def _answer(self) -> None:
+        number, mistake = self._read()
+        if number is None:
+            self.query_one("#number-mistake", Static).update(mistake or f"write a number from 1 to {self._count:,}")
+        else:
+            self.dismiss(number - 1)
+
+    def _read(self) -> tuple[int | None, str]:
+        text = self.query_one("#number", Input).value.strip()
+        digits = text.replace(",", "").replace(" ", "").replace("_", "")
+        if not digits:
+            return None, ""
+        if not (digits.isascii() and digits.isdigit()):
+            return None, f"{text!r} is no number"
+        number = int(digits[:30])
+        if not 1 <= number <= self._count:
+            return None, f"there are cycles 1 to {self._count:,}"
+        return number, ""
+
+
+class FilterQuestion(ModalScreen[CycleFilter | None]):
+    """Asks which cycles to show.
+
+    Parameters
+    ----------
+    graph : Graph
+    chosen : CycleFilter
+        What is shown now.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel", show=False)]
+
+    def __init__(self, graph: Graph, chosen: CycleFilter) -> None:
+        super().__init__()
+        self._graph = graph
+        self._chosen = chosen
+
+    def compose(self) -> ComposeResult:
+        """Put the question together."""
+        names = [str(name) for name in self._graph.names[:2]]
+        through = " ".join(str(self._graph.names[v]) for v in self._chosen.through)
+        with Vertical(classes="question"):
+            yield Label("Show only cycles of length")
+            yield Input(self._chosen.lengths_text(), placeholder="8   8-12   >=30   <=10   empty: any", id="lengths")
+            yield Static("", id="lengths-mistake", classes="mistake")
+            yield Label("that go through all of these vertices")
+            yield Input(through, placeholder=f"such as {' '.join(names)}   empty: any", id="through")
+            yield Static("", id="through-mistake", classes="mistake")
+            with Horizontal(classes="buttons"):
+                yield Button("Show", variant="primary", id="show")
+                yield Button("Show all", id="all")
+                yield Button("Cancel", id="cancel")
+
+    def on_input_changed(self) -> None:
+        """Say at once what is wrong."""
+        self._read()
+
+    def on_input_submitted(self) -> None:
+        """Answer."""
+        self._answer()
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        """Answer, or not."""
+        if event.button.id == "show":
+            self._answer()
+        else:
+            self.dismiss(CycleFilter() if event.button.id == "all" else None)
+
+    def _answer(self) -> None:
+        chosen = self._read()
+        if chosen is not None:
+            self.dismiss(chosen)
+
+    def _read(self) -> CycleFilter | None:
+        """Return what is asked for; None, and the mistakes beside their fields, if that makes no sense."""
+        lengths: tuple[int, int | None] | None = None
+        through: tuple[int, ...] | None = None
+        lengths_mistake = through_mistake = ""
+        try:
+            lengths = parse_lengths(self.query_one("#lengths", Input).value)
+        except OptionError as error:
+            lengths_mistake = str(error)
+        try:
+            through = parse_vertices(self.query_one("#through", Input).value, self._graph)
+        except OptionError as error:
+            through_mistake = str(error)
+        # Plain text: a name may look like markup.
+        self.query_one("#lengths-mistake", Static).update(lengths_mistake, layout=True)
+        self.query_one("#through-mistake", Static).update(through_mistake, layout=True)
+        if lengths is None or through is None:
+            return None
+        return CycleFilter(lengths[0], lengths[1], through)

@@ -1,0 +1,400 @@
+"""Browse the cycles of a run, any number of them, beside a drawing of the graph with the chosen one lit."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from textual import work
+from textual.app import ComposeResult
+from textual.containers import Container, Vertical
+from textual.screen import Screen
+from textual.widgets import Footer, Static
+from textual.worker import Worker, get_current_worker
+
+from chordless.cycles.browse import FoundCycle, RunCycles, ShownCycles
+from chordless.cycles.index import ORDERS, CycleFilter, CycleIndex, Order, build_index
+from chordless.cycles.lines import CycleEncoder
+from chordless.graphs.drawing import can_be_drawn, layout_of
+from chordless.protocol.orders import RunCommand
+from chordless.runs.directory import RunDirectory
+from chordless.runs.state import RunState
+from chordless.tui.actions import actions_of, bindings_of, key_of
+from chordless.tui.cycle_words import cycle_words, offer_words, status_words
+from chordless.tui.messages import RunChanged, StartRun
+from chordless.tui.run_form import listing_of, run_folder
+from chordless.tui.screens.cycle_drawing import DrawingActions
+from chordless.tui.screens.cycle_questions import FilterQuestion, GoToQuestion
+from chordless.tui.widgets.cycle_table import CycleTable
+from chordless.tui.widgets.cycles_offer import CyclesOffer
+from chordless.tui.widgets.graph_view import GraphView
+from kernels_ti.cycles import Cycles
+from kernels_ti.errors import ChordlessError
+
+if TYPE_CHECKING:
+    from chordless.graphs.drawing import Layout
+    from chordless.tui.app import ChordlessApp
+
+_SECONDS_BETWEEN_LOOKS = 1.0
+# While a run goes on, sorting takes at most one second in so many.
+_SHARE_OF_SORTING = 10
+_ACTIONS = frozenset(action.name for action in actions_of("cycles"))
+_NOTHING = "No cycles to browse yet.\n\nStart a run that lists its cycles, or open one from the history."
+_SOON = "The engine is getting ready. The cycles come here as they are found."
+
+
+class CyclesScreen(DrawingActions, Screen[None]):
+    """The cycles that a run has listed."""
+
+    BINDINGS = bindings_of("cycles")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._path: Path | None = None
+        self._run: RunCycles | None = None
+        self._session = 0
+        self._index = CycleIndex(0)
+        self._work = ""
+        self._built_at = self._build_seconds = 0.0
+        self._may_build = True
+        # Threads may still tell something when the screen has been taken down, so its parts are not looked up.
+        self._nothing = CyclesOffer(id="cycles-nothing")
+        self._status = Static("", id="cycles-status", markup=False)
+        self._table = CycleTable(id="cycles-table")
+        self._graph_view = GraphView(id="cycles-graph")
+        self._detail = Static("", id="cycles-detail", markup=False)
+
+    def compose(self) -> ComposeResult:
+        """Put the screen together."""
+        yield self._nothing
+        with Container(id="cycles-browser"):
+            yield self._status
+            with Container(id="cycles-panes"):
+                yield self._table
+                with Vertical(id="cycles-drawing"):
+                    yield self._graph_view
+                    yield self._detail
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Begin to look for news."""
+        self._say(_NOTHING)
+        self.set_interval(_SECONDS_BETWEEN_LOOKS, self._look)
+
+    def on_screen_resume(self) -> None:
+        """Take up the run that the dashboard is showing."""
+        state = getattr(self.app, "run_state", None)
+        if state is not None:
+            self._take(state)
+
+    def on_run_changed(self, message: RunChanged) -> None:
+        """Take up another run."""
+        self._take(message.state)
+
+    def _take(self, state: RunState) -> None:
+        if state.options and state.options.get("output_format") != "parts":
+            self._path = self._run = None
+            self._say(*offer_words(state, self._listing_command() is not None))
+        elif state.phase == "failed" and state.directory is None:
+            self._say(_sentence(state.error or "the engine failed"))
+        elif state.directory is None:
+            self._path = self._run = None
+            self._say(_SOON if state.phase == "starting" else _NOTHING)
+        elif Path(state.directory) != self._path:
+            self.show_directory(Path(state.directory))
+
+    def _listing_command(self) -> RunCommand | None:
+        """Return what was asked of a run that is over and whose cycles were not kept; None if nobody knows."""
+        session = getattr(self.app, "session", None)
+        if session is None or session.is_at_work:
+            return None
+        command: RunCommand | None = session.command
+        if command is None and session.directory is not None:
+            with contextlib.suppress(ChordlessError):
+                command = RunDirectory(session.directory).command()
+        return None if command is None or command.graph == "-" else command
+
+    def on_cycles_offer_taken(self) -> None:
+        """Search again, with the cycles kept; they come here."""
+        command = self._listing_command()
+        if command is not None:
+            runs_folder = cast("ChordlessApp", self.app).settings.runs_folder
+            self.post_message(StartRun(listing_of(command, run_folder(runs_folder, command.graph)), show="cycles"))
+
+    # Which run
+
+    def show_directory(self, path: Path) -> None:
+        """Show the cycles of a run directory, or say why there are none.
+
+        Parameters
+        ----------
+        path : Path
+        """
+        self._path = path
+        self._run = None
+        self._index = CycleIndex(0)
+        self._may_build = True
+        self.workers.cancel_group(self, "index")
+        self._work = ""
+        self._say(f"Reading {path} ...")
+        self._open(path)
+
+    @work(thread=True, group="open", exclusive=True, exit_on_error=True)
+    def _open(self, path: Path) -> None:
+        worker = get_current_worker()
+        try:
+            run = RunCycles(path)
+        except ChordlessError as error:
+            if not worker.is_cancelled:
+                self.app.call_from_thread(self._say, _sentence(str(error)))
+            return
+        if not worker.is_cancelled:
+            self.app.call_from_thread(self._opened, run)
+        layout = layout_of(run.loaded) if can_be_drawn(run.loaded) else None
+        if not worker.is_cancelled:
+            self.app.call_from_thread(self._laid_out, run, layout)
+
+    def _opened(self, run: RunCycles) -> None:
+        if run.directory.path != self._path:
+            return
+        self._run, self._session = run, run.session
+        self._table.clear()
+        self._table.set_names(run.loaded.graph.names)
+        self._graph_view.show_graph(run.loaded.graph, None, "drawing ..." if can_be_drawn(run.loaded) else "")
+        self._say(None)
+        self._table.focus()
+        self._show_index(CycleIndex(len(run)), cursor=0)
+
+    def _laid_out(self, run: RunCycles, layout: Layout | None) -> None:
+        if run is not self._run:
+            return
+        graph = run.loaded.graph
+        caption = "" if layout is not None else f"{graph.n:,} vertices are too many to draw: the cycle alone"
+        self._graph_view.show_graph(graph, layout, caption)
+        self._light(self._table.chosen)
+
+    def _say(self, text: str | None, button: str = "") -> None:
+        """Show a text in place of the cycles, perhaps with a button; None shows the cycles."""
+        self.set_class(text is None, "-browsing")
+        self.refresh_bindings()
+        if text is not None:
+            self._nothing.say(text, button)
+
+    # News of a run that goes on
+
+    def _look(self) -> None:
+        if self._run is not None and self.is_current and not self._is_at_work("look"):
+            self._refresh(self._run)
+
+    @work(thread=True, group="look")
+    def _refresh(self, run: RunCycles) -> None:
+        try:
+            changed = run.refresh()
+        except ChordlessError as error:
+            self.app.call_from_thread(self._lost, run, str(error))
+            return
+        # The last ones of a run that has ended may wait for their turn in a sort.
+        if changed or self._index.covered < len(run):
+            self.app.call_from_thread(self._changed, run)
+
+    def _lost(self, run: RunCycles, why: str) -> None:
+        if run is self._run:
+            self._run = None
+            self._say(_sentence(why))
+
+    def _changed(self, run: RunCycles) -> None:
+        if run is not self._run:
+            return
+        if run.session != self._session:
+            # What stood at a position may stand elsewhere now.
+            self._session = run.session
+            self.workers.cancel_group(self, "index")
+            before = self._index
+            self._show_index(CycleIndex(len(run)), cursor=0)
+            self._build(before.chosen, before.order)
+            return
+        if self._index.positions is None:
+            self._show_index(CycleIndex(len(run)), cursor=self._table.cursor, more=True)
+        elif self._may_build and not self._is_at_work("index"):
+            waited = time.monotonic() - self._built_at
+            if waited >= _SHARE_OF_SORTING * self._build_seconds:
+                # Who is at the top wants to see what comes to the top.
+                self._build(self._index.chosen, self._index.order, keep_cursor=self._table.cursor > 0)
+        self._update_status()
+
+    # Which cycles, and in which order
+
+    def _build(self, chosen: CycleFilter, order: Order, *, keep_cursor: bool = False) -> None:
+        """Show these cycles, at once if that takes no work, and else as soon as a thread has sorted them."""
+        run = self._run
+        if run is None:
+            return
+        self.workers.cancel_group(self, "index")
+        self._may_build = True
+        index = None
+        if chosen.keeps_all and order == "found":
+            index = CycleIndex(len(run))
+        elif chosen == self._index.chosen and self._index.covered == len(run):
+            index = self._index.with_order(order)
+        if index is not None:
+            self._work = ""
+            self._show_index(index, cursor=None if keep_cursor else 0)
+            return
+        self._tell_progress(order, 0.0)
+        self._build_in_thread(run, run.session, chosen, order, keep_cursor)
+
+    @work(thread=True, group="index", exclusive=True)
+    def _build_in_thread(
+        self, run: RunCycles, session: int, chosen: CycleFilter, order: Order, keep_cursor: bool
+    ) -> None:
+        worker = get_current_worker()
+        began = told = time.monotonic()
+
+        def tell(share: float) -> None:
+            nonlocal told
+            if time.monotonic() - told > 0.1 and not worker.is_cancelled:
+                told = time.monotonic()
+                self.app.call_from_thread(self._tell_progress, order, share, worker)
+
+        try:
+            n = run.loaded.graph.n
+            index = build_index(run.store, chosen, order, n, tell=tell, cancelled=lambda: worker.is_cancelled)
+        except ChordlessError as error:
+            if not worker.is_cancelled:
+                self.app.call_from_thread(self._failed, str(error))
+            return
+        if index is not None and not worker.is_cancelled:
+            self.app.call_from_thread(self._built, run, session, index, time.monotonic() - began, keep_cursor)
+
+    def _tell_progress(self, order: Order, share: float, worker: Worker[object] | None = None) -> None:
+        if worker is not None and worker.is_cancelled:
+            return
+        self._work = f"{'filtering' if order == 'found' else 'sorting'} {share:.0%}"
+        self._update_status()
+
+    def _built(self, run: RunCycles, session: int, index: CycleIndex, seconds: float, keep_cursor: bool) -> None:
+        if run is not self._run or session != self._session:
+            return
+        self._work = ""
+        self._built_at, self._build_seconds = time.monotonic(), seconds
+        self._show_index(index, cursor=None if keep_cursor else 0)
+
+    def _failed(self, why: str) -> None:
+        self._work = ""
+        self._may_build = False
+        self._update_status()
+        self.notify(why, severity="error", timeout=15, markup=False)
+
+    def _show_index(self, index: CycleIndex, *, cursor: int | None, more: bool = False) -> None:
+        """Show cycles with the cursor on a line; None leaves it on its cycle, if that is still shown."""
+        assert self._run is not None
+        if cursor is None:
+            cycle = self._table.chosen
+            line = None if cycle is None else index.line_of(cycle.position, len(cycle.vertices))
+            cursor = 0 if line is None else line
+        self._index = index
+        down, up = (" v", " ^") if self._ascii_only else (" ▼", " ▲")
+        mark = {"found": "", "longest": down, "shortest": up}[index.order]
+        shown = ShownCycles(self._run, index)
+        self._table.show(shown, cursor=cursor, largest=len(self._run), mark=mark, more=more)
+        self._update_status()
+
+    # What is seen
+
+    def on_cycle_table_heading_clicked(self) -> None:
+        """Sort, as its key does."""
+        self.action_sort()
+
+    def on_cycle_table_chosen(self, message: CycleTable.Chosen) -> None:
+        """Light the chosen cycle."""
+        self._light(message.cycle)
+
+    def _light(self, cycle: FoundCycle | None) -> None:
+        if self._run is not None:
+            self._graph_view.light(np.empty(0, np.int64) if cycle is None else cycle.vertices)
+            self._detail.update(cycle_words(cycle, self._run.loaded.graph))
+
+    def _update_status(self) -> None:
+        if self._run is not None:
+            separator = " | " if self._ascii_only else " · "
+            key = key_of(self, "cycles.sort")
+            self._status.update(status_words(self._run, self._index, self._work, separator, key))
+
+    # Actions
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer what is done with cycles only where there are some."""
+        return self._run is not None or action not in _ACTIONS
+
+    def action_go_to(self) -> None:
+        """Ask for a number and go there."""
+        if self._run is not None and len(self._run):
+            self.app.push_screen(GoToQuestion(len(self._run)), self._go_to)
+
+    def _go_to(self, position: int | None) -> None:
+        if position is None or self._run is None:
+            return
+        cycle = self._run.found(np.array([position]))[0]
+        line = self._index.line_of(position, len(cycle.vertices))
+        if line is None:
+            hidden = not self._index.chosen.keeps_all
+            why = "the filter hides it; escape shows all cycles" if hidden else "it was found after the last sorting"
+            self.notify(f"Cycle {position + 1:,} is not shown: {why}.", severity="warning")
+            return
+        self._table.go_to_line(line)
+
+    def action_filter(self) -> None:
+        """Ask which cycles to show."""
+        if self._run is not None:
+            self.app.push_screen(FilterQuestion(self._run.loaded.graph, self._index.chosen), self._filter)
+
+    def _filter(self, chosen: CycleFilter | None) -> None:
+        if chosen is not None and chosen != self._index.chosen:
+            self._build(chosen, self._index.order, keep_cursor=True)
+
+    def action_sort(self) -> None:
+        """Go on to the next order."""
+        following = ORDERS[(ORDERS.index(self._index.order) + 1) % len(ORDERS)]
+        self._build(self._index.chosen, following)
+
+    def action_cancel(self) -> None:
+        """Stop sorting or filtering; else show all cycles again."""
+        if self._work:
+            self.workers.cancel_group(self, "index")
+            self._work = ""
+            self._may_build = False
+            self._update_status()
+        elif not self._index.chosen.keeps_all:
+            self._build(CycleFilter(), self._index.order, keep_cursor=True)
+
+    def action_copy(self) -> None:
+        """Copy the line of the chosen cycle, as `chordless list` would write it."""
+        cycle = self._table.chosen
+        if cycle is None or self._run is None or cycle.error is not None:
+            return
+        cycles = Cycles(np.array([0, len(cycle.vertices)]), cycle.vertices)
+        try:
+            encoder = CycleEncoder(self._run.loaded.graph.names, "text")
+        except ChordlessError as error:
+            self.notify(str(error), severity="error", markup=False)
+            return
+        line = b"".join(piece for _, piece in encoder.encode(cycles)).decode().rstrip("\n")
+        self.app.copy_to_clipboard(line)
+        shown = line if len(line) <= 60 else line[:59] + ("..." if self._ascii_only else "…")
+        self.notify(shown, title=f"Cycle {cycle.position + 1:,} copied", markup=False)
+
+    # Parts
+
+    @property
+    def _ascii_only(self) -> bool:
+        return bool(getattr(self.app, "ascii_only", False))
+
+    def _is_at_work(self, group: str) -> bool:
+        return any(worker.group == group and worker.node is self for worker in self.workers if not worker.is_finished)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,85 @@
+"""Every key, and how to read the chart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from rich.table import Table
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.events import Resize
+from textual.screen import Screen
+from textual.widgets import Footer, Static
+
+from chordless.tui.actions import ACTIONS, EVERYWHERE, actions_of, keys_of
+from chordless.tui.settings import settings_path
+
+if TYPE_CHECKING:
+    from chordless.tui.app import ChordlessApp
+
+_TITLES = {
+    EVERYWHERE: "On every screen",
+    "new": "New run",
+    "run": "Run",
+    "cycles": "Cycles",
+    "runs": "Runs",
+    "compare": "Two runs side by side",
+    "batch": "Batch",
+}
+
+_CHART = """\
+A search grows chordless paths, vertex by vertex. The chart of the run shows, for each number of vertices, how many \
+paths it has looked at (the frontier, T) and how many chordless cycles it has found (C). Where T rises the search \
+branches out; where it falls to nothing the search is done. On a logarithmic scale a step up is ten times as many."""
+
+_OTHER_KEYS = """\
+Give an action other keys in {path}, such as
+
+  [keys]
+  "run.pause" = "p"
+  "cycles.sort" = "o,ctrl+s"
+
+The name of an action is its screen and what it does; a wide terminal shows the names above."""
+
+_KEYS_WIDTH, _TITLE_WIDTH, _WIDTH_FOR_NAMES = 12, 14, 110
+
+
+class HelpScreen(Screen[None]):
+    """The table of actions, as people read it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "app.show_help", "Back", show=False)]
+
+    def compose(self) -> ComposeResult:
+        """Put the page together."""
+        with VerticalScroll():
+            yield Static("How to read the chart", classes="title")
+            yield Static(_CHART)
+            for screen in dict.fromkeys(action.screen for action in ACTIONS):
+                yield Static(_TITLES[screen], classes="title")
+                yield Static(id=f"keys-{screen}")
+            yield Static("Other keys", classes="title")
+            yield Static(_OTHER_KEYS.format(path=settings_path()), markup=False)
+        yield Footer()
+
+    def on_screen_resume(self) -> None:
+        """Begin at the top."""
+        self.query_one(VerticalScroll).scroll_home(animate=False)
+        self.query_one(VerticalScroll).focus()
+
+    def on_resize(self, event: Resize) -> None:
+        """Fill in the keys; with room, the names by which the settings change them."""
+        app = cast("ChordlessApp", self.app)
+        for screen in dict.fromkeys(action.screen for action in ACTIONS):
+            table = Table.grid(padding=(0, 2))
+            for width in (_KEYS_WIDTH, _TITLE_WIDTH, None):
+                table.add_column(min_width=width, no_wrap=width is not None)
+            for action in actions_of(screen):
+                row = [
+                    ", ".join(app.get_key_display(Binding(key, "")) for key in keys_of(action, app.keys)),
+                    action.title,
+                    action.help,
+                ]
+                table.add_row(*row, *([Text(action.id, "dim")] if event.size.width >= _WIDTH_FOR_NAMES else []))
+            self.query_one(f"#keys-{screen}", Static).update(table)

@@ -1,0 +1,122 @@
+"""The question on leaving while an engine of this process is at work."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Button, Label
+
+from chordless.runs.mailbox import is_at_work
+from chordless.tui.detached import LOG, go_on_detached
+from chordless.tui.session import RunSession
+from kernels_ti.errors import ChordlessError, EngineError
+
+_SECONDS_BETWEEN_LOOKS = 0.05
+
+
+class LeaveScreen(ModalScreen["str | None"]):
+    """Asks what shall become of the run. Gives the last words of the dashboard, or None if the user stays.
+
+    Parameters
+    ----------
+    session : RunSession
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("escape", "stay", "Stay"),
+        ("up", "app.focus_previous", "Up"),
+        ("down", "app.focus_next", "Down"),
+    ]
+
+    def __init__(self, session: RunSession) -> None:
+        super().__init__()
+        self._session = session
+        self._is_leaving = False
+        self._has_answered = False
+
+    def compose(self) -> ComposeResult:
+        """Put the question together."""
+        with Vertical(id="leave"):
+            yield Label(f"{self._session.state.graph or 'The run'} is still being searched.", id="question")
+            if self._session.directory is not None:
+                yield Button("Leave and keep it running", id="keep", variant="primary")
+                yield Button("Stop it with a checkpoint, and leave", id="stop")
+                yield Button("Stop it at once, as of the last checkpoint", id="kill")
+            else:
+                yield Button("Stop it; without a folder nothing is kept", id="kill", variant="warning")
+            yield Button("Stay", id="stay")
+
+    def on_mount(self) -> None:
+        """Notice when there is nothing left to ask."""
+        self.set_interval(_SECONDS_BETWEEN_LOOKS, self._look)
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        """Do what was chosen."""
+        event.stop()
+        if event.button.id == "stay":
+            self.action_stay()
+        elif event.button.id == "kill":
+            self._is_leaving = True
+            self._session.kill()
+            self._answer(self._session.way_on())
+        elif not self._is_leaving:
+            self._is_leaving = True
+            self._show_only("kill")
+            self.query_one("#question", Label).update("Waiting for the checkpoint of the engine ...")
+            self._leave(keep_running=event.button.id == "keep")
+
+    def action_stay(self) -> None:
+        """Go back to the dashboard."""
+        if not self._is_leaving:
+            self._answer(None)
+
+    def _look(self) -> None:
+        if not self._is_leaving and not self._session.is_at_work:
+            self.app.notify("The search has ended by itself.")
+            self._answer(None)
+
+    def _answer(self, words: str | None) -> None:
+        # It is taken down a moment later; a second answer would take down what is below.
+        if not self._has_answered:
+            self._has_answered = True
+            self.dismiss(words)
+
+    def _show_only(self, name: str) -> None:
+        for button in self.query(Button):
+            button.display = button.id == name
+
+    @work
+    async def _leave(self, *, keep_running: bool) -> None:
+        """Let the engine come to its end, start another one that nobody has to watch, and leave."""
+        session = self._session
+        while session.state.phase == "starting" and session.is_at_work:
+            # There is no checkpoint before the search has begun.
+            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+        if session.is_at_work:
+            session.stop()
+        while session.feed.at_work:
+            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+        try:
+            words = await self._go_on() if keep_running and session.state.can_resume else self._session.way_on()
+        except ChordlessError as error:
+            self.app.notify(str(error), severity="error", timeout=15)
+            words = None
+        self._answer(words)
+
+    async def _go_on(self) -> str:
+        directory, command = self._session.directory, self._session.command
+        assert directory is not None
+        assert command is not None
+        process = go_on_detached(command, directory)
+        while process.poll() is None and not is_at_work(directory):
+            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+        if process.returncode:
+            raise EngineError(f"the run does not go on by itself; {directory / LOG} says why")
+        return f"the run goes on; to watch it: chordless tui {shlex.quote(str(directory))}"

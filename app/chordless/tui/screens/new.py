@@ -1,0 +1,259 @@
+"""A new run: which graph, which cycles, where; what is wrong is said before the start."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.screen import Screen
+from textual.widgets import Button, Footer, Input, Static
+
+from chordless.tui.actions import bindings_of, footer_with
+from chordless.tui.messages import StartRun
+from chordless.tui.run_form import (
+    LENGTHS,
+    RESOURCES,
+    WITHOUT_FOLDER,
+    adopt,
+    command_of,
+    expanded,
+    faults_of,
+    graph_source,
+    run_folder,
+    write_overlap,
+)
+from chordless.tui.run_list import with_home
+from chordless.tui.settings import LastChoices
+from chordless.tui.widgets.arch_field import ArchField
+from chordless.tui.widgets.choice import Choice
+from chordless.tui.widgets.form_row import FormLine, FormRow
+from chordless.tui.widgets.graph_panel import GraphPanel
+from chordless.tui.widgets.graph_source import EXAMPLE, GraphSource, kind_of
+from chordless.tui.widgets.graph_suggester import GraphSuggester
+from kernels_ti.errors import ChordlessError
+
+if TYPE_CHECKING:
+    from chordless.tui.app import ChordlessApp
+
+_TWO_COLUMNS_FROM = 150
+_WHAT = (
+    ("count", "count the cycles, by length"),
+    ("list", "list them too, to browse, draw and export"),
+)
+_NOT_KEPT = f"none: a run on {WITHOUT_FOLDER} is not kept"
+_FIELDS = {field.name: field.label for field in (*LENGTHS, *RESOURCES)} | {"directory": "Run folder"}
+_LABELS = {"what": "Find", **_FIELDS}
+
+
+class NewScreen(Screen[None]):
+    """The form for a new run."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("new"), *footer_with("show_batch")]
+    AUTO_FOCUS = "#graph"
+
+    def __init__(self) -> None:
+        super().__init__()
+        # Two columns need more than others do.
+        self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_TWO_COLUMNS_FROM, "-wide")]
+        self._is_to_start = False
+        self._is_starting = False
+
+    @property
+    def _dashboard(self) -> ChordlessApp:
+        return cast("ChordlessApp", self.app)
+
+    def compose(self) -> ComposeResult:
+        """Put the form together, filled in as it was for the last run, but for its folder."""
+        settings = self._dashboard.settings
+        last = settings.last
+        yield Static("New run", classes="title")
+        with VerticalScroll(id="form", can_focus=False):
+            with Vertical(classes="column"):
+                yield GraphSource(last.graph or EXAMPLE, overlap=last.source == "overlap", recent=settings.recent)
+            with Vertical(classes="column"):
+                with FormLine("Find"):
+                    yield Choice(_WHAT, "list" if last.collect else "count", id="what")
+                for field in LENGTHS:
+                    yield FormRow(
+                        field.name, field.label, getattr(last, field.name), empty=field.empty, help=field.help
+                    )
+                with FormLine("Run on"):
+                    yield ArchField(last.arch)
+                for field in RESOURCES:
+                    yield FormRow(
+                        field.name, field.label, getattr(last, field.name), empty=field.empty, help=field.help
+                    )
+                yield FormRow(
+                    "directory",
+                    "Run folder",
+                    "",
+                    empty="a new one",
+                    suggester=GraphSuggester(specs=False),
+                )
+        with Horizontal(id="start-bar"):
+            yield Button("Start", id="start", variant="primary")
+            yield Static(id="status", markup=False)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Say what there is to say of the first choices."""
+        if self.app.size.width >= _TWO_COLUMNS_FROM:
+            self.query_one(GraphPanel).unfold("examples")
+        self._show_status()
+
+    def on_screen_resume(self) -> None:
+        """Take up what may have changed while another screen was shown."""
+        self._is_to_start = self._is_starting = False
+        source = self.query_one(GraphSource)
+        source.show_recent(self._dashboard.settings.recent)
+        source.look_again()
+        self.query_one(ArchField).look()
+        session, directory = self._dashboard.session, self.query_one("#row-directory", FormRow)
+        if session is not None and session.is_in(Path(expanded(directory.value))):
+            # A run folder is for one run.
+            directory.put("")
+
+    def on_screen_suspend(self) -> None:
+        """Leave the machine to what is shown now."""
+        self.query_one(ArchField).stop_looking()
+
+    def offer(self, graph: str) -> None:
+        """Put a graph in; what is left to do is to start."""
+        self.query_one(GraphSource).put(graph)
+        self.query_one("#start", Button).focus()
+
+    def action_start(self) -> None:
+        """Begin the run; where something is wrong, go there."""
+        source = self.query_one(GraphSource)
+        fault = self._first_fault()
+        if self._is_starting:
+            return
+        if fault is not None:
+            self.query_one(f"#{fault[0]}").focus()
+        elif source.is_known:
+            self._begin()
+        else:
+            self._is_to_start = True
+
+    @on(Button.Pressed, "#start")
+    def _pressed(self) -> None:
+        self.action_start()
+
+    @on(Input.Submitted)
+    def _submitted(self) -> None:
+        self.action_start()
+
+    @on(Input.Changed)
+    @on(Choice.Changed)
+    @on(ArchField.Probed)
+    def _edited(self) -> None:
+        self._is_to_start = False
+        self._show_status()
+
+    @on(GraphSource.Checked)
+    def _checked(self) -> None:
+        self._show_status()
+        if self._is_to_start and self.query_one(GraphSource).is_known:
+            self._is_to_start = False
+            self.action_start()
+
+    def _choices(self) -> LastChoices:
+        question = self.query_one(GraphSource).question
+        typed = {name: self.query_one(f"#row-{name}", FormRow).value for name in _FIELDS}
+        return LastChoices(
+            source=kind_of(question.text, question.reading),
+            graph=question.text.strip(),
+            arch=self.query_one(ArchField).chosen,
+            collect=self.query_one("#what", Choice).chosen == "list",
+            **typed,
+        )
+
+    def _first_fault(self) -> tuple[str, str] | None:
+        """Return the id of the first field that is wrong, and what is to be said at the foot of the form."""
+        source, choices = self.query_one(GraphSource), self._choices()
+        faults = faults_of(choices)
+        for name in _FIELDS:
+            self.query_one(f"#row-{name}", FormRow).show_fault(faults.get(name))
+        typed = expanded(choices.directory)
+        place = Path(os.path.abspath(typed)).parent if typed else self._dashboard.settings.runs_folder
+        kept_in = f"in {with_home(place)}"
+        self.query_one("#row-directory", FormRow).help = _NOT_KEPT if choices.arch == WITHOUT_FOLDER else kept_in
+        if source.is_known and source.fault is not None:
+            # The whole of it is beside the field.
+            return "graph", f"Graph: {source.fault.partition('; ')[0]}"
+        arch = self.query_one(ArchField).fault
+        if arch is not None:
+            return "arch", f"Run on: {arch}"
+        for name, fault in faults.items():
+            return name.replace("_", "-"), f"{_LABELS[name]}: {fault}"
+        return None
+
+    def _show_status(self) -> None:
+        if not self.query("#status"):
+            # The dashboard is being left.
+            return
+        source, fault = self.query_one(GraphSource), self._first_fault()
+        status = self.query_one("#status", Static)
+        status.set_class(fault is not None, "-wrong")
+        self.query_one("#start", Button).disabled = fault is not None
+        if fault is not None:
+            status.update(f"! {fault[1]}")
+        elif not source.is_known:
+            status.update(f"looking at {source.question.text.strip()} ...")
+        else:
+            status.update(f"{_sentence(self._choices())}\n{source.facts}")
+
+    def _begin(self) -> None:
+        self._is_starting = True
+        choices, question = self._choices(), self.query_one(GraphSource).question
+        # In the same folder no other run can begin.
+        last = replace(choices, directory="")
+        self._dashboard.remember(replace(self._dashboard.settings, last=last))
+        if question.reading == "overlap":
+            self._begin_overlap(choices, question.types)
+        else:
+            self._post(choices, graph_source(choices.graph), simplify=question.reading == "simplified")
+
+    @work(thread=True)
+    def _begin_overlap(self, choices: LastChoices, types: str) -> None:
+        try:
+            path = write_overlap(choices.graph, types, self._dashboard.settings.runs_folder)
+        except ChordlessError as error:
+            self.app.call_from_thread(self._refuse, str(error))
+        else:
+            self.app.call_from_thread(self._post, choices, str(path))
+
+    def _post(self, choices: LastChoices, graph: str, *, simplify: bool = False) -> None:
+        directory = None if choices.arch == WITHOUT_FOLDER else self._directory(choices, graph)
+        self._is_starting = False
+        self.post_message(StartRun(command_of(choices, graph, directory, simplify=simplify)))
+
+    def _directory(self, choices: LastChoices, graph: str) -> Path:
+        runs_folder = self._dashboard.settings.runs_folder
+        if not choices.directory.strip():
+            return run_folder(runs_folder, graph)
+        directory = Path(expanded(choices.directory)).absolute()
+        try:
+            adopt(runs_folder, directory)
+        except ChordlessError as error:
+            self.notify(f"{error}; the run will not be among the runs", severity="warning")
+        return directory
+
+    def _refuse(self, why: str) -> None:
+        self._is_starting = False
+        self.notify(why, severity="error", timeout=15)
+
+
+def _sentence(choices: LastChoices) -> str:
+    """Say what will be searched."""
+    verb = "List" if choices.collect else "Count"
+    least, most = choices.min_length.strip(), choices.max_length.strip()
+    of = f" of {least or 3} to {most} vertices" if most else f" of {least} or more vertices" if least else ""
+    limit = choices.limit.strip()
+    return f"{verb} {f'up to {limit}' if limit else 'all'} chordless cycles{of} in {choices.graph}"

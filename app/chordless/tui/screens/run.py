@@ -1,0 +1,300 @@
+"""The run as it goes on: totals, the evolution chart, cycles by length, the log."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from textual.app import ComposeResult
+from textual.binding import ActiveBinding, Binding
+from textual.containers import Container, Vertical, VerticalScroll
+from textual.content import Content
+from textual.events import ScreenResume
+from textual.screen import Screen
+from textual.widgets import Footer, Static
+
+from chordless.runs.directory import RunDirectory
+from chordless.runs.state import RunState
+from chordless.tui import run_words
+from chordless.tui.actions import bindings_of, key_of
+from chordless.tui.messages import RunChanged, StartRun
+from chordless.tui.widgets.chart import EvolutionChart, run_series
+from chordless.tui.widgets.event_log import EventLog
+from chordless.tui.widgets.histogram import Histogram
+from chordless.tui.widgets.tiles import Tile
+from kernels_ti.errors import ChordlessError
+
+if TYPE_CHECKING:
+    from chordless.tui.app import ChordlessApp
+    from chordless.tui.session import RunSession
+
+SECONDS_BETWEEN_DRAWINGS = 0.1
+
+_TILES: dict[str, tuple[str, Callable[[RunState], run_words.TileWords], bool]] = {
+    "cycles": ("cycles C", run_words.cycles_tile, True),
+    "paths": ("paths T", run_words.paths_tile, True),
+    "share": ("done", run_words.share_tile, False),
+    "memory": ("memory", run_words.memory_tile, False),
+    "estimate": ("in all", run_words.estimate_tile, False),
+    "frontier": ("frontier", run_words.frontier_tile, False),
+    "checkpoint": ("checkpoint", run_words.checkpoint_tile, False),
+}
+
+
+class RunScreen(Screen[None]):
+    """The run that is shown: live, as it ended, or as it is played again."""
+
+    BINDINGS = bindings_of("run")
+    # Where not all fits, the top is to be in view.
+    AUTO_FOCUS = ""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._newest: RunState | None = None
+        self._shown: RunState | None = None
+        self._frozen = False
+        self._asked: tuple[str, RunState] | None = None
+        self._drawn_at = 0.0
+        self._waits = False
+        self._offered: dict[str, str] = {}
+
+    def compose(self) -> ComposeResult:
+        """Put the screen together."""
+        with Container(id="run-nothing"):
+            yield Static(id="run-nothing-words")
+        with Vertical(id="run-body"):
+            yield Static(id="run-phase")
+            yield Static(id="run-trouble")
+            with VerticalScroll(id="run-rest", can_focus=False):
+                with Container(id="run-tiles"):
+                    for name, (title, _, has_rates) in _TILES.items():
+                        yield Tile(title, has_rates=has_rates, id=f"tile-{name}")
+                with Container(id="run-views"):
+                    yield EvolutionChart(id="run-chart")
+                    yield Histogram(id="run-histogram")
+                    yield EventLog(id="run-log")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Name the parts."""
+        self.query_one("#run-chart").border_title = "evolution"
+        self.query_one("#run-histogram").border_title = "cycles by length"
+        self.query_one("#run-log").border_title = "log"
+        self._draw()
+
+    def on_screen_resume(self, event: ScreenResume) -> None:
+        """Show how the run stands by now."""
+        self._take(self._app.run_state)
+
+    def on_run_changed(self, message: RunChanged) -> None:
+        """Show the news."""
+        self._take(message.state)
+
+    # Actions
+
+    @property
+    def active_bindings(self) -> dict[str, ActiveBinding]:
+        """The keys; of this screen's the footer has those with which something can be done, the others say why not."""
+        return {
+            key: active._replace(binding=self._as_offered(active.binding)) if active.node is self else active
+            for key, active in super().active_bindings.items()
+        }
+
+    def _as_offered(self, binding: Binding) -> Binding:
+        title = self._offered.get(binding.action)
+        return replace(binding, show=title is not None, description=title or binding.description)
+
+    def _offers(self) -> dict[str, str]:
+        """Return the actions with which something can be done; a title where that of the table does not fit."""
+        session, state = self._app.session, self._newest
+        if session is None or state is None:
+            return {}
+        if session.is_at_work and session.can_control:
+            return {"pause": "Go on" if state.phase == "paused" else "", "stop": "", "freeze": ""}
+        offers = {"scale": ""}
+        if session.is_at_work or self._frozen:
+            offers["freeze"] = ""
+        if state.can_resume:
+            offers["resume"] = ""
+        return offers
+
+    def action_pause(self) -> None:
+        """Halt the search, or let it go on."""
+        session = self._controlled("paused")
+        if session is None or self._newest is None:
+            return
+        asked = self._asked[0] if self._asked is not None else None
+        if asked == "pausing" or (self._newest.phase == "paused" and asked != "going on"):
+            self._ask("going on", session.go_on)
+        else:
+            self._ask("pausing", session.pause)
+
+    def action_stop(self) -> None:
+        """End the search."""
+        session = self._controlled("stopped")
+        if session is not None:
+            self._ask("stopping", session.stop)
+
+    def action_checkpoint(self) -> None:
+        """Write a checkpoint now."""
+        session = self._controlled("asked for a checkpoint")
+        if session is None:
+            return
+        if session.directory is None:
+            self._say_why_not("This run has no folder: there is no place for a checkpoint.")
+            return
+        self._ask("writing a checkpoint", session.checkpoint)
+
+    def action_resume(self) -> None:
+        """Go on with a run that was stopped or has died."""
+        session, state = self._app.session, self._newest
+        if session is None or state is None:
+            self._say_why_not(self._no_run())
+        elif session.is_at_work:
+            pause = "it is paused: " + key_of(self, "run.pause") + " lets it go on" if state.phase == "paused" else ""
+            self._say_why_not(f"The run is at work{', ' if not pause else '; '}{pause or 'nothing is to be resumed'}.")
+        elif state.reason == "complete":
+            self._say_why_not("The search is complete: nothing is left to do.")
+        elif not state.can_resume:
+            self._say_why_not("This run has no checkpoint, so it cannot be resumed.")
+        else:
+            # The recording tells where it was, the session where it is now.
+            directory = session.directory or Path(state.directory or "")
+            try:
+                command = RunDirectory(directory).command()
+            except ChordlessError as error:
+                self.notify(str(error), severity="error", markup=False)
+            else:
+                self.post_message(StartRun(replace(command, program_start=time.time())))
+
+    def action_freeze(self) -> None:
+        """Hold numbers, chart and log still, or let them follow the run again; how the run stands is always shown."""
+        if self._newest is None:
+            self._say_why_not(self._no_run())
+            return
+        self._frozen = not self._frozen
+        self._draw()
+
+    def action_scale(self) -> None:
+        """Change the scale of the chart."""
+        self.query_one(EvolutionChart).toggle_scale()
+
+    # What is shown
+
+    @property
+    def _app(self) -> ChordlessApp:
+        return cast("ChordlessApp", self.app)
+
+    def _take(self, state: RunState | None) -> None:
+        before, self._newest = self._newest, state
+        if before is not None and state is not None and before.began != state.began:
+            self._frozen, self._asked = False, None
+        if self._asked is not None and (state is None or _answered(self._asked[1], state)):
+            self._asked = None
+        self._draw_soon()
+
+    def _draw_soon(self) -> None:
+        """Draw now, or as soon as a tenth of a second has passed since the last time."""
+        if self._waits:
+            return
+        left = self._drawn_at + SECONDS_BETWEEN_DRAWINGS - time.monotonic()
+        if left <= 0:
+            self._draw()
+        else:
+            self._waits = True
+            self.set_timer(left, self._draw)
+
+    def _draw(self) -> None:
+        self._waits = False
+        if not self.query("#run-phase"):
+            # It is not put together yet, or the dashboard is being left.
+            return
+        self._drawn_at = time.monotonic()
+        if self._offered != (offered := self._offers()):
+            self._offered = offered
+            self.refresh_bindings()
+        newest = self._newest
+        self._reveal("#run-nothing", newest is None)
+        self._reveal("#run-body", newest is not None)
+        if newest is None:
+            self._write("#run-nothing-words", Content(self._no_run()), layout=True)
+            return
+        self._write("#run-phase", self._phase_line(newest))
+        trouble = run_words.trouble_words(newest, key_of(self, "run.resume"), key_of(self, "everywhere.show_new"))
+        self._write("#run-trouble", Content(trouble), layout=True)
+        self._reveal("#run-trouble", bool(trouble))
+        if not self._frozen or self._shown is None:
+            self._shown = newest
+        state = self._shown
+        for name, (_, words, _) in _TILES.items():
+            self.query_one(f"#tile-{name}", Tile).show(words(state))
+        self.query_one(EvolutionChart).show(run_series(state.frontier_by_length, state.cycles_by_length))
+        self.query_one(Histogram).show(state.cycles_by_length)
+        self.query_one(EventLog).show(state.log)
+
+    def _write(self, selector: str, content: Content, *, layout: bool = False) -> None:
+        widget = self.query_one(selector, Static)
+        if widget.content != content:
+            widget.update(content, layout=layout)
+
+    def _reveal(self, selector: str, wanted: bool) -> None:
+        widget = self.query_one(selector)
+        if widget.display != wanted:
+            widget.display = wanted
+
+    def _phase_line(self, state: RunState) -> Content:
+        words = run_words.phase_words(state)
+        gap = "  "
+        parts: list[str | tuple[str, str]] = [
+            (words.text(ascii_only=self._app.ascii_only), f"bold {words.colour}"),
+        ]
+        if self._frozen:
+            parts += [gap, (f" VIEW FROZEN, {key_of(self, 'run.freeze')} lets it go ", "bold reverse $text-warning")]
+        if self._asked is not None:
+            parts += [gap, (f"{self._asked[0]} ...", "$text-warning")]
+        for text in (run_words.graph_words(state), run_words.device_words(state)):
+            if text:
+                parts += [gap, text]
+        return Content.assemble(*parts)
+
+    # Why not
+
+    def _no_run(self) -> str:
+        new, runs = key_of(self, "everywhere.show_new"), key_of(self, "everywhere.show_runs")
+        return f"No run is shown. {new} begins one, {runs} opens an earlier one."
+
+    def _controlled(self, what: str) -> RunSession | None:
+        """Return the run if it can be controlled from here, else say why it cannot be."""
+        session, state = self._app.session, self._newest
+        if session is None or state is None:
+            self._say_why_not(self._no_run())
+        elif session.can_control:
+            return session
+        elif state.phase in ("finished", "failed", "lost"):
+            self._say_why_not(f"The run is over: it cannot be {what}.")
+        elif session.is_at_work:
+            self._say_why_not(f"The engine belongs to another user: it cannot be {what} from here.")
+        else:
+            self._say_why_not(f"This is a recording: it cannot be {what}.")
+        return None
+
+    def _ask(self, what: str, order: Callable[[], None]) -> None:
+        try:
+            order()
+        except ChordlessError as error:
+            self.notify(str(error), severity="error", markup=False)
+            return
+        assert self._newest is not None
+        self._asked = (what, self._newest)
+        self._draw()
+
+    def _say_why_not(self, why: str) -> None:
+        self.notify(why, severity="warning", markup=False)
+
+
+def _answered(asked_in: RunState, state: RunState) -> bool:
+    """Say whether an order has shown its effect."""
+    return (state.phase, state.checkpoint_time) != (asked_in.phase, asked_in.checkpoint_time)

@@ -1,0 +1,331 @@
+"""The runs so far: open, resume, compare or delete one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from rich.text import Text
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.events import Resize
+from textual.message import Message
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widgets import Button, DataTable, Footer, Static
+from textual.worker import get_current_worker
+
+from chordless.protocol.orders import RunCommand
+from chordless.runs.directory import RunDirectory
+from chordless.runs.history import RunSummary, delete_run, foreign_files, list_runs
+from chordless.tui.actions import bindings_of
+from chordless.tui.messages import CompareRuns, OpenRun, StartRun
+from chordless.tui.run_list import Column, columns_for, details, ordered, stage_text, title, with_home
+from chordless.tui.screens.ask_delete import AskDelete
+from chordless.tui.widgets.glyphs import is_ascii
+from kernels_ti.errors import ChordlessError
+
+if TYPE_CHECKING:
+    from chordless.tui.app import ChordlessApp
+
+_SECONDS_BETWEEN_LOOKS = 2.0
+_LOOKS_LONGER = 10
+_PADDING = 2
+_NO_RUNS = """\
+There are no runs yet. Choose a graph and press Start:
+every run is kept here, to be opened, resumed and compared."""
+_NEED_A_RUN = ("open", "resume", "compare", "sort", "delete")
+
+
+class _Table(DataTable[Text]):
+    """The table; its Enter is the one that the footer shows."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "select_cursor", "Open", show=True)]
+
+
+class _Looked(Message):
+    """From the thread that looks: the runs, what is wrong with their folder, the seconds that it took."""
+
+    def __init__(self, runs: list[RunSummary], fault: str | None, seconds: float) -> None:
+        super().__init__()
+        self.runs, self.fault, self.seconds = runs, fault, seconds
+
+
+class RunsScreen(Screen[None]):
+    """The history."""
+
+    BINDINGS = bindings_of("runs")
+    AUTO_FOCUS = "#runs"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._runs: list[RunSummary] = []
+        self._commands: dict[Path, RunCommand] = {}
+        self._marked: Path | None = None
+        self._sorted_by = "began"
+        self._turned = False
+        self._timer: Timer | None = None
+        self._drawn: tuple[tuple[str, ...], list[tuple[Path, list[str]]]] = ((), [])
+
+    @property
+    def _folder(self) -> Path:
+        return cast("ChordlessApp", self.app).settings.runs_folder
+
+    @property
+    def _table(self) -> _Table:
+        return self.query_one(_Table)
+
+    def compose(self) -> ComposeResult:
+        """Put the screen together."""
+        yield Static("Runs", classes="title")
+        yield _Table(id="runs", cursor_type="row")
+        with Vertical(id="no-runs"):
+            yield Static(_NO_RUNS)
+            yield Button("Begin a run", id="begin", variant="primary")
+        yield Static(id="run-details", markup=False)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Show neither runs nor their absence before it is known."""
+        self._table.display = self.query_one("#no-runs").display = False
+
+    def on_screen_resume(self) -> None:
+        """Look at the runs, and go on with that while they are shown."""
+        self._look()
+
+    def on_screen_suspend(self) -> None:
+        """Leave the disk alone."""
+        if self._timer is not None:
+            self._timer.stop()
+
+    def on_resize(self, event: Resize) -> None:
+        """Show as many columns as fit."""
+        self._draw()
+
+    @work(thread=True, exclusive=True, group="runs")
+    def _look(self) -> None:
+        worker, began = get_current_worker(), time.monotonic()
+        try:
+            runs, fault = list_runs(self._folder), None
+        except ChordlessError as error:
+            runs, fault = [], str(error)
+        if not worker.is_cancelled:
+            self.post_message(_Looked(runs, fault, time.monotonic() - began))
+
+    @on(_Looked)
+    def _take(self, looked: _Looked) -> None:
+        if not self.query(_Table):
+            # The dashboard is being left.
+            return
+        runs, fault = looked.runs, looked.fault
+        if self._timer is not None:
+            self._timer.stop()
+        if self.is_current:
+            # Of a slow disk, or of thousands of runs, not much is asked.
+            self._timer = self.set_timer(max(_SECONDS_BETWEEN_LOOKS, _LOOKS_LONGER * looked.seconds), self._look)
+        if runs == self._runs and self._table.display:
+            return
+        self._runs = runs
+        if self._marked not in [run.path for run in runs]:
+            self._marked = None
+        has_focus = self._table.has_focus or self.focused is None
+        self._table.display = bool(runs)
+        self.query_one("#no-runs").display = not runs and fault is None
+        self._draw()
+        self.refresh_bindings()
+        if fault is not None:
+            self.query_one("#run-details", Static).update(f"! {fault}")
+        elif has_focus and self.is_current:
+            (self._table if runs else self.query_one("#begin")).focus()
+
+    # Drawing
+
+    def _draw(self) -> None:
+        """Bring the table up to date; where only cells have changed, only they are drawn."""
+        columns = columns_for(self.size.width)
+        runs = ordered(self._runs, self._column(), turned=self._turned)
+        headings = (*(self._heading(column) for column in columns), str(self.size.width))
+        lines = [(run.path, [self._cell(run, column) for column in columns]) for run in runs]
+        old_headings, old_lines = self._drawn
+        if headings == old_headings and [path for path, _ in lines] == [path for path, _ in old_lines]:
+            for (path, cells), (_, old_cells) in zip(lines, old_lines, strict=True):
+                for column, cell, old_cell in zip(columns, cells, old_cells, strict=True):
+                    if cell != old_cell:
+                        self._table.update_cell(str(path), column.name, _aligned(cell, column))
+        else:
+            self._draw_anew(columns, lines)
+        self._drawn = (headings, lines)
+        self._show_details()
+
+    def _draw_anew(self, columns: Sequence[Column], lines: Sequence[tuple[Path, Sequence[str]]]) -> None:
+        table, chosen, top = self._table, self._chosen_path, self._table.scroll_y
+        table.clear(columns=True)
+        taken = sum(column.width + _PADDING for column in columns)
+        for column in columns:
+            more = max(self.size.width - taken - 1, 0) if column.name == "graph" else 0
+            table.add_column(_aligned(self._heading(column), column), width=column.width + more, key=column.name)
+        paths = [path for path, _ in lines]
+        for path, cells in lines:
+            table.add_row(*map(_aligned, cells, columns), key=str(path))
+        if chosen in paths:
+            table.move_cursor(row=paths.index(chosen), scroll=False)
+            table.scroll_to(y=top, animate=False)
+
+    def _heading(self, column: Column) -> str:
+        if column.name != self._sorted_by:
+            return column.title
+        falling = column.is_number != self._turned
+        arrow = ("v" if falling else "^") if is_ascii(self) else ("↓" if falling else "↑")
+        return f"{column.title} {arrow}"
+
+    def _cell(self, run: RunSummary, column: Column) -> str:
+        if column.name == "state":
+            return stage_text(run.stage, ascii_only=is_ascii(self))
+        if column.name == "graph" and run.path == self._marked:
+            return f"{'*' if is_ascii(self) else '◆'} {column.text(run)}"
+        return column.text(run)
+
+    def _show_details(self) -> None:
+        run = self._chosen
+        text = f"Runs are kept in {with_home(self._folder)}" if run is None else details(run, self._asked(run))
+        if self._marked is not None:
+            text += "\nThis run is marked" if run is not None and run.path == self._marked else "\nOne run is marked"
+            text += ": mark another one to compare the two."
+        self.query_one("#run-details", Static).update(text)
+
+    def _asked(self, run: RunSummary) -> RunCommand | None:
+        """Return what was asked of a run, if that can still be read; what is wrong with it is in its summary."""
+        if run.path not in self._commands:
+            try:
+                self._commands[run.path] = RunDirectory(run.path.resolve()).command()
+            except ChordlessError:
+                return None
+        return self._commands[run.path]
+
+    # Which run
+
+    @property
+    def _chosen_path(self) -> Path | None:
+        if not self._table.row_count:
+            return None
+        return Path(str(self._table.coordinate_to_cell_key(self._table.cursor_coordinate).row_key.value))
+
+    @property
+    def _chosen(self) -> RunSummary | None:
+        path = self._chosen_path
+        return next((run for run in self._runs if run.path == path), None)
+
+    def _column(self) -> Column:
+        columns = columns_for(self.size.width)
+        return next((column for column in columns if column.name == self._sorted_by), columns[-1])
+
+    @on(DataTable.RowHighlighted)
+    def _moved(self) -> None:
+        self._show_details()
+
+    @on(DataTable.RowSelected)
+    def _selected(self) -> None:
+        self.action_open()
+
+    @on(DataTable.HeaderSelected)
+    def _sort_by(self, event: DataTable.HeaderSelected) -> None:
+        name = str(event.column_key.value)
+        self._turned = name == self._sorted_by and not self._turned
+        self._sorted_by = name
+        self._draw()
+
+    @on(Button.Pressed, "#begin")
+    def _begin(self) -> None:
+        cast("ChordlessApp", self.app).action_show_new()
+
+    # Actions
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Offer only what can be done: without runs, nothing of a run."""
+        return bool(self._runs) or action not in _NEED_A_RUN
+
+    def action_sort(self) -> None:
+        """Sort by the next column."""
+        names = [column.name for column in columns_for(self.size.width)]
+        self._sorted_by = names[(names.index(self._column().name) + 1) % len(names)]
+        self._turned = False
+        self._draw()
+
+    def action_open(self) -> None:
+        """Show the run."""
+        run = self._chosen
+        if run is not None:
+            self.post_message(OpenRun(run.path))
+
+    def action_resume(self) -> None:
+        """Go on with the run."""
+        run = self._chosen
+        if run is None:
+            return
+        if not run.can_resume:
+            why = {"complete": "it is complete", "running": "an engine is at work in it already"}
+            self._refuse(f"{title(run)} cannot be resumed: {why.get(run.stage, run.why)}.")
+            return
+        try:
+            command = RunDirectory(run.path.resolve()).command()
+        except ChordlessError as error:
+            self._refuse(str(error))
+            return
+        self.post_message(StartRun(replace(command, program_start=time.time())))
+
+    def action_compare(self) -> None:
+        """Mark the run, or compare it with the marked one."""
+        run = self._chosen
+        if run is None:
+            return
+        if run.stage == "damaged":
+            self._refuse(f"{title(run)} cannot be compared: {run.why}.")
+            return
+        other, self._marked = self._marked, None
+        if other is None:
+            self._marked = run.path
+        elif other != run.path:
+            self.post_message(CompareRuns((other, run.path)))
+        self._draw()
+
+    def action_delete(self) -> None:
+        """Delete the run, after a question."""
+        run = self._chosen
+        if run is None:
+            return
+        if run.stage == "running":
+            self._refuse(f"An engine is at work in the run of {title(run)}: stop it first.")
+            return
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                self._delete(run)
+
+        try:
+            foreign = foreign_files(run.path)
+        except OSError as error:
+            self._refuse(f"cannot read {run.path}: {error.strerror}")
+            return
+        self.app.push_screen(AskDelete(run, foreign), answered)
+
+    @work(thread=True)
+    def _delete(self, run: RunSummary) -> None:
+        try:
+            delete_run(run.path)
+        except ChordlessError as error:
+            self.app.call_from_thread(self._refuse, str(error))
+        else:
+            self.app.call_from_thread(self.notify, f"The run of {title(run)} is deleted.")
+        self.app.call_from_thread(self._look)
+
+    def _refuse(self, why: str) -> None:
+        self.notify(why, severity="warning")
+
+
+def _aligned(text: str, column: Column) -> Text:
+    return Text(text, justify="right" if column.is_number else "left", no_wrap=True, overflow="ellipsis")

@@ -1,0 +1,234 @@
+"""What the dashboard remembers: one TOML file in the user's configuration folder."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import tomli_w
+
+from kernels_ti.errors import EngineError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+DEFAULT_THEME = "textual-dark"
+SOURCES = ("file", "spec", "overlap")
+_MOST_RECENT = 20
+_FILE = "settings.toml"
+_COMMENT = """\
+# The dashboard of chordless. It writes theme, recent and last itself, and leaves out comments of yours.
+# keys: an action's name and its keys, such as "run.pause" = "p"; the help screen (F1) lists the names.
+
+"""
+
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True)
+class LastChoices:
+    """What the form for a new run was filled in with, as it was typed; an empty string is a field left empty.
+
+    Parameters
+    ----------
+    source : {"file", "spec", "overlap"}
+        Where the graph comes from.
+    graph : str
+        Path or spec.
+    arch : str
+    collect : bool
+        Whether cycles are listed, or only counted.
+    min_length, max_length, limit, memory, threads, directory : str
+    """
+
+    source: str = "spec"
+    graph: str = ""
+    arch: str = "auto"
+    collect: bool = False
+    min_length: str = ""
+    max_length: str = ""
+    limit: str = ""
+    memory: str = ""
+    threads: str = ""
+    directory: str = ""
+
+
+def default_runs_folder() -> Path:
+    """Return where runs are kept if the settings name no other folder."""
+    return _base_folder("XDG_DATA_HOME", ".local/share") / "chordless" / "runs"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the dashboard remembers.
+
+    Parameters
+    ----------
+    theme : str
+        A theme of Textual.
+    ascii : bool
+        Whether everything is drawn with ASCII alone.
+    keys : dict of str to str
+        For the id of an action, see `chordless.tui.actions.Action.id`, the keys that replace its own, separated by
+        commas.
+    recent : tuple of str
+        The graphs of the latest runs, newest first, at most 20.
+    last : LastChoices
+    runs_folder : Path
+        Where the folders of new runs are made.
+    """
+
+    theme: str = DEFAULT_THEME
+    ascii: bool = False
+    keys: dict[str, str] = field(default_factory=dict)
+    recent: tuple[str, ...] = ()
+    last: LastChoices = field(default_factory=LastChoices)
+    runs_folder: Path = field(default_factory=default_runs_folder)
+
+    def with_recent(self, graph: str) -> Settings:
+        """Return settings in which `graph` is the newest of the recent ones."""
+        others = tuple(other for other in self.recent if other != graph)
+        return replace(self, recent=(graph, *others)[:_MOST_RECENT])
+
+
+def settings_path() -> Path:
+    """Return where the settings are kept."""
+    return _base_folder("XDG_CONFIG_HOME", ".config") / "chordless" / _FILE
+
+
+def load_settings() -> tuple[Settings, list[str]]:
+    """Read the settings.
+
+    Returns
+    -------
+    Settings
+        Where the file is missing, broken or wrong, the defaults.
+    list of str
+        What is wrong with the file, a line for each fault.
+    """
+    path = settings_path()
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return Settings(), []
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        return Settings(), [f"{path} is passed over: {reason}"]
+    warnings: list[str] = []
+    settings = _settings_of(values, lambda fault: warnings.append(f"{path}: {fault}"))
+    return settings, warnings
+
+
+def save_settings(settings: Settings) -> None:
+    """Write what the dashboard itself sets, the theme, the recent graphs and the last choices, whole or not at all.
+
+    All else stays as it is in the file. A file that cannot be read is kept as ``settings.toml.broken``, and a file that
+    is not there is begun with all of the settings.
+
+    Raises
+    ------
+    EngineError
+        If they cannot be written.
+    """
+    path = settings_path()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        values = _kept(path)
+        if values is None:
+            values = {"ascii": settings.ascii, "keys": settings.keys}
+            if settings.runs_folder != default_runs_folder():
+                # The default one is left out, so that it follows the user's data folder.
+                values["runs_folder"] = str(settings.runs_folder)
+        _put(settings, values)
+        _write(path, _COMMENT + tomli_w.dumps(values))
+    except OSError as error:
+        raise EngineError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _put(settings: Settings, values: dict[str, Any]) -> None:
+    # What means the same as before stays as it is, also where it is wrong and passed over.
+    before = _settings_of(values, lambda fault: None)
+    if settings.theme != before.theme:
+        values["theme"] = settings.theme
+    if settings.recent != before.recent:
+        values["recent"] = list(settings.recent)
+    last, last_before = asdict(settings.last), asdict(before.last)
+    changed = {name: value for name, value in last.items() if value != last_before[name]}
+    if changed:
+        kept = values.get("last")
+        values["last"] = (kept if isinstance(kept, dict) else {}) | changed
+
+
+def _settings_of(values: dict[str, Any], report: Callable[[str], None]) -> Settings:
+    default = Settings()
+
+    def take(table: dict[str, Any], name: str, kind: type[_Value], otherwise: _Value, prefix: str = "") -> _Value:
+        value = table.get(name, otherwise)
+        if type(value) is kind:
+            return value
+        report(f"{prefix}{name} = {value!r} is passed over: {_KINDS[kind]} is wanted")
+        return otherwise
+
+    recent = take(values, "recent", list, [])
+    keys = take(values, "keys", dict, {})
+    last = take(values, "last", dict, {})
+    for name, value in keys.items():
+        if not isinstance(value, str):
+            report(f"keys.{name} = {value!r} is passed over: text is wanted")
+    chosen: dict[str, Any] = {}
+    for name, otherwise in asdict(LastChoices()).items():
+        chosen[name] = take(last, name, type(otherwise), otherwise, "last.")
+    choices = LastChoices(**chosen)
+    if choices.source not in SOURCES:
+        report(f"last.source = {choices.source!r} is passed over: one of {', '.join(SOURCES)} is wanted")
+        choices = replace(choices, source=LastChoices.source)
+    return Settings(
+        theme=take(values, "theme", str, default.theme),
+        ascii=take(values, "ascii", bool, default.ascii),
+        keys={name: value for name, value in keys.items() if isinstance(value, str)},
+        recent=tuple(graph for graph in recent if isinstance(graph, str))[:_MOST_RECENT],
+        last=choices,
+        runs_folder=Path(take(values, "runs_folder", str, str(default.runs_folder))).expanduser(),
+    )
+
+
+_KINDS: dict[type, str] = {str: "text", bool: "true or false", list: "a list", dict: "a table"}
+
+
+def _kept(path: Path) -> dict[str, Any] | None:
+    """Read what is in the file now; None where it is missing, or broken and so put aside."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError):
+        os.replace(path, path.with_name(path.name + ".broken"))
+        return None
+
+
+def _write(path: Path, text: str) -> None:
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=_FILE)
+    try:
+        with open(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def _base_folder(variable: str, otherwise: str) -> Path:
+    # The standard wants a relative path to be passed over.
+    named = os.environ.get(variable, "")
+    return Path(named) if os.path.isabs(named) else Path.home() / otherwise

@@ -1,0 +1,109 @@
+"""Where a run shall be searched: the arches, each with what this machine has for it."""
+
+from __future__ import annotations
+
+from textual import on, work
+from textual.message import Message
+from textual.timer import Timer
+from textual.worker import get_current_worker
+
+from chordless.protocol.events import DeviceReport
+from chordless.tui import probing
+from chordless.tui.widgets.choice import Choice
+from chordless.values import ARCHES
+from chordless.words import bytes_text
+
+_WITHOUT_PROBE = {
+    "auto": "the CPU, or CUDA if it is here and worth it",
+    "reference": "plain Python, slow: to check the others",
+}
+_WIDTH = 11
+_SECONDS_UNTIL_PROBE = 0.3
+
+
+class ArchField(Choice):
+    """The arches. While it looks, it tries them one after the other, each once.
+
+    Parameters
+    ----------
+    chosen : str
+        The arch that is on first.
+
+    Attributes
+    ----------
+    reports : dict of str to DeviceReport
+        What is known so far.
+    """
+
+    class Probed(Message):
+        """It has become known what this machine has for an arch.
+
+        Parameters
+        ----------
+        report : DeviceReport
+        """
+
+        def __init__(self, report: DeviceReport) -> None:
+            super().__init__()
+            self.report = report
+
+    def __init__(self, chosen: str) -> None:
+        self.reports: dict[str, DeviceReport] = {}
+        self._timer: Timer | None = None
+        labels = {arch: _WITHOUT_PROBE.get(arch, "looking ...") for arch in ARCHES}
+        super().__init__([(arch, f"{arch:<{_WIDTH}}{text}") for arch, text in labels.items()], chosen, id="arch")
+
+    def look(self) -> None:
+        """Try the arches of which nothing is known yet, in a moment: who starts at once is not held up."""
+        self.stop_looking()
+        self._timer = self.set_timer(_SECONDS_UNTIL_PROBE, self._probe_all)
+
+    def stop_looking(self) -> None:
+        """Leave the machine to a run."""
+        if self._timer is not None:
+            self._timer.stop()
+        self.workers.cancel_node(self)
+
+    @property
+    def fault(self) -> str | None:
+        """Why the one that is on cannot be used here, as far as is known."""
+        report = self.reports.get(self.chosen)
+        return None if report is None or report.available else f"{self.chosen} is {_why(report)}"
+
+    @work(thread=True)
+    def _probe_all(self) -> None:
+        # One at a time: a run may begin meanwhile.
+        worker = get_current_worker()
+        for arch in ARCHES:
+            if arch in _WITHOUT_PROBE or arch in self.reports:
+                continue
+            report = probing.probe_arch(arch, lambda: worker.is_cancelled)
+            if report is None or worker.is_cancelled:
+                return
+            self.post_message(self.Probed(report))
+
+    @on(Probed)
+    def _take(self, probed: Probed) -> None:
+        report = probed.report
+        self.reports[report.arch] = report
+        if not self.children:
+            # The dashboard is being left.
+            return
+        text = describe(report)
+        self.relabel(report.arch, f"{report.arch:<{_WIDTH}}{text}", disabled=not report.available)
+
+
+def describe(report: DeviceReport) -> str:
+    """Say in a line what was found."""
+    if not report.available:
+        return _why(report)
+    parts = [report.device or "?"]
+    if report.threads is not None:
+        parts.append(f"{report.threads} thread{'s' * (report.threads != 1)}")
+    if report.memory is not None:
+        parts.append(bytes_text(report.memory))
+    return ", ".join(parts)
+
+
+def _why(report: DeviceReport) -> str:
+    return (report.message or "not usable here").removeprefix(f"arch {report.arch} is ")

@@ -1,0 +1,112 @@
+"""The form for a batch: which graphs, and where their lines go; each is looked at while it is typed."""
+
+from __future__ import annotations
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+from textual.timer import Timer
+from textual.widgets import Input
+from textual.worker import get_current_worker
+
+from chordless.tui.batch_form import BatchPlan, BatchQuestion, plan_of
+from chordless.tui.widgets.form_row import FormRow
+from chordless.tui.widgets.graph_suggester import GraphSuggester
+
+# Typing is not answered letter by letter: a pattern may go through many folders.
+_SECONDS_TO_TYPE = 0.2
+
+
+class BatchForm(Vertical):
+    """Two fields of text.
+
+    Parameters
+    ----------
+    graphs, output : str
+        What they begin with.
+    """
+
+    class Checked(Message):
+        """It is known what the fields mean.
+
+        Parameters
+        ----------
+        plan : BatchPlan
+        """
+
+        def __init__(self, plan: BatchPlan) -> None:
+            super().__init__()
+            self.plan = plan
+
+    def __init__(self, graphs: str, output: str) -> None:
+        super().__init__()
+        self._graphs = FormRow(
+            "batch_graphs",
+            "Graphs",
+            graphs,
+            empty="'webs/*.net' all.g6 grid:6x6",
+            suggester=GraphSuggester(),
+        )
+        self._output = FormRow(
+            "batch_output", "Write to", output, empty="batch.jsonl", suggester=GraphSuggester(specs=False)
+        )
+        self._timer: Timer | None = None
+        self._plan: BatchPlan | None = None
+
+    def compose(self) -> ComposeResult:
+        """Put the form together."""
+        yield self._graphs
+        yield self._output
+
+    def on_mount(self) -> None:
+        """Look at what is there."""
+        self.look()
+
+    @property
+    def question(self) -> BatchQuestion:
+        """What is typed."""
+        return BatchQuestion(self._graphs.value, self._output.value)
+
+    @property
+    def plan(self) -> BatchPlan | None:
+        """What is typed, understood; None while that is not known."""
+        return self._plan if self._plan is not None and self._plan.question == self.question else None
+
+    def put(self, *, graphs: str | None = None, output: str | None = None) -> None:
+        """Put in what is not None."""
+        for row, text in ((self._graphs, graphs), (self._output, output)):
+            if text is not None:
+                row.put(text)
+
+    def look(self) -> None:
+        """Look at the files again."""
+        self._plan = None
+        self._look(self.question)
+
+    @on(Input.Changed)
+    def _edited(self, event: Input.Changed) -> None:
+        event.stop()
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(_SECONDS_TO_TYPE, self.look)
+
+    @work(thread=True, exclusive=True, group="plan")
+    def _look(self, question: BatchQuestion) -> None:
+        worker, plan = get_current_worker(), plan_of(question)
+        if not worker.is_cancelled:
+            self.post_message(self.Checked(plan))
+
+    @on(Checked)
+    def _take(self, message: BatchForm.Checked) -> None:
+        plan = message.plan
+        if plan.question != self.question:
+            message.stop()
+            return
+        self._plan = plan
+        for row, words, fault in (
+            (self._graphs, plan.graphs_words, plan.graphs_fault),
+            (self._output, plan.output_words, plan.output_fault),
+        ):
+            row.help = words
+            row.show_fault(fault or None)

@@ -1,0 +1,124 @@
+"""The table of the graphs of a batch."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.cells import set_cell_size
+from textual.message import Message
+
+from chordless.tui.batch_lines import BatchLine, BatchLines
+from chordless.tui.batch_words import COLUMNS, error_text, graph_text, status_colour, status_text
+from chordless.tui.widgets.glyphs import is_ascii
+from chordless.tui.widgets.line_table import LineTable
+
+_STATUS_WIDTH = 12
+_LEAST_GRAPH_WIDTH = 10
+_MOST_GRAPH_WIDTH = 44
+_ERROR_WIDTH = 40
+
+
+class BatchTable(LineTable[BatchLine]):
+    """Shows for each graph its number, its status, its size and what was found, or why nothing was.
+
+    Parameters
+    ----------
+    id : str, optional
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "batch-table--heading",
+        "batch-table--number",
+        "batch-table--success",
+        "batch-table--warning",
+        "batch-table--error",
+        "batch-table--cursor",
+    }
+    HEADING_STYLE = "batch-table--heading"
+    CURSOR_STYLE = "batch-table--cursor"
+
+    class Chosen(Message):
+        """Another graph is chosen.
+
+        Parameters
+        ----------
+        line : BatchLine or None
+        """
+
+        def __init__(self, line: BatchLine | None) -> None:
+            super().__init__()
+            self.line = line
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._number_width = 1
+        self._generation = 0
+        self._failures_first = False
+
+    def show_lines(self, lines: BatchLines, *, follow: bool = False, anew: bool = False) -> None:
+        """Show the lines that there are now; the cursor stays on its graph.
+
+        Parameters
+        ----------
+        lines : BatchLines
+        follow : bool
+            A cursor on the last line goes on to the new last one.
+        anew : bool
+            They are of another file, or in another order.
+        """
+        chosen = None if anew else self.chosen
+        at_end = self.cursor >= self._line_count - 1
+        more = not anew and lines.generation == self._generation
+        self._generation = lines.generation
+        self._number_width = max(len(f"{len(lines):,}"), 3)
+        cursor = 0 if chosen is None else lines.place_of(chosen.position)
+        if self._failures_first or lines.order is not None:
+            # Others may have come in between, or the order is another one.
+            self._read.clear()
+        self._failures_first = lines.order is not None
+        self.show(lines, cursor=len(lines) - 1 if follow and at_end else cursor, more=more)
+
+    def tell(self, row: BatchLine | None) -> None:
+        """Post which graph is chosen."""
+        self.post_message(self.Chosen(row))
+
+    def heading(self, width: int) -> str:
+        """Return the line above the graphs."""
+        graph, error = self._widths(width)
+        titles = "".join(f" {column.title:>{column.width}}" for column in COLUMNS)
+        mark = "" if not self._failures_first else " v" if is_ascii(self) else " ↓"
+        text = f"{'no.':>{self._number_width}} {f'status{mark}':<{_STATUS_WIDTH}}{'graph':<{graph}}{titles}"
+        return f"{text}  error" if error else text
+
+    def parts(self, row: BatchLine, width: int) -> list[tuple[str, str]]:
+        """Return number, status, graph and numbers, or in their place the error."""
+        ascii_only = is_ascii(self)
+        graph_width, error_width = self._widths(width)
+        number = f"{row.position + 1:,}"
+        status = status_text(row.status, ascii_only=ascii_only)
+        graph = graph_text(row, graph_width, ascii_only=ascii_only)
+        parts = [
+            (f"{number:>{self._number_width}} ", "batch-table--number"),
+            (f"{status:<{_STATUS_WIDTH}}", f"batch-table--{status_colour(row.status)}"),
+            (set_cell_size(graph, graph_width), ""),
+        ]
+        if row.error is not None and not error_width:
+            room = max(width - self._number_width - 1 - _STATUS_WIDTH - graph_width - 1, 0)
+            return [*parts, (f" {_cut(error_text(row), room, ascii_only=ascii_only)}", "batch-table--error")]
+        parts += [(f" {column.text(row)}", "") for column in COLUMNS]
+        if row.error is not None:
+            parts.append((f"  {_cut(error_text(row), error_width, ascii_only=ascii_only)}", "batch-table--error"))
+        return parts
+
+    def _widths(self, width: int) -> tuple[int, int]:
+        """Return the columns of the graph, and of the error if it has some of its own."""
+        room = width - self._number_width - 1 - _STATUS_WIDTH - sum(column.width + 1 for column in COLUMNS)
+        if room < _LEAST_GRAPH_WIDTH + _ERROR_WIDTH:
+            return max(room, _LEAST_GRAPH_WIDTH), 0
+        graph = min(room - _ERROR_WIDTH, _MOST_GRAPH_WIDTH)
+        return graph, room - graph - 2
+
+
+def _cut(text: str, width: int, *, ascii_only: bool) -> str:
+    ellipsis = "..." if ascii_only else "…"
+    return text if len(text) <= width else text[: max(width - len(ellipsis), 0)] + ellipsis

@@ -1,0 +1,75 @@
+"""The evolution chart: chordless paths and chordless cycles by length, of one run or of two."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual.strip import Strip
+from textual.widget import Widget
+
+from chordless.tui.widgets.glyphs import is_ascii
+from chordless.tui.widgets.plot import LOOKS, Series, draw
+
+PATHS_MEANING = "chordless paths looked at, by number of vertices"
+CYCLES_MEANING = "chordless cycles found, by length"
+
+
+def run_series(frontier_by_length: dict[int, int], cycles_by_length: dict[int, int]) -> tuple[Series, ...]:
+    """Return the two curves of a run."""
+    return (
+        Series("paths", "paths T", PATHS_MEANING, frontier_by_length),
+        Series("cycles", "cycles C", CYCLES_MEANING, cycles_by_length),
+    )
+
+
+class EvolutionChart(Widget):
+    """Curves of counts by length, drawn again only when they, the scale, the size or the theme have changed."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"chart--{part}" for part in (*LOOKS, "axis", "text")}
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._series: tuple[Series, ...] = ()
+        self._is_log = True
+        self._strips: list[Strip] = []
+        self._drawn_for: tuple[object, ...] = ()
+
+    @property
+    def is_log(self) -> bool:
+        """Whether the scale is logarithmic."""
+        return self._is_log
+
+    def show(self, series: tuple[Series, ...]) -> None:
+        """Show these curves."""
+        if series != self._series:
+            self._series = series
+            self._draw_again()
+
+    def toggle_scale(self) -> None:
+        """Change between a logarithmic and a linear scale."""
+        self._is_log = not self._is_log
+        self._draw_again()
+
+    def notify_style_update(self) -> None:
+        """Forget what was drawn with the colours of before."""
+        super().notify_style_update()
+        self._drawn_for = ()
+
+    def render_line(self, y: int) -> Strip:
+        """Return one line of the picture."""
+        width, height = self.content_size
+        drawn_for = (width, height, is_ascii(self))
+        if drawn_for != self._drawn_for:
+            self._drawn_for = drawn_for
+            self._strips = self._drawn(width, height)
+        return self._strips[y] if y < len(self._strips) else Strip.blank(width, self.rich_style)
+
+    def _draw_again(self) -> None:
+        self._drawn_for = ()
+        self.refresh()
+
+    def _drawn(self, width: int, height: int) -> list[Strip]:
+        rows = draw(self._series, width, height, log=self._is_log, ascii_only=is_ascii(self))
+        styles = {part: self.get_component_rich_style(f"chart--{part}") for part in (*LOOKS, "axis", "text")}
+        return [Strip([Segment(text, styles[part]) for text, part in row if text], width) for row in rows]

@@ -1,0 +1,63 @@
+"""One of several: radio buttons whose state shows without colour."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.widgets import RadioButton, RadioSet
+
+from chordless.tui.widgets.glyphs import is_ascii
+
+
+class _Mark(RadioButton):
+    """A radio button whose brackets are empty while it is off."""
+
+    BUTTON_LEFT, BUTTON_INNER, BUTTON_RIGHT = "", "( )", ""
+
+    def on_mount(self) -> None:
+        """Draw the state that it begins with."""
+        self._draw()
+
+    def watch_value(self) -> None:
+        """Draw the new state."""
+        self._draw()
+        super().watch_value()
+
+    def _draw(self) -> None:
+        mark = "x" if is_ascii(self) else "●"
+        self.BUTTON_INNER = f"({mark if self.value else ' '})"
+        self.refresh()
+
+
+class Choice(RadioSet):
+    """One of several.
+
+    Parameters
+    ----------
+    options : sequence of (str, str)
+        The name of each, and its label.
+    chosen : str
+        The name of the one that is on first.
+    id : str
+    """
+
+    def __init__(self, options: Sequence[tuple[str, str]], chosen: str, *, id: str) -> None:
+        self._names = [name for name, _ in options]
+        chosen = chosen if chosen in self._names else self._names[0]
+        marks = [_Mark(label, name == chosen, name=name, compact=True) for name, label in options]
+        super().__init__(*marks, id=id, compact=True)
+
+    @property
+    def chosen(self) -> str:
+        """The name of the one that is on."""
+        return self._names[max(self.pressed_index, 0)]
+
+    def choose(self, name: str) -> None:
+        """Switch another on."""
+        self.query(_Mark)[self._names.index(name)].value = True
+
+    def relabel(self, name: str, label: str, *, disabled: bool = False) -> None:
+        """Give one another label; one that is disabled cannot be switched on."""
+        mark = self.query(_Mark)[self._names.index(name)]
+        mark.label = label
+        mark.disabled = disabled

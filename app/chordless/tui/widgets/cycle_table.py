@@ -1,0 +1,120 @@
+"""A table of cycles, of any number of them: only the lines that can be seen are read and drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import ClassVar
+
+from rich.cells import cell_len, set_cell_size
+from textual import events
+from textual.message import Message
+
+from chordless.cycles.browse import FoundCycle
+from chordless.tui.widgets.glyphs import is_ascii
+from chordless.tui.widgets.line_table import Lines, LineTable
+
+_LENGTH_WIDTH = 8
+
+
+class CycleTable(LineTable[FoundCycle]):
+    """Shows for each cycle its number, its length and its vertices in cycle order.
+
+    Parameters
+    ----------
+    id : str, optional
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "cycle-table--heading",
+        "cycle-table--number",
+        "cycle-table--length",
+        "cycle-table--cursor",
+        "cycle-table--error",
+    }
+    HEADING_STYLE = "cycle-table--heading"
+    CURSOR_STYLE = "cycle-table--cursor"
+
+    class Chosen(Message):
+        """Another cycle is chosen.
+
+        Parameters
+        ----------
+        cycle : FoundCycle or None
+            None if there is none at all.
+        """
+
+        def __init__(self, cycle: FoundCycle | None) -> None:
+            super().__init__()
+            self.cycle = cycle
+
+    class HeadingClicked(Message):
+        """The line above the cycles was clicked."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._names: Sequence[str] = ()
+        self._separator = " "
+        self._sorted_by_length = ""
+        self._number_width = len("number")
+
+    def set_names(self, names: Sequence[Hashable]) -> None:
+        """Say what the vertices are called."""
+        self._names = [str(name) for name in names]
+        self._separator = ", " if any(" " in name for name in self._names) else " "
+
+    def show(
+        self, lines: Lines[FoundCycle], *, cursor: int, more: bool = False, largest: int | None = None, mark: str = ""
+    ) -> None:
+        """Show other lines.
+
+        Parameters
+        ----------
+        lines : Lines of FoundCycle
+        cursor, more
+            See `LineTable.show`.
+        largest : int, optional
+            The largest number that a cycle may have; by default that of the lines.
+        mark : str
+            What stands in the heading behind "length": which way it is sorted.
+        """
+        self._number_width = max(len(f"{len(lines) if largest is None else largest:,}"), len("number"))
+        self._sorted_by_length = mark
+        super().show(lines, cursor=cursor, more=more)
+
+    def on_click(self, event: events.Click) -> None:
+        """Tell of a click on the heading; those on lines have been seen to."""
+        if event.y == 0:
+            self.post_message(self.HeadingClicked())
+
+    def tell(self, row: FoundCycle | None) -> None:
+        """Post which cycle is chosen."""
+        self.post_message(self.Chosen(row))
+
+    def heading(self, width: int) -> str:
+        """Return the line above the cycles."""
+        length = f"length{self._sorted_by_length}"
+        return f"{'number':>{self._number_width}} {length:>{_LENGTH_WIDTH}}  vertices in cycle order"
+
+    def parts(self, row: FoundCycle, width: int) -> list[tuple[str, str]]:
+        """Return number, length and vertices."""
+        number = f"{row.position + 1:,}"
+        parts = [
+            (f"{number:>{self._number_width}} ", "cycle-table--number"),
+            (f"{len(row.vertices) or '-':>{_LENGTH_WIDTH}}  ", "cycle-table--length"),
+        ]
+        room = max(width - sum(len(text) for text, _ in parts), 0)
+        style = "cycle-table--error" if row.error is not None else ""
+        return [*parts, (set_cell_size(row.error or self._vertices(row, room), room), style)]
+
+    def _vertices(self, cycle: FoundCycle, room: int) -> str:
+        ellipsis = "..." if is_ascii(self) else "…"
+        texts: list[str] = []
+        used = 0
+        for v in cycle.vertices.tolist():
+            texts.append(self._names[v])
+            used += cell_len(texts[-1]) + len(self._separator)
+            # What goes beyond the border is cut off in any case.
+            if used > room + len(self._separator):
+                break
+        text = self._separator.join(texts)
+        return text if cell_len(text) <= room else set_cell_size(text, max(room - len(ellipsis), 0)) + ellipsis

@@ -1,0 +1,88 @@
+"""What happened to a run, and what its engine printed, line by line."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import ClassVar
+
+from rich.cells import cell_len, chop_cells
+from rich.segment import Segment
+from textual.events import Resize
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from chordless.runs.state import LogLine
+
+# What a driver sends to colour a terminal, and everything else that is no letter.
+_CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x1f\x7f-\x9f]")
+_INDENT = len("00:00:00 ")
+
+
+class EventLog(ScrollView, can_focus=True):
+    """The newest line is in view, unless the user has scrolled away from it."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"event-log--time", "event-log--text"}
+
+    # So that lines are broken for the same width before and after there is something to scroll.
+    DEFAULT_CSS = "EventLog { scrollbar-gutter: stable; }"
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._log: tuple[LogLine, ...] = ()
+        self._rows: list[tuple[str, str]] = []
+        self._width = 0
+
+    def show(self, log: tuple[LogLine, ...]) -> None:
+        """Show these lines."""
+        if log != self._log:
+            self._log = log
+            self._wrap()
+
+    def on_resize(self, event: Resize) -> None:
+        """Break the lines again."""
+        if self.scrollable_content_region.width != self._width:
+            self._wrap()
+
+    def render_line(self, y: int) -> Strip:
+        """Return one line that is in view."""
+        row = y + self.scroll_offset.y
+        width = self.scrollable_content_region.width
+        when, text = self._rows[row] if row < len(self._rows) else ("", "")
+        segments = [
+            Segment(f"{when:<{_INDENT}}", self.get_component_rich_style("event-log--time")),
+            Segment(text, self.get_component_rich_style("event-log--text")),
+        ]
+        return Strip(segments).adjust_cell_length(width, self.rich_style)
+
+    def _wrap(self) -> None:
+        at_end = self.is_vertical_scroll_end
+        self._width = self.scrollable_content_region.width
+        room = max(self._width - _INDENT, 10)
+        self._rows = [
+            (when if part == 0 else "", text)
+            for line in self._log
+            for when in (time.strftime("%H:%M:%S", time.localtime(line.time)),)
+            for part, text in enumerate(_wrapped(line.text, room))
+        ]
+        # Lines are as wide as there is room, with a scroll bar beside them or not.
+        self.virtual_size = Size(1, len(self._rows))
+        if at_end:
+            self.scroll_end(animate=False)
+        self.refresh()
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Break a line where words end, if it can be."""
+    rows, row = [], ""
+    for word in _CONTROL.sub("", text.expandtabs()).split(" "):
+        longer = f"{row} {word}" if row else word
+        if cell_len(longer) <= width:
+            row = longer
+            continue
+        if row:
+            rows.append(row)
+        *whole, row = chop_cells(word, width) or [""]
+        rows += whole
+    return [*rows, row]

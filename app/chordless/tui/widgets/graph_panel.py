@@ -1,0 +1,132 @@
+"""Graphs to pick from: examples of every kind, recent ones, files. Folded in until it is wanted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.widgets import Button, ContentSwitcher, DirectoryTree, OptionList, Static
+from textual.widgets.option_list import Option
+
+from chordless.graphs.generators import known_kinds
+from chordless.tui.widgets.glyphs import is_ascii
+
+_TITLES = {"examples": "Examples", "recent": "Recent", "files": "Files"}
+_WIDTH = 18
+
+
+class _Files(DirectoryTree):
+    """Files and folders, without hidden ones, and without pictures that many fonts lack."""
+
+    ICON_NODE, ICON_NODE_EXPANDED, ICON_FILE = "+ ", "- ", "  "
+
+    def filter_paths(self, paths: Iterable[Path]) -> Iterable[Path]:
+        """Leave out what is hidden."""
+        return (path for path in paths if not path.name.startswith("."))
+
+
+class GraphPanel(Vertical):
+    """Three lists, of which one or none is unfolded.
+
+    Parameters
+    ----------
+    recent : sequence of str
+        The recent graphs, the newest first.
+    folder : callable
+        Returns the folder whose files are shown.
+    """
+
+    class Picked(Message):
+        """A graph was picked.
+
+        Parameters
+        ----------
+        graph : str
+        """
+
+        def __init__(self, graph: str) -> None:
+            super().__init__()
+            self.graph = graph
+
+    def __init__(self, recent: Sequence[str], folder: Callable[[], Path]) -> None:
+        super().__init__(id="graph-panel")
+        self._recent = recent
+        self._folder = folder
+
+    def compose(self) -> ComposeResult:
+        """Put the panel together."""
+        with Horizontal(id="panel-buttons"):
+            yield Static("Or pick", classes="label")
+            for name in _TITLES:
+                yield Button(self._title(name), id=f"show-{name}", compact=True)
+        with ContentSwitcher(id="panel-lists"):
+            yield OptionList(*_examples(), id="examples")
+            yield OptionList(id="recent")
+            files = _Files(self._folder(), id="files")
+            files.show_guides = False
+            yield files
+
+    def on_mount(self) -> None:
+        """Fill in what is recent."""
+        self.show_recent(self._recent)
+
+    def show_recent(self, recent: Sequence[str]) -> None:
+        """List these as the recent graphs."""
+        options = self.query_one("#recent", OptionList)
+        options.clear_options()
+        for graph in dict.fromkeys(recent):
+            options.add_option(Option(Text(graph, no_wrap=True, overflow="ellipsis"), id=graph))
+        if not recent:
+            options.add_option(Option(Text("none yet: the graphs of your runs will be here"), disabled=True))
+
+    def unfold(self, name: str | None) -> None:
+        """Show one of the lists, ``examples``, ``recent`` or ``files``; None folds them in."""
+        files, folder = self.query_one(_Files), self._folder()
+        if name == "files" and files.path != folder:
+            files.path = folder
+        switcher = self.query_one(ContentSwitcher)
+        switcher.current = name
+        switcher.display = name is not None
+        for other in _TITLES:
+            self.query_one(f"#show-{other}", Button).label = self._title(other)
+
+    @property
+    def unfolded(self) -> str | None:
+        """The list that is shown."""
+        return self.query_one(ContentSwitcher).current if self.is_mounted else None
+
+    def _title(self, name: str) -> str:
+        closed, opened = "+-" if is_ascii(self) else "▸▾"
+        return f"{opened if self.unfolded == name else closed} {_TITLES[name]}"
+
+    @on(Button.Pressed)
+    def _fold(self, event: Button.Pressed) -> None:
+        event.stop()
+        name = str(event.button.id).removeprefix("show-")
+        self.unfold(None if self.unfolded == name else name)
+        if self.unfolded is not None:
+            self.query_one(f"#{name}").focus()
+
+    @on(OptionList.OptionSelected)
+    def _pick_option(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        if event.option_id is not None:
+            self.post_message(self.Picked(event.option_id))
+
+    @on(DirectoryTree.FileSelected)
+    def _pick_file(self, event: DirectoryTree.FileSelected) -> None:
+        event.stop()
+        path = os.path.relpath(event.path)
+        self.post_message(self.Picked(str(event.path) if path.startswith("..") else path))
+
+
+def _examples() -> Iterable[Option]:
+    for kind in known_kinds():
+        line = Text.assemble(f"{kind.example:<{_WIDTH}}", (kind.summary, "dim"), no_wrap=True, overflow="ellipsis")
+        yield Option(line, id=kind.example)

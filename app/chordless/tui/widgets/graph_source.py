@@ -1,0 +1,242 @@
+"""The graph of a new run: a spec or a file, looked at while it is typed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+from textual.timer import Timer
+from textual.widgets import Input, Static
+from textual.worker import get_current_worker
+
+from chordless.graphs.check import GraphFacts, check_graph, check_overlap
+from chordless.tui.run_form import expanded
+from chordless.tui.widgets.choice import Choice
+from chordless.tui.widgets.form_row import FormLine, FormRow
+from chordless.tui.widgets.graph_panel import GraphPanel
+from chordless.tui.widgets.graph_suggester import GraphSuggester
+from kernels_ti.errors import ChordlessError
+
+EXAMPLE = "grid:7x10"
+_SECONDS_UNTIL_CHECK = 0.2
+_READINGS = (("as-is", "as it is"), ("simplified", "simplified"), ("overlap", "as a food web"))
+_READING_HELP = {
+    "as-is": "",
+    "simplified": "Self-loops, repeated edges and directions are dropped.",
+    "overlap": "Its niche overlap graph: two species are joined if they share a living prey.",
+}
+# What messages call by the names of the command line has others here.
+_NAMES_HERE = (
+    ("use --simplify to drop", "choose `simplified` to drop"),
+    ("--simplify", "`simplified`"),
+    ("`chordless overlap`", "`as a food web`"),
+    ("count its cycles without `overlap`", "choose `as it is`"),
+    ("chordless count --help lists the kinds", "`Examples` lists the kinds"),
+    (" — ", ": "),
+)
+
+
+@dataclass(frozen=True)
+class GraphQuestion:
+    """What is to be looked at.
+
+    Parameters
+    ----------
+    text : str
+        A path or a spec, as typed.
+    reading : {"as-is", "simplified", "overlap"}
+    types : str
+        For a food web, the file that says what is living; empty for the one beside it.
+    """
+
+    text: str
+    reading: str
+    types: str
+
+
+class _Answered(Message):
+    """From the thread that looks."""
+
+    def __init__(self, question: GraphQuestion, facts: GraphFacts | None, fault: str | None) -> None:
+        super().__init__()
+        self.question, self.facts, self.fault = question, facts, fault
+
+
+class GraphSource(Vertical):
+    """The fields that say which graph, and what is found there.
+
+    Parameters
+    ----------
+    graph : str
+        What the field begins with.
+    overlap : bool
+        Whether it begins as a food web.
+    recent : sequence of str
+        Recent graphs, the newest first.
+
+    Attributes
+    ----------
+    facts : GraphFacts or None
+        What was found; None while it is not known.
+    fault : str or None
+        What is wrong, as far as is known.
+    """
+
+    class Checked(Message):
+        """What was typed has changed, or has been looked at."""
+
+    def __init__(self, graph: str, *, overlap: bool, recent: Sequence[str]) -> None:
+        super().__init__(id="graph-source")
+        self.facts: GraphFacts | None = None
+        self.fault: str | None = None
+        self._recent = tuple(recent)
+        self._graph = graph
+        self._reading = "overlap" if overlap else "as-is"
+        self._timer: Timer | None = None
+        self._answered: GraphQuestion | None = None
+
+    def compose(self) -> ComposeResult:
+        """Put the fields together."""
+        yield FormRow("graph", "Graph", self._graph, empty=EXAMPLE, suggester=GraphSuggester(lambda: self._recent))
+        yield Static(id="answer", classes="under", markup=False)
+        with FormLine("Read it"):
+            yield Choice(_READINGS, self._reading, id="reading")
+        yield Static(_READING_HELP[self._reading], id="reading-help", classes="under", markup=False)
+        yield FormRow(
+            "types",
+            "Types",
+            "",
+            empty="the .clu beside it",
+            help="which vertices are living",
+            suggester=GraphSuggester(specs=False),
+        )
+        yield GraphPanel(self._recent, self._folder)
+
+    def on_mount(self) -> None:
+        """Look at what the field begins with."""
+        self._changed(0)
+
+    @property
+    def question(self) -> GraphQuestion:
+        """What is asked now."""
+        types = self.query_one("#types", Input).value
+        return GraphQuestion(self.query_one("#graph", Input).value, self.query_one("#reading", Choice).chosen, types)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether what is asked now has been looked at."""
+        return self._answered == self.question
+
+    def _folder(self) -> Path:
+        """Return the folder of the file that is typed, else the current one."""
+        typed = Path(expanded(self._graph if not self.is_mounted else self.query_one("#graph", Input).value))
+        folder = typed if typed.is_dir() else typed.parent
+        return folder.absolute() if folder.is_dir() else Path.cwd()
+
+    def put(self, graph: str) -> None:
+        """Put a graph into the field."""
+        field = self.query_one("#graph", Input)
+        field.value = graph
+        field.cursor_position = len(graph)
+
+    def show_recent(self, recent: Sequence[str]) -> None:
+        """List these as the recent graphs."""
+        self._recent = tuple(recent)
+        self.query_one(GraphPanel).show_recent(recent)
+
+    def look_again(self) -> None:
+        """Look at the graph once more, as its file may have changed."""
+        self._changed(0)
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        if not self.is_known:
+            self._changed(_SECONDS_UNTIL_CHECK)
+
+    @on(Choice.Changed)
+    def _chosen(self, event: Choice.Changed) -> None:
+        event.stop()
+        self._changed(0)
+
+    @on(GraphPanel.Picked)
+    def _picked(self, event: GraphPanel.Picked) -> None:
+        event.stop()
+        self.put(event.graph)
+        self.query_one("#graph", Input).focus()
+
+    def _changed(self, seconds: float) -> None:
+        question = self.question
+        note = self.query_one("#reading-help", Static)
+        note.update(_READING_HELP[question.reading])
+        note.display = bool(_READING_HELP[question.reading])
+        self.query_one("#row-types").display = question.reading == "overlap"
+        if question != self._answered:
+            self._show(None, None)
+        self._answered = None
+        if self._timer is not None:
+            self._timer.stop()
+        if not question.text.strip():
+            self._take(question, None, f"type a graph, such as {EXAMPLE}, or pick one of the examples")
+        elif seconds:
+            self._timer = self.set_timer(seconds, lambda: self._check(question))
+        else:
+            self._check(question)
+        self.post_message(self.Checked())
+
+    @work(thread=True, exclusive=True)
+    def _check(self, question: GraphQuestion) -> None:
+        worker = get_current_worker()
+        facts, fault = None, None
+        try:
+            if question.reading == "overlap":
+                facts = check_overlap(expanded(question.text), expanded(question.types) or None)
+            else:
+                facts = check_graph(expanded(question.text), simplify=question.reading == "simplified")
+        except ChordlessError as error:
+            fault = _said_here(str(error), expanded(question.text))
+        if not worker.is_cancelled:
+            self.post_message(_Answered(question, facts, fault))
+
+    @on(_Answered)
+    def _answer(self, answered: _Answered) -> None:
+        answered.stop()
+        # Without fields, the dashboard is being left.
+        if self.query(GraphPanel):
+            self._take(answered.question, answered.facts, answered.fault)
+
+    def _take(self, question: GraphQuestion, facts: GraphFacts | None, fault: str | None) -> None:
+        if question != self.question:
+            return
+        self._answered = question
+        self._show(facts, fault)
+        self.post_message(self.Checked())
+
+    def _show(self, facts: GraphFacts | None, fault: str | None) -> None:
+        self.facts, self.fault = facts, fault
+        answer = self.query_one("#answer", Static)
+        answer.set_class(fault is not None, "-wrong")
+        answer.update(f"! {fault}" if fault is not None else str(facts or ""))
+        self.query_one("#row-graph", FormRow).set_class(fault is not None, "-wrong")
+
+
+def _said_here(message: str, source: str) -> str:
+    """Say a message of the engine's side in the words of the form, without the name that is in the field anyway."""
+    for there, here in _NAMES_HERE:
+        message = message.replace(there, here)
+    message = message.removeprefix(f"{source}: ")
+    line = message.removeprefix(f"{source}:")
+    return f"line {line}" if line != message and line[:1].isdigit() else message
+
+
+def kind_of(text: str, reading: str) -> str:
+    """Return the source of `chordless.tui.settings.LastChoices` that this is."""
+    if reading == "overlap":
+        return "overlap"
+    return "file" if os.path.lexists(expanded(text)) else "spec"

@@ -1,0 +1,58 @@
+"""How a graph's name goes on while it is typed: a recent one, an example of its kind, a file."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable
+
+from textual.suggester import Suggester
+
+from chordless.graphs.generators import known_kinds
+
+_MOST_ENTRIES = 2000
+
+
+class GraphSuggester(Suggester):
+    """Completes specs and paths.
+
+    Parameters
+    ----------
+    recent : callable
+        Returns the recent graphs, the newest first.
+    specs : bool
+        Whether specs are completed as well, or paths alone.
+    """
+
+    def __init__(self, recent: Callable[[], Iterable[str]] = tuple, *, specs: bool = True) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._recent = recent
+        self._completes_graphs = specs
+        self._specs = [kind.example for kind in known_kinds()] if specs else []
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """Return how `value` may go on, None if nothing is known that begins with it."""
+        for known in (*self._recent(), *self._specs):
+            if known.startswith(value) and known != value:
+                return known
+        return await asyncio.to_thread(complete_path, value, types_first=not self._completes_graphs)
+
+
+def complete_path(text: str, *, types_first: bool = False) -> str | None:
+    """Return the first entry of its folder that a path may be going on to; a folder ends in a slash.
+
+    The types of a food web lie beside it, with almost the same name: they come last, or first if they are wanted.
+    """
+    folder, start = os.path.split(text)
+    try:
+        with os.scandir(os.path.expanduser(folder) or ".") as entries:
+            found = [
+                f"{entry.name}{os.sep * entry.is_dir()}"
+                for entry, _ in zip(entries, range(_MOST_ENTRIES), strict=False)
+                if entry.name.startswith(start) and (start or not entry.name.startswith("."))
+            ]
+    except OSError:
+        # There is no such folder: nothing is known.
+        return None
+    first = min(found, key=lambda name: (name.endswith(".clu") != types_first, name), default=start)
+    return None if first == start else os.path.join(folder, first)

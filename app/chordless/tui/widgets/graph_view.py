@@ -1,0 +1,254 @@
+"""A drawing of a graph with a cycle lit, to move about in and to magnify."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import ClassVar
+
+import numpy as np
+from rich.cells import set_cell_size
+from rich.segment import Segment
+from textual import events
+from textual.geometry import Offset, Size
+from textual.strip import Strip
+from textual.widget import Widget
+
+from chordless.graphs.drawing import Layout, ring_layout
+from chordless.tui.widgets.canvas import EDGE, FAINT_LABEL, LABEL, LIT_EDGE, LIT_VERTEX, VERTEX, Canvas, Points
+from kernels_ti.graph import Graph, IntArray
+
+_STYLES = {
+    EDGE: "graph-view--edge",
+    VERTEX: "graph-view--vertex",
+    FAINT_LABEL: "graph-view--vertex",
+    LIT_EDGE: "graph-view--lit-edge",
+    LIT_VERTEX: "graph-view--lit-vertex",
+    LABEL: "graph-view--label",
+}
+_SMALLEST_ZOOM, _LARGEST_ZOOM, _ZOOM_STEP = 0.25, 64.0, 1.25
+_PAN_SHARE = 0.15
+# Cells on either side, for labels; above and below are half as many.
+_MARGIN = 4
+# A name beside each vertex, if there are that many cells to each.
+_CELLS_PER_NAME = 60
+
+
+class GraphView(Widget):
+    """Draws a graph; the chosen cycle bright and thick, its vertices with names where there is room.
+
+    Parameters
+    ----------
+    id : str, optional
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {*_STYLES.values(), "graph-view--caption"}
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._graph: Graph | None = None
+        self._edges: IntArray = np.empty((0, 2), np.int64)
+        self._names: Sequence[str] = ()
+        self._layout_of_graph: Layout | None = None
+        self._caption = ""
+        self._cycle: IntArray = np.empty(0, np.int64)
+        self._alone = False
+        self._zoom = 1.0
+        # What lies in the middle, in the coordinates of the layout; None stands for the middle of the graph.
+        self._middle: Points | None = None
+        self._strips: list[Strip] | None = None
+        self._drawn_size = Size(0, 0)
+        self._dragged_from: Offset | None = None
+
+    # What to draw
+
+    def show_graph(self, graph: Graph, layout: Layout | None, caption: str = "") -> None:
+        """Draw another graph.
+
+        Parameters
+        ----------
+        graph : Graph
+        layout : ndarray of float64, shape (n, 2), or None
+            Where its vertices lie, y upwards. Without, chosen cycles are drawn alone, as rings.
+        caption : str
+            A line to put below.
+        """
+        self._graph, self._layout_of_graph, self._caption = graph, layout, caption
+        self._names = _texts(graph.names)
+        self._edges = graph.edges() if layout is not None else np.empty((0, 2), np.int64)
+        self._cycle = np.empty(0, np.int64)
+        self.fit()
+
+    def clear(self) -> None:
+        """Draw nothing."""
+        self._graph = self._layout_of_graph = None
+        self._caption = ""
+        self._redraw()
+
+    def light(self, vertices: IntArray) -> None:
+        """Light a cycle.
+
+        Parameters
+        ----------
+        vertices : ndarray of int64, shape (length,)
+            Its vertices in cycle order.
+        """
+        self._cycle = vertices
+        self._redraw()
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the cycle is drawn alone, as a ring."""
+        return self._alone or self._layout_of_graph is None
+
+    def set_alone(self, alone: bool) -> None:
+        """Draw the cycle alone, as a ring, or in the graph."""
+        self._alone = alone
+        self.fit()
+
+    # Moving about
+
+    def fit(self) -> None:
+        """Show everything."""
+        self._zoom, self._middle = 1.0, None
+        self._redraw()
+
+    def zoom(self, steps: int, at: Offset | None = None) -> None:
+        """Magnify.
+
+        Parameters
+        ----------
+        steps : int
+            How far; below 0 to see more.
+        at : Offset, optional
+            The cell that stays where it is; by default the one in the middle.
+        """
+        before = self._scale()
+        self._zoom = min(max(self._zoom * _ZOOM_STEP**steps, _SMALLEST_ZOOM), _LARGEST_ZOOM)
+        if at is not None:
+            away = np.array([at.x - self.size.width / 2, self.size.height - 2 * at.y])
+            self._middle = self._centre() + away / before - away / self._scale()
+        self._redraw()
+
+    def pan(self, columns: float, rows: float) -> None:
+        """Move the view by cells, to the right and downwards."""
+        self._middle = self._centre() + np.array([columns, -2 * rows]) / self._scale()
+        self._redraw()
+
+    def pan_by_share(self, x: int, y: int) -> None:
+        """Move the view by a part of its size."""
+        self.pan(x * self.size.width * _PAN_SHARE, y * self.size.height * _PAN_SHARE)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """Magnify what is under the pointer."""
+        event.stop()
+        self.zoom(1, self._inside(event))
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """Show more of what is around the pointer."""
+        event.stop()
+        self.zoom(-1, self._inside(event))
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Take hold of the drawing."""
+        self._dragged_from = event.screen_offset
+        self.capture_mouse()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Draw it along."""
+        if self._dragged_from is not None:
+            moved = event.screen_offset - self._dragged_from
+            self._dragged_from = event.screen_offset
+            self.pan(-moved.x, -moved.y)
+
+    def on_mouse_up(self) -> None:
+        """Let go of it."""
+        self._dragged_from = None
+        self.release_mouse()
+
+    def _inside(self, event: events.MouseEvent) -> Offset:
+        return event.get_content_offset_capture(self)
+
+    # Drawing
+
+    def render_line(self, y: int) -> Strip:
+        """Draw a line of cells."""
+        if self._strips is None or self._drawn_size != self.size:
+            self._drawn_size = self.size
+            self._strips = self._draw()
+        return self._strips[y] if y < len(self._strips) else Strip.blank(self.size.width, self.rich_style)
+
+    def notify_style_update(self) -> None:
+        """Take up other colours."""
+        super().notify_style_update()
+        self._strips = None
+
+    def _redraw(self) -> None:
+        self._strips = None
+        self.refresh()
+
+    def _draw(self) -> list[Strip]:
+        width, height = self.size
+        caption = self._caption
+        if caption:
+            height -= 1
+        canvas = Canvas(width, max(height, 0), ascii_only=bool(getattr(self.app, "ascii_only", False)))
+        if self._graph is not None and height > 0:
+            self._draw_graph(canvas)
+        plain = self.rich_style
+        styles = {kind: self.get_component_rich_style(name) for kind, name in _STYLES.items()}
+        strips = [Strip([Segment(text, styles.get(kind, plain)) for text, kind in line]) for line in canvas.strips()]
+        if caption:
+            style = self.get_component_rich_style("graph-view--caption")
+            strips.append(Strip([Segment(set_cell_size(caption, width), style)]))
+        return strips
+
+    def _draw_graph(self, canvas: Canvas) -> None:
+        layout, members = self._drawn_layout(), self._drawn_members()
+        away = (layout - self._centre()) * self._scale() * [1.0, -1.0]
+        places = canvas.centred(np.array([canvas.width / 2, canvas.height]) + away)
+        if not self.is_alone:
+            canvas.lines(places[self._edges[:, 0]], places[self._edges[:, 1]], EDGE)
+            canvas.points(places, VERTEX)
+        lit = places[members]
+        canvas.lines(lit, np.roll(lit, -1, axis=0), LIT_EDGE)
+        canvas.points(lit, LIT_VERTEX)
+        for v, place in zip(self._cycle.tolist(), lit, strict=True):
+            canvas.label(place, self._names[v])
+        inside = ((places >= 0) & (places < [canvas.width, 2 * canvas.height])).all(axis=1)
+        if not self.is_alone and inside.sum() * _CELLS_PER_NAME < canvas.width * canvas.height:
+            for v in np.setdiff1d(np.flatnonzero(inside), self._cycle).tolist():
+                canvas.label(places[v], self._names[v], FAINT_LABEL)
+
+    def _drawn_layout(self) -> Layout:
+        """Return where the vertices lie that are drawn: all, or those of the cycle."""
+        if self._layout_of_graph is None or self._alone:
+            return ring_layout(len(self._cycle))
+        return self._layout_of_graph
+
+    def _drawn_members(self) -> IntArray:
+        """Return which of these are on the cycle, in its order."""
+        return np.arange(len(self._cycle)) if self.is_alone else self._cycle
+
+    def _box(self) -> tuple[Points, Points]:
+        layout = self._drawn_layout()
+        if len(layout) == 0:
+            return np.zeros(2), np.ones(2)
+        return layout.min(axis=0), layout.max(axis=0)
+
+    def _centre(self) -> Points:
+        if self._middle is not None:
+            return self._middle
+        low, high = self._box()
+        return (low + high) / 2
+
+    def _scale(self) -> float:
+        """Return the widths of a cell to the unit of the layout."""
+        low, high = self._box()
+        extent = np.maximum(high - low, 1e-9)
+        width, height = self.size.width, 2 * (self.size.height - bool(self._caption))
+        room = np.maximum(np.array([width - 2 * _MARGIN - 1, height - _MARGIN - 2]), 1)
+        return float((room / extent).min()) * self._zoom
+
+
+def _texts(names: Sequence[Hashable]) -> list[str]:
+    return [str(name) for name in names]

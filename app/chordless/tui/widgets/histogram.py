@@ -1,0 +1,63 @@
+"""How many cycles there are of each length, as numbers and as bars."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from rich.segment import Segment
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from chordless.tui.widgets.glyphs import bar, is_ascii
+
+_LONGEST_BAR = 60
+
+
+class Histogram(ScrollView, can_focus=True):
+    """A line for each length that has cycles; the first line, the heading, stays."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"histogram--heading", "histogram--bar", "histogram--number"}
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._counts: list[tuple[int, int]] = []
+        self._largest = 1
+        self._count_width = len("cycles")
+        self._length_width = len("length")
+
+    def show(self, cycles_by_length: dict[int, int]) -> None:
+        """Show these counts."""
+        counts = sorted((length, count) for length, count in cycles_by_length.items() if count)
+        if counts == self._counts:
+            return
+        self._counts = counts
+        self._largest = max((count for _, count in counts), default=1)
+        self._count_width = max([len("cycles"), *(len(f"{count:,}") for _, count in counts)])
+        self._length_width = max([len("length"), *(len(str(length)) for length, _ in counts)])
+        # Lines are as wide as there is room, with a scroll bar beside them or not.
+        self.virtual_size = Size(1, len(counts) + 1)
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """Return one line that is in view."""
+        width = self.size.width
+        heading = self.get_component_rich_style("histogram--heading")
+        if y == 0:
+            text = f"{'length':>{self._length_width}}  {'cycles':>{self._count_width}}"
+            return Strip([Segment(f"{text:<{width}}"[:width], heading)], width)
+        row = y - 1 + self.scroll_offset.y
+        if row >= len(self._counts):
+            note = "no cycles by length" if not self._counts and y == 1 else ""
+            return Strip([Segment(f"{note:<{width}}"[:width], heading)], width)
+        length, count = self._counts[row]
+        number = f"{length:>{self._length_width}}  {count:>{self._count_width},} "[:width]
+        room = width - len(number)
+        drawn = bar(count / self._largest, min(room, _LONGEST_BAR), ascii_only=is_ascii(self)) if room > 0 else ""
+        return Strip(
+            [
+                Segment(number, self.get_component_rich_style("histogram--number")),
+                Segment(f"{drawn:<{room}}"[:room], self.get_component_rich_style("histogram--bar")),
+            ],
+            width,
+        )

@@ -1,0 +1,229 @@
+"""A table of any number of lines: only those that can be seen are read and drawn."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, Generic, Protocol, TypeVar
+
+from rich.cells import set_cell_size
+from rich.segment import Segment
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.geometry import Region, Size
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from chordless.tui.widgets.glyphs import is_ascii
+
+_LARGEST_CACHE = 4096
+
+
+class Row(Protocol):
+    """What a line shows."""
+
+    @property
+    def position(self) -> int:
+        """Which one it is, whatever the order of the lines."""
+
+
+RowT = TypeVar("RowT", bound=Row)
+RowT_co = TypeVar("RowT_co", bound=Row, covariant=True)
+
+
+class Lines(Protocol[RowT_co]):
+    """What a table shows: lines, counted from 0."""
+
+    def __len__(self) -> int:
+        """Count the lines."""
+
+    def read(self, start: int, stop: int) -> Sequence[RowT_co]:
+        """Return some of them; as many as there are."""
+
+
+class LineTable(ScrollView, Generic[RowT], can_focus=True):
+    """A table with a heading and a cursor.
+
+    A subclass says what is in the heading and in a line, and has a component class for every style that it names.
+
+    Parameters
+    ----------
+    id : str, optional
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move(-1)", "Up", show=False),
+        Binding("down", "move(1)", "Down", show=False),
+        Binding("pageup", "page(-1)", "Page up", show=False),
+        Binding("pagedown", "page(1)", "Page down", show=False),
+        Binding("home", "first", "First", show=False),
+        Binding("end", "last", "Last", show=False),
+    ]
+    HEADING_STYLE: ClassVar[str]
+    CURSOR_STYLE: ClassVar[str]
+
+    cursor: reactive[int] = reactive(0, repaint=False, init=False)
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._lines: Lines[RowT] | None = None
+        self._read: dict[int, RowT] = {}
+        self._told: int | None = None
+
+    @abstractmethod
+    def heading(self, width: int) -> str:
+        """Return the line above the others, without the two columns of the pointer."""
+
+    @abstractmethod
+    def parts(self, row: RowT, width: int) -> list[tuple[str, str]]:
+        """Return the texts of a line, each with the name of its style or an empty one."""
+
+    @abstractmethod
+    def tell(self, row: RowT | None) -> None:
+        """Post that another row is chosen; None if there is none at all."""
+
+    def show(self, lines: Lines[RowT], *, cursor: int, more: bool = False) -> None:
+        """Show other lines.
+
+        Parameters
+        ----------
+        lines : Lines
+        cursor : int
+            The line to choose.
+        more : bool
+            They are those of before, with more behind them.
+        """
+        self._lines = lines
+        if not more:
+            self._read.clear()
+            self._told = None
+        self._set_size()
+        before, self.cursor = self.cursor, max(min(cursor, len(lines) - 1), 0)
+        if self.cursor == before:
+            self._choose(scroll=not more)
+        self.refresh()
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self._lines, self._told = None, None
+        self._read.clear()
+        self._set_size()
+        self.refresh()
+
+    @property
+    def chosen(self) -> RowT | None:
+        """What is on the line of the cursor."""
+        return self._row(self.cursor)
+
+    def watch_cursor(self, before: int, after: int) -> None:
+        """Show the chosen line, and tell of it."""
+        for line in (before, after):
+            self.refresh(Region(0, line + 1 - self.scroll_offset.y, self.size.width, 1))
+        self._choose(scroll=True)
+
+    def _choose(self, *, scroll: bool) -> None:
+        if scroll:
+            top, height = self.scroll_offset.y, self._page_height
+            if self.cursor < top or self.cursor >= top + height:
+                # A jump ends in the middle of the screen, a step at its border.
+                near = top - self.cursor == 1 or self.cursor - top - height == 0
+                wanted = self.cursor - height // 2
+                if near:
+                    wanted = self.cursor if self.cursor < top else self.cursor - height + 1
+                self.scroll_to(y=wanted, animate=False)
+        row = self.chosen
+        position = None if row is None else row.position
+        if position is None or position != self._told:
+            self._told = position
+            self.tell(row)
+
+    @property
+    def _page_height(self) -> int:
+        return max(self.size.height - 1, 1)
+
+    @property
+    def _line_count(self) -> int:
+        return 0 if self._lines is None else len(self._lines)
+
+    def _set_size(self) -> None:
+        # The heading is a line that does not scroll, so the last page begins one line later.
+        self.virtual_size = Size(max(self.size.width, 1), self._line_count + 1)
+
+    def on_resize(self) -> None:
+        """Keep the chosen line in sight."""
+        self._set_size()
+        self.call_after_refresh(self._choose, scroll=True)
+
+    # Keys and mouse
+
+    def action_move(self, by: int) -> None:
+        """Go up or down by lines."""
+        self._go(self.cursor + by)
+
+    def action_page(self, by: int) -> None:
+        """Go up or down by pages."""
+        step = by * max(self._page_height - 1, 1)
+        target = max(min(self.cursor + step, self._line_count - 1), 0)
+        self.scroll_to(y=self.scroll_offset.y + step, animate=False)
+        self._go(target)
+
+    def action_first(self) -> None:
+        """Go to the first line."""
+        self._go(0)
+
+    def action_last(self) -> None:
+        """Go to the last line."""
+        self._go(self._line_count - 1)
+
+    def go_to_line(self, line: int) -> None:
+        """Choose a line."""
+        self._go(line)
+
+    def _go(self, line: int) -> None:
+        self.cursor = max(min(line, self._line_count - 1), 0)
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose the line under the pointer."""
+        line = self.scroll_offset.y + event.y - 1
+        if event.y >= 1 and line < self._line_count:
+            self._go(line)
+
+    # Drawing
+
+    def render_line(self, y: int) -> Strip:
+        """Draw one line of what can be seen."""
+        # Without the scroll bar.
+        width = self.scrollable_content_region.width
+        if y == 0:
+            text = f"  {self.heading(max(width - 2, 0))}"
+            return Strip([Segment(set_cell_size(text, width), self.get_component_rich_style(self.HEADING_STYLE))])
+        line = self.scroll_offset.y + y - 1
+        row = self._row(line)
+        if row is None:
+            return Strip.blank(width, self.rich_style)
+        here = line == self.cursor
+        plain = self.rich_style
+        cursor = self.get_component_rich_style(self.CURSOR_STYLE)
+        segments = [
+            Segment(text, cursor if here else self.get_component_rich_style(name) if name else plain)
+            for text, name in [(self._pointer() if here else "  ", ""), *self.parts(row, max(width - 2, 0))]
+        ]
+        return Strip(segments).adjust_cell_length(width, cursor if here else plain)
+
+    def _pointer(self) -> str:
+        return "> " if is_ascii(self) else "▶ "
+
+    def _row(self, line: int) -> RowT | None:
+        if self._lines is None or not 0 <= line < len(self._lines):
+            return None
+        if line not in self._read:
+            if len(self._read) > _LARGEST_CACHE:
+                self._read.clear()
+            # The others that can be seen will be asked for next.
+            top = self.scroll_offset.y
+            height = self._page_height
+            start, stop = (top, top + height) if top <= line < top + height else (line, line + 1)
+            for at, row in enumerate(self._lines.read(start, stop), start):
+                self._read[at] = row
+        return self._read.get(line)

@@ -1,0 +1,126 @@
+"""Tiles: a number each, with what belongs to it; where there is little room, a line each."""
+
+from __future__ import annotations
+
+from rich.console import Console, ConsoleOptions
+from rich.console import RenderResult as RichResult
+from rich.segment import Segment
+from textual.app import ComposeResult, RenderResult
+from textual.containers import Container
+from textual.content import Content
+from textual.events import Resize
+from textual.renderables.sparkline import Sparkline as SparklineRenderable
+from textual.widgets import Sparkline, Static
+
+from chordless.tui.run_words import TileWords
+from chordless.tui.widgets.glyphs import bar, is_ascii
+
+_SHORT_BAR = 12
+
+
+class _AsciiBars(SparklineRenderable[float]):
+    BARS = "_.,-=+*#"
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RichResult:
+        for segment in super().__rich_console__(console, options):
+            # A full block is not among its bars.
+            yield Segment(segment.text.replace("█", "#"), segment.style) if isinstance(segment, Segment) else segment
+
+
+class RateSparkline(Sparkline):
+    """Rates, on a scale that begins at 0."""
+
+    def show(self, rates: tuple[float, ...]) -> None:
+        """Show these rates, the newest at the right."""
+        data = (0.0, *rates) if rates else None
+        if data != self.data:
+            self.data = data
+
+    def render(self) -> RenderResult:
+        """Return the bars; nothing while there is no rate."""
+        if not self.data:
+            return ""
+        picture = super().render()
+        if not is_ascii(self) or not isinstance(picture, SparklineRenderable):
+            return picture
+        ascii_picture = _AsciiBars(self.data, width=self.size.width, height=self.size.height)
+        ascii_picture.min_color, ascii_picture.max_color = picture.min_color, picture.max_color
+        return ascii_picture
+
+
+class Tile(Container):
+    """One number. Its height decides how much is shown: in one line the short words, in several all of them.
+
+    Parameters
+    ----------
+    title : str
+        Stands in the border, where there is one.
+    has_rates : bool
+        Whether it has a sparkline.
+    id : str
+    """
+
+    def __init__(self, title: str, *, has_rates: bool = False, id: str) -> None:
+        super().__init__(id=id)
+        self.border_title = title
+        self._has_rates = has_rates
+        self._words = TileWords("")
+        self._shown: Content | None = None
+
+    def compose(self) -> ComposeResult:
+        """Put it together."""
+        yield Static(classes="words")
+        if self._has_rates:
+            yield RateSparkline()
+
+    def show(self, words: TileWords) -> None:
+        """Show these words."""
+        if words != self._words:
+            self._words = words
+            self._write()
+
+    def on_mount(self) -> None:
+        """Write what came before there was anything to write on."""
+        self._write()
+
+    def on_resize(self, event: Resize) -> None:
+        """Fit the words to the room."""
+        self._write()
+
+    def _write(self) -> None:
+        if not self.is_mounted:
+            return
+        is_short = self.content_size.height <= 1
+        content = self._short() if is_short else self._long()
+        if content != self._shown:
+            # A new layout of the screen costs more than all the rest.
+            moves = (
+                is_short and self._has_rates and (self._shown is None or self._shown.cell_length != content.cell_length)
+            )
+            self._shown = content
+            self.query_one(".words", Static).update(content, layout=moves)
+        if self._has_rates:
+            self.query_one(RateSparkline).show(self._words.rates)
+
+    def _short(self) -> Content:
+        words = self._words
+        if words.share is not None:
+            return Content.assemble(*self._bar(words.share, _SHORT_BAR), " ", words.short)
+        alternatives = (words.short, *words.shorter)
+        text = next((text for text in alternatives if len(text) <= self.content_size.width), alternatives[-1])
+        # Blanks at the end, so that the sparkline behind it does not move with every digit.
+        return Content(text.ljust(-(-len(text) // 4) * 4) if self._has_rates else text)
+
+    def _long(self) -> Content:
+        words = self._words
+        parts: list[str | tuple[str, str]] = [(words.value, "bold")]
+        if words.share is not None:
+            parts += ["\n", *self._bar(words.share, max(self.content_size.width, 1))]
+        for note in words.notes:
+            parts += ["\n", (note, "$foreground-muted")]
+        return Content.assemble(*parts)
+
+    def _bar(self, share: float, width: int) -> list[str | tuple[str, str]]:
+        ascii_only = is_ascii(self)
+        done = bar(share, width, ascii_only=ascii_only)
+        return [(done, "$primary"), (("-" if ascii_only else "·") * (width - len(done)), "$foreground-muted")]

@@ -1,0 +1,76 @@
+"""Values that users write, on a command line, in a form or in a manifest: sizes, times, lengths, parts."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+
+ARCHES = ("auto", "cpu", "cuda", "vulkan", "reference")
+
+
+SHORTEST_CYCLE = 3
+
+
+_SIZES = {"": 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+_LEAST_MEMORY = 1 << 20
+
+
+def duration(text: str) -> float:
+    """Return the seconds that `text` means: ``10``, ``1.5``, ``90s``, ``5m``, ``2h``."""
+    units = {"s": 1.0, "m": 60.0, "h": 3600.0}
+    number, unit = (text[:-1], units[text[-1]]) if text and text[-1] in units else (text, 1.0)
+    try:
+        seconds = float(number) * unit
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time: seconds above 0, or 90s, 5m, 2h")
+    return seconds
+
+
+def size(text: str) -> int:
+    """Return the bytes that `text` means: ``256M``, ``1.5GiB``, ``1000000``; K, M, G, T are powers of 1024."""
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?)\s*([KMGT]?)(?:I?B)?", text.strip().upper())
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size: bytes, or 256M, 1.5GiB")
+    amount = int(float(found[1]) * _SIZES[found[2]])
+    if amount < _LEAST_MEMORY:
+        raise argparse.ArgumentTypeError(f"{text} is too little: 1M is the least")
+    return amount
+
+
+def part(text: str) -> tuple[int, int]:
+    """Return the pair (I, N) that ``I/N`` means, with 1 <= I <= N."""
+    found = re.fullmatch(r"([0-9]+)/([0-9]+)", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a part: I/N, such as 1/4")
+    number, parts = int(found[1]), int(found[2])
+    if not 1 <= number <= parts:
+        raise argparse.ArgumentTypeError(f"there is no part {number} of {parts}: parts are numbered from 1")
+    return number, parts
+
+
+def cycle_length(text: str) -> int:
+    """Return a number of vertices that a cycle can have."""
+    length = _whole_number(text)
+    if length < SHORTEST_CYCLE:
+        raise argparse.ArgumentTypeError(f"a cycle has at least {SHORTEST_CYCLE} vertices, not {text}")
+    return length
+
+
+def positive(text: str) -> int:
+    """Return a whole number above 0."""
+    number = _whole_number(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return number
+
+
+def _whole_number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None

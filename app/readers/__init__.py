@@ -1,1 +1,0 @@
-"""Readers of graph files, one module per family of formats; `app.formats` chooses among them."""

@@ -1,0 +1,125 @@
+"""The levels of a queue of the wave: what each has to do, and how thread blocks of CUDA go from one to the next.
+
+A launch takes longer than a small level of the search. So the thread blocks that are on the device together stay there:
+when all are through with a level, they begin the next, which finds in the counters what the one before has made.
+"""
+
+import taichi as ti
+
+from kernels_ti.device.placing import (
+    CELLS_PER_LEVEL,
+    CHILDREN,
+    CYCLES,
+    FIRST_GATE,
+    GATES,
+    HERE,
+    MEETINGS,
+    MOST_HERE,
+    NEXT,
+    READY,
+    ROOM,
+    SECTOR,
+    TAKEN,
+    WARP,
+    WHOLE_WARP,
+)
+
+ATTENDING = 300
+"""Looks that a thread block takes before it leaves: a fraction of a millisecond, when all have long begun."""
+
+
+@ti.func
+def opened_level(control: ti.template(), level, levels, parents, free, cycle_room):
+    """Work out what a level of a queue of launches has to do, from the counters of the level before it.
+
+    The first level expands `parents` records. A later one, up to `levels`, expands the children of the level
+    before it, and none once a level did not fit: a level fits when its children and itself share `free` places of the
+    arena, and its cycles the places of `cycle_room` that earlier levels left. The host judges by the same rule.
+
+    Returns
+    -------
+    int, int, int
+        Records that are ready, places left for cycles, cycles stored by the levels before.
+    """
+    ready, room, taken = parents, cycle_room, 0
+    if level > 0:
+        before = CELLS_PER_LEVEL * (level - 1)
+        children, cycles = control[before + CHILDREN], control[before + CYCLES]
+        expanded = ti.cast(control[before + READY], ti.i32)
+        room = ti.cast(control[before + ROOM], ti.i32)
+        taken = ti.cast(control[before + TAKEN], ti.i32)
+        ready = 0
+        if level < levels and control[before + CHILDREN + 1] + control[before + CYCLES + 1] == ti.u32(0):
+            if children <= ti.cast(ti.max(free - expanded, 0), ti.u32) and cycles <= ti.cast(room, ti.u32):
+                ready = ti.cast(children, ti.i32)
+                room -= ti.cast(cycles, ti.i32)
+                taken += ti.cast(cycles, ti.i32)
+    return ready, room, taken
+
+
+@ti.func
+def note_level(control: ti.template(), level, ready, room, taken):
+    """Keep what `opened_level` found, for the level that follows."""
+    cell = CELLS_PER_LEVEL * level
+    control[cell + READY] = ti.cast(ready, ti.u32)
+    control[cell + ROOM] = ti.cast(room, ti.u32)
+    control[cell + TAKEN] = ti.cast(taken, ti.u32)
+
+
+@ti.func
+def taken_by_warp(control: ti.template(), level, spread, ready, batches, lane):
+    """Take the next batch of a level, behind those that warps began with, which hold `spread` records together.
+
+    Its first record is known to lane 0 alone: a warp takes a batch before it expands another, so that it need not wait
+    for the answer.
+    """
+    item = ready
+    if lane == 0 and spread < ready:
+        size = ti.cast(batches * WARP, ti.u32)
+        item = spread + ti.cast(ti.atomic_add(control[CELLS_PER_LEVEL * level + NEXT], size), ti.i32)
+    return item
+
+
+@ti.func
+def said_by_first(value):
+    """Tell all lanes of a warp what lane 0 knows."""
+    return ti.simt.warp.shfl_sync_i32(ti.u32(WHOLE_WARP), value, 0)
+
+
+@ti.func
+def meet(control: ti.template(), level, blocks, block, speaks):
+    """Wait until so many thread blocks are through with a level; what they wrote before can be read afterwards.
+
+    One work item of each block `speaks` for it. The last to come opens the gates, at which the others look: were they
+    to look where it has to count itself, it would come late. All blocks must be on the device at once, or they would
+    wait for ever; `attend` tells how many are.
+    """
+    ti.simt.block.sync()
+    if speaks:
+        ti.simt.grid.memfence()
+        before = ti.atomic_add(control[MEETINGS + level], ti.u32(1))
+        if before + ti.u32(1) == ti.cast(blocks, ti.u32):
+            ti.simt.grid.memfence()
+            for gate in range(GATES):
+                ti.atomic_max(control[FIRST_GATE + gate * SECTOR], ti.cast(level + 1, ti.u32))
+        opened = ti.u32(0)
+        while opened <= ti.cast(level, ti.u32):
+            opened = ti.atomic_add(control[FIRST_GATE + block % GATES * SECTOR], ti.u32(0))
+        ti.simt.grid.memfence()
+    ti.simt.block.sync()
+
+
+@ti.func
+def attend(control: ti.template(), speaks):
+    """Stay for a while, and note how many thread blocks are on the device together.
+
+    A block that finds no room begins when another has left, so none is counted that would have to wait. All its work
+    items stay: the registers of those that leave could make room for another block.
+    """
+    if speaks:
+        ti.atomic_max(control[MOST_HERE], ti.atomic_add(control[HERE], ti.u32(1)) + ti.u32(1))
+        rounds = 0
+        while rounds < ATTENDING and ti.atomic_add(control[HERE], ti.u32(0)) > ti.u32(0):
+            rounds += 1
+        ti.atomic_sub(control[HERE], ti.u32(1))
+    ti.simt.block.sync()

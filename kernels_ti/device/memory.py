@@ -1,0 +1,108 @@
+"""How much memory a search may take.
+
+On the CPU the budget is for the whole process: Python and Taichi, the graph, bit rows, stacks, and cycles on
+their way out. On a GPU it is for the buffers on the device; what the driver takes beside them is its own.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+
+from kernels_ti.errors import OptionError
+
+if TYPE_CHECKING:
+    from kernels_ti.device.device import Device
+
+SHARE_OF_FREE = 2
+"""Without a budget, one part in so many of the memory that is free."""
+
+LEAST = 16 << 20
+"""Bytes without which no search is begun."""
+
+SPARE = 24 << 20
+"""Bytes on the CPU for what is made and dropped on the way: pieces of output, a checkpoint's frames."""
+
+UNKNOWN_DEVICE_MEMORY = 2 << 30
+"""What a device is taken to have free whose driver does not say."""
+
+
+def resident_bytes() -> int:
+    """Bytes of this process that are in memory now."""
+    return int(psutil.Process().memory_info().rss)
+
+
+def peak_memory() -> int:
+    """Largest resident size that this process has had, in bytes."""
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return size if sys.platform == "darwin" else size * 1024
+
+
+def search_budget(device: Device, memory: int | None, *, begun: bool = False) -> int:
+    """Return the bytes that blocks, stacks or arena, and found cycles may take together.
+
+    Parameters
+    ----------
+    device : Device
+    memory : int or None
+        What the user allows, see the module; None for a share of what is free.
+    begun : bool
+        A part of the search is done: go on with little rather than not at all.
+
+    Raises
+    ------
+    OptionError
+        If the process alone takes nearly as much.
+    """
+    if memory is None:
+        free = device.free_memory() or device.memory or UNKNOWN_DEVICE_MEMORY
+        if device.arch != "cuda":
+            free = min(free, _free_host_memory())
+        return max(free // SHARE_OF_FREE, LEAST)
+    taken = resident_bytes() + SPARE if device.arch in ("cpu", "reference") else 0
+    if begun:
+        return max(memory - taken, LEAST)
+    if memory - taken < LEAST:
+        raise OptionError(
+            f"a budget of {memory / 2**20:,.0f} MiB is too small: this graph needs at least "
+            f"{(taken + LEAST) / 2**20:,.0f} MiB on {device.arch}"
+        )
+    return memory - taken
+
+
+def host_budget(memory: int | None) -> int:
+    """Return the bytes that a count on the host may take for its states.
+
+    Parameters
+    ----------
+    memory : int or None
+        What the user allows for the whole process; None for a share of what is free.
+
+    Raises
+    ------
+    OptionError
+        If the process alone takes nearly as much.
+    """
+    if memory is None:
+        return max(_free_host_memory() // SHARE_OF_FREE, LEAST)
+    taken = resident_bytes() + SPARE
+    if memory - taken < LEAST:
+        raise OptionError(
+            f"a budget of {memory / 2**20:,.0f} MiB is too small: "
+            f"at least {(taken + LEAST) / 2**20:,.0f} MiB are needed"
+        )
+    return memory - taken
+
+
+def _free_host_memory() -> int:
+    """Bytes that the system can still give, or the control group of this process."""
+    free = int(psutil.virtual_memory().available)
+    with suppress(OSError, ValueError):  # not Linux, or no limit
+        group = Path("/sys/fs/cgroup")
+        free = min(free, int((group / "memory.max").read_text()) - int((group / "memory.current").read_text()))
+    return max(free, 0)

@@ -1,0 +1,358 @@
+"""The step over many frames at once, on the host: what partitions and estimates are made of.
+
+The same step as in the kernels (choice of the end, closers, certificate), vectorised over frames with numpy.
+All frames of one call have the same length, as in a breadth-first search.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.blocks.groups import BlockGroup
+from kernels_ti.graph import IntArray
+from kernels_ti.state import STATE_WORD_BITS, Frames, Rows, populations, wide_words
+
+_SEEDS_AT_ONCE = 1 << 14
+
+
+def labels_of(rows: Rows) -> tuple[IntArray, IntArray]:
+    """List the set bits of all rows.
+
+    Returns
+    -------
+    row, label : ndarray of int64
+        In ascending order of row, then label.
+    """
+    found = np.flatnonzero(unpacked(rows))
+    row, label = np.divmod(found, STATE_WORD_BITS * max(rows.shape[1], 1))
+    return row, label
+
+
+def unpacked(rows: Rows) -> npt.NDArray[np.uint8]:
+    """Return bit rows, shape (k, W), as bytes 0 and 1, shape (k, 64 W)."""
+    return np.unpackbits(_bytes_of(rows), axis=1, bitorder="little")
+
+
+def _packed(bits: npt.NDArray[np.uint8]) -> Rows:
+    """Return bytes 0 and 1, shape (.., 64 W), as bit rows, shape (.., W)."""
+    return np.packbits(bits, axis=-1, bitorder="little").view(np.uint64)
+
+
+def _bytes_of(rows: Rows) -> npt.NDArray[np.uint8]:
+    return np.ascontiguousarray(rows).view(np.uint8)
+
+
+def singles(labels: IntArray, words: int) -> Rows:
+    """Return for each label the bit row that holds it alone, shape (k, words)."""
+    rows = np.zeros((len(labels), words), np.uint64)
+    rows[np.arange(len(labels)), labels // STATE_WORD_BITS] = _bit(labels % STATE_WORD_BITS)
+    return rows
+
+
+def below(ends: IntArray, words: int) -> Rows:
+    """Return for each number the bit row of all labels less than it, shape (k, words)."""
+    bits = ends[:, None] - STATE_WORD_BITS * np.arange(words)
+    partial = _bit(np.clip(bits, 0, STATE_WORD_BITS - 1)) - np.uint64(1)
+    rows: Rows = np.where(bits >= STATE_WORD_BITS, ~np.uint64(0), partial)
+    return rows
+
+
+def completing(required: Rows, had: Rows, labels: Rows) -> Rows:
+    """Keep the labels that leave no required vertex out, see `kernels_ti.step.required`; all but `required` (k, W)."""
+    lacking = required & ~had
+    count = populations(lacking)[:, None]
+    kept: Rows = np.where(count == 0, labels, np.where(count == 1, labels & lacking, np.uint64(0)))
+    return kept
+
+
+def _bit(shifts: IntArray) -> Rows:
+    bits: Rows = np.uint64(1) << shifts.astype(np.uint64)
+    return bits
+
+
+@dataclass(frozen=True, eq=False)
+class Expansion:
+    """What a step makes of k paths.
+
+    Attributes
+    ----------
+    closers : ndarray of uint64, shape (k, W)
+        Vertices that close a chordless cycle with the path.
+    parent : ndarray of int64, shape (children,)
+        Which of the paths each child comes from, ascending.
+    children : Frames
+        The paths that go on, with the extensions that can still lead to a cycle; each has the weight of its parent.
+    operations : int
+        Operations on words that the certificate took, which is most of the work.
+    """
+
+    closers: Rows
+    parent: IntArray
+    children: Frames
+    operations: int = 0
+
+
+class HostBlocks:
+    """A group of blocks, ready for the step on the host.
+
+    Parameters
+    ----------
+    group : BlockGroup
+
+    Attributes
+    ----------
+    rows : ndarray of uint64, shape (rows, W)
+        Adjacency bit rows.
+    required : ndarray of uint64, shape (W,), or None
+        Labels that every cycle must have; frames need members then.
+    """
+
+    def __init__(self, group: BlockGroup) -> None:
+        self.group = group
+        self.rows = wide_words(group.bit_rows())
+        self.required = None if group.required is None else wide_words(group.required[None])[0]
+        self._first_row = group.first_row.astype(np.int64)
+        self._size_at = np.bincount(self._first_row, minlength=group.rows)
+
+    @property
+    def words(self) -> int:
+        """Words of 64 bits to a row."""
+        return int(self.rows.shape[1])
+
+    def seed_frames(self, seeds: IntArray, *, members: bool, weight: npt.NDArray[np.float64]) -> Frames:
+        """Make the frames of some seeds, see `kernels_ti.estimate.parts.seed_frames`; dead ones are among them."""
+        group, rows = self.group, self.rows
+        u = group.seed_roots[seeds].astype(np.int64)
+        x = group.neighbour[group.seed_entries[seeds]].astype(np.int64)
+        first = self._first_row[u]
+        extensions = rows[u] & ~rows[x] & ~below(x - first + 1, self.words)
+        allowed = below(self._size_at[first], self.words) & ~below(u - first + 1, self.words) & ~rows[u]
+        path = singles(u - first, self.words) | singles(x - first, self.words) if members else None
+        if self.required is not None:
+            assert path is not None
+            extensions = completing(self.required, path | allowed, extensions)
+        length = np.full(len(seeds), 2, np.int32)
+        return Frames(allowed, extensions, path, x.astype(np.int32), length, weight)
+
+    def survey(self, max_length: int) -> tuple[int, int]:
+        """Count the triangles and the initial triplets, of which there are none up to a maximum length of 3."""
+        pieces = [np.arange(start, min(start + _SEEDS_AT_ONCE, self._seeds)) for start in self._seed_pieces]
+        triangles = sum(int(populations(self.triangles(seeds)).sum()) for seeds in pieces)
+        if max_length <= 3:
+            return triangles, 0
+        if self.required is None:
+            return triangles, int(self.group.pairs_of_seed.sum()) - triangles
+        made = (self.seed_frames(seeds, members=True, weight=np.ones(len(seeds))) for seeds in pieces)
+        return triangles, sum(frames.paths for frames in made)
+
+    def triangles(self, seeds: IntArray) -> Rows:
+        """Return the labels that make a triangle with each of some seeds (u, x) and come after x."""
+        group, rows = self.group, self.rows
+        u = group.seed_roots[seeds].astype(np.int64)
+        x = group.neighbour[group.seed_entries[seeds]].astype(np.int64)
+        first = self._first_row[u]
+        closers: Rows = rows[u] & rows[x] & ~below(x - first + 1, self.words)
+        if self.required is None:
+            return closers
+        return completing(self.required, singles(u - first, self.words) | singles(x - first, self.words), closers)
+
+    @property
+    def _seeds(self) -> int:
+        return len(self.group.seed_entries)
+
+    @property
+    def _seed_pieces(self) -> range:
+        return range(0, self._seeds, _SEEDS_AT_ONCE)
+
+    def alive(self, frames: Frames) -> npt.NDArray[np.bool_]:
+        """Say which frames have an extension and a way on from the end that waits."""
+        waiting = self.rows[frames.end] & frames.allowed
+        return np.logical_and(frames.extensions.any(axis=1), waiting.any(axis=1))
+
+    def singled(self, frames: Frames) -> tuple[IntArray, Frames]:
+        """Split frames into frames of a single extension, in order; also say which frame each comes from."""
+        parent, label = labels_of(frames.extensions)
+        apart = frames[parent]
+        return parent, Frames(
+            apart.allowed, singles(label, self.words), apart.members, apart.end, apart.length, apart.weight
+        )
+
+    def label(self, paths: Frames) -> IntArray:
+        """Return the label of the one extension of each frame, shape (k,)."""
+        word = (paths.extensions != 0).argmax(axis=1)
+        lowest = paths.extensions[np.arange(len(paths)), word]
+        label: IntArray = word * STATE_WORD_BITS + populations((lowest - np.uint64(1))[:, None])
+        return label
+
+    def expand(self, paths: Frames, max_length: int, *, certificate: bool = True) -> Expansion:
+        """Make one step.
+
+        Parameters
+        ----------
+        paths : Frames
+            Frames of a single extension, all of the same length.
+        max_length : int
+            Vertices of the longest cycle that is wanted.
+        certificate : bool
+            Drop the extensions that cannot lead to a cycle, and the vertices that cannot join one.
+
+        Returns
+        -------
+        Expansion
+        """
+        length = int(paths.length[0]) if len(paths) else 0
+        label = self.label(paths)
+        end = paths.end.astype(np.int64)
+        v = self._first_row[end] + label
+        at_end = self.rows[end] & paths.allowed
+        at_v = self.rows[v] & paths.allowed
+        closers = at_end & at_v
+        wanted = closers
+        if self.required is not None:
+            assert paths.members is not None
+            wanted = completing(self.required, paths.members | paths.extensions, closers)
+        if length + 3 > max_length:
+            return Expansion(wanted, np.zeros(0, np.int64), paths[:0])
+        only_end, only_v = at_end & ~at_v, at_v & ~at_end
+        of_end, of_v = populations(only_end), populations(only_v)
+        parent = np.flatnonzero((of_end > 0) & (of_v > 0))
+        swap = of_v[parent] > of_end[parent]
+        end, v, only_end, only_v = end[parent], v[parent], only_end[parent], only_v[parent]
+        members = None
+        if paths.members is not None:
+            members = paths.members[parent] | paths.extensions[parent]
+        children = Frames(
+            paths.allowed[parent] & ~self.rows[np.where(swap, end, v)],
+            np.where(swap[:, None], only_end, only_v),
+            members,
+            np.where(swap, v, end).astype(np.int32),
+            np.full(len(parent), length + 1, np.int32),
+            paths.weight[parent],
+        )
+        if self.required is not None:
+            assert members is not None
+            extensions = completing(self.required, members | children.allowed, children.extensions)
+            alive = np.flatnonzero(extensions.any(axis=1))
+            parent, children = parent[alive], replace(children, extensions=extensions)[alive]
+        if not certificate:
+            return Expansion(wanted, parent, children)
+        kept, children, operations = self.certified(children, max_length)
+        return Expansion(wanted, parent[kept], children, operations)
+
+    def certified(self, frames: Frames, max_length: int) -> tuple[IntArray, Frames, int]:
+        """Keep of some frames what can still lead to a cycle, see `kernels_ti.step.certificate.reachable_extensions`.
+
+        Parameters
+        ----------
+        frames : Frames
+            All of the same length.
+        max_length : int
+            Vertices of the longest cycle that is wanted.
+
+        Returns
+        -------
+        kept : ndarray of int64
+            The frames that have an extension left.
+        frames : Frames
+            These, without the extensions that the waiting end cannot reach, and without the allowed vertices that
+            it cannot reach.
+        operations : int
+            Operations on words that it took.
+        """
+        if not len(frames):
+            return np.zeros(0, np.int64), frames, 0
+        lanes = _Lanes(self, frames.end)
+        way_in = lanes.sliced(frames.allowed)
+        seen = lanes.sliced(self.rows[frames.end] & frames.allowed)
+        rounds_left = max_length - int(frames.length[0]) - 1
+        operations = 0
+        while True:
+            touched = lanes.neighbours_of(seen)
+            operations += lanes.operations_of_round
+            rounds_left -= 1
+            more = seen | touched & way_in
+            if rounds_left <= 0 or np.array_equal(more, seen):
+                break
+            seen = more
+        extensions = frames.extensions & lanes.rows_from(touched)
+        allowed = lanes.rows_from(seen)
+        if self.required is not None:
+            assert frames.members is not None
+            extensions = completing(self.required, frames.members | allowed, extensions)
+        kept = np.flatnonzero(extensions.any(axis=1))
+        return kept, replace(frames, extensions=extensions, allowed=allowed)[kept], operations
+
+
+class _Lanes:
+    """Frames turned on their side, so that one operation on a word floods 64 of them.
+
+    A **lane** is a copy of a block together with up to `width` of its frames. For each of the block's
+    vertices it holds a bit row over those frames. So a round of flooding costs 2 m operations on words for 64
+    frames, instead of one on a whole row for each vertex of each frame.
+    """
+
+    def __init__(self, blocks: HostBlocks, vertex: npt.NDArray[np.int32]) -> None:
+        group = blocks.group
+        self._words = blocks.words
+        first_of_frame = blocks._first_row[vertex]
+        starts, block, frames = np.unique(first_of_frame, return_inverse=True, return_counts=True)
+        # As wide as the frames of a block on the average, so that few lanes are partly empty.
+        words = -(-len(vertex) // (STATE_WORD_BITS * len(starts)))
+        self._width = width = STATE_WORD_BITS * words
+        lanes_of_block = -(-frames // width)
+        lane_before = np.cumsum(lanes_of_block) - lanes_of_block
+        order = np.argsort(block, kind="stable")
+        rank = np.empty(len(vertex), np.int64)
+        rank[order] = np.arange(len(vertex)) - np.repeat(np.cumsum(frames) - frames, frames)
+        self._place = (lane_before[block] + rank // width) * width + rank % width
+        self._lanes = int(lanes_of_block.sum())
+        self._size = int(blocks._size_at[starts].max())
+
+        # The lanes' vertices, and the neighbours of each, among all lanes x size places.
+        first = np.repeat(starts, lanes_of_block)
+        sizes = blocks._size_at[first]
+        lane = np.repeat(np.arange(self._lanes), sizes)
+        label = _counted(sizes)
+        row = first[lane] + label
+        degree = (group.row_ptr[row + 1] - group.row_ptr[row]).astype(np.int64)
+        # A graph that is not split into blocks may have vertices without a neighbour.
+        lane, label, row, degree = (each[degree > 0] for each in (lane, label, row, degree))
+        entry = np.repeat(group.row_ptr[row].astype(np.int64), degree) + _counted(degree)
+        shift = np.repeat(lane * self._size - first[lane], degree)
+        self._neighbour = group.neighbour[entry] + shift
+        self._segment = np.cumsum(degree) - degree
+        self.operations_of_round = words * len(entry)
+        self._vertex = None if len(row) == self._lanes * self._size else lane * self._size + label
+
+    def sliced(self, rows: Rows) -> Rows:
+        """Turn bit rows of frames over vertices, shape (k, W), into bit rows of vertices over frames."""
+        bits = np.zeros((self._lanes * self._width, self._size), np.uint8)
+        bits[self._place] = unpacked(rows)[:, : self._size]
+        turned = bits.reshape(self._lanes, self._width, self._size).transpose(0, 2, 1)
+        return _packed(np.ascontiguousarray(turned)).reshape(self._lanes * self._size, -1)
+
+    def rows_from(self, lanes: Rows) -> Rows:
+        """Turn bit rows of vertices over frames back; the inverse of `sliced`."""
+        bits = unpacked(lanes).reshape(self._lanes, self._size, self._width).transpose(0, 2, 1)
+        rows = np.zeros((len(self._place), STATE_WORD_BITS * self._words), np.uint8)
+        rows[:, : self._size] = bits.reshape(-1, self._size)[self._place]
+        return _packed(rows)
+
+    def neighbours_of(self, lanes: Rows) -> Rows:
+        """Return for each vertex the frames in which a neighbour of it is set."""
+        touched = np.bitwise_or.reduceat(lanes[self._neighbour], self._segment, axis=0)
+        if self._vertex is None:
+            return touched
+        everywhere = np.zeros_like(lanes)
+        everywhere[self._vertex] = touched
+        return everywhere
+
+
+def _counted(sizes: IntArray) -> IntArray:
+    """Return 0, 1, .. up to each size, one run behind the other."""
+    ends = np.cumsum(sizes)
+    counted: IntArray = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - sizes, sizes)
+    return counted

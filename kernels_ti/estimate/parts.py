@@ -1,0 +1,272 @@
+"""Parts of one search: a deterministic N-th of it, so that N machines make the whole without talking to one another.
+
+Every part begins alike: the frames of all seeds are split and expanded, breadth first, until there are plenty.
+Then they are dealt out. What was counted on the way belongs to part 1. Nothing here depends on a
+floating-point number, so machines that differ still deal out the same frames.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.blocks.groups import BlockGroup
+from kernels_ti.estimate.host_step import HostBlocks, labels_of
+from kernels_ti.graph import IntArray
+from kernels_ti.reference import canonical
+from kernels_ti.state import Frames, GroupState, Rows, populations
+
+Floats = npt.NDArray[np.float64]
+
+FRAMES_PER_PART = 64
+FEWEST_FRAMES = 4096
+"""Frames that are dealt out in all, unless no level of the search has so many: the work behind them differs much."""
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """One part of a search, before any of it is done.
+
+    Attributes
+    ----------
+    groups : tuple of GroupState
+        What the part has to do in each group of blocks.
+    paths_by_length, cycles_by_length : dict of int to int
+        What was met while the frames were made, triplets and triangles not among it; for part 1 alone.
+    found : list of list of int
+        Those cycles as vertices of the input graph in canonical cycle order, with `collect`; for part 1 alone.
+    """
+
+    groups: tuple[GroupState, ...]
+    paths_by_length: dict[int, int] = field(default_factory=dict)
+    cycles_by_length: dict[int, int] = field(default_factory=dict)
+    found: list[list[int]] = field(default_factory=list)
+
+
+def split(
+    groups: list[BlockGroup], weights: list[Floats], part: int, parts: int, max_length: int, collect: bool
+) -> Split:
+    """Make one part of the search of some groups of blocks.
+
+    The parts' frames are disjoint, and together with what part 1 has counted they are the whole search. The
+    parts must be made from the same groups, in the same order, with the same bounds.
+
+    Parameters
+    ----------
+    groups : list of BlockGroup
+    weights : list of ndarray of float64, shape (seeds,)
+        Share of the search that lies behind each seed, see `kernels_ti.estimate.estimate.seed_weights`.
+    part, parts : int
+        Which part, from 1 on, of how many.
+    max_length : int
+        Vertices of the longest cycle that is wanted.
+    collect : bool
+        Whether the cycles themselves are wanted.
+
+    Returns
+    -------
+    Split
+        Every group has ``next_seed`` at its end, all that is to do is in frames; part 1
+        has yet to count triangles and triplets. The weights of the part's frames add up to 1.
+    """
+    made = _split(groups, weights, part, parts, max_length, collect)
+    if all(group.required is None for group in groups):
+        return made
+    return _after_stage_one(made, groups, part, max_length)
+
+
+def whole_of_required(groups: list[BlockGroup], weights: list[Floats], max_length: int) -> Split:
+    """Make the whole search of a group whose cycles must pass several vertices, in the same form.
+
+    It begins at one root, so its seeds are few: stage 1 is done here, and stage 2 begins with frames.
+    """
+    if max_length > 3:
+        made = _dealt_seeds(groups, weights, 1, 1, True)
+    else:
+        made = Split(tuple(GroupState(next_seed=len(group.seed_entries)) for group in groups))
+    return _after_stage_one(made, groups, 1, max_length)
+
+
+def _after_stage_one(made: Split, groups: list[BlockGroup], part: int, max_length: int) -> Split:
+    """Do stage 1 of groups whose cycles must pass several vertices; what it finds belongs to part 1."""
+    states = tuple(
+        replace(state, surveyed=len(group.seed_entries)) for state, group in zip(made.groups, groups, strict=True)
+    )
+    if part > 1:
+        return replace(made, groups=states)
+    paths, cycles, found = dict(made.paths_by_length), dict(made.cycles_by_length), list(made.found)
+    for group in groups:
+        blocks = HostBlocks(group)
+        triangles, triplets = blocks.survey(max_length)
+        for counts, count in ((cycles, triangles), (paths, triplets)):
+            if count:
+                counts[3] = counts.get(3, 0) + count
+        seeds, last = labels_of(blocks.triangles(np.arange(len(group.seed_entries))))
+        u = group.seed_roots[seeds]
+        x = group.neighbour[group.seed_entries[seeds]]
+        rows = np.column_stack((u, x, group.first_row[u] + last))
+        found += [canonical(cycle) for cycle in group.vertex_of_row[rows].tolist()]
+    return Split(states, paths, cycles, found)
+
+
+def _split(
+    groups: list[BlockGroup], weights: list[Floats], part: int, parts: int, max_length: int, collect: bool
+) -> Split:
+    wanted = max(FRAMES_PER_PART * parts, FEWEST_FRAMES)
+    if max_length > 3 and sum(len(group.seed_entries) for group in groups) >= wanted:
+        return _dealt_seeds(groups, weights, part, parts, collect)
+    level = _first_level(groups, weights, max_length, collect)
+    largest = level
+    while 0 < level.size < wanted:
+        level = level.next(max_length)
+        if level.size > largest.size:
+            largest = level
+        elif 2 * level.size < largest.size:
+            break
+    dealt, before = [], 0
+    for paths in largest.paths:
+        dealt.append(paths[(part - 1 - before) % parts :: parts])
+        before += len(paths)
+    states = _states(groups, dealt, part)
+    if part > 1:
+        return Split(states)
+    found = [cycle for closed in largest.closed for cycle in closed.cycles()]
+    return Split(states, largest.paths_by_length, largest.cycles_by_length, found)
+
+
+def _dealt_seeds(groups: list[BlockGroup], weights: list[Floats], part: int, parts: int, collect: bool) -> Split:
+    """Deal whole seeds, where there are many: only those of this part are made into frames."""
+    dealt, before = [], 0
+    for group, weight in zip(groups, weights, strict=True):
+        count = len(group.seed_entries)
+        chosen = np.arange((part - 1 - before) % parts, count, parts)
+        dealt.append(seed_frames(group, chosen, collect, weight[chosen]))
+        before += count
+    return Split(_states(groups, dealt, part))
+
+
+def _states(groups: list[BlockGroup], dealt: list[Frames], part: int) -> tuple[GroupState, ...]:
+    """Make the states of the groups from the frames that were dealt; the weights shall add up to 1."""
+    share = sum(frames.share for frames in dealt)
+    states = []
+    for group, frames in zip(groups, dealt, strict=True):
+        seeds = len(group.seed_entries)
+        given = (replace(frames, weight=frames.weight / share),) if len(frames) else ()
+        states.append(GroupState(surveyed=0 if part == 1 else seeds, next_seed=seeds, frames=given))
+    return tuple(states)
+
+
+def seed_frames(group: BlockGroup, seeds: IntArray, collect: bool, weight: Floats) -> Frames:
+    """Make the frames of some seeds, as the sweep makes them when it takes a seed.
+
+    The frame of the seed (u, x) is the path <x, u>: it grows at u, and x waits.
+
+    Parameters
+    ----------
+    group : BlockGroup
+    seeds : ndarray of int, shape (k,)
+        Numbers of seeds of the group.
+    collect : bool
+        Whether the frames shall have members.
+    weight : ndarray of float64, shape (k,)
+        Share of the search that lies behind each of these seeds.
+
+    Returns
+    -------
+    Frames
+        In the order of the seeds; those from which no cycle can come are left out.
+    """
+    return _seed_frames(HostBlocks(group), seeds, collect, weight)
+
+
+def _seed_frames(blocks: HostBlocks, seeds: IntArray, collect: bool, weight: Floats) -> Frames:
+    frames = blocks.seed_frames(seeds, members=collect, weight=weight)
+    return _shared_out(frames[blocks.alive(frames)])
+
+
+@dataclass(frozen=True, eq=False)
+class _Closed:
+    """Paths, with their extension, that cycles have closed."""
+
+    blocks: HostBlocks
+    members: Rows
+    closers: Rows
+    vertex: IntArray
+
+    def cycles(self) -> list[list[int]]:
+        """Put the vertices of each cycle in order."""
+        group = self.blocks.group
+        path, closer = labels_of(self.closers)
+        cycle_of_label, label = labels_of(self.members[path])
+        labels: list[list[int]] = [[int(v)] for v in closer]
+        for cycle, v in zip(cycle_of_label.tolist(), label.tolist(), strict=True):
+            labels[cycle].append(v)
+        first = group.first_row[self.vertex[path]].tolist()
+        return [self._in_order([first_row + v for v in own]) for first_row, own in zip(first, labels, strict=True)]
+
+    def _in_order(self, rows: list[int]) -> list[int]:
+        group = self.blocks.group
+        left = set(rows)
+        order = [left.pop()]
+        while left:
+            at = order[-1]
+            near = group.neighbour[group.row_ptr[at] : group.row_ptr[at + 1]].tolist()
+            order.append(next(row for row in near if row in left))
+            left.remove(order[-1])
+        return canonical(group.vertex_of_row[order].tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class _Level:
+    """A level of the breadth-first search: for each group its paths, and all that was met before."""
+
+    blocks: list[HostBlocks]
+    paths: list[Frames]
+    paths_by_length: dict[int, int]
+    cycles_by_length: dict[int, int]
+    closed: tuple[_Closed, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of paths."""
+        return sum(map(len, self.paths))
+
+    def next(self, max_length: int) -> _Level:
+        """Make the next level."""
+        paths_by_length, cycles_by_length = dict(self.paths_by_length), dict(self.cycles_by_length)
+        closed, longer = list(self.closed), []
+        for blocks, paths in zip(self.blocks, self.paths, strict=True):
+            if not len(paths):
+                longer.append(paths)
+                continue
+            length = int(paths.length[0])
+            step = blocks.expand(paths, max_length)
+            cycles = int(populations(step.closers).sum())
+            _, children = blocks.singled(_shared_out(step.children))
+            for counts, more in ((cycles_by_length, cycles), (paths_by_length, len(children))):
+                if more:
+                    counts[length + 2] = counts.get(length + 2, 0) + more
+            if cycles and paths.members is not None:
+                closes = step.closers.any(axis=1)
+                members = (paths.members | paths.extensions)[closes]
+                closed.append(_Closed(blocks, members, step.closers[closes], paths.end[closes].astype(np.int64)))
+            longer.append(children)
+        return _Level(self.blocks, longer, paths_by_length, cycles_by_length, tuple(closed))
+
+
+def _first_level(groups: list[BlockGroup], weights: list[Floats], max_length: int, collect: bool) -> _Level:
+    """Make the initial triplets of all groups."""
+    blocks = [HostBlocks(group) for group in groups]
+    paths = []
+    for each, weight in zip(blocks, weights, strict=True):
+        seeds = np.arange(len(weight) if max_length > 3 else 0)
+        _, triplets = each.singled(_seed_frames(each, seeds, collect, weight[: len(seeds)]))
+        paths.append(triplets)
+    return _Level(blocks, paths, {}, {}, ())
+
+
+def _shared_out(frames: Frames) -> Frames:
+    """Share the weight of each frame among its extensions."""
+    return replace(frames, weight=frames.weight / populations(frames.extensions))

@@ -1,0 +1,168 @@
+"""From bit rows to vertices in cycle order on the host, for many cycles at once.
+
+What `kernels_ti.found.trace` does on a device, for cycles that are read back from a file.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.cycles import Cycles
+from kernels_ti.errors import GraphError
+from kernels_ti.graph import Graph, IntArray
+from kernels_ti.state import STATE_WORD_BITS, Rows, populations
+
+# Cycles that are walked along together, and the words of their bit rows: a step works in the second-level cache.
+_CYCLES_AT_ONCE = 1 << 13
+_WORDS_AT_ONCE = 1 << 19
+_NEIGHBOURS_AT_ONCE = 1 << 22
+_LARGEST_TABLE_BYTES = 1 << 28
+_ONE = np.uint64(1)
+
+
+class CycleWalker:
+    """Puts the vertices of chordless cycles of one graph in order.
+
+    Parameters
+    ----------
+    graph : Graph
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._words = -(-graph.n // STATE_WORD_BITS)
+        self._at_once = max(min(_WORDS_AT_ONCE // max(self._words, 1), _CYCLES_AT_ONCE), 1)
+        # A step looks at every word of a bit row, or at every neighbour of a vertex, which takes twice as long.
+        neighbours = 2 * graph.m / max(graph.n, 1)
+        self._adjacency: Rows | None = None
+        if self._words <= 2 * neighbours and 8 * self._words * graph.n <= _LARGEST_TABLE_BYTES:
+            self._adjacency = _adjacency_rows(graph, self._words)
+        else:
+            self._at_once = max(min(self._at_once, _NEIGHBOURS_AT_ONCE // max(graph.max_degree, 1)), 1)
+
+    def order(self, rows: Rows) -> Cycles:
+        """Walk along each cycle.
+
+        Parameters
+        ----------
+        rows : ndarray of uint64, shape (k, ceil(n / 64))
+            Vertex v is bit ``v % 64`` of word ``v // 64``.
+
+        Returns
+        -------
+        Cycles
+
+        Raises
+        ------
+        GraphError
+            If a row is not a chordless cycle of the graph; every row is checked.
+        """
+        if rows.shape[1] != self._words:
+            raise GraphError(
+                f"rows of {rows.shape[1]} words hold cycles of another graph; "
+                f"those of this one, with {self._graph.n:,} vertices, have {self._words}"
+            )
+        pieces = [slice(start, start + self._at_once) for start in range(0, len(rows), self._at_once)]
+        lengths = np.empty(len(rows), np.int64)
+        for piece in pieces:
+            lengths[piece] = populations(rows[piece])
+        offsets = np.concatenate(([0], np.cumsum(lengths)))
+        vertices = np.empty(offsets[-1], np.int64)
+        for piece in pieces:
+            wrong = lengths[piece] < 3
+            if not wrong.any():
+                wrong = self._walk(rows[piece], lengths[piece], offsets[:-1][piece], vertices)
+            if wrong.any():
+                at = piece.start + int(np.argmax(wrong))
+                raise GraphError(f"the row at {at:,} is not a chordless cycle of this graph")
+        return Cycles(offsets, vertices)
+
+    def _walk(self, rows: Rows, lengths: IntArray, offsets: IntArray, vertices: IntArray) -> npt.NDArray[np.bool_]:
+        """Walk along some cycles, all by one step at a time; return which of them are none.
+
+        A row is a chordless cycle if the walk meets one way on at every vertex but the first, where it meets two,
+        and ends at the other of these two.
+        """
+        # The longest in front, so that those which still go on are a slice.
+        longest_first = np.argsort(-lengths, kind="stable")
+        place = offsets[longest_first]
+        going_on = np.searchsorted(-lengths[longest_first], -np.arange(int(lengths.max())))
+        # Word w of cycle i is waiting[w, i]: its vertices that were not visited yet.
+        waiting = np.ascontiguousarray(rows[longest_first].T)
+        index = np.arange(len(rows))
+
+        def visit(here: IntArray, step: int) -> None:
+            vertices[place[: len(here)] + step] = here
+            waiting[here >> 6, index[: len(here)]] ^= _ONE << (here & 63).astype(np.uint64)
+
+        start = _lowest(waiting)
+        visit(start, 0)
+        here, _ = self._onward(start, waiting)
+        # Where there is no way on, what comes back is any vertex; visiting it would make it wait.
+        begun = (waiting[here >> 6, index] >> (here & 63).astype(np.uint64)) & _ONE != 0
+        visit(here, 1)
+        end, right = self._onward(start, waiting)
+        right &= begun
+        for step in range(2, len(going_on)):
+            here, one_way = self._onward(here[: going_on[step]], waiting)
+            right[: len(here)] &= one_way
+            visit(here, step)
+        right &= vertices[place + lengths[longest_first] - 1] == end
+        wrong = np.empty(len(rows), bool)
+        wrong[longest_first] = ~right
+        return wrong
+
+    def _onward(self, here: IntArray, waiting: Rows) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+        """Return the smallest waiting neighbour of each vertex, and whether there is just that one."""
+        if self._adjacency is None:
+            return _onward_by_neighbours(self._graph, here, waiting)
+        following = np.zeros(len(here), np.int64)
+        found = np.zeros(len(here), np.uint64)
+        one_way = np.ones(len(here), bool)
+        for w in reversed(range(self._words)):
+            ways = np.take(self._adjacency[w], here) & waiting[w, : len(here)]
+            some = ways != 0
+            if w + 1 < self._words:
+                one_way &= ~(some & (found != 0))
+            np.copyto(found, ways, where=some)
+            np.copyto(following, w * STATE_WORD_BITS, where=some)
+        lowest = found & -found
+        one_way &= (found == lowest) & (found != 0)
+        return following + _bit_index(lowest), one_way
+
+
+def _onward_by_neighbours(graph: Graph, here: IntArray, waiting: Rows) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+    degrees = graph.degrees[here]
+    ends = np.cumsum(degrees)
+    of_cycle = np.repeat(np.arange(len(here)), degrees)
+    neighbour = graph.col_idx[np.repeat(graph.row_ptr[here] - ends + degrees, degrees) + np.arange(len(of_cycle))]
+    waits = (waiting[neighbour >> 6, of_cycle] >> (neighbour & 63).astype(np.uint64)) & _ONE != 0
+    of_cycle, neighbour = of_cycle[waits], neighbour[waits]
+    # Neighbours ascend, so the first of a cycle is the smallest; where there is none, the walk stays where it is.
+    first = np.ones(len(of_cycle), bool)
+    first[1:] = of_cycle[1:] != of_cycle[:-1]
+    following = here.copy()
+    following[of_cycle[first]] = neighbour[first]
+    return following, np.bincount(of_cycle, minlength=len(here)) == 1
+
+
+def _lowest(words: Rows) -> IntArray:
+    """Return the lowest set bit of each row; word w of row i is words[w, i]."""
+    first: IntArray = (words != 0).argmax(axis=0)
+    word = words[first, np.arange(words.shape[1])]
+    return first * STATE_WORD_BITS + _bit_index(word & -word)
+
+
+def _bit_index(powers: Rows) -> IntArray:
+    """Return the exponents of powers of two; anything from 0 to 63 for a 0."""
+    # The exponent of a float64 stands in its upper bits, 1023 too large.
+    return ((powers.astype(np.float64).view(np.int64) >> 52) - 1023) & 63
+
+
+def _adjacency_rows(graph: Graph, words: int) -> Rows:
+    """Return the adjacency matrix as bits, shape (words, 64 words): vertex v has column v."""
+    rows = np.zeros((words, words * STATE_WORD_BITS), np.uint64)
+    u = np.repeat(np.arange(graph.n), graph.degrees)
+    np.bitwise_or.at(rows, (graph.col_idx >> 6, u), _ONE << (graph.col_idx & 63).astype(np.uint64))
+    return rows

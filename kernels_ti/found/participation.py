@@ -1,0 +1,273 @@
+"""In how many chordless cycles, by length, each vertex and each edge lies: counted on the device.
+
+The cycles of a slice stay where the search has put them. Their lengths come to the host, which sorts them into
+bundles of one block and one length; the device turns the bundles on their side and counts bits, see
+`kernels_ti.found.participation_kernels`. What comes back is a few numbers for each vertex, edge and length.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.blocks.groups import BlockGroup
+from kernels_ti.cycles import Cycles
+from kernels_ti.found.stored import Place, ResidentBlocks
+from kernels_ti.graph import Graph, IntArray
+
+CYCLES_AT_ONCE = 1 << 20
+"""Cycles that are sorted into bundles at a time."""
+
+BUNDLES_OF_ITEM = 256
+"""Bundles that a work item goes through, so that there are enough work items."""
+
+ITEMS_AT_ONCE = 1 << 20
+"""Work items of a launch, unless a single block has more vertices and edges."""
+
+TURNED_BYTES = 16 << 20
+"""Bundles on their side, of a launch."""
+
+
+@dataclass(frozen=True, eq=False)
+class Participation:
+    """In how many chordless cycles the vertices and edges of a graph lie.
+
+    Attributes
+    ----------
+    vertices : ndarray of int64, shape (n, longest + 1)
+        ``vertices[v, k]`` cycles of k vertices pass vertex v; `longest` is the length of the longest cycle found, or 0.
+    edges : ndarray of int64, shape (m, longest + 1), or None
+        The same for the edges; None if only vertices were asked for.
+    edge_list : ndarray of int64, shape (m, 2)
+        The ends of each edge, in the order of `Graph.edges`.
+    """
+
+    vertices: IntArray
+    edges: IntArray | None
+    edge_list: IntArray
+
+
+class Counter:
+    """Adds up the cycles through each vertex, and each edge.
+
+    Parameters
+    ----------
+    graph : Graph
+    edges : bool
+        Whether edges are wanted too.
+    """
+
+    def __init__(self, graph: Graph, *, edges: bool) -> None:
+        self._n = graph.n
+        self._edge_list = graph.edges()
+        self._keys = self._edge_list @ np.array([graph.n, 1]) if edges else None
+        # For each length that was met, the vertices, then the edges.
+        self._counts: dict[int, IntArray] = {}
+
+    def add_cycles(self, found: Cycles) -> None:
+        """Count cycles that are on the host, in cycle order."""
+        lengths = found.lengths
+        if not len(found):
+            return
+        following = np.arange(1, len(found.vertices) + 1)
+        following[found.offsets[1:] - 1] = found.offsets[:-1]
+        passed = [found.vertices]
+        if self._keys is not None:
+            passed.append(self._n + self._edges_of(found.vertices, found.vertices[following]))
+        length_of_entry = np.repeat(lengths, lengths)
+        for length in np.unique(lengths).tolist():
+            counts = self._counts_of(length)
+            for targets in passed:
+                np.add.at(counts, targets[length_of_entry == length], 1)
+
+    def add_found(self, blocks: ResidentBlocks, place: Place) -> None:
+        """Count cycles that are on the device.
+
+        Parameters
+        ----------
+        blocks : ResidentBlocks
+            What the cycles were found in.
+        place : tuple
+            Where they are, see `kernels_ti.search.Place`.
+        """
+        cycles, cycle_stride, word_stride, first, count = place
+        if blocks.participants is None:
+            blocks.participants = self._participants_of(blocks.group)
+        at_once = min(CYCLES_AT_ONCE, blocks.device.items_at_once)
+        for start in range(first, first + count, at_once):
+            taken = min(at_once, first + count - start)
+            self._add_some(blocks, (cycles, cycle_stride, word_stride, start, taken))
+
+    def result(self, min_length: int) -> Participation:
+        """Return what has been counted, of cycles from a length on."""
+        counted = {length: counts for length, counts in self._counts.items() if length >= min_length}
+        longest = max(counted, default=0)
+        whole = np.zeros((self._n + (0 if self._keys is None else len(self._keys)), longest + 1), np.int64)
+        for length, counts in counted.items():
+            whole[:, length] = counts
+        edges = None if self._keys is None else whole[self._n :]
+        return Participation(whole[: self._n], edges, self._edge_list)
+
+    def _counts_of(self, length: int) -> IntArray:
+        if length not in self._counts:
+            size = self._n + (0 if self._keys is None else len(self._keys))
+            self._counts[length] = np.zeros(size, np.int64)
+        return self._counts[length]
+
+    def _edges_of(self, u: IntArray, v: IntArray) -> IntArray:
+        """Return the numbers of edges given by their ends."""
+        assert self._keys is not None
+        return np.searchsorted(self._keys, np.minimum(u, v) * self._n + np.maximum(u, v))
+
+    def _participants_of(self, group: BlockGroup) -> _Participants:
+        starts, block_of_row = np.unique(group.first_row, return_inverse=True)
+        row = np.arange(group.rows)
+        one, other = row, row
+        vertex = group.vertex_of_row.astype(np.int64)
+        target = vertex
+        if self._keys is not None:
+            forward = group.row_of_entry < group.neighbour
+            u, v = group.row_of_entry[forward], group.neighbour[forward]
+            one, other = np.concatenate((row, u)), np.concatenate((row, v))
+            target = np.concatenate((vertex, self._n + self._edges_of(vertex[u], vertex[v])))
+        block = block_of_row[one]
+        order = np.argsort(block, kind="stable")
+        first = starts[block[order]]
+        return _Participants(
+            starts=starts,
+            pointer=np.concatenate(([0], np.cumsum(np.bincount(block, minlength=len(starts))))),
+            label=(one[order] - first).astype(np.int32),
+            other=(other[order] - first).astype(np.int32),
+            target=target[order],
+        )
+
+    def _add_some(self, blocks: ResidentBlocks, place: Place) -> None:
+        from kernels_ti.found.participation_kernels import turn
+
+        cycles, cycle_stride, word_stride, first_cycle, _ = place
+        bits, words = blocks.group.word_bits, blocks.group.words
+        most_bundles = max(1, TURNED_BYTES // (words * bits * bits // 8))
+        lengths, first_rows = _described(blocks, place)
+        most = min(most_bundles, BUNDLES_OF_ITEM)
+        bundles = _bundled(lengths, first_rows, first_cycle, bits, blocks.participants, most)
+        slots = blocks.filled("slots", bundles.slots)
+        first = 0
+        while first < len(bundles.pieces):
+            last = bundles.last_fitting(first, most_bundles)
+            pieces = bundles.pieces[first:last]
+            first = last
+            begin, end = int(pieces[0, 0]), int(pieces[-1, 1])
+            # Not a power of two, so that the words of a bundle do not fall on one another in the cache.
+            stride = (end - begin) | 1
+            turned = blocks.scratch("turned", words * bits * stride, np.dtype(f"uint{bits}"))
+            turn(bits, words, cycles, cycle_stride, word_stride, slots, begin, end - begin, stride, turned)
+            self._tally(blocks, turned, stride, pieces, begin)
+
+    def _tally(self, blocks: ResidentBlocks, turned: Any, stride: int, pieces: IntArray, first_bundle: int) -> None:
+        """Count in bundles that have been turned."""
+        from kernels_ti.found.participation_kernels import tally
+
+        participants, at_once = blocks.participants, blocks.device.items_at_once
+        before = participants.pointer[pieces[:, 2]]
+        sizes = participants.pointer[pieces[:, 2] + 1] - before
+        piece = np.repeat(np.arange(len(pieces)), sizes)
+        which = np.arange(len(piece)) + (before - (np.cumsum(sizes) - sizes))[piece]
+        for start in range(0, len(piece), at_once):
+            some, of_piece = which[start : start + at_once], pieces[piece[start : start + at_once]]
+            counts = blocks.scratch("counts", len(some), np.int32)
+            tally(
+                blocks.group.word_bits, turned, stride, len(some),
+                blocks.filled("begins", (of_piece[:, 0] - first_bundle).astype(np.int32)),
+                blocks.filled("ends", (of_piece[:, 1] - first_bundle).astype(np.int32)),
+                blocks.filled("labels", participants.label[some]),
+                blocks.filled("others", participants.other[some]),
+                counts,
+            )  # fmt: skip
+            counted = blocks.device.download(counts)[: len(some)]
+            self._add_counts(counted, participants.target[some], of_piece[:, 3])
+
+    def _add_counts(self, counts: npt.NDArray[np.int32], targets: IntArray, lengths: IntArray) -> None:
+        """Add counts of vertices and edges; their lengths ascend."""
+        cuts = np.flatnonzero(np.diff(lengths, prepend=-1)).tolist()
+        for begin, end in zip(cuts, [*cuts[1:], len(lengths)], strict=True):
+            np.add.at(self._counts_of(int(lengths[begin])), targets[begin:end], counts[begin:end].astype(np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class _Participants:
+    """The vertices and edges of a group, block by block: those of block b from ``pointer[b]`` on.
+
+    `starts` are the first rows of the blocks; `label` and `other` the labels to look for, the same for a vertex;
+    `target` where its counts go.
+    """
+
+    starts: npt.NDArray[np.int32]
+    pointer: IntArray
+    label: npt.NDArray[np.int32]
+    other: npt.NDArray[np.int32]
+    target: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class _Bundles:
+    """Cycles sorted into bundles, and the bundles into pieces of one block and one length, the shortest first.
+
+    `slots` are the cycles of the bundles, -1 for none; `pieces`, shape (k, 4), have their first bundle, the one after
+    their last, the number of the block and the length; `items` says how many work items come before each piece.
+    """
+
+    slots: npt.NDArray[np.int32]
+    pieces: IntArray
+    items: IntArray
+
+    def last_fitting(self, first: int, bundles: int) -> int:
+        """Return one past the last piece that a launch takes which begins with piece `first`."""
+        ends = self.pieces[:, 1]
+        by_bundles = int(np.searchsorted(ends, self.pieces[first, 0] + bundles, side="right"))
+        by_items = int(np.searchsorted(self.items, self.items[first] + ITEMS_AT_ONCE, side="right")) - 1
+        return max(min(by_bundles, by_items), first + 1)
+
+
+def _described(blocks: ResidentBlocks, place: Place) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Fetch the length of each cycle and the first row of its block."""
+    from kernels_ti.found.participation_kernels import describe
+
+    count = place[4]
+    lengths, first_rows = blocks.scratch("lengths", count, np.int32), blocks.scratch("first rows", count, np.int32)
+    describe(blocks.group.word_bits, blocks.group.words, *place, lengths, first_rows)
+    return blocks.device.download(lengths)[:count], blocks.device.download(first_rows)[:count]
+
+
+def _bundled(
+    lengths: npt.NDArray[np.int32],
+    first_rows: npt.NDArray[np.int32],
+    first_cycle: int,
+    bits: int,
+    participants: _Participants,
+    most: int,
+) -> _Bundles:
+    """Sort cycles into bundles of so many, and these into pieces of `most` bundles at the most."""
+    if len(participants.starts) == 1:
+        # A sort of 16-bit numbers is one by their digits.
+        order = np.argsort(lengths.astype(np.uint16) if lengths.max() < 1 << 16 else lengths, kind="stable")
+    else:
+        order = np.lexsort((first_rows, lengths))
+    lengths, first_rows = lengths[order], first_rows[order]
+    changes = (np.diff(lengths, prepend=-1) != 0) | (np.diff(first_rows, prepend=-1) != 0)
+    start = np.flatnonzero(changes)
+    size = np.diff(np.append(start, len(order)))
+    bundles = -(-size // bits)
+    first_bundle = np.cumsum(bundles) - bundles
+    slots = np.full(int(bundles.sum()) * bits, -1, np.int32)
+    slots[np.repeat(first_bundle * bits - start, size) + np.arange(len(order))] = order + first_cycle
+    pieces = -(-bundles // most)
+    kind = np.repeat(np.arange(len(start)), pieces)
+    begin = (np.arange(len(kind)) - np.repeat(np.cumsum(pieces) - pieces, pieces)) * most
+    end = np.minimum(begin + most, bundles[kind])
+    block = np.searchsorted(participants.starts, first_rows[start])[kind]
+    table = np.column_stack((first_bundle[kind] + begin, first_bundle[kind] + end, block, lengths[start][kind]))
+    items = participants.pointer[block + 1] - participants.pointer[block]
+    return _Bundles(slots, table.astype(np.int64), np.concatenate(([0], np.cumsum(items))))

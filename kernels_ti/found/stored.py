@@ -1,0 +1,175 @@
+"""A group of blocks in the memory of a device, and the cycles that were found in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.blocks.groups import BlockGroup
+from kernels_ti.cycles import Cycles
+from kernels_ti.device.device import Device
+from kernels_ti.state import STATE_WORD_BITS, Rows
+
+TRACED_AT_ONCE = 1 << 21
+"""Vertices of cycles that are put in order in one launch."""
+
+
+ROW_BYTES_AT_ONCE = 16 << 20
+"""Bytes of bit rows over the graph's vertices that one launch makes."""
+
+
+Place = tuple[Any, int, int, int, int]
+"""Where found cycles are: buffer, words from one cycle to the next and from one word of a cycle to the next, the
+number of the first, and how many; see `ResidentBlocks.traced`."""
+
+
+def block_bytes(group: BlockGroup) -> int:
+    """Bytes of the bit rows and the CSR arrays of a group on a device."""
+    words = group.rows * group.words * group.word_bits // 8
+    return words + 4 * (3 * group.rows + len(group.neighbour) + 2 * len(group.seed_entries))
+
+
+class ResidentBlocks:
+    """A group of blocks in the memory of a device.
+
+    Parameters
+    ----------
+    device : Device
+    group : BlockGroup
+    vertices : int
+        Vertices of the whole graph.
+
+    Attributes
+    ----------
+    rows, first_row, row_ptr, neighbour, seed_entry, seed_root, vertex_of_row : buffer
+        See `kernels_ti.blocks.groups.BlockGroup`.
+    participants : object
+        What `kernels_ti.found.participation` has worked out for these blocks.
+    """
+
+    def __init__(self, device: Device, group: BlockGroup, vertices: int) -> None:
+        self.device = device
+        self.group = group
+        self.vertices = vertices
+        rows = group.bit_rows().reshape(-1)
+        # The required vertices are one bit row more, so that the kernels have no argument more.
+        self.rows = device.buffer(rows if group.required is None else np.concatenate((rows, group.required)))
+        self.first_row = device.buffer(group.first_row)
+        self.row_ptr = device.buffer(group.row_ptr)
+        self.neighbour = device.buffer(group.neighbour)
+        self.seed_entry = device.buffer(group.seed_entries)
+        self.seed_root = device.buffer(group.seed_roots)
+        self.vertex_of_row = device.buffer(group.vertex_of_row)
+        # Pairs of the seeds before each seed, so that the pairs of a range are one subtraction.
+        self.pairs_before = np.concatenate(([0], np.cumsum(group.pairs_of_seed)))
+        self.participants: Any = None
+        self._buffers: dict[int | str, Any] = {}
+
+    @property
+    def seeds(self) -> int:
+        """Number of seed entries."""
+        return len(self.group.seed_entries)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the bit rows and the CSR arrays on the device."""
+        return block_bytes(self.group)
+
+    @property
+    def row_words(self) -> int:
+        """64-bit words of a bit row over all vertices of the graph."""
+        return -(-self.vertices // STATE_WORD_BITS)
+
+    def compile_trace(self, cycles: Any) -> None:
+        """Compile what `traced` and `member_rows` need for a buffer of this type."""
+        from kernels_ti.found.trace import measure, relabel, trace
+
+        place = (self.group.word_bits, self.group.words, cycles, 1, 1, 0, 0)
+        csr = (self.row_ptr, self.neighbour, self.vertex_of_row)
+        measure(*place, self.scratch(0, 1))
+        trace(*place, self.rows, *csr, self.scratch(1, 1), self.scratch(2, 1))
+        relabel(*place, self.vertex_of_row, 1, self.scratch(3, 1, self._word))
+
+    def traced(self, cycles: Any, cycle_stride: int, word_stride: int, first: int, count: int) -> Cycles:
+        """Put the vertices of some found cycles in cycle order.
+
+        Parameters
+        ----------
+        cycles : buffer
+            Word w of cycle i lies at ``i * cycle_stride + w * word_stride``.
+        first, count : int
+            Which cycles.
+        """
+        pieces = []
+        at_once = min(max(1, TRACED_AT_ONCE // self.group.longest_block), self.device.items_at_once)
+        for start in range(first, first + count, at_once):
+            pieces.append(
+                self._traced_piece(cycles, cycle_stride, word_stride, start, min(at_once, first + count - start))
+            )
+        return Cycles.joined(pieces)
+
+    def _traced_piece(self, cycles: Any, cycle_stride: int, word_stride: int, first: int, count: int) -> Cycles:
+        from kernels_ti.found.trace import measure, trace
+
+        group, device = self.group, self.device
+        place = (group.word_bits, group.words, cycles, cycle_stride, word_stride, first, count)
+        lengths = self.scratch(0, count)
+        measure(*place, lengths)
+        offsets = np.concatenate(([0], np.cumsum(device.download(lengths)[:count])))
+        ends = np.zeros(1 << count.bit_length(), np.int32)
+        ends[: count + 1] = offsets
+        vertices = self.scratch(2, int(offsets[-1]))
+        csr = (self.row_ptr, self.neighbour, self.vertex_of_row)
+        trace(*place, self.rows, *csr, self.filled(1, ends), vertices)
+        return Cycles(offsets, device.download(vertices)[: offsets[-1]].astype(np.int64))
+
+    def member_rows(self, cycles: Any, cycle_stride: int, word_stride: int, first: int, count: int) -> Rows:
+        """Return the vertices of some found cycles as bit rows over the graph.
+
+        Parameters
+        ----------
+        cycles, cycle_stride, word_stride, first, count
+            As for `traced`.
+
+        Returns
+        -------
+        ndarray of uint64, shape (count, row_words)
+            Bit ``v % 64`` of word ``v // 64`` is set when vertex v lies on the cycle.
+        """
+        from kernels_ti.found.trace import relabel
+
+        group = self.group
+        width = self.row_words * STATE_WORD_BITS // group.word_bits
+        at_once = min(max(1, ROW_BYTES_AT_ONCE // (8 * self.row_words)), self.device.items_at_once)
+        pieces = [np.empty((0, self.row_words), np.uint64)]
+        for start in range(first, first + count, at_once):
+            taken = min(at_once, first + count - start)
+            members = self.scratch(3, taken * width, self._word)
+            place = (group.word_bits, group.words, cycles, cycle_stride, word_stride, start, taken)
+            relabel(*place, self.vertex_of_row, width, members)
+            found = self.device.download(members)[: taken * width]
+            pieces.append(found.copy().view(np.uint64).reshape(taken, self.row_words))
+        return np.concatenate(pieces)
+
+    @property
+    def _word(self) -> Any:
+        return np.uint64 if self.group.word_bits == STATE_WORD_BITS else np.uint32
+
+    def filled(self, role: int | str, values: npt.NDArray[np.int32]) -> Any:
+        """Copy values to the scratch buffer of a role."""
+        if self.device.arch == "cpu":
+            return values
+        buffer = self.scratch(role, len(values))
+        whole = np.zeros(buffer.shape[0], np.int32)
+        whole[: len(values)] = values
+        buffer.from_numpy(whole)
+        return buffer
+
+    def scratch(self, role: int | str, size: int, dtype: npt.DTypeLike = np.int32) -> Any:
+        """Return a buffer that is kept for reuse, at least so large."""
+        kept = self._buffers.get(role)
+        if kept is None or kept.shape[0] < size:
+            kept = self._buffers[role] = self.device.empty(1 << max(size - 1, 1).bit_length(), dtype)
+        return kept

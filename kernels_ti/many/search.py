@@ -1,0 +1,155 @@
+"""The host side of `kernels_ti.many.kernel`: slices, and graphs into the slots that have run out of work."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.bits import vector_of
+from kernels_ti.device.device import UNLIMITED_ROUNDS, Device
+from kernels_ti.graph import IntArray
+from kernels_ti.many.graphs import ManyGraphs
+from kernels_ti.many.kernel import (
+    FRESH,
+    GIVEN_UP,
+    GRAPH,
+    SLOT_CELLS,
+    UNFINISHED,
+    lay_rows,
+    rounds_per_step,
+    slot_words,
+    sweep_many,
+)
+
+MOST_STEPS = {"cpu": 1 << 24, "vulkan": 1 << 20, "cuda": 1 << 20}
+"""Steps after which a graph is given up, less than a second: what is left of it is work for all workers together.
+
+A step counts no more cycles than a bit row has bits, so counters of 32 bits hold those of all steps.
+"""
+
+SLOW_MOST_STEPS = 1 << 14
+"""The same where loops are limited, so that a launch ends after some hundred steps."""
+
+PATIENCE = 32
+"""Steps without a cycle after which the certificate is asked for."""
+
+SLICE_SECONDS = 0.1
+
+FIRST_BUDGET = {"cpu": 100_000, "vulkan": 1_000, "cuda": 1_000}
+"""Steps of each slot in the first slice; later ones are fitted to the time that a slice should take."""
+
+LARGEST_BUDGET = 1 << 26
+
+SLOT_BYTES, SOFTWARE_SLOT_BYTES = 256 << 20, 16 << 20
+"""Memory that all slots may take; less where a CPU plays the GPU."""
+
+
+class ManySearch:
+    """The search of many small graphs on a device, in slices.
+
+    Parameters
+    ----------
+    graphs : ManyGraphs
+        At least one, and each with an edge.
+    device : Device
+        On which it runs; not the reference.
+    words : int
+        Words to a bit row: enough for the largest graph, and no more than are unrolled.
+    max_length : int or None
+        Vertices of the longest cycle that is wanted.
+
+    Raises
+    ------
+    EngineError
+        If the device has not enough memory.
+    """
+
+    def __init__(self, graphs: ManyGraphs, device: Device, words: int, max_length: int | None) -> None:
+        self._graphs, self._device = graphs, device
+        self._words = vector_of(words, device.word_bits)
+        word = np.uint64 if device.word_bits == 64 else np.uint32
+        longest = int(graphs.vertices.max())
+        self._max_length = min(longest, max_length or longest)
+        self._size = slot_words(words, self._max_length)
+        self._slots = self._how_many_slots()
+        limited = device.loop_rounds < UNLIMITED_ROUNDS
+        self._most_steps = SLOW_MOST_STEPS if limited else MOST_STEPS[device.arch]
+        self._most_per_launch = device.loop_rounds // rounds_per_step(longest)
+        self._budget = FIRST_BUDGET[device.arch]
+        self._outcome = np.full(len(graphs), UNFINISHED, np.int32)
+        self._taken = 0
+        cells = np.full((SLOT_CELLS, self._slots), -1, np.int32)
+        self._refill(cells)
+        self._cells = device.buffer(cells.reshape(-1))
+        self._stack = device.empty(self._slots * self._size, word)
+        self._queue = device.buffer(np.zeros(1, np.int32))
+        self._device_outcome = device.buffer(self._outcome)
+        self._first_vertex = device.buffer(graphs.first_vertex.astype(np.int32))
+        self._cycles = device.buffer(np.zeros(int(graphs.first_vertex[-1]) + len(graphs), np.uint32))
+        self._rows = device.empty(int(graphs.first_vertex[-1]) * words, word)
+        # Kept until the results are fetched: some drivers never free what is dropped while they still work with it.
+        self._edges = device.buffer(graphs.first_edge.astype(np.int32)), device.buffer(graphs.edges.reshape(-1))
+        lay_rows(self._words, len(graphs), self._first_vertex, *self._edges, self._rows)
+
+    def _how_many_slots(self) -> int:
+        device = self._device
+        if device.arch == "cpu":
+            return device.threads or 1
+        room = SOFTWARE_SLOT_BYTES if device.software else SLOT_BYTES
+        return min(room // (self._size * device.word_bits // 8), len(self._graphs), device.items_at_once)
+
+    def _refill(self, cells: npt.NDArray[np.int32]) -> None:
+        """Put graphs that nobody has begun into the slots that have none; on a CPU workers take them themselves."""
+        if self._device.arch == "cpu":
+            return
+        idle = np.flatnonzero(cells[GRAPH] < 0)[: len(self._graphs) - self._taken]
+        cells[GRAPH, idle] = np.arange(self._taken, self._taken + len(idle))
+        cells[FRESH, idle] = 1
+        self._taken += len(idle)
+
+    @property
+    def done(self) -> int:
+        """Graphs that are finished or given up."""
+        return int(np.count_nonzero(self._outcome != UNFINISHED))
+
+    @property
+    def counted(self) -> int:
+        """Graphs that are finished."""
+        return self.done - int(np.count_nonzero(self.given_up))
+
+    @property
+    def finished(self) -> bool:
+        """Whether every graph is done."""
+        return self.done == len(self._graphs)
+
+    @property
+    def given_up(self) -> npt.NDArray[np.bool_]:
+        """Which graphs took too many steps, shape (graphs,)."""
+        given_up: npt.NDArray[np.bool_] = self._outcome == GIVEN_UP
+        return given_up
+
+    def cycles_by_length(self) -> IntArray:
+        """Cycles found, laid out as in `ManyCounts`; of graphs that are not finished only some."""
+        return self._device.download(self._cycles).astype(np.int64)
+
+    def advance(self) -> None:
+        """Search for one slice."""
+        started = time.perf_counter()
+        for made in range(0, self._budget, self._most_per_launch):
+            self._launch(min(self._budget - made, self._most_per_launch))
+        self._outcome = self._device.download(self._device_outcome)
+        spent = time.perf_counter() - started
+        if self._device.arch != "cpu" and self._taken < len(self._graphs):
+            cells = self._device.download(self._cells)
+            self._refill(cells.reshape(SLOT_CELLS, self._slots))
+            self._cells.from_numpy(cells)
+        factor = min(4.0, max(0.25, SLICE_SECONDS / max(spent, 1e-6)))
+        self._budget = min(max(int(self._budget * factor), 1), LARGEST_BUDGET)
+
+    def _launch(self, budget: int) -> None:
+        graphs = (self._rows, self._first_vertex, len(self._graphs), self._queue)
+        slots = (self._slots, self._cells, self._stack, self._size)
+        bounds = (budget, PATIENCE, self._most_steps, self._max_length)
+        sweep_many(self._words, self._device.arch, *graphs, *slots, *bounds, self._cycles, self._device_outcome)

@@ -1,0 +1,102 @@
+"""Bit rows of one word for what a long path can still use.
+
+The longer a path, the fewer vertices are left to it: those allowed, and its extensions. When a word has a bit
+for each, the search behind that frame goes on in **compact** rows, in the worker's own memory, until it is
+done or the slice is over; what is left of it then gets the labels of its block again.
+"""
+
+import taichi as ti
+
+from kernels_ti.bits import lowest_bit, population, vector_of, without_lowest
+from kernels_ti.sweep.depth_first import WORD, end_and_length, end_of, length_of
+
+ONE_WORD = vector_of(1, WORD)
+
+MOST_FRAMES = WORD
+"""More frames than a search in compact rows ever keeps: each has two extensions or more that no other has, so there are
+half as many at the most, and none has to move to the stack."""
+
+WAITING_END = WORD
+"""The compact label of the end that waits as the search begins; it needs no bit."""
+
+COST = 2
+"""Paths that must be looked at for each compact row, on the average, to make up for making it."""
+
+MOST_CREDIT = 1 << 14
+"""Paths beyond that which a worker remembers in a slice, at most: one large search pays for many small ones after it,
+not for any number of them."""
+
+PAUSE = 1024
+"""Paths that a worker looks at in the rows of the block once its credit is used up."""
+
+
+def compact_words(words: int) -> int:
+    """Words of a worker's stack that hold the usable vertices, the label of each, and that of the end that waits."""
+    return words + WORD + 1
+
+
+@ti.func
+def usable_on(words, stack: ti.template(), at):
+    """Count the vertices that the path of the frame at word `at` of a stack can still use."""
+    count = 0
+    for w in range(words):
+        count += population(stack[at + w] | stack[at + 2 * words + w], WORD)
+    return count
+
+
+@ti.func
+def compact_row(words, source: ti.template(), at, stack: ti.template(), place):
+    """Return the usable part of the bit row at word `at` of `source`, its bits side by side."""
+    row, before = ti.u64(0), 0
+    for w in range(words):
+        inside = stack[place + w]
+        rest = source[at + w] & inside
+        while rest != ti.u64(0):
+            low = rest & (~rest + ti.u64(1))
+            rest ^= low
+            row |= ti.u64(1) << ti.cast(before + population(inside & (low - ti.u64(1)), WORD), ti.u64)
+        before += population(inside, WORD)
+    return row
+
+
+@ti.func
+def make_compact(words, rows: ti.template(), first, stack: ti.template(), at, place, compact: ti.template()):
+    """Write the compact row of each vertex that the frame at word `at` of the stack can still use.
+
+    Word `place` of the stack is the first of those that `compact_words` counts.
+    """
+    for w in range(words):
+        stack[place + w] = stack[at + w] | stack[at + 2 * words + w]
+    count = 0
+    for w in range(words):
+        rest = stack[place + w]
+        while rest != ti.u64(0):
+            label = w * WORD + lowest_bit(rest, WORD)
+            rest = without_lowest(rest, WORD)
+            stack[place + words + count] = ti.cast(label, ti.u64)
+            compact[count] = compact_row(words, rows, (first + label) * words, stack, place)
+            count += 1
+    last = stack[at + 3 * words + 1]
+    stack[place + words + WAITING_END] = ti.cast(end_of(last) - first, ti.u64)
+
+
+@ti.func
+def put_back(words, first, top: ti.template(), frames, stack: ti.template(), at, place):
+    """Write frames of a search in compact rows to the stack, from word `at` on, with the labels of their block."""
+    labels = place + words
+    for h in range(frames):
+        frame = at + h * (3 * words + 2)
+        for part in ti.static(range(3)):
+            row = frame + part * words
+            for w in range(words):
+                stack[row + w] = ti.u64(0)
+            rest = top[part][h]
+            while rest != ti.u64(0):
+                label = ti.cast(stack[labels + lowest_bit(rest, WORD)], ti.i32)
+                rest = without_lowest(rest, WORD)
+                place_of_word = row + label // WORD
+                stack[place_of_word] = stack[place_of_word] | ti.u64(1) << ti.cast(label % WORD, ti.u64)
+        last = top[4][h]
+        end = first + ti.cast(stack[labels + end_of(last)], ti.i32)
+        stack[frame + 3 * words] = top[3][h]
+        stack[frame + 3 * words + 1] = end_and_length(end, length_of(last))

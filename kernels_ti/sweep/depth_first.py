@@ -1,0 +1,217 @@
+"""A worker's walk through the search: from path to path, and back to the frames that it came by.
+
+The frames of a walk are in memory of the worker's own, which the compiler knows that nobody else writes to: a
+vector for each word of a frame (`kernels_ti.sweep.frames`), an entry of it for each frame.
+"""
+
+import taichi as ti
+
+from kernels_ti.bits import bits_of, lowest_taken, population, single
+from kernels_ti.step.certificate import reachable_extensions
+from kernels_ti.step.required import completing, completing_extensions
+from kernels_ti.sweep.frames import LENGTH_SHIFT, frame_words
+
+WORD = 64
+"""Bits to a word of the CPU."""
+
+
+@ti.func
+def add(counters: ti.template(), at, amount):
+    """Add to a counter of this worker alone: an augmented assignment would be an atomic, many times slower."""
+    counters[at] = counters[at] + ti.cast(amount, ti.i64)
+
+
+@ti.func
+def emit(words: ti.template(), cycles: ti.template(), at, members, closers, count, first_row):
+    """Write one cycle for each of the `count` labels in `closers`, from cycle number `at` on."""
+    bits = ti.static(bits_of(words))
+    rest = closers
+    for i in range(count):
+        closer, rest = lowest_taken(words, rest)
+        place = (at + i) * (words.n + 1)
+        for k in ti.static(range(words.n)):
+            cycles[place + k] = members[k] | single(closer, k, bits)
+        cycles[place + words.n] = ti.cast(first_row, ti.u64)
+
+
+@ti.func
+def end_and_length(end, length):
+    """Pack the waiting end of a path and its number of vertices into the last word of a frame."""
+    return ti.cast(end, ti.u64) | ti.cast(length, ti.u64) << ti.u64(LENGTH_SHIFT)
+
+
+@ti.func
+def end_of(last):
+    """Unpack the waiting end from the last word of a frame."""
+    return ti.cast(last & ti.u64((1 << LENGTH_SHIFT) - 1), ti.i32)
+
+
+@ti.func
+def length_of(last):
+    """Unpack the number of vertices from the last word of a frame."""
+    return ti.cast(last >> ti.u64(LENGTH_SHIFT), ti.i32)
+
+
+@ti.func
+def lengthened(last, end):
+    """Return the last word of a frame whose path has one vertex more and this waiting end."""
+    return end_and_length(end, length_of(last) + 1)
+
+
+@ti.func
+def put(
+    words: ti.template(), collect: ti.template(), top: ti.template(), height,
+    allowed, waiting, extensions, members, weight, last,
+):  # fmt: skip
+    """Write a frame to the worker's own memory."""
+    for w in ti.static(range(words.n)):
+        top[w][height] = allowed[w]
+        top[words.n + w][height] = waiting[w]
+        top[2 * words.n + w][height] = extensions[w]
+        if ti.static(collect):
+            top[3 * words.n + w][height] = members[w]
+    frame = ti.static(frame_words(words.n, collect))
+    top[frame - 2][height] = ti.bit_cast(weight, ti.u64)
+    top[frame - 1][height] = last
+
+
+@ti.func
+def taken_back(words: ti.template(), collect: ti.template(), top: ti.template(), height):
+    """Read a frame from the worker's own memory."""
+    allowed, waiting, extensions, members = words(0), words(0), words(0), words(0)
+    for w in ti.static(range(words.n)):
+        allowed[w] = top[w][height]
+        waiting[w] = top[words.n + w][height]
+        extensions[w] = top[2 * words.n + w][height]
+        if ti.static(collect):
+            members[w] = top[3 * words.n + w][height]
+    frame = ti.static(frame_words(words.n, collect))
+    return allowed, waiting, extensions, members, ti.bit_cast(top[frame - 2][height], ti.f64), top[frame - 1][height]
+
+
+@ti.func
+def usable(words: ti.template(), allowed, extensions):
+    """Count the vertices that a path can still use."""
+    count = 0
+    for w in ti.static(range(words.n)):
+        count += population(allowed[w] | extensions[w], WORD)
+    return count
+
+
+@ti.func
+def walk(
+    words: ti.template(), collect: ti.template(), required: ti.template(), compacting: ti.template(),
+    rows: ti.template(), first, top: ti.template(), frames: ti.template(), height: ti.template(),
+    allowed: ti.template(), waiting: ti.template(), extensions: ti.template(), members: ti.template(),
+    weight: ti.template(), last: ti.template(), active: ti.template(), turns: ti.template(),
+    barren: ti.template(), pause: ti.template(), patience, max_length, counters,
+    paths_by_length: ti.template(), cycles_by_length: ti.template(),
+    cycles: ti.template(), found: ti.template(), cycles_end,
+):  # fmt: skip
+    """Look at up to `turns` paths, depth first from the frame in registers on.
+
+    Stops early when all frames are used up, when there are so many that they must go to the stack, when the
+    cycles found might not fit, or when a frame needs bits for no more vertices than a word has.
+
+    Parameters
+    ----------
+    words, collect, required, rows, patience, max_length, paths_by_length, cycles_by_length, cycles
+        As in `kernels_ti.sweep.kernel.sweep`; `counters` is where this worker's begin.
+    compacting : bool
+        Whether to stop at frames that need bits for 64 vertices or fewer, once `pause` paths have been looked at.
+    first : int
+        First row of the paths' block in `rows`.
+    top : list of vectors
+        The frames that the one in registers came by, `height` of at most `frames`.
+    allowed, waiting, extensions, members, weight, last
+        The frame in registers. It has extensions before and after, unless it is the last, then `active` is 0.
+    turns : int
+        Counted down; what is left was not used.
+    barren : int
+        Paths since the last cycle.
+    found, cycles_end : int
+        Where the next cycle is written, and the last place from which a step can begin.
+    """
+    bits = ti.static(bits_of(words))
+    while turns > 0:
+        turns -= 1
+        label, extensions = lowest_taken(words, extensions)
+        v = first + label
+        length = length_of(last)
+        closing, of_v, of_end = 0, 0, 0
+        left = ti.u64(0)
+        free, closers, only_v, only_end, path = words(0), words(0), words(0), words(0), members
+        for w in ti.static(range(words.n)):
+            free[w] = rows[v * words.n + w] & allowed[w]
+            closers[w] = free[w] & waiting[w]
+            only_v[w] = free[w] & ~waiting[w]
+            only_end[w] = waiting[w] & ~free[w]
+            closing += population(closers[w], bits)
+            of_v += population(only_v[w], bits)
+            of_end += population(only_end[w], bits)
+            left |= extensions[w]
+            if ti.static(collect):
+                path[w] |= single(label, w, bits)
+        if ti.static(required):
+            # A new vector: Taichi confuses one that is passed as a whole and set word by word.
+            ending = completing(words, rows, path, closers)
+            closing = 0
+            for w in ti.static(range(words.n)):
+                closing += population(ending[w], bits)
+            emit(words, cycles, found, path, ending, closing, first)
+        add(cycles_by_length, counters + length + 2, closing)
+        if ti.static(collect):
+            if ti.static(not required):
+                emit(words, cycles, found, path, closers, closing, first)
+            found += closing
+        barren = ti.select(closing > 0, 0, barren + 1)
+        # Written whether it is needed again or not: a branch that cannot be foreseen costs more.
+        put(words, collect, top, height, allowed, waiting, extensions, members, weight, last)
+        opened = ti.select(length + 3 <= max_length, ti.min(of_v, of_end), 0)
+        if opened > 0:
+            height += ti.cast(left != 0, ti.i32)
+            swap = of_v > of_end
+            last = lengthened(last, ti.select(swap, v, end_of(last)))
+            members = path
+            for w in ti.static(range(words.n)):
+                extensions[w] = ti.select(swap, only_end[w], only_v[w])
+                # The allowed neighbours of the growing end are at hand: no need for its row.
+                allowed[w] &= ~ti.select(swap, waiting[w], free[w])
+                waiting[w] = ti.select(swap, only_v[w], only_end[w])
+            if ti.static(required):
+                barren = ti.max(barren, patience + 1)
+            if barren > patience:
+                if ti.static(required):
+                    hopeful = completing_extensions(
+                        words, rows, first, allowed, path, waiting, extensions, max_length - length - 2
+                    )
+                    for w in ti.static(range(words.n)):
+                        extensions[w] = hopeful[w]
+                else:
+                    extensions = reachable_extensions(
+                        words, rows, first, allowed, waiting, extensions, max_length - length - 2
+                    )
+                opened = 0
+                for w in ti.static(range(words.n)):
+                    opened += population(extensions[w], bits)
+                left = ti.cast(opened, ti.u64)
+            weight /= ti.cast(opened, ti.f64)
+            add(paths_by_length, counters + length + 2, opened)
+        if opened == 0:
+            height -= ti.cast(left == 0, ti.i32)
+            if height >= 0:
+                allowed, waiting, extensions, members, weight, last = taken_back(words, collect, top, height)
+            else:
+                height = 0
+                active = 0
+                break
+        if height == frames:
+            break
+        if ti.static(compacting):
+            pause -= 1
+            if pause < 0 and opened > 0:
+                if usable(words, allowed, extensions) <= WORD:
+                    break
+        if ti.static(collect):
+            if found > cycles_end:
+                break

@@ -1,0 +1,300 @@
+"""The sweep: every CPU worker drains its share of the search depth first, through a private stack.
+
+A worker holds one **frame** in registers: a path that is being extended at one end, with the extensions
+that are still to be tried. Below it are the frames that it comes by: the uppermost at hand, see
+`kernels_ti.sweep.depth_first`, the others on its stack. A frame is self-contained, so any of them can move to another
+worker. The initial triplets of a seed are a frame as well: the path <x, u> with the extensions y. Triangles
+and triplets have been counted before, see `kernels_ti.sweep.stage_1`. A search that only counts goes on in bit rows
+of one word as soon as that has a bit for each vertex that its path can still use, see `kernels_ti.sweep.compact`.
+
+Taichi hands out the iterations of a CPU loop in blocks of 512, so one worker is the first of 512.
+"""
+
+import taichi as ti
+
+from kernels_ti.bits import above, population, single
+from kernels_ti.sweep.compact import (
+    COST,
+    MOST_CREDIT,
+    MOST_FRAMES,
+    ONE_WORD,
+    PAUSE,
+    WAITING_END,
+    compact_row,
+    compact_words,
+    make_compact,
+    put_back,
+    usable_on,
+)
+from kernels_ti.sweep.depth_first import WORD, end_and_length, end_of, length_of, put, usable, walk
+from kernels_ti.sweep.frames import frame_words
+
+ITERATIONS_PER_WORKER = 512
+STEPS_BETWEEN_LOOKS = 256
+"""Steps that a worker makes before it looks whether another has run dry."""
+
+TOP_FRAMES = 8
+"""Frames that a worker keeps off its stack; when there are as many, all of them move there."""
+
+SHARES_PER_SLICE = 16
+"""A worker gives work away only after this part of its budget, so that sharing stays cheap."""
+
+NEXT_ITEM, DRY_WORKERS = 0, 1
+"""Cells of the shared queue: what to take next, the frames of the pool before the seeds, and who found nothing."""
+
+array = ti.types.ndarray
+
+
+@ti.func
+def asked_for_frames(queue: ti.template(), workers, steps, budget):
+    """Return whether another worker has run dry, once a part of the slice is over."""
+    asked = 0
+    if workers > 1 and budget - steps >= budget // SHARES_PER_SLICE:
+        asked = ti.cast(queue[DRY_WORKERS] > 0, ti.i32)
+    return asked
+
+
+@ti.func
+def spill(words: ti.template(), collect: ti.template(), top: ti.template(), frames, stack: ti.template(), bottom):
+    """Move so many frames from the worker's own memory to its stack, from word `bottom` on."""
+    frame = ti.static(frame_words(words.n, collect))
+    for h in range(frames):
+        at = bottom + h * frame
+        for w in ti.static(range(words.n)):
+            stack[at + w] = top[w][h]
+            stack[at + words.n + w] = top[words.n + w][h]
+            stack[at + 2 * words.n + w] = top[2 * words.n + w][h]
+            if ti.static(collect):
+                stack[at + 3 * words.n + w] = top[3 * words.n + w][h]
+        stack[at + frame - 2] = top[frame - 2][h]
+        stack[at + frame - 1] = top[frame - 1][h]
+
+
+@ti.func
+def restored(words: ti.template(), collect: ti.template(), stack: ti.template(), at):
+    """Read a frame from a stack or the pool, at word `at`."""
+    allowed, waiting, extensions, members = words(0), words(0), words(0), words(0)
+    for w in ti.static(range(words.n)):
+        allowed[w] = stack[at + w]
+        waiting[w] = stack[at + words.n + w]
+        extensions[w] = stack[at + 2 * words.n + w]
+        if ti.static(collect):
+            members[w] = stack[at + 3 * words.n + w]
+    last = at + ti.static(frame_words(words.n, collect) - 1)
+    return allowed, waiting, extensions, members, ti.bit_cast(stack[last - 1], ti.f64), stack[last]
+
+
+@ti.func
+def put_seed(
+    words, collect: ti.template(), rows: ti.template(), first, u, x, share, stack: ti.template(), at
+):  # fmt: skip
+    """Write the frame of a seed to a stack, at word `at`: the path <x, u>, to be extended by the y of its triplets.
+
+    Returns how many frames that makes: 1, or 0 if there is no such y or nothing that the end x can meet.
+    """
+    opened = 0
+    alive = ti.u64(0)
+    for w in range(words):
+        row_u, row_x = rows[u * words + w], rows[x * words + w]
+        extensions = row_u & ~row_x & above(x - first, w, 64)
+        allowed = above(u - first, w, 64) & ~row_u
+        stack[at + w] = allowed
+        stack[at + words + w] = row_x & allowed
+        stack[at + 2 * words + w] = extensions
+        if ti.static(collect):
+            stack[at + 3 * words + w] = single(u - first, w, 64) | single(x - first, w, 64)
+        opened += population(extensions, 64)
+        alive |= row_x & allowed
+    weight_at = at + (4 if ti.static(collect) else 3) * words
+    stack[weight_at] = ti.bit_cast(share / ti.max(opened, 1), ti.u64)
+    stack[weight_at + 1] = end_and_length(x, 2)
+    return ti.cast(opened > 0, ti.i32) & ti.cast(alive != 0, ti.i32)
+
+
+@ti.kernel
+def sweep(
+    words: ti.template(),
+    collect: ti.template(),
+    required: ti.template(),
+    rows: array(ti.u64, 1),
+    first_row: array(ti.i32, 1),
+    block_size: array(ti.i32, 1),
+    neighbour: array(ti.i32, 1),
+    seed_entry: array(ti.i32, 1),
+    seed_root: array(ti.i32, 1),
+    seed_weight: array(ti.f64, 1),
+    first_seed: ti.i32,
+    pool: array(ti.u64, 1),
+    pooled: ti.i32,
+    last_item: ti.i32,
+    queue: array(ti.i32, 1),
+    stack: array(ti.u64, 1),
+    stack_words: ti.i32,
+    depth_of: array(ti.i32, 1),
+    budget: ti.i32,
+    patience: ti.i32,
+    max_length: ti.i32,
+    most_closers: ti.i32,
+    paths_by_length: array(ti.i64, 1),
+    cycles_by_length: array(ti.i64, 1),
+    cycles: array(ti.u64, 1),
+    cycles_per_worker: ti.i32,
+    cycle_count: array(ti.i32, 1),
+):
+    """Drain seeds depth first for one slice of the search.
+
+    One work item in 512 is a worker; it makes at most `budget` steps, each of which looks at one path, goes
+    on with its own stack, then takes seeds from the queue. It stops early when its cycles might not fit, or
+    when another worker has run dry and it has frames to give away. It reads the bit rows, the seeds and its
+    stack; it writes its stack and its own cells of the counters and cycles.
+
+    Parameters
+    ----------
+    required : bool
+        Whether cycles must pass certain vertices, see `kernels_ti.step.required`; only with `collect`.
+    rows, first_row, neighbour, seed_entry, seed_root
+        The blocks, see `kernels_ti.blocks.groups.BlockGroup`.
+    block_size : shape (rows,)
+        At the first row of each block its number of vertices.
+    seed_weight : shape (seeds,)
+        Share of the whole search behind each seed.
+    pool : shape (at least pooled * frame words,)
+        Frames to begin with: items 0 to `pooled` of the queue. Item ``pooled + k`` is seed ``first_seed + k``.
+    last_item : int
+        One past the last item of the queue.
+    queue : shape (2,)
+        The next item to take, and how many workers found none.
+    stack : shape (workers * stack_words,)
+        Frames, and behind them room for what `kernels_ti.sweep.compact` has to remember.
+    depth_of : shape (workers,)
+        Frames on each stack.
+    patience : int
+        Paths without a cycle after which a worker asks for the certificate.
+    max_length : int
+        Vertices of the longest cycle that is wanted or possible.
+    most_closers : int
+        The most cycles that one step can close: the largest degree.
+    paths_by_length, cycles_by_length : shape (workers * (max_length + 2),)
+        Added to.
+    cycles : shape (workers * cycles_per_worker * (W + 1),)
+        Members of each cycle, and the first row of its block; touched with `collect` only.
+    cycle_count : shape (workers,)
+        Cycles that each worker wrote.
+    """
+    compacting = ti.static(words.n > 1 and not collect)
+    frame = ti.static(frame_words(words.n, collect))
+    workers = depth_of.shape[0]
+    for i in range(workers * ITERATIONS_PER_WORKER):
+        if i % ITERATIONS_PER_WORKER == 0:
+            me = i // ITERATIONS_PER_WORKER
+            bottom = me * stack_words
+            cycles_end = (me + 1) * cycles_per_worker - most_closers
+            found = me * cycles_per_worker + cycle_count[me]
+            depth = depth_of[me]
+            height = 0
+            counters = me * (max_length + 2)
+            # One more than ever wait there: the frame in registers, when it goes to the stack with them.
+            top = [ti.Vector.zero(ti.u64, TOP_FRAMES + 1) for k in ti.static(range(frame_words(words.n, collect)))]
+            allowed, waiting, extensions, members = words(0), words(0), words(0), words(0)
+            weight = ti.f64(0.0)
+            last = ti.u64(0)
+            labels = bottom + stack_words - ti.static(compact_words(words.n))
+            compact_rows = ti.Vector.zero(ti.u64, WORD if ti.static(compacting) else 1)
+            compact_top = [
+                ti.Vector.zero(ti.u64, MOST_FRAMES + 1 if ti.static(compacting) else 1)
+                for k in ti.static(range(frame_words(1, False)))
+            ]
+            few_members = ONE_WORD(0)  # of frames that have none
+            first, active, barren, size = 0, 0, 0, 0
+            pause, credit = -1, 0  # no pause; each slice begins a new account
+            steps = budget
+            while steps > 0:
+                if active == 0 and depth == 0:
+                    steps -= 1
+                    item = ti.atomic_add(queue[NEXT_ITEM], 1)
+                    if item >= last_item:
+                        ti.atomic_add(queue[DRY_WORKERS], 1)
+                        steps = 0
+                    elif item < pooled:
+                        depth = 1
+                        for k in range(frame):
+                            stack[bottom + k] = pool[item * frame + k]
+                    else:
+                        seed = first_seed + item - pooled
+                        u = seed_root[seed]
+                        x = neighbour[seed_entry[seed]]
+                        depth = put_seed(words.n, collect, rows, first_row[u], u, x, seed_weight[seed], stack, bottom)
+                compact = 0
+                at = bottom + (depth - 1) * frame
+                if active == 0 and depth > 0:
+                    depth -= 1
+                    first = first_row[end_of(stack[at + frame - 1])]
+                    if ti.static(compacting):
+                        # A seed allows labels that no vertex has as well: harmless, but they would count as usable.
+                        for w in range(words.n):
+                            stack[at + w] = stack[at + w] & ~above(block_size[first] - 1, w, WORD)
+                        size = usable_on(words.n, stack, at)
+                        compact = ti.cast(pause < 0 and size <= WORD, ti.i32)
+                    if compact == 0:
+                        active = 1
+                        allowed, waiting, extensions, members, weight, last = restored(words, collect, stack, at)
+                if ti.static(compacting):
+                    if compact == 1:
+                        make_compact(words.n, rows, first, stack, at, labels, compact_rows)
+                        few_allowed, few_waiting, few_extensions = ONE_WORD(0), ONE_WORD(0), ONE_WORD(0)
+                        few_allowed[0] = compact_row(words.n, stack, at, stack, labels)
+                        few_waiting[0] = compact_row(words.n, stack, at + words.n, stack, labels)
+                        few_extensions[0] = compact_row(words.n, stack, at + 2 * words.n, stack, labels)
+                        weight = ti.bit_cast(stack[at + frame - 2], ti.f64)
+                        last = end_and_length(WAITING_END, length_of(stack[at + frame - 1]))
+                        before, frames = steps, 0
+                        while compact == 1 and steps > 0:
+                            turns = ti.min(steps, STEPS_BETWEEN_LOOKS)
+                            steps -= turns
+                            walk(
+                                ONE_WORD, False, False, False, compact_rows, 0, compact_top, MOST_FRAMES, frames,
+                                few_allowed, few_waiting, few_extensions, few_members, weight, last, compact, turns,
+                                barren, pause, patience, max_length, counters, paths_by_length, cycles_by_length,
+                                cycles, found, cycles_end,
+                            )  # fmt: skip
+                            steps += turns
+                            if depth + frames + compact > 1 and asked_for_frames(queue, workers, steps, budget) == 1:
+                                steps = 0
+                        credit = ti.min(credit + before - steps - COST * size, MOST_CREDIT)
+                        if credit < 0:
+                            credit, pause = 0, PAUSE
+                        if compact == 1:
+                            put(
+                                ONE_WORD, False, compact_top, frames,
+                                few_allowed, few_waiting, few_extensions, few_members, weight, last,
+                            )  # fmt: skip
+                            put_back(words.n, first, compact_top, frames + 1, stack, at, labels)
+                            depth += frames + 1
+                turns = ti.min(steps, STEPS_BETWEEN_LOOKS) * active
+                steps -= turns
+                walk(
+                    words, collect, required, compacting, rows, first, top, TOP_FRAMES, height,
+                    allowed, waiting, extensions, members, weight, last, active, turns,
+                    barren, pause, patience, max_length, counters, paths_by_length, cycles_by_length,
+                    cycles, found, cycles_end,
+                )  # fmt: skip
+                steps += turns
+                if ti.static(collect):
+                    if found > cycles_end:
+                        steps = 0
+                if depth + height + active > 1 and asked_for_frames(queue, workers, steps, budget) == 1:
+                    steps = 0
+                leaves = ti.cast(steps == 0, ti.i32)
+                if ti.static(compacting):
+                    if pause < 0 and usable(words, allowed, extensions) <= WORD:
+                        leaves = 1
+                if leaves == 1 and active == 1:
+                    put(words, collect, top, height, allowed, waiting, extensions, members, weight, last)
+                    height += 1
+                    active = 0
+                if leaves == 1 or height == TOP_FRAMES:
+                    spill(words, collect, top, height, stack, bottom + depth * frame)
+                    depth += height
+                    height = 0
+            depth_of[me] = depth
+            cycle_count[me] = found - me * cycles_per_worker

@@ -1,0 +1,277 @@
+"""The sweep's host side: slices of the workers' stacks, and frames from the busy to the idle."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.bits import LARGEST_UNROLLED, vector_of
+from kernels_ti.cycles import Cycles
+from kernels_ti.device.device import LARGEST_BUFFER
+from kernels_ti.errors import EngineError
+from kernels_ti.found.stored import Place, ResidentBlocks
+from kernels_ti.search import Totals
+from kernels_ti.state import Frames, GroupState, Rows
+from kernels_ti.sweep.compact import compact_words
+from kernels_ti.sweep.frames import FramePool, frame_words, unpacked
+from kernels_ti.sweep.kernel import DRY_WORKERS, NEXT_ITEM, sweep
+from kernels_ti.sweep.kernel_wide import sweep_wide
+
+FIRST_BUDGET, WIDE_FIRST_BUDGET = 100_000, 500
+"""Steps of each worker in the first slice; later ones are fitted to the time asked for."""
+
+PATIENCE = 32
+"""Paths without a cycle after which the certificate is asked for."""
+
+CYCLE_BYTES_PER_WORKER = 1 << 21
+"""So few that a slice which lists is soon over."""
+
+FRAMES_AT_ONCE = 1 << 18
+"""Frames of an earlier search that are laid out for the workers at a time, at most."""
+
+SHORT_SLICE = 0.005
+"""Seconds under which a slice that ended because a worker ran dry was not worth its launch."""
+
+
+class SweepSearch:
+    """Stage 2 depth first on the CPU, every worker with a private stack.
+
+    Parameters
+    ----------
+    blocks : ResidentBlocks
+        On the CPU.
+    max_length : int
+        Vertices of the longest cycle that is wanted, at least 4.
+    collect : bool
+        Keep the cycles for `take_cycles` or `take_rows`.
+    start : GroupState
+        Where to begin: with its frames, then with its next seed. With `collect` the frames have members.
+    seed_weight : ndarray of float64, shape (seeds,)
+        Share of the whole search behind each seed.
+    memory : int
+        Bytes that stacks, found cycles and the pool of frames may take; fewer workers take less.
+
+    Raises
+    ------
+    EngineError
+        If not even one worker has room.
+    """
+
+    def __init__(
+        self,
+        blocks: ResidentBlocks,
+        max_length: int,
+        collect: bool,
+        start: GroupState,
+        seed_weight: npt.NDArray[np.float64],
+        memory: int,
+    ) -> None:
+        group, device = blocks.group, blocks.device
+        self.blocks = blocks
+        self.totals = Totals()
+        self._collect = collect
+        self._max_length = min(max_length, group.longest_block)
+        self._depth = self._max_length + 2  # each frame above another has a longer path
+        self._most_closers = int(np.diff(group.row_ptr).max())
+        self._wide = group.words > LARGEST_UNROLLED
+        self._words = group.words if self._wide else vector_of(group.words, 64)
+        self._frame = frame_words(group.words, collect)
+        self._stack_words = self._depth * self._frame + (2 * group.words if self._wide else compact_words(group.words))
+        waiting = tuple(start.frames)
+        memory -= sum(frames.nbytes for frames in waiting)
+        workers, memory = self._workers_in(memory)
+        cycle_words = group.words + 1
+        self._cycles_per_worker = 1
+        if collect:
+            # On its way out a cycle is twice there, with 8 bytes to a vertex.
+            fitting = memory // (2 * workers * (8 * cycle_words + 16 * self._max_length))
+            fitting = min(fitting, CYCLE_BYTES_PER_WORKER // (8 * cycle_words))
+            self._cycles_per_worker = max(fitting, self._most_closers)
+        rows = blocks.rows[: group.rows * group.words].reshape(-1, group.words)
+        room = memory // (4 * 8 * self._frame)
+        self._pool = FramePool(waiting, rows, collect, min(max(room, 1), FRAMES_AT_ONCE))
+        self._first_seed = start.next_seed
+        self._seed_weight = np.ascontiguousarray(seed_weight, np.float64)
+        # Summed up from the last on, so that what is left comes down to 0 exactly.
+        self._share_from_seed = np.append(np.cumsum(self._seed_weight[::-1])[::-1], 0.0)
+        self._block_size = np.bincount(group.first_row, minlength=group.rows).astype(np.int32)
+        self._queue = np.zeros(2, np.int32)
+        self._depth_of = np.zeros(workers, np.int32)
+        self._cycle_count = np.zeros(workers, np.int32)
+        self._stack = device.empty(workers * self._stack_words, np.uint64)
+        self._fifo = device.empty(workers * group.longest_block if self._wide else 1, np.int32)
+        self._paths = np.zeros(workers * (self._max_length + 2), np.int64)
+        self._cycles_found = np.zeros(workers * (self._max_length + 2), np.int64)
+        self._cycles = device.empty(workers * self._cycles_per_worker * cycle_words if collect else 1, np.uint64)
+        self._launch(0)  # over nothing: it compiles, so that the first slice is a search alone
+        if collect:
+            self.blocks.compile_trace(self._cycles)
+        self._budget = WIDE_FIRST_BUDGET if self._wide else FIRST_BUDGET
+
+    def _workers_in(self, memory: int) -> tuple[int, int]:
+        """Return how many workers have room, and the bytes left beside what they cannot do without."""
+        group, device = self.blocks.group, self.blocks.device
+        cycle_words = self._most_closers * (group.words + 1) if self._collect else 0
+        words = self._stack_words + 2 * (self._max_length + 2) + cycle_words
+        least = 8 * words + (4 * group.longest_block if self._wide else 0)
+        room = min(memory, 8 * LARGEST_BUFFER)
+        workers = min(device.threads or 1, room // least)
+        if workers < 1:
+            raise EngineError(
+                f"a block of {group.longest_block:,} vertices needs {-(-least // 1024):,} KiB for one worker's stack, "
+                f"more than the {max(room, 0) // 1024:,} KiB that it may take: --max-length would do with less, "
+                "--memory allows more"
+            )
+        return workers, memory - workers * least
+
+    @property
+    def finished(self) -> bool:
+        """Whether all frames and seeds are taken and all stacks are empty."""
+        taken = self.next_seed >= self.blocks.seeds and self._frames_taken >= self._pool.size
+        return taken and not self._pool.more and not self._depth_of.any()
+
+    @property
+    def surveyed(self) -> int:
+        """All seeds: stage 1 comes before."""
+        return self.blocks.seeds
+
+    @property
+    def next_seed(self) -> int:
+        """Seeds that have been taken, from the first on."""
+        return self._first_seed + max(0, int(self._queue[NEXT_ITEM]) - self._pool.size)
+
+    @property
+    def _frames_taken(self) -> int:
+        return min(int(self._queue[NEXT_ITEM]), self._pool.size)
+
+    @property
+    def frontier(self) -> int:
+        """Paths that wait on the stacks and in the pool, and pairs that no worker has taken."""
+        pairs = int(self.blocks.pairs_before[-1] - self.blocks.pairs_before[self.next_seed])
+        return pairs + self._pool.paths(self._frames_taken) + sum(frames.paths for frames in self._stacked())
+
+    @property
+    def remaining(self) -> float:
+        """Share of the whole search behind the frames on the stacks and in the pool, and behind the seeds left."""
+        waiting = self._pool.share(self._frames_taken) + float(self._share_from_seed[self.next_seed])
+        return waiting + sum(frames.share for frames in self._stacked())
+
+    @property
+    def device_bytes(self) -> int:
+        """Bytes of the blocks, stacks, frames to begin with, counters and cycles."""
+        own = (self._stack, self._pool.stacked, self._fifo, self._paths, self._cycles_found, self._cycles)
+        return self.blocks.bytes + sum(array.nbytes for array in own)
+
+    def frames(self) -> Iterator[Frames]:
+        """All paths that wait, in pieces, once the cycles found have been taken; nothing changes."""
+        yield from self._stacked()
+        yield from self._pool.frames(self._frames_taken)
+
+    def _stacked(self) -> Iterator[Frames]:
+        """Return the frames of each stack."""
+        for worker, depth in enumerate(self._depth_of.tolist()):
+            if depth:
+                yield unpacked(self._stack_of(worker)[:depth], self.blocks.group.words, self._collect)
+
+    def advance(self, seconds: float) -> None:
+        """Search for about so many seconds, less if the cycles found should be taken."""
+        deadline = time.perf_counter() + seconds
+        while not self.finished:
+            started = time.perf_counter()
+            self._slice()
+            self._fit_budget(seconds, time.perf_counter() - started)
+            if time.perf_counter() >= deadline or self._cycle_count.any():
+                return
+
+    def _fit_budget(self, wanted: float, spent: float) -> None:
+        """Fit the steps of a slice to the time that it took, if that says anything."""
+        full = self._cycle_count.max() > self._cycles_per_worker - self._most_closers
+        dry = self._queue[DRY_WORKERS] > 0
+        if dry and spent < SHORT_SLICE:
+            self._budget *= 2  # sharing would cost more than searching
+        elif not dry and not (self._collect and full):
+            self._budget = int(self._budget * min(4.0, max(0.25, wanted / max(spent, 1e-6))))
+        elif spent > wanted:
+            self._budget //= 2
+        self._budget = min(max(self._budget, 100), 1 << 30)
+
+    def take_cycles(self) -> Cycles:
+        """Return the cycles found since the last call."""
+        return Cycles.joined([blocks.traced(*place) for blocks, place in self.take_found()])
+
+    def take_rows(self) -> Rows:
+        """Return them as bit rows over the graph's vertices, shape (k, words of a row), instead."""
+        none = np.empty((0, self.blocks.row_words), np.uint64)
+        return np.concatenate([none, *(blocks.member_rows(*place) for blocks, place in self.take_found())])
+
+    def take_found(self) -> Iterator[tuple[ResidentBlocks, Place]]:
+        """Say where each worker's cycles are; they count as taken after the last."""
+        for worker, count in enumerate(self._cycle_count.tolist()):
+            if count:
+                place = (self._cycles, self.blocks.group.words + 1, 1, worker * self._cycles_per_worker, count)
+                yield self.blocks, place
+        self._cycle_count[:] = 0
+
+    def _slice(self) -> None:
+        """Let every worker make its steps, then share what is left among them."""
+        if self._pool.more and self._frames_taken == self._pool.size:
+            self._queue[NEXT_ITEM] = 0
+            self._pool.refill()
+        self._queue[DRY_WORKERS] = 0
+        self._launch(self._budget)
+        self._queue[NEXT_ITEM] = min(self._queue[NEXT_ITEM], self._last_item)
+        self._harvest()
+        if self._queue[DRY_WORKERS]:
+            self._share()
+
+    @property
+    def _last_item(self) -> int:
+        """One past the last item that workers may take: seeds only when all frames to begin with are laid out."""
+        return self._pool.size + (0 if self._pool.more else self.blocks.seeds - self._first_seed)
+
+    def _launch(self, budget: int) -> None:
+        blocks = self.blocks
+        seeds = (blocks.seed_entry, blocks.seed_root, self._seed_weight, self._first_seed)
+        items = (self._pool.stacked, self._pool.size, self._last_item, self._queue)
+        stacks = (self._stack, self._stack_words)
+        bounds = (budget, PATIENCE, self._max_length, self._most_closers)
+        results = (self._paths, self._cycles_found, self._cycles, self._cycles_per_worker, self._cycle_count)
+        required = blocks.group.required is not None
+        mode = (self._words, self._collect, required, blocks.rows, blocks.first_row)
+        if self._wide:
+            own = (self._fifo, self._depth_of, *bounds, blocks.group.longest_block)
+            sweep_wide(*mode, blocks.row_ptr, blocks.neighbour, *seeds, *items, *stacks, *own, *results)
+        else:
+            sweep(*mode, self._block_size, blocks.neighbour, *seeds, *items, *stacks, self._depth_of, *bounds, *results)
+
+    def _harvest(self) -> None:
+        """Move the workers' counters into the totals."""
+        shape = (len(self._depth_of), -1)
+        for counters, into in ((self._paths, self.totals.paths), (self._cycles_found, self.totals.cycles)):
+            sums = counters.reshape(shape).sum(axis=0)
+            for length in np.flatnonzero(sums).tolist():
+                into[length] = into.get(length, 0) + int(sums[length])
+            counters[:] = 0
+
+    def _stack_of(self, worker: int) -> Rows:
+        """Return the stack of a worker as one row to a frame, its oldest first; a view."""
+        start = worker * self._stack_words
+        end = start + self._depth * self._frame
+        frames: Rows = self._stack[start:end].reshape(self._depth, self._frame)
+        return frames
+
+    def _share(self) -> None:
+        """Give every idle worker each second frame of the fullest stack, large and small ones alike."""
+        for taker in np.flatnonzero(self._depth_of == 0).tolist():
+            giver = int(self._depth_of.argmax())
+            depth = int(self._depth_of[giver])
+            if depth < 2:
+                return
+            frames = self._stack_of(giver)[:depth].copy()
+            given, kept = frames[0::2], frames[1::2]
+            self._stack_of(taker)[: len(given)] = given
+            self._stack_of(giver)[: len(kept)] = kept
+            self._depth_of[taker], self._depth_of[giver] = len(given), len(kept)

@@ -1,0 +1,278 @@
+"""The wave's arena: records of the frontier between two ends, and their way to the host and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.device.device import LARGEST_BUFFER
+from kernels_ti.errors import EngineError
+from kernels_ti.found.stored import ResidentBlocks
+from kernels_ti.state import STATE_WORD_BITS, Frames, narrow_words, wide_words
+from kernels_ti.wave.transfer import gather, scatter, transplant
+
+PIECE_BYTES = 2 << 20
+"""Bytes of the buffer through which records go to the host and back."""
+
+SMALLEST = 2
+"""Places of an arena that is still worth a try when memory is short."""
+
+GROWTH = 8
+"""How many times larger an arena becomes when it is full."""
+
+
+def sibling_order(
+    path: npt.NDArray[np.uint64], other: npt.NDArray[np.int32], last: npt.NDArray[np.int32]
+) -> npt.NDArray[np.intp]:
+    """Return an order of records in which siblings stand side by side, their labels ascending.
+
+    Parameters
+    ----------
+    path : ndarray of uint64, shape (records, words)
+        What siblings have in common.
+    other, last : ndarray of int32, shape (records,)
+        The end that waits, which they have in common too, and the one by which they differ.
+
+    Returns
+    -------
+    ndarray of int, shape (records,)
+        Records in an order by a hash of what they have in common: others may stand between siblings if two hashes
+        are the same.
+    """
+    key = np.zeros(len(path), np.uint64)
+    for word in (other.astype(np.uint64), *path.T):
+        key = (key ^ word) * np.uint64(0x9E3779B97F4A7C15)
+        key ^= key >> np.uint64(29)
+    return np.lexsort((last, key))
+
+
+@dataclass
+class Segment:
+    """Records of one length in the arena, above those of the same parity that came before.
+
+    Attributes
+    ----------
+    length : int
+        Vertices of each path.
+    count : int
+    weight : float
+        Share of the whole search that lies behind all of them.
+    """
+
+    length: int
+    count: int
+    weight: float
+
+
+class Arena:
+    """Places for records; those of even length fill it from the left, those of odd length from the right.
+
+    Parameters
+    ----------
+    blocks : ResidentBlocks
+    collect : bool
+        Records have members.
+    memory : int
+        Bytes that it may take in the end; it takes less if the device does not give so much.
+    first : int
+        Bytes that it takes at first: to make a large buffer costs time.
+
+    Attributes
+    ----------
+    allowed, ends, members : buffer
+        Word w of place p at ``w * capacity + p``.
+    capacity : int
+        Number of places.
+    segments : list of Segment
+        What is in it, by length, the deepest last.
+
+    Raises
+    ------
+    EngineError
+        If the device has no room for a few records.
+    """
+
+    def __init__(self, blocks: ResidentBlocks, collect: bool, memory: int, first: int) -> None:
+        self.blocks = blocks
+        self.segments: list[Segment] = []
+        self._collect = collect
+        group = blocks.group
+        self._word = np.uint64 if group.word_bits == STATE_WORD_BITS else np.uint32
+        self._width = group.words * (2 if collect else 1)
+        self.record_bytes = self._width * group.word_bits // 8 + 8
+        self._piece = max(PIECE_BYTES // self.record_bytes, 1)
+        self._most = min(memory // self.record_bytes, LARGEST_BUFFER // max(group.words, 2))
+        device = blocks.device
+        self._rows = device.empty(self._piece * self._width, self._word)
+        self._pairs = device.empty(2 * self._piece, np.int32)
+        self.capacity = min(first // self.record_bytes, self._most)
+        while True:
+            if self.capacity < SMALLEST:
+                raise EngineError(
+                    f"{device.name} has no room for paths of {group.longest_block:,} vertices: "
+                    "use --arch cpu, or allow more with --memory"
+                )
+            try:
+                self.allowed, self.ends, self.members = self._buffers(self.capacity)
+                return
+            except EngineError:
+                self.capacity //= 2
+                if self.capacity < SMALLEST:
+                    raise
+
+    def _buffers(self, capacity: int) -> tuple[Any, Any, Any]:
+        device, words = self.blocks.device, self.blocks.group.words
+        allowed = device.empty(words * capacity, self._word)
+        ends = device.empty(2 * capacity, np.int32)
+        return allowed, ends, device.empty(words * capacity if self._collect else 1, self._word)
+
+    def grow(self) -> bool:
+        """Make it larger if it may be and the device gives so much; say whether it is."""
+        capacity = min(GROWTH * self.capacity, self._most)
+        if capacity <= self.capacity:
+            return False
+        try:
+            buffers = self._buffers(capacity)
+        except EngineError:
+            self._most = self.capacity
+            return False
+        old = (self.allowed, self.ends, self.members, self.capacity)
+        new = (*buffers, capacity)
+        transplant(self.blocks.group.words, self._collect, *old, self.used(0), self.used(1), *new)
+        # Reading waits for the copy, without which some drivers never give the old buffers back.
+        self.blocks.device.download(self._pairs)
+        self.allowed, self.ends, self.members, self.capacity = new
+        return True
+
+    @property
+    def bytes(self) -> int:
+        """Bytes on the device."""
+        return self.capacity * self.record_bytes + self._piece * self.record_bytes
+
+    @property
+    def count(self) -> int:
+        """Records in it."""
+        return sum(segment.count for segment in self.segments)
+
+    @property
+    def share(self) -> float:
+        """Share of the whole search behind them."""
+        return sum(segment.weight for segment in self.segments)
+
+    def used(self, side: int) -> int:
+        """Places that are taken on the side of even (0) or odd (1) lengths."""
+        return sum(segment.count for segment in self.segments if segment.length % 2 == side)
+
+    def place(self, side: int, used: int) -> int:
+        """Place that follows `used` records on a side."""
+        return self.capacity - 1 - used if side else used
+
+    def add(self, length: int, count: int, weight: float) -> None:
+        """Say that so many records were placed on top of their side; none has a greater length."""
+        if not count:
+            return
+        top = self.segments[-1] if self.segments else None
+        if top is not None and top.length == length:
+            top.count += count
+            top.weight += weight
+        else:
+            self.segments.append(Segment(length, count, weight))
+
+    def take(self, segment: Segment, count: int) -> float:
+        """Say that the topmost records of a segment are gone; return the share of the search behind them."""
+        weight = segment.weight * count / segment.count
+        segment.count -= count
+        segment.weight -= weight
+        self.segments = [kept for kept in self.segments if kept.count]
+        return weight
+
+    def frames(self) -> Iterator[Frames]:
+        """Return all records as frames, in pieces; siblings share a frame."""
+        below = [0, 0]
+        for segment in self.segments:
+            side = segment.length % 2
+            for first in range(0, segment.count, self._piece):
+                count = min(self._piece, segment.count - first)
+                yield self._downloaded(segment, self.place(side, below[side] + first), count)
+            below[side] += segment.count
+
+    def _downloaded(self, segment: Segment, start: int, count: int) -> Frames:
+        device, words = self.blocks.device, self.blocks.group.words
+        self._copy(gather, segment.length, start, count)
+        rows = device.download(self._rows)[: count * self._width].reshape(count, self._width)
+        pairs = device.download(self._pairs)[: 2 * count].reshape(count, 2)
+        other, last = pairs[:, 0], pairs[:, 1]
+        path = wide_words(rows[:, :words])
+        width = path.shape[1]
+        if self._collect:
+            path = np.concatenate([path, wide_words(rows[:, words:]) & ~self._single(last)], axis=1)
+        if device.arch == "cuda":  # where the children of 32 paths are written in turn
+            order = sibling_order(path, other, last)
+            path, other, last = path[order], other[order], last[order]
+        # Two paths may differ in their members alone, which a count does not know: labels of siblings ascend.
+        first = np.ones(count, bool)
+        first[1:] = (other[1:] != other[:-1]) | (last[1:] <= last[:-1]) | (path[1:] != path[:-1]).any(axis=1)
+        extensions = np.bitwise_or.reduceat(self._single(last), np.flatnonzero(first), axis=0)
+        weight = np.full(len(extensions), segment.weight / segment.count)
+        length = np.full(len(extensions), segment.length - 1, np.int32)
+        members = path[first, width:] if self._collect else None
+        return Frames(path[first, :width], extensions, members, other[first].astype(np.int32), length, weight)
+
+    def _single(self, row: npt.NDArray[np.int32]) -> npt.NDArray[np.uint64]:
+        """Bit rows of one label each, given by row numbers."""
+        group = self.blocks.group
+        bits = np.zeros((len(row), -(-group.words * group.word_bits // STATE_WORD_BITS)), np.uint64)
+        word, bit = np.divmod(row - group.first_row[row], STATE_WORD_BITS)
+        bits[np.arange(len(row)), word] = np.uint64(1) << bit.astype(np.uint64)
+        return bits
+
+    def load(self, frames: Frames) -> None:
+        """Put frames into the empty arena, a record for each extension.
+
+        Parameters
+        ----------
+        frames : Frames
+            With no more extensions than there are places.
+        """
+        frames = frames[np.argsort(frames.length, kind="stable")]
+        for length in np.unique(frames.length).tolist():
+            chosen = frames[frames.length == length]
+            step = max(self._piece * self._width // (STATE_WORD_BITS * chosen.extensions.shape[1]), 1)
+            for first in range(0, len(chosen), step):
+                self._upload(chosen[first : first + step], length + 1)
+
+    def _upload(self, frames: Frames, length: int) -> None:
+        group = self.blocks.group
+        bits = np.unpackbits(np.ascontiguousarray(frames.extensions).view(np.uint8), axis=1, bitorder="little")
+        frame, label = np.nonzero(bits)
+        other = frames.end[frame]
+        last = (group.first_row[other] + label).astype(np.int32)
+        rows = [frames.allowed[frame]]
+        if self._collect:
+            assert frames.members is not None
+            rows.append(frames.members[frame] | self._single(last))
+        narrow = np.concatenate([narrow_words(row, group.words, group.word_bits) for row in rows], axis=1)
+        pairs = np.stack([other, last], axis=1)
+        for first in range(0, len(last), self._piece):
+            count = min(self._piece, len(last) - first)
+            self._fill(self._rows, narrow[first : first + count])
+            self._fill(self._pairs, pairs[first : first + count])
+            self._copy(scatter, length, self.place(length % 2, self.used(length % 2)), count)
+            self.add(length, count, float(frames.weight[frame[first : first + count]].sum()))
+
+    def _fill(self, buffer: Any, values: npt.NDArray[Any]) -> None:
+        flat = np.zeros(buffer.shape[0], values.dtype)
+        flat[: values.size] = values.reshape(-1)
+        if isinstance(buffer, np.ndarray):
+            buffer[:] = flat
+        else:
+            buffer.from_numpy(flat)
+
+    def _copy(self, kernel: Any, length: int, start: int, count: int) -> None:
+        buffers = (self.allowed, self.ends, self.members, self.capacity)
+        direction = -1 if length % 2 else 1
+        kernel(self.blocks.group.words, self._collect, *buffers, start, direction, count, self._rows, self._pairs)

@@ -1,0 +1,214 @@
+"""The wave: one work item for each path of a slice of the frontier, children placed behind one another.
+
+Stage 1 (`triplets`) and stage 2 (`expand`) of the paper for bit rows in registers.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+import taichi as ti
+
+from kernels_ti.bits import above, bits_of, population, row_of, single
+from kernels_ti.device.levels import attend, meet, note_level, opened_level, said_by_first, taken_by_warp
+from kernels_ti.device.placing import (
+    CELLS_PER_LEVEL,
+    CHILDREN,
+    CYCLES,
+    GROUP,
+    WARP,
+    cycle_place,
+    padded,
+    placed,
+    placed_by_warp,
+)
+from kernels_ti.wave.one_record import expand_record, store_children, store_cycles
+from kernels_ti.wave.warp_batch import WARPS, cells_of, cells_of_rows, expand_batch, load_rows, most_batches
+
+THREADS = 1 << 17
+"""Threads of a launch on CUDA, more than run at a time. Records are first spread over those that do, then several are
+given to each; warps take batch after batch, so that no bound has to be known before."""
+
+array = ti.types.ndarray
+
+
+@lru_cache
+def triplets_kernel(words: Any, collect: bool) -> Any:
+    """Return stage 1 for one kind of record, see `expand_kernel`."""
+
+    @ti.kernel
+    def triplets(
+        rows: array(ndim=1),
+        first_row: array(ti.i32, 1),
+        neighbour: array(ti.i32, 1),
+        seed_entry: array(ti.i32, 1),
+        seed_root: array(ti.i32, 1),
+        first_seed: ti.i32,
+        last_seed: ti.i32,
+        surveyed: ti.i32,
+        max_length: ti.i32,
+        control: array(ti.u32, 1),
+        allowed: array(ndim=1),
+        ends: array(ti.i32, 1),
+        members: array(ndim=1),
+        capacity: ti.i32,
+        start: ti.i32,
+        direction: ti.i32,
+        room: ti.i32,
+        cycles: array(ndim=1),
+        cycle_capacity: ti.i32,
+        cycle_start: ti.i32,
+    ):
+        """Stage 1: count or emit the triangles and place the initial triplets of some seeds.
+
+        One work item takes a seed, an edge from root u to x with l(u) < l(x), and looks at all its pairs
+        <x, u, y> with l(x) < l(y) at once. It reads two bit rows, writes a record for each triplet from place
+        ``start + direction * k`` on, a cycle for each triangle with `collect`, and the counters of level 0.
+        The triangles of seeds before `surveyed` are known already.
+        """
+        bits = ti.static(bits_of(words))
+        for cell in range(CELLS_PER_LEVEL):
+            control[cell] = ti.u32(0)
+        for item in range(last_seed - first_seed):
+            triangles, extensions, child_allowed, path = words(0), words(0), words(0), words(0)
+            opened, closing = 0, 0
+            u = seed_root[first_seed + item]
+            x = neighbour[seed_entry[first_seed + item]]
+            first = first_row[u]
+            row_u, row_x = row_of(words, rows, u), row_of(words, rows, x)
+            for w in ti.static(range(words.n)):
+                later = row_u[w] & above(x - first, w, bits)
+                if first_seed + item >= surveyed:
+                    triangles[w] = later & row_x[w]
+                child_allowed[w] = above(u - first, w, bits) & ~row_u[w]
+                path[w] = single(u - first, w, bits) | single(x - first, w, bits)
+                closing += population(triangles[w], bits)
+                if max_length > 3:
+                    extensions[w] = later & ~row_x[w]
+                    opened += population(extensions[w], bits)
+            at = placed(control, CHILDREN, opened)
+            cycle_at = placed(control, CYCLES, closing)
+            if ti.static(collect):
+                place = cycle_place(cycle_start, cycle_at, cycle_capacity)
+                store_cycles(words, cycles, cycle_capacity, place, path, triangles, closing, first)
+            store_children(
+                words, collect, allowed, ends, members, capacity, start, direction, at, room,
+                extensions, opened, child_allowed, path, x, first,
+            )  # fmt: skip
+
+    return triplets
+
+
+@lru_cache
+def expand_kernel(
+    words: Any, collect: bool, arch: str, bounded: bool, required: bool = False, resident: bool = False
+) -> Any:
+    """Return stage 2 for one kind of record; many launches of it are queued in one `ti.graph`.
+
+    Parameters
+    ----------
+    words : vector type
+        See `kernels_ti.bits.vector_of`.
+    collect : bool
+        Records have members, and cycles are stored.
+    arch : str
+        What is open now.
+    bounded : bool
+        Some cycles are too long to be wanted.
+    required : bool
+        Cycles must pass certain vertices, see `kernels_ti.step.required`; only with `collect`.
+    resident : bool
+        There is but one block; see `kernels_ti.wave.warp_batch`.
+    """
+    first_corner, cells = cells_of_rows(words.n, resident), cells_of(words.n, resident, collect)
+
+    @ti.kernel
+    def expand(
+        launch: ti.i32,
+        meeting: ti.i32,
+        levels: ti.i32,
+        two_ended: ti.i32,
+        rows: array(ndim=1),
+        first_row: array(ti.i32, 1),
+        parents: ti.i32,
+        length: ti.i32,
+        max_length: ti.i32,
+        control: array(ti.u32, 1),
+        allowed: array(ndim=1),
+        ends: array(ti.i32, 1),
+        members: array(ndim=1),
+        capacity: ti.i32,
+        from_start: ti.i32,
+        direction: ti.i32,
+        to_start: ti.i32,
+        free: ti.i32,
+        cycles: array(ndim=1),
+        cycle_capacity: ti.i32,
+        cycle_start: ti.i32,
+    ):
+        """Stage 2: expand a level of a queue, level 0 from a slice of the frontier; on CUDA, all levels of it.
+
+        One work item takes one record, on CUDA a warp takes a batch of them: it counts or emits the cycles that
+        a vertex adjacent to both ends closes, chooses the end with fewer extensions, keeps those that the
+        certificate lets pass, and writes a record for each on the other side of the arena. Without `two_ended` it
+        is the paper's expansion: the last vertex only, no certificate. Level j reads side j mod 2 and may take what
+        is left of `free` places; a level that does not fit stops the queue, its parents untouched, and the host
+        reads so in `control`. On CUDA there is one launch, and `meeting` thread blocks, which are on the device
+        together, go on from level to level; with none, they are counted and nothing else is done.
+        """
+        if ti.static(arch == "cuda"):
+            ti.loop_config(block_dim=WARPS * WARP)
+            for thread in range(THREADS):
+                lane, speaks = thread & WARP - 1, thread & WARPS * WARP - 1 == 0
+                pool = ti.simt.block.SharedArray((first_corner + WARPS * cells,), ti.u32)
+                corner = first_corner + (thread >> 5 & WARPS - 1) * cells
+                threads = meeting * WARPS * WARP
+                level, going = 0, ti.cast(thread < threads, ti.i32)
+                if meeting == 0:
+                    attend(control, speaks)
+                if ti.static(resident):
+                    if going == 1:
+                        load_rows(words, pool, rows, first_row.shape[0], thread & WARPS * WARP - 1)
+                while going == 1:
+                    ready, room, taken = opened_level(
+                        control, level, levels, parents, free, cycle_capacity - cycle_start
+                    )
+                    if thread == 0:
+                        note_level(control, level, ready, room, taken)
+                    start, target, way = from_start, to_start, direction
+                    if level % 2 == 1:
+                        start, target, way = to_start, from_start, -direction
+                    batches = ti.min(ti.max(ready // threads, 1), most_batches(words.n))
+                    item, closed = (thread >> 5) * batches * WARP, 0
+                    while item < ready:
+                        following = taken_by_warp(control, level, threads * batches, ready, batches, lane)
+                        closed += expand_batch(
+                            words, collect, bounded, required, resident, pool, corner, lane, item,
+                            batches, ready, level, length + level, two_ended, max_length, rows, first_row, control,
+                            allowed, ends, members, capacity, start, target, way, free - ready,
+                            cycles, cycle_capacity, cycle_start + taken,
+                        )  # fmt: skip
+                        item = said_by_first(following)
+                    if ti.static(not collect):
+                        placed_by_warp(control, CELLS_PER_LEVEL * level + CYCLES, closed, lane)
+                    level += 1
+                    if ready == 0 or level >= levels:
+                        going = 0
+                    else:
+                        meet(control, level - 1, meeting, thread // (WARPS * WARP), speaks)
+        else:
+            level = launch
+            ready, room, taken = opened_level(control, level, levels, parents, free, cycle_capacity - cycle_start)
+            note_level(control, level, ready, room, taken)
+            ti.loop_config(block_dim=GROUP)
+            for item in range(padded(ready)):
+                start, target, way = from_start, to_start, direction
+                if level % 2 == 1:
+                    start, target, way = to_start, from_start, -direction
+                expand_record(
+                    words, collect, arch, bounded, required,
+                    item, ready, level, length + level, two_ended, max_length, rows, first_row, control,
+                    allowed, ends, members, capacity, start, target, way, free - ready,
+                    cycles, cycle_capacity, cycle_start + taken,
+                )  # fmt: skip
+
+    return expand

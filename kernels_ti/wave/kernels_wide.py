@@ -1,0 +1,231 @@
+"""The wave for bit rows of any number of words: what `kernels_ti.wave.kernels` does, with loops over memory.
+
+Each work item owns a slot of scratch memory: five bit rows and a queue for the flood.
+"""
+
+import taichi as ti
+
+from kernels_ti.bits import above, lowest_bit, population, single, without_lowest, word_of
+from kernels_ti.device.placing import CELLS_PER_LEVEL, CHILDREN, CYCLES, cycle_place, placed
+from kernels_ti.step.certificate_wide import flood
+from kernels_ti.step.required import keep_completing, lacked, passing, required_word
+from kernels_ti.wave.kernels import array
+
+SCRATCH_ROWS = 5
+"""Bit rows of scratch to a slot: allowed, waiting, extensions, kept and seen."""
+
+
+@ti.func
+def store_children_wide(
+    bits: ti.template(), words, collect: ti.template(), allowed: ti.template(), ends: ti.template(),
+    members: ti.template(), capacity, start, direction, place, room, sets: ti.template(), slots, slot, chosen,
+    members_from, other, first_row,
+):  # fmt: skip
+    """Write a record for each extension in bit row `chosen` of the slot, as far as they fit.
+
+    The members of the path are read from place `members_from` of the arena; for a triplet, which has none,
+    it is -1 and they are read from the bit row `waiting` of the slot.
+    """
+    at = place
+    for w in range(words):
+        rest = sets[(chosen * words + w) * slots + slot]
+        while rest != word_of(0, bits):
+            label = w * bits + lowest_bit(rest, bits)
+            rest = without_lowest(rest, bits)
+            if at >= 0 and at < room:
+                p = start + direction * at
+                for k in range(words):
+                    allowed[k * capacity + p] = sets[k * slots + slot]
+                    if ti.static(collect):
+                        path = sets[(words + k) * slots + slot]
+                        if members_from >= 0:
+                            path = members[k * capacity + members_from]
+                        members[k * capacity + p] = path | single(label, k, bits)
+                ends[p] = other
+                ends[capacity + p] = first_row + label
+            at += 1
+
+
+@ti.kernel
+def triplets_wide(
+    bits: ti.template(),
+    words: ti.i32,
+    collect: ti.template(),
+    rows: array(ndim=1),
+    first_row: array(ti.i32, 1),
+    neighbour: array(ti.i32, 1),
+    seed_entry: array(ti.i32, 1),
+    seed_root: array(ti.i32, 1),
+    first_seed: ti.i32,
+    last_seed: ti.i32,
+    surveyed: ti.i32,
+    max_length: ti.i32,
+    control: array(ti.u32, 1),
+    allowed: array(ndim=1),
+    ends: array(ti.i32, 1),
+    members: array(ndim=1),
+    capacity: ti.i32,
+    start: ti.i32,
+    direction: ti.i32,
+    room: ti.i32,
+    cycles: array(ndim=1),
+    cycle_capacity: ti.i32,
+    cycle_start: ti.i32,
+    sets: array(ndim=1),
+    slots: ti.i32,
+):
+    """Stage 1, see `kernels_ti.wave.kernels.triplets_kernel`; at most `slots` seeds to a launch."""
+    for cell in range(CELLS_PER_LEVEL):
+        control[cell] = ti.u32(0)
+    for item in range(last_seed - first_seed):
+        opened, closing, u, x, first = 0, 0, 0, 0, 0
+        if item < last_seed - first_seed:
+            u = seed_root[first_seed + item]
+            x = neighbour[seed_entry[first_seed + item]]
+            first = first_row[u]
+            for w in range(words):
+                row_u, row_x = rows[u * words + w], rows[x * words + w]
+                later = row_u & above(x - first, w, bits)
+                extensions = later & ~row_x
+                if max_length <= 3:
+                    extensions = word_of(0, bits)
+                sets[w * slots + item] = above(u - first, w, bits) & ~row_u
+                sets[(words + w) * slots + item] = single(u - first, w, bits) | single(x - first, w, bits)
+                sets[(2 * words + w) * slots + item] = extensions
+                if first_seed + item >= surveyed:
+                    closing += population(later & row_x, bits)
+                opened += population(extensions, bits)
+        at = placed(control, CHILDREN, opened)
+        cycle_at = placed(control, CYCLES, closing)
+        if item < last_seed - first_seed:
+            if ti.static(collect):
+                place = cycle_place(cycle_start, cycle_at, cycle_capacity)
+                if closing == 0:
+                    place = cycle_capacity
+                for w in range(words):
+                    rest = rows[u * words + w] & above(x - first, w, bits) & rows[x * words + w]
+                    while rest != word_of(0, bits):
+                        label = w * bits + lowest_bit(rest, bits)
+                        rest = without_lowest(rest, bits)
+                        if place >= 0 and place < cycle_capacity:
+                            for k in range(words):
+                                pair = sets[(words + k) * slots + item]
+                                cycles[k * cycle_capacity + place] = pair | single(label, k, bits)
+                            cycles[words * cycle_capacity + place] = word_of(first, bits)
+                        place += 1
+            store_children_wide(
+                bits, words, collect, allowed, ends, members, capacity, start, direction, at, room,
+                sets, slots, item, 2, -1, x, first,
+            )  # fmt: skip
+
+
+@ti.kernel
+def expand_wide(
+    bits: ti.template(),
+    words: ti.i32,
+    collect: ti.template(),
+    required: ti.template(),
+    two_ended: ti.i32,
+    rows: array(ndim=1),
+    first_row: array(ti.i32, 1),
+    row_ptr: array(ti.i32, 1),
+    neighbour: array(ti.i32, 1),
+    parents: ti.i32,
+    length: ti.i32,
+    max_length: ti.i32,
+    control: array(ti.u32, 1),
+    allowed: array(ndim=1),
+    ends: array(ti.i32, 1),
+    members: array(ndim=1),
+    capacity: ti.i32,
+    from_start: ti.i32,
+    direction: ti.i32,
+    to_start: ti.i32,
+    free: ti.i32,
+    cycles: array(ndim=1),
+    cycle_capacity: ti.i32,
+    cycle_start: ti.i32,
+    sets: array(ndim=1),
+    slots: ti.i32,
+    fifo: array(ti.i32, 1),
+):
+    """Stage 2, see `kernels_ti.wave.kernels.expand`; one level and at most `slots` parents to a launch."""
+    for cell in range(CELLS_PER_LEVEL):
+        control[cell] = ti.u32(0)
+    for item in range(parents):
+        closing, opened, other, growing, first = 0, 0, 0, 0, 0
+        chosen = 2
+        p = from_start + direction * item
+        if item < parents:
+            other, growing = ends[p], ends[capacity + p]
+            first = first_row[growing]
+            of_other, of_growing = 0, 0
+            for w in range(words):
+                free_word = allowed[w * capacity + p]
+                near_other = rows[other * words + w] & free_word
+                near_growing = rows[growing * words + w] & free_word
+                closing += population(near_other & near_growing, bits)
+                of_other += population(near_other & ~near_growing, bits)
+                of_growing += population(near_growing & ~near_other, bits)
+            opened = of_growing
+            if two_ended == 1 and of_other < of_growing:
+                opened = of_other
+                other, growing = growing, other
+            if ti.static(required):
+                lacking = lacked(bits, words, rows, members, capacity, p)
+                closing = 0
+                for w in range(words):
+                    closers = rows[other * words + w] & rows[growing * words + w] & allowed[w * capacity + p]
+                    wanted = required_word(words, rows, w) & ~members[w * capacity + p]
+                    closing += population(passing(bits, lacking, wanted, closers), bits)
+            if length + 2 > max_length or (two_ended == 1 and (of_other == 0 or of_growing == 0)):
+                opened = 0
+            if opened > 0:
+                for w in range(words):
+                    free_word = allowed[w * capacity + p]
+                    near_other = rows[other * words + w] & free_word
+                    near_growing = rows[growing * words + w]
+                    sets[w * slots + item] = free_word & ~near_growing
+                    sets[(words + w) * slots + item] = near_other & ~near_growing
+                    sets[(2 * words + w) * slots + item] = near_growing & free_word & ~near_other
+                if ti.static(required):
+                    opened = keep_completing(
+                        bits, words, rows, sets, slots, 2 * words * slots + item, item, members, capacity, p
+                    )
+                unsure = ti.static(required) or opened > 1 or closing > 0 or length == 3
+                if two_ended == 1 and opened > 0 and unsure:
+                    chosen = 3
+                    opened = flood(
+                        bits, words, rows, row_ptr, neighbour, first,
+                        sets, slots, item, words * slots + item, 2 * words * slots + item,
+                        3 * words * slots + item, 4 * words * slots + item,
+                        fifo, slots, item, max_length - length - 1, required,
+                    )  # fmt: skip
+                    if ti.static(required):
+                        opened = keep_completing(
+                            bits, words, rows, sets, slots, 3 * words * slots + item, 4 * words * slots + item,
+                            members, capacity, p,
+                        )  # fmt: skip
+        at = placed(control, CHILDREN, opened)
+        cycle_at = placed(control, CYCLES, closing)
+        if item < parents:
+            if ti.static(collect):
+                place = cycle_place(cycle_start, cycle_at, cycle_capacity)
+                for w in range(words):
+                    rest = rows[other * words + w] & rows[growing * words + w] & allowed[w * capacity + p]
+                    if ti.static(required):
+                        lacking = lacked(bits, words, rows, members, capacity, p)
+                        rest = passing(bits, lacking, required_word(words, rows, w) & ~members[w * capacity + p], rest)
+                    while rest != word_of(0, bits):
+                        label = w * bits + lowest_bit(rest, bits)
+                        rest = without_lowest(rest, bits)
+                        if place >= 0 and place < cycle_capacity:
+                            for k in range(words):
+                                cycles[k * cycle_capacity + place] = members[k * capacity + p] | single(label, k, bits)
+                            cycles[words * cycle_capacity + place] = word_of(first, bits)
+                        place += 1
+            if opened > 0:
+                store_children_wide(
+                    bits, words, collect, allowed, ends, members, capacity, to_start, -direction, at, free - parents,
+                    sets, slots, item, chosen, p, other, first,
+                )  # fmt: skip

@@ -1,0 +1,150 @@
+"""One record of the wave: who closes its path, who extends it, and its children's places in the arena."""
+
+import taichi as ti
+
+from kernels_ti.bits import bits_of, lowest_taken, population, row_of, single, size_of, word_of
+from kernels_ti.device.placing import CELLS_PER_LEVEL, CHILDREN, CYCLES, cycle_place, placed, placed_together
+from kernels_ti.step.certificate import connected_extensions, reachable_extensions
+from kernels_ti.step.required import completing, completing_extensions
+
+
+@ti.func
+def store_cycles(
+    words: ti.template(), cycles: ti.template(), capacity, place, members, closers, count, first_row,
+):  # fmt: skip
+    """Write one cycle for each of the `count` labels in `closers`, from place `place` on, as far as they fit."""
+    bits = ti.static(bits_of(words))
+    rest = closers
+    for i in range(count):
+        closer, rest = lowest_taken(words, rest)
+        at = place + i
+        if at >= 0 and at < capacity:
+            for k in ti.static(range(words.n)):
+                cycles[k * capacity + at] = members[k] | single(closer, k, bits)
+            cycles[words.n * capacity + at] = word_of(first_row, bits)
+
+
+@ti.func
+def store_children(
+    words: ti.template(), collect: ti.template(), allowed: ti.template(), ends: ti.template(), members: ti.template(),
+    capacity, start, direction, place, room, extensions, count, child_allowed, path, other, first_row,
+):  # fmt: skip
+    """Write one record for each of the `count` labels in `extensions`, as far as they fit."""
+    bits = ti.static(bits_of(words))
+    rest = extensions
+    for i in range(count):
+        label, rest = lowest_taken(words, rest)
+        at = place + i
+        if at >= 0 and at < room:
+            p = start + direction * at
+            for k in ti.static(range(words.n)):
+                allowed[k * capacity + p] = child_allowed[k]
+                if ti.static(collect):
+                    members[k * capacity + p] = path[k] | single(label, k, bits)
+            ends[p] = other
+            ends[capacity + p] = first_row + label
+
+
+@ti.func
+def opened_record(
+    words: ti.template(), collect: ti.template(), bounded: ti.template(), required: ti.template(),
+    p, other, growing, first, row_of_other, row_of_growing, length, two_ended, max_length, rows: ti.template(),
+    allowed: ti.template(), members: ti.template(), capacity,
+):  # fmt: skip
+    """Look at the record at place `p`, given its ends and their rows: who closes it, who extends it.
+
+    It also tells whether the certificate is still to be asked. A path whose only way on is a single extension needs
+    none: the one that it was kept by says that the end extended then reaches the other end, and every way there begins
+    with that extension, whichever of the two ends it is at. For initial triplets nobody has asked yet.
+
+    Returns
+    -------
+    closers, extensions, waiting, free_words, path : bit row
+        `waiting` are the neighbours of the end that is not extended, `free_words` the vertices that may join an
+        extended path; `path` is empty without `collect`.
+    other, unsure : int
+        The end that is not extended, and whether a flood must tell.
+    """
+    bits = ti.static(bits_of(words))
+    closers, extensions, waiting, free_words, path = words(0), words(0), words(0), words(0), words(0)
+    closing, of_other, of_growing = 0, 0, 0
+    for w in ti.static(range(words.n)):
+        free_words[w] = allowed[w * capacity + p]
+        if ti.static(collect):
+            path[w] = members[w * capacity + p]
+        near_other = row_of_other[w] & free_words[w]
+        near_growing = row_of_growing[w] & free_words[w]
+        closers[w] = near_other & near_growing
+        waiting[w] = near_other & ~near_growing
+        extensions[w] = near_growing & ~near_other
+        closing += population(closers[w], bits)
+        of_other += population(waiting[w], bits)
+        of_growing += population(extensions[w], bits)
+    opened = of_growing
+    if two_ended == 1 and of_other < of_growing:
+        opened = of_other
+        other, growing = growing, other
+        waiting, extensions = extensions, waiting
+    if length + 2 > max_length or (two_ended == 1 and (of_other == 0 or of_growing == 0)):
+        opened = 0
+    for w in ti.static(range(words.n)):
+        free_words[w] &= ~(extensions[w] | closers[w])
+    unsure = 0
+    if two_ended == 1 and opened > 0 and (opened > 1 or closing > 0 or length == 3):
+        unsure = 1
+    if ti.static(required):
+        # New vectors: Taichi confuses one that is passed as a whole and set word by word in the same block.
+        ending = completing(words, rows, path, closers)
+        going = words(0)
+        if two_ended == 0:
+            going = completing(words, rows, path | free_words, extensions)
+        elif opened > 0:
+            rounds = max_length - length - 1
+            going = completing_extensions(words, rows, first, free_words, path, waiting, extensions, rounds)
+        closers, extensions, unsure = ending, going, 0
+    elif ti.static(bounded):
+        if unsure == 1:
+            rounds = max_length - length - 1
+            extensions = reachable_extensions(words, rows, first, free_words, waiting, extensions, rounds)
+            unsure = 0
+    if opened == 0:
+        extensions = words(0)
+    return closers, extensions, waiting, free_words, path, other, unsure
+
+
+@ti.func
+def expand_record(
+    words: ti.template(), collect: ti.template(), arch: ti.template(), bounded: ti.template(),
+    required: ti.template(), item, ready, level, length, two_ended, max_length,
+    rows: ti.template(), first_row: ti.template(),
+    control: ti.template(), allowed: ti.template(), ends: ti.template(), members: ti.template(), capacity,
+    start, target, way, room, cycles: ti.template(), cycle_capacity, cycle_base,
+):  # fmt: skip
+    """Expand one record of `length` vertices; items from `ready` on only take part in the placing."""
+    closers, extensions, free_words, path = words(0), words(0), words(0), words(0)
+    closing, opened, other, first = 0, 0, 0, 0
+    if item < ready:
+        p = start + way * item
+        other, growing = ends[p], ends[capacity + p]
+        first = first_row[growing]
+        closers, extensions, waiting, free_words, path, other, unsure = opened_record(
+            words, collect, bounded, required, p, other, growing, first, row_of(words, rows, other),
+            row_of(words, rows, growing), length, two_ended, max_length, rows, allowed, members, capacity,
+        )  # fmt: skip
+        if unsure == 1:
+            extensions = connected_extensions(words, rows, first, free_words, waiting, extensions)
+        closing = size_of(words, closers)
+        opened = size_of(words, extensions)
+    at, cycle_at = 0, 0
+    if ti.static(arch != "cpu"):
+        at, cycle_at = placed_together(control, level, opened, closing, item)
+    else:
+        at = placed(control, CELLS_PER_LEVEL * level + CHILDREN, opened)
+        cycle_at = placed(control, CELLS_PER_LEVEL * level + CYCLES, closing)
+    if ti.static(collect):
+        place = cycle_place(cycle_base, cycle_at, cycle_capacity)
+        store_cycles(words, cycles, cycle_capacity, place, path, closers, closing, first)
+    store_children(
+        words, collect, allowed, ends, members, capacity, target, -way, at, room,
+        extensions, opened, free_words, path, other, first,
+    )  # fmt: skip

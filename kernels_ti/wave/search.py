@@ -1,0 +1,396 @@
+"""The wave's host side: slices of the frontier out of a double-ended arena.
+
+With room a slice is a whole level and the search is breadth first, as in the paper. Without room, slices
+are taken from the deepest level, whose children are the fewest to keep: memory is bounded, and a slice whose
+children do not fit is made smaller and tried again, nothing lost and nothing twice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.bits import LARGEST_UNROLLED
+from kernels_ti.cycles import Cycles
+from kernels_ti.device.device import LARGEST_BUFFER
+from kernels_ti.device.placing import CELLS, CELLS_PER_LEVEL, CHILDREN, CYCLES
+from kernels_ti.errors import EngineError
+from kernels_ti.found.stored import Place, ResidentBlocks
+from kernels_ti.search import Totals
+from kernels_ti.state import Frames, GroupState, Rows, by_length
+from kernels_ti.wave.arena import Arena, Segment
+from kernels_ti.wave.stage_narrow import NarrowStage
+from kernels_ti.wave.stage_wide import WideStage
+
+FIRST_QUEUE = {"cpu": 1, "vulkan": 64, "cuda": 64}
+"""Levels that are queued at first, at the most, before the host looks; later queues are fitted to the time."""
+
+LONGEST_SHARE = 0.6
+"""Share of a block's vertices that its longest cycles rarely exceed: more levels are not queued at first."""
+
+FIRST_SLICE = {"cpu": 1 << 14, "vulkan": 1 << 22, "cuda": 1 << 22}
+"""Records of the first slice; later ones are fitted to the time asked for."""
+
+SOFTWARE_FIRST_QUEUE, SOFTWARE_FIRST_SLICE, SOFTWARE_FIRST_ARENA = 8, 1 << 14, 16 << 20
+"""The same, and bytes of the arena at first, where a CPU plays the GPU: it is slow, and so is a large buffer."""
+
+ARENA_BYTES = {"cpu": 3 << 30, "vulkan": 1 << 30, "cuda": 8 << 30}
+CYCLE_BYTES = {"cpu": 64 << 20, "vulkan": 32 << 20, "cuda": 2 << 30}
+HOST_CYCLE_BYTES = 4 << 30
+"""Bytes of the host that all cycles found between two looks may take on their way out."""
+
+
+class WaveSearch:
+    """Breadth first as far as memory goes; see the module.
+
+    Parameters
+    ----------
+    blocks : ResidentBlocks
+    max_length : int
+        Vertices of the longest cycle that is wanted.
+    collect : bool
+        Keep the cycles for `take_cycles`.
+    two_ended : bool
+        False for the paper's own expansion: one end, no certificate.
+    start : GroupState
+        What is left to do.
+    seed_weight : ndarray of float64, shape (seeds,)
+        Share of the whole search behind each seed.
+    memory : int
+        Bytes for the arena, the cycles and scratch memory.
+
+    Raises
+    ------
+    EngineError
+        If the device has not enough memory.
+    """
+
+    def __init__(
+        self, blocks: ResidentBlocks, max_length: int, collect: bool, two_ended: bool, start: GroupState,
+        seed_weight: npt.NDArray[np.float64], memory: int,
+    ) -> None:  # fmt: skip
+        self.totals = Totals()
+        self.blocks = blocks
+        self.next_seed = start.next_seed
+        group, device = blocks.group, blocks.device
+        self._device = device
+        self._collect = collect
+        self._two_ended = int(two_ended)
+        self._max_length = max_length
+        self._bounded = max_length < group.longest_block
+        self.surveyed = start.surveyed
+        self._share_after = np.append(np.cumsum(seed_weight[::-1])[::-1], 0.0)
+        self._pool = deque(by_length(start.frames))
+        if device.arch == "cpu":
+            memory -= sum(frames.nbytes for frames in self._pool)
+        word = np.uint64 if group.word_bits == 64 else np.uint32
+        kind = WideStage if group.words > LARGEST_UNROLLED else NarrowStage
+        self._stage: WideStage | NarrowStage = kind(blocks, collect, self._bounded, memory // 8)
+        memory -= self._stage.bytes
+        self._make_room_for_cycles(word, min(CYCLE_BYTES[device.arch], memory // 4))
+        memory -= self._cycle_bytes
+        memory = min(ARENA_BYTES[device.arch], memory)
+        self._arena = Arena(blocks, collect, memory, SOFTWARE_FIRST_ARENA if device.software else memory)
+        self._control = device.buffer(np.zeros(CELLS, np.uint32))
+        # Depth first, each level leaves the siblings of one path behind; so much is kept free for that.
+        self._siblings = group.longest_block * int(np.diff(group.row_ptr).max(initial=0))
+        self._cycle_count = 0
+        self._slice_limit = SOFTWARE_FIRST_SLICE if device.software else FIRST_SLICE[device.arch]
+        queue_levels = SOFTWARE_FIRST_QUEUE if device.software else FIRST_QUEUE[device.arch]
+        self._queue_levels = min(queue_levels, self._stage.most_levels, int(LONGEST_SHARE * group.longest_block) + 1)
+        self._levels_done = self._queue_levels
+        self._compile()
+
+    def _make_room_for_cycles(self, word: Any, memory: int) -> None:
+        width, word_bytes = self.blocks.group.words + 1, self.blocks.group.word_bits // 8
+        self._cycle_capacity, self._cycle_bytes = LARGEST_BUFFER, 0  # nothing is stored, only counted
+        if self._collect:
+            # On its way out a cycle is twice on the host, with 8 bytes to a vertex.
+            out = 16 * min(self._max_length, self.blocks.group.longest_block)
+            each = width * word_bytes + (out if self._device.arch == "cpu" else 0)
+            fitting = min(memory // each, HOST_CYCLE_BYTES // out, LARGEST_BUFFER // width)
+            self._cycle_capacity = max(fitting, 1)
+            self._cycle_bytes = self._cycle_capacity * each
+        self._cycles = self._device.empty(width * self._cycle_capacity if self._collect else 1, word)
+
+    def _compile(self) -> None:
+        """Launch each kernel over nothing, so that the first slice is a search alone."""
+        self._launch_triplets(self.next_seed, self.next_seed, self._max_length)
+        self._launch_expand(Segment(3, 0, 0.0), 0, 1)
+        self._device.download(self._control)
+        if self._collect:
+            self.blocks.compile_trace(self._cycles)
+
+    @property
+    def _reserve(self) -> int:
+        return min(self._siblings, self._arena.capacity // 2)
+
+    @property
+    def finished(self) -> bool:
+        """Whether the arena is empty and stage 1 is over."""
+        waiting = self._arena.segments or self._pool
+        return not waiting and min(self.next_seed, self.surveyed) >= self.blocks.seeds
+
+    @property
+    def frontier(self) -> int:
+        """Records in the arena, and pairs that stage 1 has yet to look at."""
+        pairs = self.blocks.pairs_before
+        pooled = sum(frames.paths for frames in self._pool)
+        return self._arena.count + pooled + int(pairs[-1] - pairs[self.next_seed])
+
+    @property
+    def remaining(self) -> float:
+        """Share of the whole search that is still to do, level by level."""
+        pooled = sum(frames.share for frames in self._pool)
+        return self._arena.share + pooled + float(self._share_after[self.next_seed])
+
+    @property
+    def device_bytes(self) -> int:
+        """Bytes of the blocks, the arena, the cycles and the scratch memory."""
+        return self.blocks.bytes + self._arena.bytes + self._cycle_bytes + self._stage.bytes
+
+    def frames(self) -> Iterator[Frames]:
+        """All paths that wait, in pieces."""
+        yield from self._arena.frames()
+        yield from self._pool
+
+    def take_cycles(self) -> Cycles:
+        """Return the cycles found since the last call."""
+        return Cycles.joined([blocks.traced(*place) for blocks, place in self.take_found()])
+
+    def take_rows(self) -> Rows:
+        """Return them as bit rows instead."""
+        none = np.empty((0, self.blocks.row_words), np.uint64)
+        return np.concatenate([none, *(blocks.member_rows(*place) for blocks, place in self.take_found())])
+
+    def take_found(self) -> Iterator[tuple[ResidentBlocks, Place]]:
+        """Say where the cycles found since the last call are."""
+        count, self._cycle_count = self._cycle_count, 0
+        if count:
+            yield self.blocks, (self._cycles, 1, self._cycle_capacity, 0, count)
+
+    def advance(self, seconds: float) -> None:
+        """Search for about so many seconds, less if the cycles found should be taken."""
+        deadline = time.perf_counter() + seconds
+        while not self.finished:
+            started = time.perf_counter()
+            tried = self._step()
+            if tried is None:
+                return
+            spent = time.perf_counter() - started
+            self._fit(tried, spent, seconds)
+            if time.perf_counter() >= deadline:
+                return
+
+    def _fit(self, tried: int, spent: float, wanted: float) -> None:
+        """Fit the levels of a queue and the records of a slice to the time that they took."""
+        # A level that is not needed costs a launch, but nothing on CUDA.
+        idle = self._device.arch != "cuda" and 2 * self._levels_done < self._queue_levels
+        if self._queue_levels > 1 and (spent > wanted or idle):
+            self._queue_levels //= 2
+        elif tried >= self._slice_limit:
+            self._slice_limit = int(tried * min(4.0, max(0.25, wanted / 2 / max(spent, 1e-6)))) + 1
+        elif spent < wanted / 4:
+            self._queue_levels = min(2 * self._queue_levels, self._stage.most_levels)
+
+    def _left(self, parents: int) -> int:
+        """Places that no other path takes; only a single path may touch the reserve."""
+        others = self._arena.count - parents
+        return max(self._arena.capacity - others - (self._reserve if parents > 1 else 0), 0)
+
+    def _free(self, parents: int) -> int:
+        """Places that a slice and its children may share."""
+        left = self._left(parents)
+        return min(left, max(self._stage.most_places(left), self._siblings), parents + self._device.items_at_once)
+
+    def _step(self) -> int | None:
+        """Expand one slice, or make one of initial triplets.
+
+        Returns the records tried, or None when there is no room for cycles until those found are taken.
+        """
+        if self.surveyed < self.next_seed:
+            return self._survey()
+        if self._pool:
+            self._load()
+        return self._expand() if self._arena.segments else self._seed()
+
+    def _load(self) -> None:
+        """Take frames that wait on the host into the arena: the shortest first, and with their like."""
+        arena = self._arena
+        while self._pool:
+            frames = self._pool[0]
+            room = (arena.capacity - self._reserve) // 4 - arena.count
+            if not arena.segments:
+                first = int(frames[:1].path_counts[0])
+                while first > arena.capacity:
+                    if not arena.grow():
+                        raise self._no_room(first)
+                room = max(room, first)
+            elif len(arena.segments) > 1 or arena.segments[0].length != int(frames.length[0]) + 1:
+                return
+            fitting = int(np.searchsorted(np.cumsum(frames.path_counts), room, side="right"))
+            if fitting == 0:
+                return
+            arena.load(frames[:fitting])
+            if fitting < len(frames):
+                self._pool[0] = frames[fitting:]
+            else:
+                self._pool.popleft()
+
+    def _survey(self) -> int | None:
+        """Count the triangles of seeds that stage 2 has taken before, and the triplets that they had."""
+        pairs, first = self.blocks.pairs_before, self.surveyed
+        last = self._fitting(first, self._cycle_capacity - self._cycle_count)
+        last = min(last, self.next_seed)
+        if last <= first:
+            if self._cycle_count:
+                return None
+            raise self._no_room(int(pairs[first + 1] - pairs[first]))
+        self._launch_triplets(first, last, 3)
+        [(_, closed)] = self._counted(1)
+        self._count(3, int(pairs[last] - pairs[first]) - closed if self._max_length > 3 else 0, closed)
+        self.surveyed = last
+        return last - first
+
+    def _fitting(self, first: int, places: int) -> int:
+        """Return the end of the range of seeds from `first` on whose pairs fit into so many places."""
+        pairs = self.blocks.pairs_before
+        last = int(np.searchsorted(pairs, int(pairs[first]) + places, side="right")) - 1
+        return min(last, first + min(self._stage.seeds_at_once, self._slice_limit))
+
+    def _seed(self) -> int | None:
+        """Stage 1 for as many seeds as surely fit."""
+        pairs, first = self.blocks.pairs_before, self.next_seed
+        room = self._cycle_capacity - self._cycle_count
+        last = self._fitting(first, min(self._arena.capacity - self._reserve, room))
+        if first < self.surveyed:
+            last = min(last, self.surveyed)
+        if last <= first:
+            if self._collect and self._cycle_count:
+                return None
+            if self._arena.grow():
+                return self._seed()
+            raise self._no_room(int(pairs[first + 1] - pairs[first]))
+        self._launch_triplets(first, last, self._max_length)
+        [(children, closed)] = self._counted(1)
+        self._count(3, 0 if first < self.surveyed else children, closed)
+        self.next_seed, self.surveyed = last, max(last, self.surveyed)
+        self._arena.add(3, children, float(self._share_after[first] - self._share_after[last]))
+        return last - first
+
+    def _no_room(self, needed: int) -> EngineError:
+        return EngineError(
+            f"{self._device.name}: the arena has {self._arena.capacity:,} places for paths and "
+            f"{self._cycle_capacity:,} for cycles, a single step needs {needed:,}; --memory allows more"
+        )
+
+    @property
+    def _buffers(self) -> dict[str, Any]:
+        """What both stages read and write, by the names of their arguments."""
+        blocks, arena = self.blocks, self._arena
+        return {
+            "rows": blocks.rows,
+            "first_row": blocks.first_row,
+            "control": self._control,
+            "allowed": arena.allowed,
+            "ends": arena.ends,
+            "members": arena.members,
+            "capacity": arena.capacity,
+            "cycles": self._cycles,
+            "cycle_capacity": self._cycle_capacity,
+            "cycle_start": self._cycle_count,
+        }
+
+    def _launch_triplets(self, first: int, last: int, max_length: int) -> None:
+        """Stage 1 over some seeds."""
+        blocks, arena = self.blocks, self._arena
+        launch = {
+            **self._buffers,
+            "neighbour": blocks.neighbour,
+            "seed_entry": blocks.seed_entry,
+            "seed_root": blocks.seed_root,
+            "first_seed": first,
+            "last_seed": last,
+            "surveyed": self.surveyed,
+            "max_length": max_length,
+            "start": arena.place(1, 0),
+            "direction": -1,
+            "room": arena.capacity,
+        }
+        self._stage.launch_triplets(launch)
+
+    def _expand(self) -> int | None:
+        """Stage 2 for the top of the shallowest level while there is plenty of room, else of the deepest."""
+        arena, segments = self._arena, self._arena.segments
+        while arena.count > (arena.capacity - self._reserve) // 2:
+            if not arena.grow():
+                break
+        adjacent = segments[-1].length - segments[0].length <= 1
+        room = (arena.capacity - self._reserve) // 2
+        roomy = adjacent and arena.count <= min(room, self._stage.frontier)
+        segment = segments[0] if roomy else segments[-1]
+        at_once = self._stage.most_parents(arena.capacity, self._left(2), roomy)
+        parents = max(1, min(segment.count, self._slice_limit, at_once, self._free(2)))
+        while True:
+            levels = self._queue_levels
+            if self._pool:  # not past the length of those that wait on the host, so that they can join
+                levels = max(1, min(levels, int(self._pool[0].length[0]) + 1 - segment.length))
+            self._launch_expand(segment, parents, levels)
+            if self._commit(segment, parents, self._counted(levels)):
+                return parents
+            if self._collect and self._cycle_count:
+                return None
+            if arena.grow():
+                continue
+            if parents == 1:
+                raise self._no_room(1 + int(np.diff(self.blocks.group.row_ptr).max()))
+            self._slice_limit = parents = max(parents // 2, 1)
+
+    def _launch_expand(self, segment: Segment, parents: int, levels: int) -> None:
+        """Stage 2 for the topmost records of a segment, and for so many levels on."""
+        arena, side = self._arena, segment.length % 2
+        launch = {
+            **self._buffers,
+            "two_ended": self._two_ended,
+            "parents": parents,
+            "length": segment.length,
+            "max_length": self._max_length,
+            "from_start": arena.place(side, arena.used(side) - parents),
+            "direction": -1 if side else 1,
+            "to_start": arena.place(1 - side, arena.used(1 - side)),
+            "free": self._free(parents),
+        }
+        self._stage.launch(levels, launch)
+
+    def _counted(self, levels: int) -> list[tuple[int, int]]:
+        """Children placed and cycles found by each level of the last queue."""
+        cells = self._device.download(self._control)[: levels * CELLS_PER_LEVEL].astype("<u4")
+        counters = cells.view("<u8").reshape(levels, -1)
+        return list(zip(counters[:, CHILDREN // 2].tolist(), counters[:, CYCLES // 2].tolist(), strict=True))
+
+    def _commit(self, segment: Segment, parents: int, counted: list[tuple[int, int]]) -> bool:
+        """Take over the levels of a queue that fitted, as the device judged them; say whether any did."""
+        free = self._free(parents)
+        room = self._cycle_capacity - self._cycle_count
+        length, ready = segment.length, parents
+        for children, closed in counted:
+            if ready == 0 or children > free - ready or closed > room:
+                break
+            length, ready, room = length + 1, children, room - closed
+            self._count(length, children, closed)
+        self._levels_done = length - segment.length
+        self._stage.fit(ready > 0 and self._levels_done < len(counted))
+        if not self._levels_done:
+            return False
+        self._arena.add(length, ready, self._arena.take(segment, parents))
+        return True
+
+    def _count(self, length: int, children: int, closed: int) -> None:
+        self.totals.add({length: children}, {length: closed})
+        if self._collect:
+            self._cycle_count += closed

@@ -1,0 +1,68 @@
+"""Launches of the wave for narrow blocks, whose bit rows fit into registers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kernels_ti.bits import vector_of
+from kernels_ti.device.device import LARGEST_BUFFER
+from kernels_ti.device.placing import MOST_LEVELS
+from kernels_ti.found.stored import ResidentBlocks
+from kernels_ti.wave.kernels import expand_kernel, triplets_kernel
+from kernels_ti.wave.queue import TRIPLET_ARGUMENTS, Queue, made_graph
+
+
+class NarrowStage:
+    """Both stages for one group of narrow blocks, for use in the place of `kernels_ti.wave.stage_wide.WideStage`.
+
+    It takes no scratch memory, and slices as large as there is room for.
+
+    Parameters
+    ----------
+    blocks : ResidentBlocks
+    collect, bounded : bool
+        See `kernels_ti.wave.kernels.expand_kernel`.
+    memory : int
+        Not needed.
+
+    Attributes
+    ----------
+    most_levels, seeds_at_once, frontier, bytes : int
+        See there.
+    """
+
+    most_levels = MOST_LEVELS
+    frontier = LARGEST_BUFFER
+    bytes = 0
+
+    def __init__(self, blocks: ResidentBlocks, collect: bool, bounded: bool, memory: int) -> None:
+        group, arch = blocks.group, blocks.device.arch
+        self.seeds_at_once = blocks.device.items_at_once
+        words = vector_of(group.words, group.word_bits)
+        resident = arch == "cuda" and group.longest_block == group.rows
+        kernel = expand_kernel(words, collect, arch, bounded, group.required is not None, resident)
+        self._queue = Queue(kernel, (), blocks.device, words.dtype)
+        self._triplets = triplets_kernel(words, collect)
+        self._graph = None if arch == "cpu" else made_graph(self._triplets, TRIPLET_ARGUMENTS, words.dtype)
+
+    def most_parents(self, capacity: int, left: int, roomy: bool) -> int:
+        """Return the most parents of a slice: as many as work items."""
+        return self.seeds_at_once
+
+    def most_places(self, left: int) -> int:
+        """Return the most places of parents and children in a queue: all that are left."""
+        return left
+
+    def fit(self, grown_too_far: bool) -> None:
+        """Leave the slices to the search."""
+
+    def launch_triplets(self, arguments: dict[str, Any]) -> None:
+        """Stage 1: the arguments of `kernels_ti.wave.kernels.triplets_kernel`, by name."""
+        if self._graph is None:
+            self._triplets(**arguments)
+        else:
+            self._graph.run(arguments)
+
+    def launch(self, levels: int, arguments: dict[str, Any]) -> None:
+        """Queue so many levels, see `Queue.launch`."""
+        self._queue.launch(levels, arguments)

@@ -1,0 +1,119 @@
+"""Launches of the wave for wide blocks, with the scratch memory that they need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import taichi as ti
+
+from kernels_ti.device.device import LARGEST_BUFFER
+from kernels_ti.device.placing import MOST_LEVELS
+from kernels_ti.found.stored import ResidentBlocks
+from kernels_ti.wave.kernels_wide import SCRATCH_ROWS, expand_wide, triplets_wide
+from kernels_ti.wave.queue import Queue
+from kernels_ti.wave.warp_batch_wide import MOST_WORDS, expand_wide_kernel
+
+SCRATCH_BYTES = {"cpu": 16 << 20, "vulkan": 64 << 20, "cuda": 1 << 30}
+"""The most that is of use; a small budget is shared out."""
+
+WIDE_FRONTIER = 1 << 22
+"""Records with which the search goes depth first: they keep a GPU busy, and long cycles come soon."""
+
+SMALLEST_SLICE = 1 << 14
+"""Records that are worth a launch."""
+
+QUEUE_PART = 16
+"""Share of the places left that a queue of levels may take."""
+
+LEAST_GROWTH, MOST_GROWTH = 4, 256
+"""How much a slice may grow in a queue: fitted to how they do."""
+
+
+class WideStage:
+    """Both stages for one group of wide blocks.
+
+    Parameters
+    ----------
+    blocks : ResidentBlocks
+    collect, bounded : bool
+        See `kernels_ti.wave.kernels.expand_kernel`.
+    memory : int
+        Bytes of scratch memory that it may take, see `kernels_ti.wave.kernels_wide`.
+
+    Attributes
+    ----------
+    most_levels : int
+        Levels of a queue, at the most.
+    seeds_at_once : int
+        Seeds of a launch, at the most.
+    frontier : int
+        Records with which the search goes depth first.
+    bytes : int
+        Bytes of scratch memory on the device.
+    """
+
+    frontier = WIDE_FRONTIER
+
+    def __init__(self, blocks: ResidentBlocks, collect: bool, bounded: bool, memory: int) -> None:
+        self._blocks = blocks
+        self._collect = collect
+        group, device = blocks.group, blocks.device
+        self._queue = None
+        if device.arch == "cuda" and group.words <= MOST_WORDS and not bounded and group.required is None:
+            kernel = expand_wide_kernel(group.words, collect)
+            self._queue = Queue(kernel, ("by_words", "row_ptr", "neighbour"), device, ti.u32)
+        slot_bytes = SCRATCH_ROWS * group.words * group.word_bits // 8 + 4 * group.longest_block
+        memory = min(memory, SCRATCH_BYTES[device.arch])
+        slots = min(memory // slot_bytes, LARGEST_BUFFER // max(SCRATCH_ROWS * group.words, group.longest_block))
+        slots = min(max(slots, 1), device.items_at_once)
+        self.most_levels = MOST_LEVELS if self._queue else 1
+        self.seeds_at_once = slots
+        self._growth = LEAST_GROWTH
+        word = np.uint64 if group.word_bits == 64 else np.uint32
+        self._sets = device.empty(SCRATCH_ROWS * group.words * slots, word)
+        self._fifo = device.empty(group.longest_block * slots, np.int32)
+        self.bytes = slots * slot_bytes
+
+    def most_parents(self, capacity: int, left: int, roomy: bool) -> int:
+        """Return the most parents of a slice, in an arena of so many places of which some are left.
+
+        Without plenty of room the deepest level goes first: such slices leave no more behind them, level by level,
+        than there is room for.
+        """
+        if self._queue:
+            return WIDE_FRONTIER if roomy else max(self.most_places(left) // self._growth, SMALLEST_SLICE)
+        if roomy:
+            return self.seeds_at_once
+        return min(self.seeds_at_once, max(capacity // self._blocks.group.longest_block, SMALLEST_SLICE))
+
+    def most_places(self, left: int) -> int:
+        """Return the most places of parents and children in a queue, of those that are left.
+
+        A queue that grows beyond that stops and leaves its last level behind, for the next to go on from. Each takes
+        a part of what is left, so that there is always some.
+        """
+        return left // QUEUE_PART if self._queue else left
+
+    def fit(self, grown_too_far: bool) -> None:
+        """Take smaller slices if the last has grown beyond its places, else larger ones."""
+        self._growth = min(2 * self._growth, MOST_GROWTH) if grown_too_far else max(self._growth // 2, LEAST_GROWTH)
+
+    def launch_triplets(self, arguments: dict[str, Any]) -> None:
+        """Stage 1: the arguments of `kernels_ti.wave.kernels.triplets_kernel`, by name."""
+        group = self._blocks.group
+        kind = {"bits": group.word_bits, "words": group.words, "collect": self._collect}
+        triplets_wide(**kind, **arguments, sets=self._sets, slots=self.seeds_at_once)
+
+    def launch(self, levels: int, arguments: dict[str, Any]) -> None:
+        """Stage 2 for so many levels, see `kernels_ti.wave.queue.Queue.launch`."""
+        blocks, group = self._blocks, self._blocks.group
+        arguments = {**arguments, "row_ptr": blocks.row_ptr, "neighbour": blocks.neighbour}
+        if self._queue:
+            by_words = int(len(group.neighbour) > group.words * group.rows)
+            self._queue.launch(levels, {**arguments, "by_words": by_words})
+        else:
+            kind = {"bits": group.word_bits, "words": group.words, "collect": self._collect}
+            kind["required"] = group.required is not None
+            scratch = {"sets": self._sets, "slots": self.seeds_at_once, "fifo": self._fifo}
+            expand_wide(**kind, **arguments, **scratch)

@@ -1,0 +1,282 @@
+"""Stage 2 of the wave on CUDA: the work items of a warp expand a batch of records together.
+
+A flood of the certificate looks at one vertex or at thirty, and half of the records need none: work items that flood
+each for its own record would wait for the longest. So a warp first looks at all records of its batch, queues those
+that need a flood in shared memory, and gives the next of them to whoever is idle. Then the children are numbered
+through, and all lanes write them in turn. Warps meet only while they load the adjacency rows.
+
+Shared memory holds the adjacency rows if there is but one block, padded, and for each warp: of each slot the vertices
+that are still allowed, the extensions, the end that waits, the first row, and the closers if their cycles are stored;
+and a queue, of slots that need a flood and later of cycles and of children.
+"""
+
+import taichi as ti
+
+from kernels_ti.bits import any_label, bits_of, one_taken, padded_row_of, padding, population, row_of, single, size_of
+from kernels_ti.device.placing import (
+    CELLS_PER_LEVEL,
+    CHILDREN,
+    CYCLES,
+    WARP,
+    WHOLE_WARP,
+    cycle_place,
+    placed,
+    rank_of,
+)
+from kernels_ti.step.certificate import flooded
+from kernels_ti.wave.one_record import opened_record
+
+WARPS = 4
+"""Warps of a thread block: they share the adjacency rows."""
+
+QUEUE = 256
+"""Entries of the queue: children are written so many at a time."""
+
+IDLE = 8
+"""Lanes that must be idle before floods are given out."""
+
+STRIDE = 3
+"""Vertices that a flood looks at before the lanes are asked who is idle."""
+
+
+def most_batches(words: int) -> int:
+    """Return how many records each lane of a warp takes, at the most, for bit rows of so many words.
+
+    A thread block may have 48 KiB of shared memory.
+    """
+    return 6 if words <= 4 else 3 if words <= 7 else 2
+
+
+def slots_of(words: int) -> int:
+    """Return the slots of a warp."""
+    return most_batches(words) * WARP
+
+
+def cells_of_rows(words: int, resident: bool) -> int:
+    """Return the 32-bit cells of shared memory for the adjacency rows."""
+    return words * 32 << padding(words) if resident else 0
+
+
+def cells_of(words: int, resident: bool, collect: bool) -> int:
+    """Return the 32-bit cells of shared memory of a warp."""
+    return ((3 if collect else 2) * words + (1 if resident else 2)) * slots_of(words) + QUEUE
+
+
+@ti.func
+def read_slot(words: ti.template(), pool: ti.template(), at):
+    """Read a bit row of a slot out of shared memory."""
+    row = words(0)
+    for w in ti.static(range(words.n)):
+        row[w] = pool[at + w * ti.static(slots_of(words.n))]
+    return row
+
+
+@ti.func
+def write_slot(words: ti.template(), pool: ti.template(), at, row):
+    """Write a bit row of a slot into shared memory."""
+    for w in ti.static(range(words.n)):
+        pool[at + w * ti.static(slots_of(words.n))] = row[w]
+
+
+@ti.func
+def near(words: ti.template(), resident: ti.template(), pool: ti.template(), rows: ti.template(), row):
+    """Return an adjacency bit row, from shared memory if it is there."""
+    found = words(0)
+    if ti.static(resident):
+        found = padded_row_of(words, pool, row)
+    else:
+        found = row_of(words, rows, row)
+    return found
+
+
+@ti.func
+def look_at_batch(
+    words: ti.template(), collect: ti.template(), bounded: ti.template(), required: ti.template(),
+    resident: ti.template(), pool: ti.template(), corner, lane, item, batches, ready, length, two_ended,
+    max_length, rows: ti.template(), first_row: ti.template(), allowed: ti.template(), ends: ti.template(),
+    members: ti.template(), capacity, start, way,
+):  # fmt: skip
+    """Look at the records of a batch, one slot each: who closes and who extends them; queue what needs a flood.
+
+    Returns how many records are in the queue, and how many cycles this lane has seen.
+    """
+    slots = ti.static(slots_of(words.n))
+    extensions_at, ends_at = corner + words.n * slots, corner + 2 * words.n * slots
+    queue_at = corner + ti.static(cells_of(words.n, resident, collect) - QUEUE)
+    queued, closed = 0, 0
+    for batch in range(batches):
+        slot = batch * WARP + lane
+        closers, extensions = words(0), words(0)
+        first, unsure = 0, 0
+        if item + slot < ready:
+            p = start + way * (item + slot)
+            other, growing = ends[p], ends[capacity + p]
+            if ti.static(not resident):
+                first = first_row[growing]
+            closers, extensions, _waiting, free_words, _path, other, unsure = opened_record(
+                words, collect, bounded, required, p, other, growing, first,
+                near(words, resident, pool, rows, other), near(words, resident, pool, rows, growing),
+                length, two_ended, max_length, rows, allowed, members, capacity,
+            )  # fmt: skip
+            write_slot(words, pool, corner + slot, free_words)
+            pool[ends_at + slot] = ti.cast(other, ti.u32)
+            if ti.static(not resident):
+                pool[ends_at + slots + slot] = ti.cast(first, ti.u32)
+        write_slot(words, pool, extensions_at + slot, extensions)
+        if ti.static(collect):
+            write_slot(words, pool, queue_at - words.n * slots + slot, closers)
+        closed += size_of(words, closers)
+        needing = ti.simt.warp.ballot(unsure)
+        if unsure == 1:
+            pool[queue_at + queued + rank_of(needing, lane)] = ti.cast(slot, ti.u32)
+        queued += population(needing, 32)
+    ti.simt.warp.sync(ti.u32(WHOLE_WARP))
+    return queued, closed
+
+
+@ti.func
+def flood_batch(
+    words: ti.template(), collect: ti.template(), resident: ti.template(), pool: ti.template(), corner, lane, queued,
+    rows: ti.template(),
+):  # fmt: skip
+    """Flood for the records in the queue; as soon as some lanes are idle, they take the next."""
+    slots = ti.static(slots_of(words.n))
+    extensions_at, ends_at = corner + words.n * slots, corner + 2 * words.n * slots
+    queue_at = corner + ti.static(cells_of(words.n, resident, collect) - QUEUE)
+    fresh, unseen, missing = words(0), words(0), words(0)
+    slot, first, over, taken, going = -1, 0, 1, 0, 1
+    while going == 1:
+        enough = WARP
+        if taken < queued:
+            enough = IDLE
+        idle = ti.simt.warp.ballot(over)
+        while population(idle, 32) < enough:
+            for _ in ti.static(range(STRIDE)):
+                if over == 0:
+                    label, rest = one_taken(words, fresh)
+                    found = near(words, resident, pool, rows, first + label)
+                    fresh, unseen, missing, over = flooded(words, found, rest, unseen, missing)
+            idle = ti.simt.warp.ballot(over)
+        if over == 1 and slot >= 0:
+            kept = read_slot(words, pool, extensions_at + slot) & ~missing
+            write_slot(words, pool, extensions_at + slot, kept)
+            slot = -1
+        if taken >= queued:
+            going = 0
+        at = taken + rank_of(idle, lane)
+        if over == 1 and at < queued:
+            slot = ti.cast(pool[queue_at + at], ti.i32)
+            if ti.static(not resident):
+                first = ti.cast(pool[ends_at + slots + slot], ti.i32)
+            free_words = read_slot(words, pool, corner + slot)
+            fresh = near(words, resident, pool, rows, ti.cast(pool[ends_at + slot], ti.i32)) & free_words
+            unseen = free_words & ~fresh
+            missing = read_slot(words, pool, extensions_at + slot)
+            over = 0
+        taken += population(idle, 32)
+    ti.simt.warp.sync(ti.u32(WHOLE_WARP))
+
+
+@ti.func
+def store_batch(
+    words: ti.template(), collect: ti.template(), resident: ti.template(), closing: ti.template(),
+    pool: ti.template(), corner, lane, item, batches, level, control: ti.template(), allowed: ti.template(),
+    ends: ti.template(), members: ti.template(), capacity, start, target, way, room,
+    cycles: ti.template(), cycle_capacity, cycle_base,
+):  # fmt: skip
+    """Write a record for each child of a batch, or with `closing` a cycle for each closer, as far as they fit.
+
+    They are queued first, and then written lane by lane.
+    """
+    bits = ti.static(bits_of(words))
+    slots = ti.static(slots_of(words.n))
+    ends_at = corner + 2 * words.n * slots
+    queue_at = corner + ti.static(cells_of(words.n, resident, collect) - QUEUE)
+    labels_at, counter = corner + words.n * slots, CELLS_PER_LEVEL * level + CHILDREN
+    if ti.static(closing):
+        labels_at, counter = queue_at - words.n * slots, CELLS_PER_LEVEL * level + CYCLES
+    queued = 0
+    for batch in range(batches + 1):
+        rest = words(0)
+        slot = batch * WARP + lane
+        if batch < batches:
+            rest = read_slot(words, pool, labels_at + slot)
+        some = ti.simt.warp.ballot(ti.cast(any_label(words, rest) != ti.u32(0), ti.i32))
+        while some != 0 or (batch == batches and queued > 0):
+            if any_label(words, rest) != ti.u32(0):
+                label, left = one_taken(words, rest)
+                pool[queue_at + queued + rank_of(some, lane)] = ti.cast(slot | label << 8, ti.u32)
+                rest = left
+            queued += population(some, 32)
+            some = ti.simt.warp.ballot(ti.cast(any_label(words, rest) != ti.u32(0), ti.i32))
+            if queued > QUEUE - WARP or batch == batches:
+                place = 0
+                if lane == 0:
+                    place = placed(control, counter, queued)
+                place = ti.simt.warp.shfl_sync_i32(ti.u32(WHOLE_WARP), place, 0)
+                ti.simt.warp.sync(ti.u32(WHOLE_WARP))
+                one = lane
+                while one < queued:
+                    entry = ti.cast(pool[queue_at + one], ti.i32)
+                    parent, label = entry & 255, entry >> 8
+                    first = 0
+                    if ti.static(not resident):
+                        first = ti.cast(pool[ends_at + slots + parent], ti.i32)
+                    from_place = start + way * (item + parent)
+                    if ti.static(closing):
+                        at = cycle_place(cycle_base, place + one, cycle_capacity)
+                        if at >= 0 and at < cycle_capacity:
+                            for w in ti.static(range(words.n)):
+                                path = members[w * capacity + from_place]
+                                cycles[w * cycle_capacity + at] = path | single(label, w, bits)
+                            cycles[words.n * cycle_capacity + at] = ti.cast(first, ti.u32)
+                    else:
+                        at = place + one
+                        if at >= 0 and at < room:
+                            p = target - way * at
+                            for w in ti.static(range(words.n)):
+                                allowed[w * capacity + p] = pool[corner + w * slots + parent]
+                                if ti.static(collect):
+                                    path = members[w * capacity + from_place]
+                                    members[w * capacity + p] = path | single(label, w, bits)
+                            ends[p] = ti.cast(pool[ends_at + parent], ti.i32)
+                            ends[capacity + p] = first + label
+                    one += WARP
+                ti.simt.warp.sync(ti.u32(WHOLE_WARP))
+                queued = 0
+
+
+@ti.func
+def load_rows(words: ti.template(), pool: ti.template(), rows: ti.template(), number, thread):
+    """Copy the adjacency rows of the only block into shared memory, by all threads of a thread block."""
+    row = thread
+    while row < number:
+        for w in ti.static(range(words.n)):
+            pool[row << ti.static(padding(words.n)) | w] = rows[row * words.n + w]
+        row += WARPS * WARP
+    ti.simt.block.sync()
+
+
+@ti.func
+def expand_batch(
+    words: ti.template(), collect: ti.template(), bounded: ti.template(), required: ti.template(),
+    resident: ti.template(), pool: ti.template(), corner, lane, item, batches, ready, level, length, two_ended,
+    max_length, rows: ti.template(), first_row: ti.template(),
+    control: ti.template(), allowed: ti.template(), ends: ti.template(), members: ti.template(), capacity,
+    start, target, way, room, cycles: ti.template(), cycle_capacity, cycle_base,
+):  # fmt: skip
+    """Expand ``batches * WARP`` records from `item` on, as far as they are ready; all lanes of a warp take part.
+
+    Returns how many cycles this lane has seen, which without `collect` are yet to be counted.
+    """
+    queued, closed = look_at_batch(
+        words, collect, bounded, required, resident, pool, corner, lane, item, batches, ready, length,
+        two_ended, max_length, rows, first_row, allowed, ends, members, capacity, start, way,
+    )  # fmt: skip
+    flood_batch(words, collect, resident, pool, corner, lane, queued, rows)
+    for closing in ti.static(range(1 if collect else 0, -1, -1)):
+        store_batch(
+            words, collect, resident, closing, pool, corner, lane, item, batches, level, control, allowed, ends,
+            members, capacity, start, target, way, room, cycles, cycle_capacity, cycle_base,
+        )  # fmt: skip
+    return closed

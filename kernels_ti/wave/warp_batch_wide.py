@@ -1,0 +1,333 @@
+"""Stage 2 of the wave on CUDA for wide blocks: `kernels_ti.wave.warp_batch` with bit rows in shared memory.
+
+A warp looks at the records of its batch, one slot each, queues those that need a flood, and gives them to whoever is
+idle. A flood keeps the vertices that it has yet to come to, extensions among them, in the slot, and those that it has
+come to and not gone on from in the lane's own bit row; a summary in a register tells which of its words are not empty.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+import taichi as ti
+
+from kernels_ti.bits import lowest_bit, population, single, without_lowest, word_of
+from kernels_ti.device.levels import attend, meet, note_level, opened_level, said_by_first, taken_by_warp
+from kernels_ti.device.placing import (
+    CELLS_PER_LEVEL,
+    CHILDREN,
+    CYCLES,
+    WARP,
+    WHOLE_WARP,
+    cycle_place,
+    placed,
+    placed_by_warp,
+    rank_of,
+)
+from kernels_ti.wave.kernels import array
+
+MOST_WORDS = 64
+"""Bit rows of more words do not fit into a summary."""
+
+THREADS = 1 << 16
+"""Threads of a launch, about as many as run at a time; each thread block is one warp."""
+
+QUEUE = 128
+"""Entries of the queue."""
+
+IDLE = 16
+"""Lanes that must be idle before floods are given out."""
+
+CERTIFICATE_LEVELS = 3
+"""Levels from one certificate to the next: a flood takes longer than to look at the paths that are dead."""
+
+STRIDE = 2
+"""Vertices that a flood goes on from before the lanes are asked who is idle."""
+
+
+def most_batches(words: int) -> int:
+    """Return how many records each lane takes, at the most."""
+    return 2 if words <= 20 else 1
+
+
+def slots_of(words: int) -> int:
+    """Return the slots of a warp."""
+    return most_batches(words) * WARP
+
+
+def cells_of(words: int) -> int:
+    """Return the 32-bit cells of shared memory of a warp."""
+    return (2 * words + 2) * slots_of(words) + words * WARP + QUEUE
+
+
+@ti.func
+def look_at_wide_batch(
+    words: ti.template(), collect: ti.template(), pool: ti.template(), lane, item, batches, two_ended,
+    rows: ti.template(), first_row: ti.template(), ready, level, length, max_length, control: ti.template(),
+    allowed: ti.template(), ends: ti.template(), members: ti.template(), capacity, start, way,
+    cycles: ti.template(), cycle_capacity, cycle_base,
+):  # fmt: skip
+    """Look at the records of a batch: count or store their cycles, queue what needs a flood.
+
+    Returns how many records are in the queue, and without `collect` the cycles of this lane, yet to be counted.
+    """
+    slots = ti.static(slots_of(words))
+    extensions_at, ends_at, queue_at = words * slots, 2 * words * slots, ti.static(cells_of(words) - QUEUE)
+    queued, closed = 0, 0
+    for batch in range(batches):
+        slot = batch * WARP + lane
+        p = start + way * (item + slot)
+        closing, opened, unsure, other, growing = 0, 0, 0, 0, 0
+        if item + slot < ready:
+            other, growing = ends[p], ends[capacity + p]
+            of_other, of_growing = 0, 0
+            for w in range(words):
+                free_word = allowed[w * capacity + p]
+                near_other = rows[other * words + w] & free_word
+                near_growing = rows[growing * words + w] & free_word
+                closing += population(near_other & near_growing, 32)
+                of_other += population(near_other & ~near_growing, 32)
+                of_growing += population(near_growing & ~near_other, 32)
+            opened = of_growing
+            if two_ended == 1 and of_other < of_growing:
+                opened = of_other
+                other, growing = growing, other
+            if length + 2 > max_length or (two_ended == 1 and (of_other == 0 or of_growing == 0)):
+                opened = 0
+            if two_ended == 1 and opened > 0 and (opened > 1 or closing > 0) and length % CERTIFICATE_LEVELS == 0:
+                unsure = 1
+            pool[ends_at + slot] = ti.cast(other, ti.u32)
+            pool[ends_at + slots + slot] = ti.cast(growing, ti.u32)
+        for w in range(words):
+            extensions, unseen = ti.u32(0), ti.u32(0)
+            if opened > 0:
+                free_word, near_growing = allowed[w * capacity + p], rows[growing * words + w]
+                extensions = near_growing & free_word & ~rows[other * words + w]
+                if unsure == 1:
+                    unseen = free_word & ~near_growing
+            pool[w * slots + slot] = unseen
+            pool[extensions_at + w * slots + slot] = extensions
+        if ti.static(collect):
+            place, before, _ = placed_by_warp(control, CELLS_PER_LEVEL * level + CYCLES, closing, lane)
+            at = cycle_place(cycle_base, place + before, cycle_capacity)
+            if closing > 0:
+                for w in range(words):
+                    rest = rows[other * words + w] & rows[growing * words + w] & allowed[w * capacity + p]
+                    while rest != ti.u32(0):
+                        label = w * 32 + lowest_bit(rest, 32)
+                        rest = without_lowest(rest, 32)
+                        if at >= 0 and at < cycle_capacity:
+                            for k in range(words):
+                                cycles[k * cycle_capacity + at] = members[k * capacity + p] | single(label, k, 32)
+                            cycles[words * cycle_capacity + at] = ti.cast(first_row[growing], ti.u32)
+                        at += 1
+        closed += closing
+        needing = ti.simt.warp.ballot(unsure)
+        if unsure == 1:
+            pool[queue_at + queued + rank_of(needing, lane)] = ti.cast(slot, ti.u32)
+        queued += population(needing, 32)
+    ti.simt.warp.sync(ti.u32(WHOLE_WARP))
+    return queued, closed
+
+
+@ti.func
+def flood_wide_batch(
+    words: ti.template(), pool: ti.template(), lane, queued, by_words,
+    rows: ti.template(), first_row: ti.template(), row_ptr: ti.template(), neighbour: ti.template(),
+):  # fmt: skip
+    """Flood for the records in the queue; as soon as some lanes are idle, they take the next.
+
+    With `by_words` a flood goes on from a vertex word by word, else neighbour by neighbour.
+    """
+    bits = ti.static(32 if words <= 32 else 64)
+    slots = ti.static(slots_of(words))
+    extensions_at, ends_at, queue_at = words * slots, 2 * words * slots, ti.static(cells_of(words) - QUEUE)
+    fresh_at = (2 * words + 2) * slots + lane
+    summary = word_of(0, bits)
+    slot, first, missing, over, taken, going = 0, 0, 0, 1, 0, 1
+    while going == 1:
+        enough = WARP
+        if taken < queued:
+            enough = IDLE
+        idle = ti.simt.warp.ballot(over)
+        while population(idle, 32) < enough:
+            for _ in ti.static(range(STRIDE)):
+                if over == 0:
+                    w = lowest_bit(summary, bits)
+                    word = pool[fresh_at + w * WARP]
+                    row = first + w * 32 + lowest_bit(word, 32)
+                    word = without_lowest(word, 32)
+                    pool[fresh_at + w * WARP] = word
+                    if word == ti.u32(0):
+                        summary = without_lowest(summary, bits)
+                    if by_words == 1:
+                        for k in range(words):
+                            unseen = pool[k * slots + slot]
+                            met = rows[row * words + k] & unseen
+                            if met != ti.u32(0):
+                                pool[k * slots + slot] = unseen ^ met
+                                fresh = met & ~pool[extensions_at + k * slots + slot]
+                                missing -= population(met ^ fresh, 32)
+                                if fresh != ti.u32(0):
+                                    pool[fresh_at + k * WARP] = pool[fresh_at + k * WARP] | fresh
+                                    summary |= word_of(1, bits) << word_of(k, bits)
+                    else:
+                        for entry in range(row_ptr[row], row_ptr[row + 1]):
+                            label = neighbour[entry] - first
+                            k = label >> 5
+                            bit = ti.u32(1) << ti.cast(label & 31, ti.u32)
+                            unseen = pool[k * slots + slot]
+                            if unseen & bit != ti.u32(0):
+                                pool[k * slots + slot] = unseen ^ bit
+                                if pool[extensions_at + k * slots + slot] & bit != ti.u32(0):
+                                    missing -= 1
+                                else:
+                                    pool[fresh_at + k * WARP] = pool[fresh_at + k * WARP] | bit
+                                    summary |= word_of(1, bits) << word_of(k, bits)
+                    if missing == 0 or summary == word_of(0, bits):
+                        over = 1
+            idle = ti.simt.warp.ballot(over)
+        if taken >= queued:
+            going = 0
+        at = taken + rank_of(idle, lane)
+        if over == 1 and at < queued:
+            slot = ti.cast(pool[queue_at + at], ti.i32)
+            other = ti.cast(pool[ends_at + slot], ti.i32)
+            first = first_row[other]
+            summary = word_of(0, bits)
+            missing, over = 0, 0
+            for w in range(words):
+                unseen, extensions = pool[w * slots + slot], pool[extensions_at + w * slots + slot]
+                fresh = rows[other * words + w] & unseen
+                pool[fresh_at + w * WARP] = fresh
+                pool[w * slots + slot] = unseen & ~fresh | extensions
+                missing += population(extensions, 32)
+                if fresh != ti.u32(0):
+                    summary |= word_of(1, bits) << word_of(w, bits)
+        taken += population(idle, 32)
+    ti.simt.warp.sync(ti.u32(WHOLE_WARP))
+
+
+@ti.func
+def store_wide_batch(
+    words: ti.template(), collect: ti.template(), pool: ti.template(), lane, item, batches,
+    rows: ti.template(), first_row: ti.template(), level, control: ti.template(),
+    allowed: ti.template(), ends: ti.template(), members: ti.template(), capacity, start, target, way, room,
+):  # fmt: skip
+    """Write a record for each child of a batch, as far as they fit: queue them, then lane by lane.
+
+    The extensions that a flood did not come to are still among those that it had yet to come to.
+    """
+    slots = ti.static(slots_of(words))
+    extensions_at, ends_at, queue_at = words * slots, 2 * words * slots, ti.static(cells_of(words) - QUEUE)
+    queued = 0
+    for k in range(batches * words + 1):
+        batch, w = k // words, k % words
+        slot = batch * WARP + lane
+        rest = ti.u32(0)
+        if batch < batches:
+            rest = pool[extensions_at + w * slots + slot] & ~pool[w * slots + slot]
+        some = ti.simt.warp.ballot(ti.cast(rest != ti.u32(0), ti.i32))
+        while some != 0 or (batch == batches and queued > 0):
+            if rest != ti.u32(0):
+                label = w * 32 + lowest_bit(rest, 32)
+                rest = without_lowest(rest, 32)
+                pool[queue_at + queued + rank_of(some, lane)] = ti.cast(slot | label << 8, ti.u32)
+            queued += population(some, 32)
+            some = ti.simt.warp.ballot(ti.cast(rest != ti.u32(0), ti.i32))
+            if queued > QUEUE - WARP or batch == batches:
+                place = 0
+                if lane == 0:
+                    place = placed(control, CELLS_PER_LEVEL * level + CHILDREN, queued)
+                place = ti.simt.warp.shfl_sync_i32(ti.u32(WHOLE_WARP), place, 0)
+                ti.simt.warp.sync(ti.u32(WHOLE_WARP))
+                child = lane
+                while child < queued:
+                    entry = ti.cast(pool[queue_at + child], ti.i32)
+                    parent, label = entry & 255, entry >> 8
+                    at = place + child
+                    if at >= 0 and at < room:
+                        p, parent_at = target - way * at, start + way * (item + parent)
+                        growing = ti.cast(pool[ends_at + slots + parent], ti.i32)
+                        for j in range(words):
+                            allowed[j * capacity + p] = allowed[j * capacity + parent_at] & ~rows[growing * words + j]
+                            if ti.static(collect):
+                                path = members[j * capacity + parent_at]
+                                members[j * capacity + p] = path | single(label, j, 32)
+                        ends[p] = ti.cast(pool[ends_at + parent], ti.i32)
+                        ends[capacity + p] = first_row[growing] + label
+                    child += WARP
+                ti.simt.warp.sync(ti.u32(WHOLE_WARP))
+                queued = 0
+
+
+@lru_cache
+def expand_wide_kernel(words: int, collect: bool) -> Any:
+    """Return stage 2 for blocks of so many words, see `kernels_ti.wave.kernels.expand_kernel`."""
+
+    @ti.kernel
+    def expand_wide_batch(
+        launch: ti.i32,
+        meeting: ti.i32,
+        by_words: ti.i32,
+        row_ptr: array(ti.i32, 1),
+        neighbour: array(ti.i32, 1),
+        levels: ti.i32,
+        two_ended: ti.i32,
+        rows: array(ndim=1),
+        first_row: array(ti.i32, 1),
+        parents: ti.i32,
+        length: ti.i32,
+        max_length: ti.i32,
+        control: array(ti.u32, 1),
+        allowed: array(ndim=1),
+        ends: array(ti.i32, 1),
+        members: array(ndim=1),
+        capacity: ti.i32,
+        from_start: ti.i32,
+        direction: ti.i32,
+        to_start: ti.i32,
+        free: ti.i32,
+        cycles: array(ndim=1),
+        cycle_capacity: ti.i32,
+        cycle_start: ti.i32,
+    ):
+        """Stage 2: expand the levels of a queue, a warp to a batch of records; `by_words` is for the flood."""
+        ti.loop_config(block_dim=WARP)
+        for thread in range(THREADS):
+            pool = ti.simt.block.SharedArray((cells_of(words),), ti.u32)
+            lane, threads = thread & WARP - 1, meeting * WARP
+            level, going = 0, ti.cast(thread < threads, ti.i32)
+            if meeting == 0:
+                attend(control, lane == 0)
+            while going == 1:
+                ready, room, taken = opened_level(control, level, levels, parents, free, cycle_capacity - cycle_start)
+                if thread == 0:
+                    note_level(control, level, ready, room, taken)
+                start, target, way = from_start, to_start, direction
+                if level % 2 == 1:
+                    start, target, way = to_start, from_start, -direction
+                batches = ti.min(ti.max(ready // threads, 1), most_batches(words))
+                item, closed = (thread >> 5) * batches * WARP, 0
+                while item < ready:
+                    following = taken_by_warp(control, level, threads * batches, ready, batches, lane)
+                    queued, more = look_at_wide_batch(
+                        words, collect, pool, lane, item, batches, two_ended, rows, first_row, ready, level,
+                        length + level, max_length, control, allowed, ends, members, capacity, start, way,
+                        cycles, cycle_capacity, cycle_start + taken,
+                    )  # fmt: skip
+                    flood_wide_batch(words, pool, lane, queued, by_words, rows, first_row, row_ptr, neighbour)
+                    store_wide_batch(
+                        words, collect, pool, lane, item, batches, rows, first_row, level, control, allowed, ends,
+                        members, capacity, start, target, way, free - ready,
+                    )  # fmt: skip
+                    closed += more
+                    item = said_by_first(following)
+                if ti.static(not collect):
+                    placed_by_warp(control, CELLS_PER_LEVEL * level + CYCLES, closed, lane)
+                level += 1
+                if ready == 0 or level >= levels:
+                    going = 0
+                else:
+                    meet(control, level - 1, meeting, thread // WARP, lane == 0)
+
+    return expand_wide_batch
