@@ -5,13 +5,14 @@ from itertools import chain
 
 import networkx as nx
 import pytest
+from chordless.graphs.vertex_names import edge_named, vertices_named
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles import check_cycles, grid
 from program import chordless, count, fails, slowly
 
 from kernels_ti.api import collect_cycles, count_cycles, enumerate_cycles
-from kernels_ti.blocks.restriction import edge_named, restricted, vertices_named
+from kernels_ti.blocks.restriction import restricted
 from kernels_ti.device.device import Device, open_device
 from kernels_ti.errors import OptionError
 from kernels_ti.estimate.estimate import Estimator

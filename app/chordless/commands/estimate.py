@@ -90,7 +90,7 @@ def act(options: argparse.Namespace) -> int:
     """Make a short trial, probe, print what came out, return the exit code."""
     from chordless.commands.other_method import quick_plan
     from chordless.graphs.load import load_graph
-    from kernels_ti.blocks.restriction import restriction_named
+    from chordless.graphs.vertex_names import restriction_named
     from kernels_ti.estimate.estimate import Estimator
 
     loaded = load_graph(options.graph, simplify=options.simplify, file_format=options.file_format)

@@ -55,9 +55,9 @@ def other_method(command: RunCommand, finished: Finished) -> str | None:
     if command.graph == "-" or finished.n > _LARGEST_GRAPH:
         return None
     from chordless.graphs.load import load_graph
+    from chordless.graphs.vertex_names import restriction_named
     from chordless.runs.command_words import command_line
     from chordless.words import duration_text
-    from kernels_ti.blocks.restriction import restriction_named
 
     graph = load_graph(command.graph, simplify=command.simplify, file_format=command.file_format).graph
     plan = quick_plan(graph, *restriction_named(graph, command.through, command.through_edges, command.avoid))

@@ -91,7 +91,7 @@ def search(
 ) -> None:
     """Search on from a checkpoint, or from the beginning; in the latter case make the directory, if one is wanted."""
     from chordless.engine.loop import Keeper, Search, Session
-    from kernels_ti.blocks.restriction import restriction_named
+    from chordless.graphs.vertex_names import restriction_named
     from kernels_ti.estimate.device_choice import device_for
     from kernels_ti.run import Options, Run
 
@@ -156,8 +156,8 @@ def search(
 def _count_along_boundary(command: RunCommand, channel: Channel, loaded: LoadedGraph) -> None:
     """Count without a search; it runs on the host and keeps no checkpoint."""
     from chordless.engine.boundary import count_along_boundary
+    from chordless.graphs.vertex_names import restriction_named
     from chordless.runs.checkpoint import Sessions
-    from kernels_ti.blocks.restriction import restriction_named
     from kernels_ti.device.device import cpu_name
     from kernels_ti.device.memory import peak_memory
 

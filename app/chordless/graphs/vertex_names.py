@@ -1,0 +1,115 @@
+"""The names of vertices and edges as they are typed on a command line: ``--through 5,6``, ``--through-edge 3-4``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kernels_ti.blocks.restriction import no_vertex
+from kernels_ti.errors import OptionError
+from kernels_ti.graph import Graph
+
+
+def restriction_named(
+    graph: Graph, through: Iterable[str], through_edges: Iterable[str], avoid: Iterable[str]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Find the vertices that cycles shall pass, the ends of edges among them, and those that they shall not.
+
+    Parameters
+    ----------
+    graph : Graph
+    through, avoid : iterable of str
+        See `vertices_named`.
+    through_edges : iterable of str
+        See `edge_named`.
+
+    Returns
+    -------
+    through, avoid : tuple of int
+
+    Raises
+    ------
+    OptionError
+        If there is no such vertex or edge.
+    """
+    ends = [v for edge in through_edges for v in edge_named(graph, edge)]
+    return tuple(dict.fromkeys([*vertices_named(graph, through), *ends])), vertices_named(graph, avoid)
+
+
+def vertices_named(graph: Graph, names: Iterable[str]) -> tuple[int, ...]:
+    """Find vertices by name.
+
+    Parameters
+    ----------
+    graph : Graph
+    names : iterable of str
+        Names as they are written in the input, several of them perhaps in one string, separated by commas.
+
+    Returns
+    -------
+    tuple of int
+        The vertices, in the order given.
+
+    Raises
+    ------
+    OptionError
+        For a name that no vertex has.
+    """
+    names = tuple(names)
+    index = {str(name): v for v, name in enumerate(graph.names)} if names else {}
+    return tuple(index[name] for text in names for name in _names_in(text, graph, index))
+
+
+def _names_in(text: str, graph: Graph, index: dict[str, int]) -> list[str]:
+    """Cut a text at commas into names of vertices; names may have commas themselves, so the longest go first."""
+    parts = text.split(",")
+    names: list[str] = []
+    while parts:
+        for count in range(len(parts), 0, -1):
+            name = ",".join(parts[:count]).strip()
+            if name in index:
+                break
+        else:
+            raise no_vertex(graph, name)
+        names.append(name)
+        del parts[:count]
+    return names
+
+
+def edge_named(graph: Graph, text: str) -> tuple[int, int]:
+    """Find an edge by the names of its ends, such as ``3-4``.
+
+    An induced cycle that passes both ends of an edge has the edge, so cycles through the edge are those through its
+    ends.
+
+    Parameters
+    ----------
+    graph : Graph
+    text : str
+        Two names with a ``-`` between them; names may have such a sign themselves where only one reading is possible.
+
+    Returns
+    -------
+    int, int
+
+    Raises
+    ------
+    OptionError
+        If that is no edge of the graph, or could be several.
+    """
+    index = {str(name): v for v, name in enumerate(graph.names)}
+    cuts = [i for i, sign in enumerate(text) if sign == "-"]
+    if not cuts:
+        raise OptionError(f"{text!r} is not an edge: two vertices with a - between them, such as 3-4")
+    pairs = [(text[:cut].strip(), text[cut + 1 :].strip()) for cut in cuts]
+    known = [(index[u], index[v]) for u, v in pairs if u in index and v in index]
+    edges = [(u, v) for u, v in known if v in graph.neighbours(u)]
+    if len(edges) == 1:
+        return edges[0]
+    if edges:
+        raise OptionError(f"{text!r} may be one of {len(edges)} edges: pass its ends instead")
+    if known:
+        u, v = known[0]
+        raise OptionError(f"there is no edge {graph.names[u]} - {graph.names[v]} in the graph")
+    u_name, v_name = pairs[0]
+    missing = u_name if u_name not in index else v_name
+    raise no_vertex(graph, missing)
