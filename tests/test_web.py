@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import re
 import signal
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
+import chordless as chordless_package
 import pytest
 from patience import PATIENCE
 from program import ENVIRONMENT, chordless, command
@@ -18,45 +23,182 @@ def free_port():
         return server.getsockname()[1]
 
 
-async def seen(port, interrupt):
-    """Return the page, what the dashboard draws until it says `New run`, and how it goes after an interrupt."""
+@contextlib.contextmanager
+def served(tmp_path, port, **more):
+    """Serve dashboards from a process; yield it and the address that it prints."""
+    environment = {**ENVIRONMENT, "HOME": str(tmp_path), "XDG_CONFIG_HOME": "", "XDG_DATA_HOME": ""}
+    process = subprocess.Popen(
+        command("tui", "petersen", "--web", port), stderr=subprocess.PIPE, text=True, env=environment, **more
+    )
+    try:
+        printed = re.fullmatch(r"the dashboard is at (\S+)\n", process.stderr.readline())
+        assert process.stderr.readline().startswith("for this machine alone; a closed tab ends its dashboard")
+        yield process, printed[1]
+    finally:
+        process.kill()
+        process.stderr.close()
+
+
+async def seen(address, interrupt):
+    """Return the page, the page of a second browser, and how the dashboard goes after an interrupt."""
     import aiohttp
 
     async with aiohttp.ClientSession() as session:
-        async with session.get(f"http://localhost:{port}/") as answer:
+        async with session.get(address) as answer:
             page = await answer.text()
+            root = str(answer.url)
         drawn = b""
-        async with session.ws_connect(f"http://localhost:{port}/ws?width=100&height=30") as browser:
+        async with session.ws_connect(f"{root}ws?width=100&height=30") as browser:
+            second = asyncio.ensure_future(status_and_text(session, root))
             async for message in browser:
                 drawn += message.data if message.type is aiohttp.WSMsgType.BINARY else b""
                 if b"New run" in drawn:
                     break
+            one_too_many = await second
             interrupt()
             async for message in browser:
                 assert message.type is aiohttp.WSMsgType.BINARY
-            return page, drawn, browser.close_code
+            return page, one_too_many, drawn, browser.close_code
+
+
+async def status_and_text(session, url, **more):
+    async with session.get(url, **more) as answer:
+        return answer.status, await answer.text()
 
 
 def test_a_browser_sees_the_dashboard_until_ctrl_c(tmp_path):
     pytest.importorskip("textual_serve")
+    core = min(os.sched_getaffinity(0))
     port = free_port()
-    environment = {**ENVIRONMENT, "HOME": str(tmp_path), "XDG_CONFIG_HOME": "", "XDG_DATA_HOME": ""}
-    served = subprocess.Popen(
-        command("tui", "petersen", "--web", port), stderr=subprocess.PIPE, text=True, env=environment
-    )
-    try:
-        assert served.stderr.readline().startswith(f"the dashboard is at http://localhost:{port}, ")
-        looked = seen(port, lambda: served.send_signal(signal.SIGINT))
-        page, drawn, close_code = asyncio.run(asyncio.wait_for(looked, 60))
-        assert "chordless" in page
+    with served(tmp_path, port, preexec_fn=lambda: os.sched_setaffinity(0, {core})) as (process, address):
+        assert address.startswith(f"http://localhost:{port}/?token=")
+        looked = seen(address, lambda: process.send_signal(signal.SIGINT))
+        page, one_too_many, drawn, close_code = asyncio.run(asyncio.wait_for(looked, 60))
+        assert "<title>chordless</title>" in page
         assert b"New run" in drawn
+        # One core bears one dashboard.
+        assert (one_too_many[0], "1 dashboard is open, as many as" in one_too_many[1]) == (503, True)
         # The server has said good-bye to a browser that would have stayed.
         assert close_code == 1000
-        assert served.wait(30) == 0
-        assert served.stderr.read() == ""
-    finally:
-        served.kill()
-        served.stderr.close()
+        assert process.wait(30) == 0
+        assert process.stderr.read() == ""
+
+
+@contextlib.asynccontextmanager
+async def guarded():
+    """Serve a page and a websocket behind the door; yield a session of a browser, the door and the root address."""
+    import aiohttp
+    from aiohttp import test_utils, web
+    from chordless.web.admission import Admission
+
+    async def page(request):
+        return web.Response(text="the page")
+
+    async def websocket(request):
+        answer = web.WebSocketResponse()
+        await answer.prepare(request)
+        return answer
+
+    port = free_port()
+    admission = Admission(port)
+    application = web.Application()
+    application.add_routes([web.get("/", page), web.get("/ws", websocket)])
+    admission.guard(application)
+    server = test_utils.TestServer(application, host="localhost", port=port)
+    async with server, aiohttp.ClientSession() as session:
+        yield session, admission, f"http://localhost:{port}/"
+
+
+@pytest.mark.parametrize("path", ["", "ws"])
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, None),
+        ({"Origin": "http://localhost:{port}"}, None),
+        ({"Host": "127.0.0.1:{port}", "Origin": "http://127.0.0.1:{port}"}, 403),
+        ({"Origin": "http://localhost:1"}, 403),
+        ({"Origin": "https://localhost:{port}"}, 403),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Host": "evil.example:{port}"}, 403),
+        ({"Host": "localhost.evil.example:{port}"}, 403),
+        ({"Host": "localhost"}, 403),
+    ],
+)
+def test_only_the_page_of_the_server_itself_is_obeyed(path, headers, status):
+    """The browser has the cookie; another page, or a rebound name, uses it. A cookie goes to no other name."""
+    pytest.importorskip("aiohttp")
+
+    async def ask():
+        async with guarded() as (session, admission, root):
+            port = root.rsplit(":", 1)[1].strip("/")
+            assert await status_and_text(session, admission.address) == (200, "the page")
+            asked = {name: value.format(port=port) for name, value in headers.items()}
+            if "127.0.0.1" in asked.get("Host", ""):
+                session.cookie_jar.clear()
+            upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+            upgrade |= {"Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="} if path == "ws" else {}
+            async with session.get(root + path, headers={**(upgrade if path else {}), **asked}) as answer:
+                return answer.status
+
+    assert asyncio.run(ask()) == (status or (101 if path == "ws" else 200))
+
+
+@pytest.mark.parametrize("query", ["", "?token=", "?token=wrong", "?token=\u00e9", "ws", "ws?token={token}"])
+def test_without_the_token_nothing_is_served(query):
+    pytest.importorskip("aiohttp")
+
+    async def ask():
+        async with guarded() as (session, admission, root):
+            token = admission.address.partition("=")[2]
+            return await status_and_text(session, root + query.format(token=token))
+
+    status, text = asyncio.run(ask())
+    assert (status, "The token is missing or wrong" in text) == (403, True)
+
+
+def test_the_token_is_changed_for_a_cookie_and_is_in_no_later_request():
+    pytest.importorskip("aiohttp")
+
+    async def ask():
+        async with guarded() as (session, admission, root):
+            async with session.get(f"{admission.address}&fontsize=20", allow_redirects=False) as answer:
+                first = answer.status, answer.headers["Location"], answer.headers["Set-Cookie"]
+            async with session.get(root) as answer:
+                return admission, first, answer.status, answer.headers
+
+    admission, (status, location, cookie), second, headers = asyncio.run(ask())
+    token = admission.address.partition("=")[2]
+    assert len(token) >= 40
+    assert (status, location, second) == (303, "/?fontsize=20", 200)
+    assert token not in cookie
+    assert ("HttpOnly" in cookie, "SameSite=Lax" in cookie) == (True, True)
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    assert headers["Referrer-Policy"] == "no-referrer"
+
+
+def test_a_place_is_free_again_when_a_dashboard_has_ended():
+    pytest.importorskip("aiohttp")
+    from chordless.web.admission import Places
+
+    async def take():
+        places = Places(2, patience=0.01)
+        taken = [await places.taken() for _ in range(3)]
+        places.give_back()
+        return [*taken, await places.taken()], places.refusal().text
+
+    taken, page = asyncio.run(take())
+    assert taken == [True, True, False, True]
+    assert "2 dashboards are open, as many as this machine can bear" in page
+
+
+def test_the_page_needs_no_other_server():
+    folder = Path(chordless_package.__file__).parent / "web"
+    text = (folder / "page.html").read_text() + (folder / "page.js").read_text()
+    assert not re.search(r"https?:|[\"']//", text)
+    loaded = re.findall(r"(?:src|href)=\"(.*?)\"|url\(\"(.*?)\"\)", text)
+    assert len(loaded) >= 6
+    assert all((first or second).startswith(("/", "data:,")) for first, second in loaded)
 
 
 def test_a_port_that_is_taken_is_said_in_one_line():

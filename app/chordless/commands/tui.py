@@ -38,7 +38,7 @@ def add_parser(subparsers: Any) -> None:
             "chordless tui week",
             "chordless tui counts.jsonl",
             "chordless tui --ascii",
-            "chordless tui week --web   # in a browser, at http://localhost:8000",
+            "chordless tui week --web   # in a browser, at the address that it prints",
         ),
     )
     parser.add_argument(

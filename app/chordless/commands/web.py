@@ -1,4 +1,4 @@
-"""The dashboard in a browser, through textual-serve."""
+"""The option ``--web``: the dashboard in a browser."""
 
 from __future__ import annotations
 
@@ -7,17 +7,13 @@ import os
 import shlex
 import socket
 import sys
-from typing import Any
 
 from kernels_ti.errors import EngineError, OptionError
 
 PORT = 8000
-_HOST = "localhost"
 # Each dashboard finds the program where this process does: `-c` and `-m` would look into the current folder first.
 _BOOT = "import sys; sys.path[:] = {path!r}; from chordless.cli import main; sys.exit(main(sys.argv[1:]))"
 _LARGEST_PORT = 65535
-# A dashboard that stops a run lets it write a checkpoint first.
-_SECONDS_TO_END = 60.0
 
 
 def port(text: str) -> int:
@@ -29,7 +25,7 @@ def port(text: str) -> int:
 
 
 def serve(arguments: list[str], port: int) -> int:
-    """Serve a dashboard to each browser window on this machine until Ctrl-C; return the exit code.
+    """Serve a dashboard to each browser tab on this machine until Ctrl-C; return the exit code.
 
     Parameters
     ----------
@@ -42,58 +38,16 @@ def serve(arguments: list[str], port: int) -> int:
     ChordlessError
         If textual-serve is missing, or the port is taken.
     """
-    import asyncio  # here, as every command would load it
-
     try:
-        from textual_serve import app_service, server
-    except ImportError as error:
+        from chordless.web.server import HOST, GuardedServer
+    except ModuleNotFoundError as error:
         raise OptionError("a dashboard in the browser needs textual-serve: pip install 'chordless[web]'") from error
 
-    browsers: set[asyncio.Task[object]] = set()
-
-    class PatientService(app_service.AppService):
-        """Waits for its dashboard: a loop that is closed before it knows of a child's end complains."""
-
-        async def stop(self) -> None:
-            if self._process is None:
-                return
-            try:
-                await asyncio.wait_for(super().stop(), _SECONDS_TO_END)
-            except asyncio.TimeoutError:
-                self._process.kill()
-            await self._process.wait()
-
-    class QuietServer(server.Server):
-        """Says one line, logs nothing but what failed, and ends at once, its dashboards first."""
-
-        def initialize_logging(self) -> None:
-            pass
-
-        async def on_startup(self, app: object) -> None:
-            sys.stderr.write(f"the dashboard is at {self.public_url}, for this machine alone; Ctrl-C ends it\n")
-
-        async def handle_websocket(self, request: Any) -> Any:
-            browser = asyncio.current_task()
-            assert browser is not None
-            browsers.add(browser)
-            try:
-                return await super().handle_websocket(request)
-            finally:
-                browsers.remove(browser)
-
-        async def on_shutdown(self, app: object) -> None:
-            # A browser that stays would hold the server for a minute.
-            for browser in browsers:
-                browser.cancel()
-            await asyncio.gather(*browsers, return_exceptions=True)
-
-    # The server's own class of them cannot be given to it.
-    server.AppService = PatientService  # type: ignore[attr-defined]
     command = shlex.join([sys.executable, "-c", _BOOT.format(path=sys.path), "tui", *arguments])
     try:
         # Before the line that says where it is.
-        socket.create_server((_HOST, port)).close()
-        QuietServer(command, host=_HOST, port=port, title="chordless").serve()
+        socket.create_server((HOST, port)).close()
+        GuardedServer(command, port).serve()
     except OSError as error:
         # Not its text: asyncio puts the whole address into it.
         reason = os.strerror(error.errno or 0).lower()

@@ -1,0 +1,140 @@
+"""Who may use the server: browsers of this machine that know its token, on its own page, as long as there is room."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+from collections.abc import Awaitable, Callable
+from urllib.parse import urlencode
+
+import psutil
+from aiohttp import web
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+# What a dashboard and the engine of its run take, roughly.
+_SESSION_BYTES = 1 << 30
+# Time for the dashboard of a page that is loaded again to end.
+_PATIENCE = 3.0
+_DEFAULT_PORT = 80
+
+_HEADERS = {
+    "Cache-Control": "no-store",
+    # Nothing from another server. xterm.js writes its styles into the page.
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; "
+        "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+class Admission:
+    """The door of the server.
+
+    The address that the program prints has a random token. Its first visit changes the token for a cookie, so that it
+    is in no later request. Every request must name this machine as its host, which a rebound DNS name does not, and
+    must come from the server's own page, if it says where it comes from.
+
+    Parameters
+    ----------
+    port : int
+        The server's port.
+    """
+
+    def __init__(self, port: int) -> None:
+        suffix = "" if port == _DEFAULT_PORT else f":{port}"
+        self._hosts = {f"{name}{suffix}" for name in ("localhost", "127.0.0.1", "[::1]")}
+        # Cookies do not tell ports apart.
+        self._cookie = f"chordless-{port}"
+        self._token, self._ticket = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
+        self.address = f"http://localhost{suffix}/?{urlencode({'token': self._token})}"
+
+    def guard(self, application: web.Application) -> None:
+        """Put the door before every page of `application`, and the security headers on every answer."""
+
+        @web.middleware
+        async def admit(request: web.Request, handler: Handler) -> web.StreamResponse:
+            return await self._admit(request, handler)
+
+        async def add_headers(request: web.Request, response: web.StreamResponse) -> None:
+            response.headers.update(_HEADERS)
+
+        application.middlewares.append(admit)
+        application.on_response_prepare.append(add_headers)
+
+    async def _admit(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        host = request.headers.get("Host", "").lower()
+        if host not in self._hosts:
+            return refusal(403, "This is another server", "The dashboard answers to the name localhost only.")
+        if request.headers.get("Origin", f"http://{host}").lower() != f"http://{host}":
+            return refusal(403, "Another page asks", "The dashboard obeys its own page only.")
+        if _equal(request.cookies.get(self._cookie, ""), self._ticket):
+            return await handler(request)
+        if request.path == "/" and _equal(request.query.get("token", ""), self._token):
+            rest = {name: value for name, value in request.query.items() if name != "token"}
+            response = web.Response(status=303, headers={"Location": f"/?{urlencode(rest)}" if rest else "/"})
+            response.set_cookie(self._cookie, self._ticket, httponly=True, samesite="Lax")
+            return response
+        why = "The address that chordless printed in the terminal ends in a token. Open that address."
+        return refusal(403, "The token is missing or wrong", why)
+
+
+class Places:
+    """The dashboards that may be open at the same time.
+
+    Parameters
+    ----------
+    most : int
+    patience : float
+        Seconds to wait for a place.
+    """
+
+    def __init__(self, most: int, patience: float = _PATIENCE) -> None:
+        self.most = most
+        self._patience = patience
+        self._free = asyncio.Semaphore(most)
+
+    async def taken(self) -> bool:
+        """Take a place; return whether there was one."""
+        try:
+            await asyncio.wait_for(self._free.acquire(), self._patience)
+        except asyncio.TimeoutError:
+            return False
+        return True
+
+    def give_back(self) -> None:
+        """Give a place back."""
+        self._free.release()
+
+    def refusal(self) -> web.Response:
+        """Return the page for the one who finds no place."""
+        many = "1 dashboard is" if self.most == 1 else f"{self.most} dashboards are"
+        why = f"{many} open, as many as this machine can bear. Close one, then load this page again."
+        return refusal(503, "Too many dashboards", why)
+
+
+def most_sessions() -> int:
+    """Return how many dashboards this machine can bear: one for each core, as far as the free memory goes."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(cores, int(psutil.virtual_memory().available) // _SESSION_BYTES))
+
+
+def refusal(status: int, title: str, why: str) -> web.Response:
+    """Return a page that says why there is no dashboard. `title` and `why` are HTML."""
+    text = (
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>chordless: {title}</title>\n'
+        "<style>body { margin: 15vh auto; max-width: 34rem; padding: 0 1rem; font: 1.1rem/1.5 system-ui, sans-serif; "
+        "color-scheme: light dark }</style>\n</head>\n"
+        f"<body>\n<h1>{title}</h1>\n<p>{why}</p>\n</body>\n</html>\n"
+    )
+    return web.Response(status=status, text=text, content_type="text/html")
+
+
+def _equal(given: str, wanted: str) -> bool:
+    """Compare in constant time."""
+    return secrets.compare_digest(given.encode("utf-8", "surrogateescape"), wanted.encode())

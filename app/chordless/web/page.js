@@ -1,0 +1,34 @@
+// What the page of the dashboard adds to textual.js: its address, its font, the focus, and a question before it closes.
+"use strict";
+
+const SECONDS_OF_NOTE = 12;
+const startTerminal = window.onload;
+
+window.onload = async (event) => {
+  const terminal = document.querySelector("#terminal");
+  terminal.dataset.sessionWebsocketUrl = `ws://${location.host}/ws`;
+  terminal.dataset.fontSize = new URLSearchParams(location.search).get("fontsize") || "16";
+  // The terminal measures its letters once: the font must be there.
+  await Promise.all(["", "bold ", "italic "].map((style) => document.fonts.load(`${style}16px "Roboto Mono"`)));
+  startTerminal(event);
+  focusTerminal();
+  document.querySelector("#again").addEventListener("click", () => location.reload());
+};
+
+window.addEventListener("focus", focusTerminal);
+
+function focusTerminal() {
+  document.querySelector(".xterm-helper-textarea")?.focus();
+}
+
+window.addEventListener("beforeunload", (event) => {
+  const classes = document.body.classList;
+  if (!classes.contains("-loaded") || classes.contains("-closed")) return;
+  event.preventDefault();
+  // Browsers ask in their own words. Who stays reads ours.
+  const note = document.querySelector("#stay");
+  setTimeout(() => {
+    note.hidden = false;
+    setTimeout(() => (note.hidden = true), 1000 * SECONDS_OF_NOTE);
+  }, 100);
+});
