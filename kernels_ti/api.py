@@ -33,21 +33,24 @@ class CycleCounts:
         |T_t|: chordless paths by number of vertices that the search put into its frontier.
     seconds : float
         Time of the search alone, without start-up and compilation.
+    min_length : int
+        The lower bound of the search.
     """
 
     by_length: dict[int, int]
     frontier: dict[int, int]
     seconds: float
+    min_length: int = 3
 
     @property
-    def triangles(self) -> int:
-        """Cycles of 3 vertices."""
-        return self.by_length.get(3, 0)
+    def triangles(self) -> int | None:
+        """Cycles of 3 vertices; None where only longer cycles were counted."""
+        return self.by_length.get(3, 0) if self.min_length <= 3 else None
 
     @property
     def chordless_cycles(self) -> int:
         """Cycles of 4 or more vertices, the paper's #clc."""
-        return self.total - self.triangles
+        return self.total - (self.triangles or 0)
 
     @property
     def total(self) -> int:
@@ -126,7 +129,7 @@ def count_cycles(
     while not run.finished:
         run.advance()
     last = run.snapshot()
-    return CycleCounts(last.cycles_by_length, last.paths_by_length, last.seconds)
+    return CycleCounts(last.cycles_by_length, last.paths_by_length, last.seconds, min_length)
 
 
 def enumerate_cycles(
@@ -286,7 +289,7 @@ def _count_along_boundary(
     )
     while not count.finished:
         count.advance(math.inf)
-    return CycleCounts(count.cycles_by_length, {}, time.perf_counter() - began)
+    return CycleCounts(count.cycles_by_length, {}, time.perf_counter() - began, options.min_length)
 
 
 def _pieces(run: Run) -> Iterator[Cycles]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,10 @@ from pathlib import Path
 import networkx as nx
 import pytest
 from batches import ATLAS, batch_in_process, expected, graph6, lines_in
+from chordless.batch.entries import Entry
+from chordless.batch.inputs import Chunk
 from chordless.batch.output import FIELDS, read_lines
+from chordless.batch.rows import TogetherLines
 from chordless.batch.tables import write_table
 from chordless.cli import main
 from chordless.commands.batch_display import BatchDisplay
@@ -59,6 +63,15 @@ def test_every_kind_of_input_in_order(tmp_path):
     assert (large["n"], large["by_length"]) == (144, {"4": 121, "8": 100})
     assert large["frontier"]["by_length"]["3"] > 0
     assert large["seconds"]["total"] > 0
+
+
+@pytest.mark.parametrize(("min_length", "triangles", "others"), [(3, 2, 7), (4, None, 7)])
+def test_a_line_has_triangles_only_where_they_were_asked_for(min_length, triangles, others):
+    job = BatchJob("g", min_length=min_length)
+    entry = Entry(0, "g", None, "key", None, Chunk(job, ["g"], [None]), 0)
+    counts = [0, 0, 0, triangles or 0, 7]
+    line = json.loads(TogetherLines(job, "cpu", "a device").line(entry, 9, 9, 4, counts))
+    assert (line["triangles"], line["chordless_cycles"]) == (triangles, others)
 
 
 def test_a_file_of_many_graphs_is_simplified_too(tmp_path):

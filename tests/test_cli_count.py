@@ -30,7 +30,7 @@ def test_json_has_exactly_the_promised_keys():
 def test_bounds_apply_to_every_count(arch):
     result, exit_code = count("wheel:9", "--arch", arch, "--min-length", "4")
     assert exit_code == 0
-    assert (result["triangles"], result["total"], result["by_length"]) == (0, 1, {"9": 1})
+    assert (result["triangles"], result["total"], result["by_length"]) == (None, 1, {"9": 1})
     result, _ = count("wheel:9", "--arch", arch, "--max-length", "8")
     assert (result["triangles"], result["total"], result["by_length"]) == (9, 9, {"3": 9})
 
@@ -51,6 +51,7 @@ def test_table_for_people():
     [
         (("--max-length", "8"), "grid:5x6, cycles of 3 to 8 vertices"),
         (("--min-length", "5"), "grid:5x6, cycles of 5 or more vertices"),
+        (("--min-length", "6", "--max-length", "6"), "grid:5x6, cycles of 6 vertices"),
         (
             ("--min-length", "5", "--max-length", "8", "--part", "2/3"),
             "grid:5x6, part 2 of 3, cycles of 5 to 8 vertices",

@@ -55,6 +55,8 @@ def test_every_library_gives_the_same_graph(n, p, seed):
 def test_every_library_goes_into_the_easy_entry_points(library):
     graph = in_every_library(nx.petersen_graph())[library]
     assert count_cycles(graph, arch="reference").by_length == {5: 12, 6: 10}
+    holes = count_cycles(graph, arch="reference", min_length=6)
+    assert (holes.triangles, holes.chordless_cycles, holes.total) == (None, 10, 10)
     assert sum(1 for _ in enumerate_cycles(graph, arch="reference")) == 22
     assert len(collect_cycles(graph, arch="reference")) == 22
 

@@ -107,6 +107,7 @@ def test_minimum_length_leaves_shorter_cycles_out():
     estimator.add_walk(10**6)
     expected = {length: count for length, count in levels_of(graph).cycles.items() if length >= 5}
     assert estimator.estimate().cycles_by_length == expected
+    assert estimator.estimate().triangles is None
 
 
 @pytest.mark.parametrize("size", [3, 10])

@@ -5,6 +5,7 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
+from chordless.commands.participation import participation_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import disjoint_union, grid
@@ -138,7 +139,22 @@ def test_a_table_of_the_busiest() -> None:
     assert len(rows) == 21
     shares = [float(row.split()[-1].rstrip("%")) for row in rows[:-1]]
     assert shares == sorted(shares, reverse=True)
-    assert rows[-1] == "  and 5 more: --json has all, by length"
+    assert rows[-1] == "  and 5 more; --json has all of them, by length"
+
+
+def test_the_table_leaves_out_who_lies_in_no_cycle() -> None:
+    def lines(counts: list[int], what: str) -> list[str]:
+        entries = [{"name": name, "cycles": count} for name, count in enumerate(counts)]
+        return list(participation_table(entries, what, 4))
+
+    assert lines([0, 1, 0, 4], "vertex") == [
+        "  vertex  cycles   share",
+        "  3            4  100.0%",
+        "  1            1   25.0%",
+        "  2 of 4 vertices lie in none of these cycles",
+    ]
+    assert lines([0, 1], "edge")[-1] == "  1 of 2 edges lie in none of these cycles"
+    assert lines([0, 0], "edge") == ["  no edge lies in any of these cycles"]
 
 
 def test_no_checkpoint_of_them(tmp_path) -> None:

@@ -93,6 +93,13 @@ def test_what_a_page_says(tmp_path):
     assert "@media print" in text
 
 
+@pytest.mark.parametrize(("min_length", "has_triangles"), [(3, True), (4, False)])
+def test_a_page_has_triangles_only_where_they_were_asked_for(tmp_path, min_length, has_triangles):
+    started = replace(STARTED, options={"min_length": min_length})
+    page, _ = page_of(record(tmp_path / "run.jsonl", started, finished({5: 12})), tmp_path)
+    assert ("triangles 0" in page.text) == has_triangles
+
+
 def test_the_table_has_every_length(tmp_path):
     cycles = {4: 12, 6: 898988, 8: 100000, 10: 1000}
     page, text = page_of(record(tmp_path / "run.jsonl", STARTED, finished(cycles)), tmp_path)

@@ -11,7 +11,8 @@ import subprocess
 import pytest
 from chordless.commands.terminal import ProgressDisplay, result_table
 from chordless.protocol.events import Finished, Progress
-from chordless.words import bytes_text, round_number, seconds_text, share_text, short_number
+from chordless.protocol.orders import RunCommand
+from chordless.words import bytes_text, lengths_text, round_number, seconds_text, share_text, short_number
 from program import ENVIRONMENT, LONG, REFERENCE, chordless
 
 
@@ -30,16 +31,44 @@ def finished(by_length, **more):
 def test_the_table_fits_80_columns_and_loses_nothing(tmp_path, encoding, lengths):
     by_length = {3 + i: 10**i % 99_999_999_999 + 1 for i in range(lengths)}
     with (tmp_path / "table").open("w", encoding=encoding) as stream:
-        lines = list(result_table(finished(by_length), None, stream))
+        lines = list(result_table(RunCommand("g", 0.0), finished(by_length), stream))
         print(*lines, file=stream, sep="\n")
     assert max(map(len, lines)) <= 80
-    table = lines[lines.index("") + 2 : -2]
+    assert ("  a row adds up several lengths; --json has each length" in lines) == (lengths > 60)
+    table = [line for line in lines[lines.index("") + 2 : -2] if "--json" not in line]
     numbers = [word for line in table for word in line.split() if word.replace(",", "").isdigit() or "-" in word]
     if lengths <= 60:
         assert sorted(int(number.replace(",", "")) for number in numbers) == sorted([*by_length, *by_length.values()])
     else:
         counts = [int(word.replace(",", "")) for word in numbers if "-" not in word]
         assert sum(counts) == sum(by_length.values())
+
+
+@pytest.mark.parametrize(
+    ("bounds", "labels"),
+    [
+        ({}, ["triangles", "chordless cycles", "total"]),
+        ({"max_length": 3}, ["triangles", "total"]),
+        ({"min_length": 4}, ["total"]),
+    ],
+)
+def test_the_table_has_no_line_for_what_was_not_asked_for(bounds, labels):
+    lines = list(result_table(RunCommand("g", 0.0, **bounds), finished({}), io.StringIO()))
+    assert [line[2:20].rstrip() for line in lines[4 : 4 + len(labels)]] == labels
+    assert lines[4 + len(labels)].startswith("  1.0 s search")
+
+
+@pytest.mark.parametrize(
+    ("bounds", "text"),
+    [
+        ((3, None), ""),
+        ((3, 8), "cycles of 3 to 8 vertices"),
+        ((5, None), "cycles of 5 or more vertices"),
+        ((6, 6), "cycles of 6 vertices"),
+    ],
+)
+def test_bounds_on_the_length_for_people(bounds, text):
+    assert lengths_text(*bounds) == text
 
 
 def test_numbers_for_people():

@@ -1,4 +1,4 @@
-"""Numbers for people: durations, memory, rates, estimates, shares."""
+"""Numbers for people: durations, memory, rates, estimates, shares, and which lengths were asked for."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 
 _UNITS = "kMGTP"
 _YEAR = 365.25 * 86400
+_TRIANGLE = 3
 
 
 def seconds_text(seconds: float) -> str:
@@ -55,6 +56,15 @@ def share_text(share: float) -> str:
     if per_cent < 0.01:
         return "<0.01%"
     return f"{int(per_cent * 10**places) / 10**places:.{places}f}%"
+
+
+def lengths_text(min_length: int, max_length: int | None) -> str:
+    """Return which cycles bounds on the length leave: ``cycles of 5 to 8 vertices``; "" where they leave all."""
+    if max_length == min_length:
+        return f"cycles of {min_length} vertices"
+    if max_length is not None:
+        return f"cycles of {min_length} to {max_length} vertices"
+    return f"cycles of {min_length} or more vertices" if min_length > _TRIANGLE else ""
 
 
 def count_text(value: float) -> str:

@@ -114,7 +114,7 @@ class Estimate:
     exact : bool
         Everything was looked at: nothing is estimated.
     triangles : int or None
-        Exact; None where only the balls of some roots were looked at.
+        Exact. None where only longer cycles were asked for, or only the balls of some roots were looked at.
     paths, cycles : float
         Estimated number of paths that a search with the certificate at every step puts into its frontier, and
         of the cycles within the bounds. Infinite beyond the largest float. The search meant here also drops the
@@ -313,11 +313,12 @@ class Estimator:
         for sample, part in zip(samples, share.tolist(), strict=True):
             for length, count in sample.cycles_by_length.items():
                 by_length[length] = by_length.get(length, 0.0) + part * count
+        are_triangles_counted = self._shortest <= 3 and len(self._batches) == 1
         return Estimate(
             self._probes,
             sum(sample.walks for sample in self._samples),
             self.exact,
-            sum(triangles for triangles, _ in self._surveys) if len(self._batches) == 1 else None,
+            sum(triangles for triangles, _ in self._surveys) if are_triangles_counted else None,
             *paths,
             *cycles,
             cycles_by_length=dict(sorted(by_length.items())),

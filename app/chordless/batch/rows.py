@@ -10,7 +10,7 @@ from chordless.batch.entries import Entry
 from chordless.batch.output import FIELDS, encoded
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import BatchJob, RunCommand
-from chordless.protocol.results import result_object
+from chordless.protocol.results import result_object, triangle_count
 
 
 def error_line(entry: Entry, error: str) -> bytes:
@@ -60,6 +60,7 @@ class TogetherLines:
             "listing": None,
             "listed": None,
         }
+        self._min_length = job.min_length
         self._bounds, self._rest = json.dumps(bounds)[1:-1], json.dumps(rest)[1:-1]
         self._counts: dict[tuple[int, ...], str] = {}
 
@@ -76,7 +77,7 @@ class TogetherLines:
         known = tuple(counts)
         said = self._counts.get(known)
         if said is None:
-            said = self._counts[known] = _counts_text(counts)
+            said = self._counts[known] = _counts_text(self._min_length, counts)
         name = "null" if entry.name is None else json.dumps(entry.name)
         return (
             f'{{"graph": {json.dumps(entry.title)}, "name": {name}, "status": "complete", "error": null, "n": {n}, '
@@ -84,12 +85,13 @@ class TogetherLines:
         )
 
 
-def _counts_text(counts: Sequence[int]) -> str:
-    triangles, total = counts[3] if len(counts) > 3 else 0, sum(counts)
+def _counts_text(min_length: int, counts: Sequence[int]) -> str:
+    total = sum(counts)
+    triangles = triangle_count(min_length, dict(enumerate(counts)))
     return json.dumps(
         {
             "triangles": triangles,
-            "chordless_cycles": total - triangles,
+            "chordless_cycles": total - (triangles or 0),
             "total": total,
             "by_length": {str(length): count for length, count in enumerate(counts) if count},
         }

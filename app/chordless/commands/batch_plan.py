@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from chordless import values
+from chordless.words import lengths_text
 
 if TYPE_CHECKING:
     from chordless.protocol.orders import BatchJob
@@ -47,11 +48,7 @@ def _lines_so_far(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 
 def _bounds(job: BatchJob) -> str:
-    parts = []
-    if job.max_length is not None:
-        parts.append(f"cycles of {job.min_length} to {job.max_length} vertices")
-    elif job.min_length > values.SHORTEST_CYCLE:
-        parts.append(f"cycles of {job.min_length} or more vertices")
+    parts = [lengths] if (lengths := lengths_text(job.min_length, job.max_length)) else []
     if job.limit is not None:
         parts.append(f"limit {job.limit:,}")
     if job.timeout is not None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from chordless import values
 from chordless.commands import options as shared
 from chordless.protocol.results import result_object
+from chordless.words import lengths_text
 from kernels_ti.options import EXPANSIONS, METHODS
 
 if TYPE_CHECKING:
@@ -133,14 +134,13 @@ def _print_other_method(command: RunCommand, finished: Finished) -> None:
 def print_result(command: RunCommand, finished: Finished, *, as_json: bool) -> None:
     """Print a count for people, or as one JSON object."""
     from chordless.commands.participation import participation_table
-    from chordless.commands.terminal import ending, result_table
+    from chordless.commands.terminal import result_table
 
     if as_json:
         print(json.dumps(result_object(command, finished)))
         return
-    incomplete = None if finished.complete else ending(finished)
     titled = replace(finished, graph=f"{finished.graph}{_scope(command)}")
-    for line in result_table(titled, incomplete, sys.stdout):
+    for line in result_table(command, titled, sys.stdout):
         print(line)
     counted = finished.participation or {}
     for kind, what in (("vertices", "vertex"), ("edges", "edge")):
@@ -154,11 +154,8 @@ def _scope(command: RunCommand) -> str:
     """Say of what part of the cycles a count is, if not of all."""
     scope = "" if command.part is None else f", part {command.part[0]} of {command.part[1]}"
     scope += _restriction(command)
-    if command.max_length is not None:
-        return f"{scope}, cycles of {command.min_length} to {command.max_length} vertices"
-    if command.min_length > values.SHORTEST_CYCLE:
-        return f"{scope}, cycles of {command.min_length} or more vertices"
-    return scope
+    lengths = lengths_text(command.min_length, command.max_length)
+    return f"{scope}, {lengths}" if lengths else scope
 
 
 def _restriction(command: RunCommand) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from chordless import values
 from chordless.commands import options as shared
+from chordless.protocol.results import triangle_count
 from chordless.words import count_text, duration_text
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def act(options: argparse.Namespace) -> int:
     trial = _trial(options, loaded)
     exit_code = 0
     if trial.complete:
-        estimate = _of_complete(trial)
+        estimate = _of_complete(options.min_length, trial)
     else:
         estimator = Estimator(
             loaded.graph,
@@ -166,7 +167,7 @@ def _trial(options: argparse.Namespace, loaded: LoadedGraph) -> Finished:
     raise AssertionError("the engine's last event is a Finished or a Failed")
 
 
-def _of_complete(trial: Finished) -> Estimate:
+def _of_complete(min_length: int, trial: Finished) -> Estimate:
     """Return what is known after a trial that was a whole run."""
     from kernels_ti.estimate.estimate import Estimate
 
@@ -174,7 +175,7 @@ def _of_complete(trial: Finished) -> Estimate:
         probes=0,
         walks=0,
         exact=True,
-        triangles=trial.cycles_by_length.get(3, 0),
+        triangles=triangle_count(min_length, trial.cycles_by_length),
         paths=trial.paths,
         paths_low=trial.paths,
         paths_high=trial.paths,
@@ -271,7 +272,7 @@ def _table(estimate: Estimate, trial: Finished) -> Iterator[str]:
         ("vertices", f"{trial.n:,}", ""),
         ("edges", f"{trial.m:,}", ""),
         ("largest degree", f"{trial.max_degree:,}", ""),
-        ("triangles", "not counted" if estimate.triangles is None else f"{triangles:,}", ""),
+        *([] if estimate.triangles is None else [("triangles", f"{triangles:,}", "")]),
         ("chordless cycles", *_count_texts(*holes, estimate)),
         ("paths", *paths),
     ]
@@ -310,6 +311,8 @@ def _count_texts(middle: float, low: float, high: float, estimate: Estimate) -> 
 
 def _length_lines(by_length: dict[int, float]) -> Iterator[str]:
     """Yield a bar for each length, or for a few lengths together if there are many."""
+    from chordless.commands.terminal import ONE_ROW_FOR_SEVERAL_LENGTHS
+
     first, last = min(by_length), max(by_length)
     span = -(-(last - first + 1) // _ROWS)
     sums: dict[int, float] = {}
@@ -325,3 +328,5 @@ def _length_lines(by_length: dict[int, float]) -> Iterator[str]:
     for start, count in sorted(sums.items()):
         share = count / largest if math.isfinite(largest) and largest else 0.0
         yield f"  {labels[start]:>{width}}  {counts[start]:>{count_width}}  {'#' * round(40 * share)}".rstrip()
+    if span > 1:
+        yield f"  {ONE_ROW_FOR_SEVERAL_LENGTHS}"

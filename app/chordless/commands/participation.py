@@ -7,10 +7,11 @@ from typing import Any
 
 MOST_ROWS = 20
 """Vertices, or edges, that the table has."""
+_PLURALS = {"vertex": "vertices", "edge": "edges"}
 
 
 def participation_table(entries: list[dict[str, Any]], what: str, total: int) -> Iterator[str]:
-    """Yield the lines of a table for people: those in the most cycles.
+    """Yield the lines of a table for people: those in the most cycles, and how many lie in none.
 
     Parameters
     ----------
@@ -20,17 +21,22 @@ def participation_table(entries: list[dict[str, Any]], what: str, total: int) ->
     total : int
         Cycles in all.
     """
-    order = sorted(range(len(entries)), key=lambda i: (-entries[i]["cycles"], i))
+    found = [entry for entry in entries if entry["cycles"]]
+    if not found:
+        yield f"  no {what} lies in any of these cycles"
+        return
+    shown = sorted(found, key=lambda entry: -entry["cycles"])[:MOST_ROWS]
     rows = [
-        (_label(entries[i]["name"]), f"{entries[i]['cycles']:,}", f"{100 * entries[i]['cycles'] / max(total, 1):.1f}%")
-        for i in order[:MOST_ROWS]
+        (_label(entry["name"]), f"{entry['cycles']:,}", f"{100 * entry['cycles'] / max(total, 1):.1f}%")
+        for entry in shown
     ]
     widths = [max(map(len, column)) for column in zip((what, "cycles", "share"), *rows, strict=True)]
     for name, cycles, share in [(what, "cycles", "share"), *rows]:
         yield f"  {name:<{widths[0]}}  {cycles:>{widths[1]}}  {share:>{widths[2]}}"
-    left = len(entries) - len(rows)
-    if left:
-        yield f"  and {left:,} more: --json has all, by length"
+    if len(found) > len(shown):
+        yield f"  and {len(found) - len(shown):,} more; --json has all of them, by length"
+    if len(entries) > len(found):
+        yield f"  {len(entries) - len(found):,} of {len(entries):,} {_PLURALS[what]} lie in none of these cycles"
 
 
 def _label(name: Any) -> str:

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from typing import TextIO
 
 from chordless.protocol.events import Finished, Progress
+from chordless.protocol.orders import RunCommand
+from chordless.protocol.results import triangle_count
 from chordless.words import round_number, seconds_text, share_text, short_number
 
 _BOLD, _DIM, _YELLOW, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"
@@ -19,6 +21,11 @@ _PLAIN_SECONDS = 2.0
 _UNATTENDED_SECONDS = 10.0
 _LENGTHS_IN_ONE_COLUMN = 16
 _ROWS_IN_TWO_COLUMNS = 30
+_SHORTEST_HOLE = 4
+
+
+ONE_ROW_FOR_SEVERAL_LENGTHS = "a row adds up several lengths; --json has each length"
+"""Stands below a table whose rows are ranges of lengths."""
 
 
 def has_colour(stream: TextIO) -> bool:
@@ -37,36 +44,34 @@ def ending(finished: Finished) -> str:
     return f"{how} after {seconds_text(finished.total_seconds - finished.setup_seconds)}"
 
 
-def result_table(finished: Finished, incomplete: str | None, stream: TextIO) -> Iterator[str]:
+def result_table(command: RunCommand, finished: Finished, stream: TextIO) -> Iterator[str]:
     """Yield the lines of a count for people, fit for 80 columns.
 
     Parameters
     ----------
+    command : RunCommand
+        What was asked. Triangles, or longer cycles, that its bounds exclude have no line.
     finished : Finished
-    incomplete : str or None
-        Why the counts are lower bounds.
     stream : text file
         Where the lines will go: decides on colour and on the characters of the bars.
     """
     colour = has_colour(stream)
     by_length = finished.cycles_by_length
-    triangles = by_length.get(3, 0)
-    rows = [
-        ("vertices", finished.n),
-        ("edges", finished.m),
-        ("largest degree", finished.max_degree),
-        ("triangles", triangles),
-        ("chordless cycles", finished.cycles - triangles),
-        ("total", finished.cycles),
-    ]
+    triangles = triangle_count(command.min_length, by_length)
+    rows = [("vertices", finished.n), ("edges", finished.m), ("largest degree", finished.max_degree)]
+    if triangles is not None:
+        rows.append(("triangles", triangles))
+        if command.max_length is None or command.max_length >= _SHORTEST_HOLE:
+            rows.append(("chordless cycles", finished.cycles - triangles))
+    rows.append(("total", finished.cycles))
     width = max(len(f"{value:,}") for _, value in rows)
     yield _styled(finished.graph, _BOLD, colour)
     for label, value in rows:
         note = "  (4 or more vertices)" if label == "chordless cycles" else ""
         number = _styled(f"{value:>{width},}", _BOLD, colour and label == "total")
         yield f"  {label:<16}  {number}{_styled(note, _DIM, colour)}"
-    if incomplete is not None:
-        yield _styled(f"  not complete: {incomplete}; the counts are lower bounds", _YELLOW, colour)
+    if not finished.complete:
+        yield _styled(f"  not complete: {ending(finished)}; the counts are lower bounds", _YELLOW, colour)
     if by_length and sum(by_length.values()) == finished.cycles:
         yield ""
         yield from _histogram(by_length, stream, colour)
@@ -101,6 +106,8 @@ def _histogram(by_length: dict[int, int], stream: TextIO, colour: bool) -> Itera
     height = -(-len(cells) // columns)
     for row in range(height):
         yield "".join(cells[row::height]).rstrip()
+    if len(groups) < len(by_length):
+        yield _styled(f"  {ONE_ROW_FOR_SEVERAL_LENGTHS}", _DIM, colour)
 
 
 def _grouped(by_length: dict[int, int]) -> list[tuple[str, int]]:

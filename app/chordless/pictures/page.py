@@ -12,6 +12,7 @@ from chordless.pictures.charts import evolution_chart, length_histogram
 from chordless.pictures.cycle_drawing import DrawnCycle, draw_cycle, longest_cycle
 from chordless.pictures.recorded_run import RecordedRun
 from chordless.pictures.style import PALETTE, page_svg, printable
+from chordless.protocol.results import triangle_count
 from chordless.runs.command_words import command_line
 from chordless.words import bytes_text, seconds_text, share_text
 
@@ -154,12 +155,10 @@ def _head(run: RecordedRun) -> str:
 
 def _tiles(run: RecordedRun) -> list[tuple[str, str]]:
     state = run.state
-    triangles = state.cycles_by_length.get(3, 0)
-    tiles = [
-        ("chordless cycles in all", f"{state.cycles:,}"),
-        ("of 4 or more vertices", f"{state.cycles - triangles:,}"),
-        ("triangles", f"{triangles:,}"),
-    ]
+    triangles = triangle_count(state.options.get("min_length", 3), state.cycles_by_length)
+    tiles = [("chordless cycles in all", f"{state.cycles:,}")]
+    if triangles is not None:
+        tiles += [("of 4 or more vertices", f"{state.cycles - triangles:,}"), ("triangles", f"{triangles:,}")]
     if run.has_lengths and state.cycles:
         tiles.append(("length of the longest", f"{max(t for t, count in state.cycles_by_length.items() if count):,}"))
     return [*tiles, (_work(run), seconds_text(state.seconds))]
@@ -168,7 +167,7 @@ def _tiles(run: RecordedRun) -> list[tuple[str, str]]:
 def _asked(run: RecordedRun) -> list[tuple[str, str]]:
     asked = run.state.options
     least, most = asked.get("min_length", 3), asked.get("max_length")
-    lengths = f"{least:,} or more" if most is None else f"{least:,} to {most:,}"
+    lengths = f"{least:,} or more" if most is None else f"{least:,}{f' to {most:,}' if most > least else ''}"
     rows = [("vertices of a cycle", "any number" if most is None and least <= 3 else lengths)]
     for field, label in (("through", "through"), ("through_edges", "through the edges"), ("avoid", "not through")):
         if asked.get(field):

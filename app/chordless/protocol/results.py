@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
 
 _RESTRICTIONS = ("through", "through_edges", "avoid")
+_TRIANGLE = 3
+
+
+def triangle_count(min_length: int, cycles_by_length: Mapping[int, int]) -> int | None:
+    """Return how many triangles were found, or None where only longer cycles were searched for.
+
+    Parameters
+    ----------
+    min_length : int
+        The lower bound of the search.
+    cycles_by_length : mapping of int to int
+        Cycles by number of vertices.
+    """
+    return cycles_by_length.get(_TRIANGLE, 0) if min_length <= _TRIANGLE else None
 
 
 def result_object(command: RunCommand, finished: Finished) -> dict[str, Any]:
-    """Return what ``--json`` prints."""
-    triangles = finished.cycles_by_length.get(3, 0)
+    """Return what ``--json`` prints; ``triangles`` is None where only longer cycles were searched for."""
+    triangles = triangle_count(command.min_length, finished.cycles_by_length)
     return {
         "graph": finished.graph,
         "n": finished.n,
@@ -23,7 +38,7 @@ def result_object(command: RunCommand, finished: Finished) -> dict[str, Any]:
         "part": command.part,
         **{name: names for name in _RESTRICTIONS if (names := list(getattr(command, name)))},
         "triangles": triangles,
-        "chordless_cycles": finished.cycles - triangles,
+        "chordless_cycles": finished.cycles - (triangles or 0),
         "total": finished.cycles,
         "by_length": None if command.total_only else dict(sorted(finished.cycles_by_length.items())),
         "frontier": {

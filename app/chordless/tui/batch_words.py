@@ -13,7 +13,7 @@ from rich.markup import escape
 from chordless.tui.batch_lines import BatchLine, BatchLines
 from chordless.tui.batch_session import BatchState
 from chordless.tui.widgets.glyphs import bar
-from chordless.words import seconds_text, share_text, short_number
+from chordless.words import lengths_text, seconds_text, share_text, short_number
 
 # Glyph, what stands for it in ASCII, colour.
 _STATUSES = {
@@ -111,10 +111,7 @@ def detail_text(line: BatchLine | None, width: int, most_lines: int, *, ascii_on
     about = [line.graph if line.name is None else f"{line.graph} ({line.name})"]
     if line.n is not None and line.m is not None:
         about.append(f"{line.n:,} vertices, {line.m:,} edges")
-    if line.max_length is not None:
-        about.append(f"cycles of {line.min_length} to {line.max_length} vertices")
-    elif line.min_length > 3:
-        about.append(f"cycles of {line.min_length} or more vertices")
+    about += [lengths] if (lengths := lengths_text(line.min_length, line.max_length)) else []
     if line.status in ("limit", "timeout"):
         about.append(f"stopped by its {line.status}: lower bounds")
     lines = [wrapped for text in ("; ".join(about), _found_text(line)) for wrapped in textwrap.wrap(text, width)]

@@ -166,7 +166,9 @@ def share_tile(state: RunState) -> TileWords:
 def search_words(options: Mapping[str, Any]) -> str:
     """Return which cycles were searched, and how: bounds, expansion, restrictions; `options` as in `RunCommand`."""
     least, most = options.get("min_length", 3), options.get("max_length")
-    words = [f"lengths from {least}" if most is None else f"lengths {least} to {most}"]
+    words = [
+        f"lengths from {least}" if most is None else f"lengths {least} to {most}" if most > least else f"length {least}"
+    ]
     if options.get("expansion") == "paper":
         words.append("paper's expansion")
     for option, word in (("through", "through"), ("through_edges", "through edge"), ("avoid", "avoiding")):

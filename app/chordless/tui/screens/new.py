@@ -254,6 +254,8 @@ def _sentence(choices: LastChoices) -> str:
     """Say what will be searched."""
     verb = "List" if choices.collect else "Count"
     least, most = choices.min_length.strip(), choices.max_length.strip()
-    of = f" of {least or 3} to {most} vertices" if most else f" of {least} or more vertices" if least else ""
+    of = f" of {least} or more vertices" if least else ""
+    if most:
+        of = f" of {most} vertices" if most == (least or "3") else f" of {least or 3} to {most} vertices"
     limit = choices.limit.strip()
     return f"{verb} {f'up to {limit}' if limit else 'all'} chordless cycles{of} in {choices.graph}"
