@@ -3,6 +3,8 @@
 import json
 import subprocess
 import sys
+from collections import Counter
+from itertools import combinations
 from pathlib import Path
 
 import networkx as nx
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 from chordless.graphs.generators import generate, is_spec, known_kinds
 
+from kernels_ti import count_cycles
 from kernels_ti.errors import GraphError
 
 DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
@@ -38,6 +41,12 @@ def numbered(graph, nodes=None):
         ("bipartite:3x5", nx.complete_bipartite_graph(3, 5)),
         ("ladder:1", nx.ladder_graph(1)),
         ("ladder:30", nx.ladder_graph(30)),
+        ("circulant:12,1,3", nx.circulant_graph(12, [1, 3])),
+        ("circulant:8,4", nx.circulant_graph(8, [4])),
+        ("paley:13", nx.paley_graph(13, create_using=nx.Graph)),
+        ("mycielski:1", nx.mycielski_graph(1)),
+        ("mycielski:2", nx.mycielski_graph(2)),
+        ("mycielski:5", nx.mycielski_graph(5)),
         ("gnp:60,0.1,1", nx.gnp_random_graph(60, 0.1, seed=1)),
         ("gnp:30,1,7", nx.gnp_random_graph(30, 1, seed=7)),
         ("gnp:30,.5,0", nx.gnp_random_graph(30, 0.5, seed=0)),
@@ -68,6 +77,56 @@ def test_a_grid_has_any_number_of_dimensions():
     assert graph.names == tuple(",".join(map(str, node)) for node in sorted(expected))
     assert edge_set(graph) == numbered(expected, sorted(expected))
     assert edge_set(generate("grid:5")) == edge_set(generate("path:5"))
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("torus:5x6", nx.grid_graph((6, 5), periodic=True)),
+        ("torus:3x4x5", nx.grid_graph((5, 4, 3), periodic=True)),
+        ("king:1x4", nx.strong_product(nx.path_graph(1), nx.path_graph(4))),
+        ("king:5x6", nx.strong_product(nx.path_graph(5), nx.path_graph(6))),
+        ("kneser:5,2", nx.kneser_graph(5, 2)),
+        ("kneser:4,3", nx.kneser_graph(4, 3)),
+        ("kneser:6,1", nx.kneser_graph(6, 1)),
+        ("cartesian:wheel:4+path:3", nx.cartesian_product(nx.wheel_graph(5), nx.path_graph(3))),
+        ("strong:cycle:5+path:4", nx.strong_product(nx.cycle_graph(5), nx.path_graph(4))),
+        ("tensor:petersen+path:2", nx.tensor_product(nx.petersen_graph(), nx.path_graph(2))),
+        ("lexicographic:path:4+cycle:3", nx.lexicographic_product(nx.path_graph(4), nx.cycle_graph(3))),
+    ],
+)
+def test_vertices_that_are_tuples_are_numbered_in_their_order(spec, expected):
+    graph = generate(spec)
+    assert graph.names == tuple(",".join(map(str, node)) for node in sorted(expected))
+    assert edge_set(graph) == numbered(expected, sorted(expected))
+
+
+def test_a_product_of_three_has_the_names_of_all():
+    graph = generate("cartesian:path:2+path:3+path:4")
+    grid = generate("grid:2x3x4")
+    assert (graph.names, edge_set(graph)) == (grid.names, edge_set(grid))
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (1, 5), (4, 4), (3, 6), (7, 2)])
+def test_queens_attack_each_other(rows, columns):
+    squares = [(row, column) for row in range(rows) for column in range(columns)]
+    expected = {
+        (u, v)
+        for (u, (a, b)), (v, (c, d)) in combinations(enumerate(squares), 2)
+        if a == c or b == d or abs(a - c) == abs(b - d)
+    }
+    graph = generate(f"queens:{rows}x{columns}")
+    assert edge_set(graph) == expected
+    assert graph.names == tuple(f"{row},{column}" for row, column in squares)
+
+
+@pytest.mark.parametrize(
+    "spec", ["torus:3x4", "king:4x4", "queens:4x4", "kneser:5,2", "circulant:12,1,3", "paley:13", "mycielski:4"]
+)
+def test_the_cycles_of_a_new_family_are_those_that_networkx_finds(spec):
+    graph = generate(spec)
+    lengths = [len(cycle) for cycle in nx.chordless_cycles(nx.Graph(graph.edges().tolist()), backend="networkx")]
+    assert count_cycles(graph, arch="reference").by_length == dict(sorted(Counter(lengths).items()))
 
 
 @pytest.mark.parametrize("dimension", [1, 3, 5])
@@ -175,7 +234,28 @@ def test_the_sizes_are_those_of_the_published_tables():
         ("planar:20000000,1", "more than the 20,000,000"),
         ("gird:7x10", "did you mean grid"),
         ("Petersen", "did you mean petersen"),
-        ("qqqq", "--help lists the kinds"),
+        ("qqqq", "chordless help specs` lists the kinds"),
+        ("torus:2x5", "sizes start at 3"),
+        ("king:5", "2 numbers expected"),
+        ("queens:9999x9999", "more than the 20,000,000"),
+        ("queens:1000x1000", "more than the 20,000,000"),
+        ("queens:999999999999999999x999999999999999999", "over 10^18 vertices"),
+        ("kneser:5x2", "right is kneser:5,2"),
+        ("kneser:2,5", "no subsets of 5"),
+        ("kneser:9999999,4999999", "more than the 5,000,000"),
+        ("kneser:100,50", "over 10^18 vertices"),
+        ("circulant:12", "at least 2 numbers"),
+        ("circulant:12,7", "from 1 to half of the 12 vertices"),
+        ("circulant:12,3,3", "must differ"),
+        ("circulant:12,0", "sizes start at 1"),
+        ("paley:7", "a prime that leaves 1"),
+        ("paley:25", "a prime that leaves 1"),
+        ("paley:999999999999999989", "more than the 5,000,000"),
+        ("mycielski:99999999999", "more than the 5,000,000"),
+        ("strong:path:2", "two specs or more with +"),
+        ("strong:path:2+", "two specs or more with +"),
+        ("strong:path:2+strong:path:2+path:2", "no product itself"),
+        ("tensor:complete:2000+complete:2000", "more than the 5,000,000"),
         ("complete:10001", "50,005,000 edges are more than the 20,000,000"),
         ("grid:999999999999x999999999999", "are more than"),
         ("hypercube:99999999", "more than"),

@@ -1,15 +1,14 @@
-"""What a graph is before it is searched: its size, told at once and in bounded time while its name is being typed."""
+"""Size of a graph while its name is being typed: at once, and in bounded time."""
 
 from __future__ import annotations
 
-import math
 import os
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chordless.graphs import generators
+from chordless.graphs.families import LARGEST_NETWORKX_SIZE, LARGEST_SIZE
 from chordless.graphs.load import load_graph
 from kernels_ti.errors import GraphError
 
@@ -79,7 +78,7 @@ def check_graph(source: str, *, simplify: bool = False) -> GraphFacts:
     known = _known_before(source)
     if known is not None:
         cost, facts = known
-        if LARGEST_MADE < cost <= generators.LARGEST_SIZE:
+        if LARGEST_MADE < cost <= LARGEST_SIZE:
             return facts
     # What is larger than all that is made is refused by its size, before anything is.
     return GraphFacts.of(load_graph(source).graph)
@@ -129,13 +128,15 @@ def _known_before(spec: str) -> tuple[int, GraphFacts] | None:
 
     Returns None for a graph without a size and for a spec that is wrong: making it says how.
     """
+    try:
+        known = generators.family_size(spec)
+    except GraphError:
+        return None
+    if known is not None:
+        family, size = known
+        cost = max(size.n, size.m)
+        return (cost, GraphFacts(*size)) if cost <= family.largest else None
     kind, _, sizes = spec.partition(":")
-    if kind in _FAMILIES and re.fullmatch(r"[0-9]{1,18}(?:x[0-9]{1,18}){0,31}", sizes):
-        try:
-            n, m, max_degree = _FAMILIES[kind](*map(int, sizes.split("x")))
-        except (TypeError, ZeroDivisionError):
-            return None
-        return max(n, m), GraphFacts(n, m, max_degree)
     found = re.fullmatch(r"([0-9]{1,18}),([0-9.]{1,18}(?:e-?[0-9]{1,3})?),[0-9]{1,18}|([0-9]{1,18}),[0-9]{1,18}", sizes)
     if kind not in ("gnp", "regular", "planar") or found is None:
         return None
@@ -146,38 +147,15 @@ def _known_before(spec: str) -> tuple[int, GraphFacts] | None:
     if kind == "regular" and second is not None and second.isdigit():
         degree, n = int(first), int(second)
         m = degree * n // 2
-        exists = degree < n and degree * n % 2 == 0 and m <= generators.LARGEST_RANDOM_SIZE
+        exists = degree < n and degree * n % 2 == 0 and m <= LARGEST_NETWORKX_SIZE
         return (m, GraphFacts(n, m, degree)) if exists else None
     if kind == "gnp" and second is not None and second.count(".") <= 1 and second != ".":
         n, probability = int(first), float(second)
         pairs = n * (n - 1) // 2
-        if probability <= 1 and round(pairs * probability) <= generators.LARGEST_RANDOM_SIZE:
+        if probability <= 1 and round(pairs * probability) <= LARGEST_NETWORKX_SIZE:
             note = f"about {round(pairs * probability):,} edges drawn at random"
             return max(n, pairs), GraphFacts(n, None, None, note)
     return None
-
-
-def _grid(*sizes: int) -> tuple[int, int, int]:
-    n = math.prod(sizes)
-    return n, sum(n // size * (size - 1) for size in sizes), sum(min(2, size - 1) for size in sizes)
-
-
-def _hypercube(d: int) -> tuple[int, int, int]:
-    n = 2 ** min(d, 60)
-    return n, d * n // 2, d
-
-
-# Vertices, edges and largest degree of a family, by its sizes.
-_FAMILIES: dict[str, Callable[..., tuple[int, int, int]]] = {
-    "grid": _grid,
-    "cycle": lambda n: (n, n, 2),
-    "path": lambda n: (n, n - 1, min(2, n - 1)),
-    "wheel": lambda rim: (rim + 1, 2 * rim, max(3, rim)),
-    "complete": lambda n: (n, n * (n - 1) // 2, n - 1),
-    "bipartite": lambda a, b: (a + b, a * b, max(a, b)),
-    "hypercube": _hypercube,
-    "ladder": lambda n: (2 * n, 3 * n - 2, min(3, n)),
-}
 
 
 def _counted(number: int, one: str, more: str) -> str:

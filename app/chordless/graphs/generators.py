@@ -5,18 +5,17 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from chordless.graphs.families import FAMILIES, LARGEST_NETWORKX_SIZE, Family, Size, check_size, edge_array
 from kernels_ti.errors import GraphError
-from kernels_ti.graph import Graph, IntArray
+from kernels_ti.graph import Graph
 
-LARGEST_SIZE = 20_000_000
-"""Vertices or edges that a spec may ask for, and pairs that a random graph may draw."""
-LARGEST_RANDOM_SIZE = 5_000_000
-"""Edges that a random graph may expect: networkx needs some hundred bytes for each."""
+_MOST_DIMENSIONS = 32  # as numpy has them
 
 
 @dataclass(frozen=True)
@@ -38,111 +37,15 @@ class Kind:
     summary: str
 
 
-def _check_size(spec: str, n: int, m: int) -> None:
-    if max(n, m) > LARGEST_SIZE:
-        raise GraphError(f"{spec}: {n:,} vertices and {m:,} edges are more than the {LARGEST_SIZE:,} that are made")
-
-
-def _grid(spec: str, sizes: Sequence[int]) -> Graph:
-    n = math.prod(sizes)
-    _check_size(spec, n, sum(n // size * (size - 1) for size in sizes))
-    index = np.arange(n).reshape(sizes)
-    edges = [np.empty((0, 2), np.int64)]
-    for axis, size in enumerate(sizes):
-        from_ = index.take(range(size - 1), axis)
-        to = index.take(range(1, size), axis)
-        edges.append(np.column_stack((from_.ravel(), to.ravel())))
-    places = np.unravel_index(np.arange(n), sizes)
-    names = [",".join(map(str, place)) for place in zip(*(axis.tolist() for axis in places), strict=True)]
-    return Graph.from_edge_array(np.concatenate(edges), names=names if len(sizes) > 1 else None, n=n)
-
-
-def _cycle(spec: str, sizes: Sequence[int]) -> Graph:
-    (n,) = sizes
-    _check_size(spec, n, n)
-    v = np.arange(n)
-    return Graph.from_edge_array(np.column_stack((v, (v + 1) % n)), n=n)
-
-
-def _path(spec: str, sizes: Sequence[int]) -> Graph:
-    (n,) = sizes
-    _check_size(spec, n, n - 1)
-    v = np.arange(n - 1)
-    return Graph.from_edge_array(np.column_stack((v, v + 1)), n=n)
-
-
-def _wheel(spec: str, sizes: Sequence[int]) -> Graph:
-    (rim,) = sizes
-    _check_size(spec, rim + 1, 2 * rim)
-    v = np.arange(rim)
-    edges = np.concatenate((np.column_stack((v, (v + 1) % rim)) + 1, np.column_stack((np.zeros_like(v), v + 1))))
-    return Graph.from_edge_array(edges, n=rim + 1)
-
-
-def _complete(spec: str, sizes: Sequence[int]) -> Graph:
-    (n,) = sizes
-    _check_size(spec, n, n * (n - 1) // 2)
-    return Graph.from_edge_array(np.column_stack(np.triu_indices(n, 1)), n=n)
-
-
-def _bipartite(spec: str, sizes: Sequence[int]) -> Graph:
-    a, b = sizes
-    _check_size(spec, a + b, a * b)
-    edges = np.column_stack((np.repeat(np.arange(a), b), np.tile(np.arange(b) + a, a)))
-    return Graph.from_edge_array(edges, n=a + b)
-
-
-def _hypercube(spec: str, sizes: Sequence[int]) -> Graph:
-    (d,) = sizes
-    if d > 60:
-        raise GraphError(f"{spec}: 2^{d} vertices are more than the {LARGEST_SIZE:,} that are made")
-    n = 2**d
-    _check_size(spec, n, d * n // 2)
-    v = np.arange(n)
-    edges = [np.column_stack((v, v | 1 << bit))[v & 1 << bit == 0] for bit in range(d)]
-    return Graph.from_edge_array(np.concatenate(edges), names=[f"{u:0{d}b}" for u in range(n)])
-
-
-def _ladder(spec: str, sizes: Sequence[int]) -> Graph:
-    (n,) = sizes
-    _check_size(spec, 2 * n, 3 * n - 2)
-    v = np.arange(n)
-    rail = np.column_stack((v[:-1], v[1:]))
-    return Graph.from_edge_array(np.concatenate((rail, rail + n, np.column_stack((v, v + n)))), n=2 * n)
-
-
-@dataclass(frozen=True)
-class _Family:
-    """Graphs of a kind given by whole numbers: how many (None: any), the least of them, and the maker."""
-
-    summary: str
-    example: str
-    count: int | None
-    least: int
-    make: Callable[[str, Sequence[int]], Graph]
-
-
-_FAMILIES = {
-    "grid": _Family("rows x columns, or more dimensions", "grid:7x10", None, 1, _grid),
-    "cycle": _Family("one cycle", "cycle:100", 1, 3, _cycle),
-    "path": _Family("one path", "path:5", 1, 1, _path),
-    "wheel": _Family("a rim of that many vertices and a hub", "wheel:100", 1, 3, _wheel),
-    "complete": _Family("every pair joined", "complete:10", 1, 1, _complete),
-    "bipartite": _Family("complete bipartite", "bipartite:50x50", 2, 1, _bipartite),
-    "hypercube": _Family("corners of a cube of that dimension", "hypercube:5", 1, 1, _hypercube),
-    "ladder": _Family("two paths and their rungs", "ladder:30", 1, 1, _ladder),
-}
-
-
 def _gnp(spec: str, n: int, probability: float, seed: int) -> Graph:
     if not 0 <= probability <= 1:
         raise GraphError(f"{spec}: the probability must be from 0 to 1, found {probability}")
     pairs = n * (n - 1) // 2
-    _check_size(spec, n, pairs)
+    check_size(spec, n, pairs)
     _check_random(spec, round(pairs * probability))
     import networkx as nx
 
-    return Graph.from_edge_array(_edge_array(nx.gnp_random_graph(n, probability, seed=seed).edges()), n=n)
+    return Graph.from_edge_array(edge_array(nx.gnp_random_graph(n, probability, seed=seed).edges()), n=n)
 
 
 def _regular(spec: str, degree: int, n: int, seed: int) -> Graph:
@@ -151,7 +54,7 @@ def _regular(spec: str, degree: int, n: int, seed: int) -> Graph:
             f"{spec}: a {degree}-regular graph on {n} vertices does not exist; "
             "the degree must be below the number of vertices and their product even"
         )
-    _check_size(spec, n, degree * n // 2)
+    check_size(spec, n, degree * n // 2)
     _check_random(spec, degree * n // 2)
     import networkx as nx
 
@@ -160,11 +63,11 @@ def _regular(spec: str, degree: int, n: int, seed: int) -> Graph:
     if degree > n - 1 - degree:
         drawn = nx.complement(drawn)
     # By number: networkx lists the vertices in the order in which edges were drawn.
-    return Graph.from_edge_array(_edge_array(drawn.edges()), n=n)
+    return Graph.from_edge_array(edge_array(drawn.edges()), n=n)
 
 
 def _planar(spec: str, n: int, seed: int) -> Graph:
-    _check_size(spec, n, 3 * n // 2)
+    check_size(spec, n, 3 * n // 2)
     columns = math.isqrt(max(n - 1, 0)) + 1
     v = np.arange(n)
     inner = v % columns + 1 < columns
@@ -185,12 +88,8 @@ def _planar(spec: str, n: int, seed: int) -> Graph:
 
 
 def _check_random(spec: str, m: int) -> None:
-    if m > LARGEST_RANDOM_SIZE:
-        raise GraphError(f"{spec}: about {m:,} edges are more than the {LARGEST_RANDOM_SIZE:,} of a random graph")
-
-
-def _edge_array(edges: object) -> IntArray:
-    return np.array(list(edges), np.int64).reshape(-1, 2)  # type: ignore[call-overload]
+    if m > LARGEST_NETWORKX_SIZE:
+        raise GraphError(f"{spec}: about {m:,} edges are more than the {LARGEST_NETWORKX_SIZE:,} of a random graph")
 
 
 _RANDOM = {
@@ -198,6 +97,50 @@ _RANDOM = {
     "regular": ("regular:3,60,1", "random: degree, vertices, seed"),
     "planar": ("planar:1000,1", "random: vertices, seed; a square grid with diagonals, cut down to average degree 3"),
 }
+
+
+def _product(spec: str, kind: str, factors: str) -> Graph:
+    """Multiply graphs as networkx does; a vertex is named by the names of its factors, separated by commas."""
+    specs = factors.split("+")
+    if len(specs) < 2 or not all(specs):
+        raise GraphError(f"{spec}: a product has two specs or more with + between them; right is {_PRODUCTS[kind][0]}")
+    if any(factor.partition(":")[0] in _PRODUCTS for factor in specs):
+        raise GraphError(f"{spec}: a factor of a product is no product itself")
+    import networkx as nx
+
+    product, *others = (generate(factor) for factor in specs)
+    for factor in others:
+        n, size = product.n * factor.n, _SIZES_OF_PRODUCTS[kind](product, factor)
+        check_size(spec, n, size, LARGEST_NETWORKX_SIZE)
+        drawn = getattr(nx, f"{kind}_product")(_numbered(product), _numbered(factor))
+        edges = [(u * factor.n + v, x * factor.n + y) for (u, v), (x, y) in drawn.edges()]
+        names = [f"{first},{second}" for first in product.names for second in factor.names]
+        product = Graph.from_edge_array(edge_array(edges), names=names, n=n)
+    return product
+
+
+def _numbered(graph: Graph) -> Any:
+    import networkx as nx
+
+    drawn = nx.empty_graph(graph.n)
+    drawn.add_edges_from(graph.edges().tolist())
+    return drawn
+
+
+_SIZES_OF_PRODUCTS: dict[str, Callable[[Graph, Graph], int]] = {
+    "cartesian": lambda g, h: g.n * h.m + h.n * g.m,
+    "tensor": lambda g, h: 2 * g.m * h.m,
+    "strong": lambda g, h: g.n * h.m + h.n * g.m + 2 * g.m * h.m,
+    "lexicographic": lambda g, h: g.n * h.m + h.n**2 * g.m,
+}
+
+_PRODUCTS = {
+    "cartesian": ("cartesian:hypercube:3+cycle:5", "cartesian product of specs"),
+    "strong": ("strong:cycle:5+path:4", "strong product of specs"),
+    "tensor": ("tensor:petersen+path:2", "tensor (direct, Kronecker) product of specs"),
+    "lexicographic": ("lexicographic:cycle:5+path:2", "lexicographic product of specs"),
+}
+
 
 _NAMED = {
     "bull": "bull_graph",
@@ -231,34 +174,36 @@ _NAMED = {
 
 def known_kinds() -> tuple[Kind, ...]:
     """List every kind of graph with an example and a line of help."""
-    families = [Kind(name, family.example, family.summary) for name, family in _FAMILIES.items()]
+    families = [Kind(name, family.example, family.summary) for name, family in FAMILIES.items()]
+    products = [Kind(name, example, summary) for name, (example, summary) in _PRODUCTS.items()]
     random = [Kind(name, example, summary) for name, (example, summary) in _RANDOM.items()]
     named = [Kind(name, name, f"{function} of networkx") for name, function in _NAMED.items()]
-    return (*families, *random, *named)
+    return (*families, *products, *random, *named)
 
 
 def is_spec(text: str) -> bool:
     """Say whether a text starts with a known kind; what follows may still be wrong."""
-    return text.partition(":")[0] in (*_FAMILIES, *_RANDOM, *_NAMED)
+    return text.partition(":")[0] in (*FAMILIES, *_PRODUCTS, *_RANDOM, *_NAMED)
 
 
 def unknown_kind(kind: str) -> str:
     """Say that there is no such kind of graph, and which are spelt like it."""
-    known = (*_FAMILIES, *_RANDOM, *_NAMED)
+    known = (*FAMILIES, *_PRODUCTS, *_RANDOM, *_NAMED)
     close = difflib.get_close_matches(kind.lower(), known, n=3)
-    hint = f"did you mean {' or '.join(close)}?" if close else "chordless count --help lists the kinds"
+    hint = f"did you mean {' or '.join(close)}?" if close else "`chordless help specs` lists the kinds"
     return f"there is no kind of graph called {kind!r}; {hint}"
 
 
 def generate(spec: str) -> Graph:
     """Make the graph of a spec.
 
-    Vertices are numbered as networkx numbers them, from 0; grids row by row, with names ``row,column``, and
-    hypercubes with their corners in binary as names. Named graphs keep the names of networkx. Random graphs are
-    those of networkx' ``gnp_random_graph`` and ``random_regular_graph`` with that seed; a regular graph in which
-    more than half of all pairs are joined is the complement of one. A planar graph is a square grid, numbered row
-    by row and its last row cut short, with one of the two diagonals in each square, of whose edges 3 n / 2 are
-    drawn; it need not be connected.
+    Vertices are numbered as networkx numbers them, from 0. Grids, tori and boards are numbered row by row, with
+    names ``row,column``. The names of a hypercube's vertices are its corners in binary. Those of a Kneser graph are
+    the subsets, such as ``0,3``. Products are those of networkx (``cartesian_product`` and so on). Named graphs keep
+    the names of networkx. Random graphs are those of networkx' ``gnp_random_graph`` and ``random_regular_graph``
+    with that seed; a regular graph in which more than half of all pairs are joined is the complement of one. A
+    planar graph is a square grid, numbered row by row and its last row cut short. Each square has one of its two
+    diagonals. Of all these edges 3 n / 2 are drawn, so it need not be connected.
 
     Parameters
     ----------
@@ -275,8 +220,10 @@ def generate(spec: str) -> Graph:
         For a kind or a size that does not exist, or a graph too large to make.
     """
     kind, colon, sizes = spec.partition(":")
-    if kind in _FAMILIES:
-        return _generate_family(spec, _FAMILIES[kind], sizes)
+    if kind in FAMILIES:
+        return _generate_family(spec, sizes)
+    if kind in _PRODUCTS:
+        return _product(spec, kind, sizes)
     if kind in _RANDOM:
         return _generate_random(spec, kind, sizes)
     if kind not in _NAMED:
@@ -288,12 +235,38 @@ def generate(spec: str) -> Graph:
     graph = getattr(nx, _NAMED[kind])()
     if all(isinstance(name, int) for name in graph):
         # By number, whatever the order in which networkx adds them.
-        return Graph.from_edge_array(_edge_array(graph.edges()), n=len(graph))
+        return Graph.from_edge_array(edge_array(graph.edges()), n=len(graph))
     return Graph.from_networkx(graph)
 
 
-def _generate_family(spec: str, family: _Family, sizes: str) -> Graph:
-    numbers = sizes.split("x")
+def family_size(spec: str) -> tuple[Family, Size] | None:
+    """Return the family of a spec and the size of its graph, at once; None for any other kind of graph.
+
+    Raises
+    ------
+    GraphError
+        If the numbers are wrong, or there is no such graph.
+    """
+    kind, _, sizes = spec.partition(":")
+    if kind not in FAMILIES:
+        return None
+    numbers = _numbers(spec, FAMILIES[kind], sizes)
+    try:
+        return FAMILIES[kind], FAMILIES[kind].size(numbers)
+    except ValueError as error:
+        raise GraphError(f"{spec}: {error}") from None
+
+
+def _generate_family(spec: str, sizes: str) -> Graph:
+    known = family_size(spec)
+    assert known is not None
+    family, size = known
+    check_size(spec, size.n, size.m, family.largest)
+    return family.make(_numbers(spec, family, sizes))
+
+
+def _numbers(spec: str, family: Family, sizes: str) -> tuple[int, ...]:
+    numbers = sizes.split(family.separator)
     if not all(re.fullmatch(r"[0-9]{1,18}", number) for number in numbers):
         raise GraphError(f"{spec}: the size {sizes!r} is not made of whole numbers; right is {family.example}")
     if family.count not in (None, len(numbers)):
@@ -301,11 +274,13 @@ def _generate_family(spec: str, family: _Family, sizes: str) -> Graph:
         raise GraphError(
             f"{spec}: {family.count} number{plural} expected, found {len(numbers)}; right is {family.example}"
         )
+    if len(numbers) < family.fewest:
+        raise GraphError(f"{spec}: at least {family.fewest} numbers expected; right is {family.example}")
     if min(map(int, numbers)) < family.least:
         raise GraphError(f"{spec}: sizes start at {family.least}; right is {family.example}")
-    if len(numbers) > 32:
-        raise GraphError(f"{spec}: a grid of {len(numbers)} dimensions; up to 32 are made")
-    return family.make(spec, tuple(map(int, numbers)))
+    if len(numbers) > _MOST_DIMENSIONS and family.separator == "x":
+        raise GraphError(f"{spec}: a grid of {len(numbers)} dimensions; up to {_MOST_DIMENSIONS} are made")
+    return tuple(map(int, numbers))
 
 
 def _generate_random(spec: str, kind: str, sizes: str) -> Graph:

@@ -1,0 +1,349 @@
+"""Families of graphs given by whole numbers: how large each is, and what makes it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from kernels_ti.errors import GraphError
+from kernels_ti.graph import Graph, IntArray
+
+LARGEST_SIZE = 20_000_000
+"""Vertices or edges that a spec may ask for, and pairs that a random graph may draw."""
+LARGEST_NETWORKX_SIZE = 5_000_000
+"""Edges of a graph that networkx makes, which needs some hundred bytes for each."""
+_TOO_LONG_TO_PRINT = 10**18
+
+Numbers = Sequence[int]
+
+
+class Size(NamedTuple):
+    """Vertices, edges and largest degree of a graph; None is a degree that only the graph tells."""
+
+    n: int
+    m: int
+    max_degree: int | None
+
+
+@dataclass(frozen=True)
+class Family:
+    """Graphs of a kind given by whole numbers.
+
+    Parameters
+    ----------
+    summary, example : str
+        For the help.
+    count : int or None
+        How many numbers there are; None stands for any number of them.
+    least : int
+        The smallest that each may be.
+    size : callable
+        Returns the `Size` of the graph, at once. A ValueError says why there is no such graph.
+    make : callable
+        Returns the graph.
+    separator : {"x", ","}
+        What stands between two numbers.
+    fewest : int
+        How many numbers there are at least.
+    largest : int
+        Vertices or edges up to which such a graph is made.
+    """
+
+    summary: str
+    example: str
+    count: int | None
+    least: int
+    size: Callable[[Numbers], Size]
+    make: Callable[[Numbers], Graph]
+    separator: str = "x"
+    fewest: int = 1
+    largest: int = LARGEST_SIZE
+
+
+def check_size(spec: str, n: int, m: int, largest: int = LARGEST_SIZE) -> None:
+    """Refuse a graph of more vertices or edges than are made, before anything is allocated.
+
+    Raises
+    ------
+    GraphError
+    """
+    if max(n, m) > largest:
+        vertices, edges = (f"{size:,}" if size < _TOO_LONG_TO_PRINT else "over 10^18" for size in (n, m))
+        raise GraphError(f"{spec}: {vertices} vertices and {edges} edges are more than the {largest:,} that are made")
+
+
+def edge_array(edges: object) -> IntArray:
+    """Return the edges of a networkx graph whose vertices are integers, shape (m, 2)."""
+    return np.array(list(edges), np.int64).reshape(-1, 2)  # type: ignore[call-overload]
+
+
+def _grid_size(sizes: Numbers) -> Size:
+    n = math.prod(sizes)
+    return Size(n, sum(n // size * (size - 1) for size in sizes), sum(min(2, size - 1) for size in sizes))
+
+
+def _grid(sizes: Numbers) -> Graph:
+    index = np.arange(math.prod(sizes)).reshape(sizes)
+    edges = [np.empty((0, 2), np.int64)]
+    for axis, size in enumerate(sizes):
+        edges.append(_pairs(index.take(range(size - 1), axis), index.take(range(1, size), axis)))
+    return _on_grid(edges, sizes)
+
+
+def _torus_size(sizes: Numbers) -> Size:
+    n = math.prod(sizes)
+    return Size(n, len(sizes) * n, 2 * len(sizes))
+
+
+def _torus(sizes: Numbers) -> Graph:
+    index = np.arange(math.prod(sizes)).reshape(sizes)
+    return _on_grid([_pairs(index, np.roll(index, -1, axis)) for axis in range(len(sizes))], sizes)
+
+
+def _king_size(sizes: Numbers) -> Size:
+    rows, columns = sizes
+    m = rows * (columns - 1) + columns * (rows - 1) + 2 * (rows - 1) * (columns - 1)
+    return Size(rows * columns, m, min(3, rows) * min(3, columns) - 1)
+
+
+def _king(sizes: Numbers) -> Graph:
+    return _board(sizes, reach=1)
+
+
+def _queens_size(sizes: Numbers) -> Size:
+    a, b = sorted(sizes)
+    # Of each of the two directions, the diagonals of 1 to a - 1 squares twice and b - a + 1 of a squares.
+    diagonals = 2 * (a * (a - 1) * (a - 2) // 6) + (b - a + 1) * (a * (a - 1) // 2)
+    return Size(a * b, a * (b * (b - 1) // 2) + b * (a * (a - 1) // 2) + 2 * diagonals, None)
+
+
+def _queens(sizes: Numbers) -> Graph:
+    return _board(sizes, reach=max(sizes) - 1)
+
+
+def _board(sizes: Numbers, reach: int) -> Graph:
+    """Join the squares of a board between which a queen moves that goes at most `reach` squares."""
+    rows, columns = sizes
+    index = np.arange(rows * columns).reshape(rows, columns)
+    edges = [np.empty((0, 2), np.int64)]
+    for d in range(1, reach + 1):
+        edges.append(_pairs(index[:, :-d], index[:, d:]))
+        edges.append(_pairs(index[:-d, :], index[d:, :]))
+        edges.append(_pairs(index[:-d, :-d], index[d:, d:]))
+        edges.append(_pairs(index[:-d, d:], index[d:, :-d]))
+    return _on_grid(edges, sizes)
+
+
+def _pairs(from_: IntArray, to: IntArray) -> IntArray:
+    return np.column_stack((from_.ravel(), to.ravel()))
+
+
+def _on_grid(edges: Sequence[IntArray], sizes: Numbers) -> Graph:
+    """Name the vertices by their places, row by row; those of one dimension keep their numbers."""
+    n = math.prod(sizes)
+    places = np.unravel_index(np.arange(n), sizes)
+    names = [",".join(map(str, place)) for place in zip(*(axis.tolist() for axis in places), strict=True)]
+    return Graph.from_edge_array(np.concatenate(edges), names=names if len(sizes) > 1 else None, n=n)
+
+
+def _cycle(sizes: Numbers) -> Graph:
+    (n,) = sizes
+    v = np.arange(n)
+    return Graph.from_edge_array(np.column_stack((v, (v + 1) % n)), n=n)
+
+
+def _path(sizes: Numbers) -> Graph:
+    (n,) = sizes
+    v = np.arange(n - 1)
+    return Graph.from_edge_array(np.column_stack((v, v + 1)), n=n)
+
+
+def _wheel(sizes: Numbers) -> Graph:
+    (rim,) = sizes
+    v = np.arange(rim)
+    edges = np.concatenate((np.column_stack((v, (v + 1) % rim)) + 1, np.column_stack((np.zeros_like(v), v + 1))))
+    return Graph.from_edge_array(edges, n=rim + 1)
+
+
+def _complete(sizes: Numbers) -> Graph:
+    (n,) = sizes
+    return Graph.from_edge_array(np.column_stack(np.triu_indices(n, 1)), n=n)
+
+
+def _bipartite(sizes: Numbers) -> Graph:
+    a, b = sizes
+    edges = np.column_stack((np.repeat(np.arange(a), b), np.tile(np.arange(b) + a, a)))
+    return Graph.from_edge_array(edges, n=a + b)
+
+
+def _hypercube_size(sizes: Numbers) -> Size:
+    (d,) = sizes
+    n = 2 ** min(d, 60)
+    return Size(n, d * n // 2, d)
+
+
+def _hypercube(sizes: Numbers) -> Graph:
+    (d,) = sizes
+    n = 2**d
+    v = np.arange(n)
+    edges = [np.column_stack((v, v | 1 << bit))[v & 1 << bit == 0] for bit in range(d)]
+    return Graph.from_edge_array(np.concatenate(edges), names=[f"{u:0{d}b}" for u in range(n)])
+
+
+def _ladder(sizes: Numbers) -> Graph:
+    (n,) = sizes
+    v = np.arange(n)
+    rail = np.column_stack((v[:-1], v[1:]))
+    return Graph.from_edge_array(np.concatenate((rail, rail + n, np.column_stack((v, v + n)))), n=2 * n)
+
+
+def _kneser_size(numbers: Numbers) -> Size:
+    n, k = numbers
+    if k > n:
+        raise ValueError(f"{n} things have no subsets of {k}")
+    vertices, degree = _combinations(n, k), _combinations(n - k, k)
+    return Size(vertices, vertices * degree // 2, degree)
+
+
+def _combinations(n: int, k: int) -> int:
+    """Return how many subsets of k there are; of astronomical numbers some number above 10^18."""
+    chosen = 1
+    for i in range(min(k, n - k)):
+        chosen = chosen * (n - i) // (i + 1)
+        if chosen > _TOO_LONG_TO_PRINT:
+            break
+    return chosen if k <= n else 0
+
+
+def _kneser(numbers: Numbers) -> Graph:
+    import networkx as nx
+
+    n, k = numbers
+    drawn = nx.kneser_graph(n, k)
+    places = {subset: number for number, subset in enumerate(sorted(drawn))}
+    edges = edge_array((places[u], places[v]) for u, v in drawn.edges())
+    return Graph.from_edge_array(edges, names=[",".join(map(str, subset)) for subset in places], n=len(places))
+
+
+def _circulant_size(numbers: Numbers) -> Size:
+    n, *steps = numbers
+    if max(steps) > n // 2 or len(set(steps)) < len(steps):
+        raise ValueError(f"the steps must differ and be from 1 to half of the {n} vertices")
+    ends = sum(1 if 2 * step == n else 2 for step in steps)
+    return Size(n, n * ends // 2, ends)
+
+
+def _circulant(numbers: Numbers) -> Graph:
+    import networkx as nx
+
+    n, *steps = numbers
+    return Graph.from_edge_array(edge_array(nx.circulant_graph(n, steps).edges()), n=n)
+
+
+def _paley_size(numbers: Numbers) -> Size:
+    (p,) = numbers
+    # Of a number too large to be made it does not matter whether it is a prime, which would take long to tell.
+    small_enough = p * (p - 1) // 4 <= LARGEST_NETWORKX_SIZE
+    if p % 4 != 1 or (small_enough and any(p % divisor == 0 for divisor in range(2, math.isqrt(p) + 1))):
+        raise ValueError("the size must be a prime that leaves 1 when divided by 4, such as 5, 13, 17, 29")
+    return Size(p, p * (p - 1) // 4, (p - 1) // 2)
+
+
+def _paley(numbers: Numbers) -> Graph:
+    import networkx as nx
+
+    (p,) = numbers
+    # By default networkx makes it a digraph, with both directions of every edge.
+    return Graph.from_edge_array(edge_array(nx.paley_graph(p, create_using=nx.Graph).edges()), n=p)
+
+
+def _mycielski_size(numbers: Numbers) -> Size:
+    (number,) = numbers
+    size = Size(1, 0, 0) if number == 1 else Size(2, 1, 1)
+    for _ in range(number - 2):
+        n, m, degree = size
+        size = Size(2 * n + 1, 3 * m + n, max(2 * (degree or 0), n))
+        if n > _TOO_LONG_TO_PRINT:
+            break
+    return size
+
+
+def _mycielski(numbers: Numbers) -> Graph:
+    import networkx as nx
+
+    (number,) = numbers
+    drawn = nx.mycielski_graph(number)
+    return Graph.from_edge_array(edge_array(drawn.edges()), n=len(drawn))
+
+
+FAMILIES = {
+    "grid": Family("rows x columns, or more dimensions", "grid:7x10", None, 1, _grid_size, _grid),
+    "torus": Family("a grid whose opposite sides are joined", "torus:5x6", None, 3, _torus_size, _torus),
+    "king": Family("squares of a board, joined by the moves of a king", "king:6x6", 2, 1, _king_size, _king),
+    "queens": Family("squares, joined by the moves of a queen", "queens:5x5", 2, 1, _queens_size, _queens),
+    "cycle": Family("one cycle", "cycle:100", 1, 3, lambda s: Size(s[0], s[0], 2), _cycle),
+    "path": Family("one path", "path:5", 1, 1, lambda s: Size(s[0], s[0] - 1, min(2, s[0] - 1)), _path),
+    "wheel": Family(
+        "a rim of that many vertices and a hub",
+        "wheel:100",
+        1,
+        3,
+        lambda s: Size(s[0] + 1, 2 * s[0], max(3, s[0])),
+        _wheel,
+    ),
+    "complete": Family(
+        "every pair joined", "complete:10", 1, 1, lambda s: Size(s[0], s[0] * (s[0] - 1) // 2, s[0] - 1), _complete
+    ),
+    "bipartite": Family(
+        "complete bipartite", "bipartite:50x50", 2, 1, lambda s: Size(s[0] + s[1], s[0] * s[1], max(s)), _bipartite
+    ),
+    "hypercube": Family("corners of a cube of that dimension", "hypercube:5", 1, 1, _hypercube_size, _hypercube),
+    "ladder": Family(
+        "two paths and their rungs", "ladder:30", 1, 1, lambda s: Size(2 * s[0], 3 * s[0] - 2, min(3, s[0])), _ladder
+    ),
+    "circulant": Family(
+        "vertices, then the steps round the circle that join two of them",
+        "circulant:12,1,3",
+        None,
+        1,
+        _circulant_size,
+        _circulant,
+        ",",
+        2,
+        LARGEST_NETWORKX_SIZE,
+    ),
+    "kneser": Family(
+        "n,k: the subsets of k among n things; disjoint ones are joined",
+        "kneser:5,2",
+        2,
+        1,
+        _kneser_size,
+        _kneser,
+        ",",
+        2,
+        LARGEST_NETWORKX_SIZE,
+    ),
+    "mycielski": Family(
+        "the Mycielski graph of that number",
+        "mycielski:5",
+        1,
+        1,
+        _mycielski_size,
+        _mycielski,
+        largest=LARGEST_NETWORKX_SIZE,
+    ),
+    "paley": Family(
+        "vertices, a prime; those are joined that differ by a square",
+        "paley:13",
+        1,
+        5,
+        _paley_size,
+        _paley,
+        largest=LARGEST_NETWORKX_SIZE,
+    ),
+}
+"""By what stands before the colon."""
