@@ -1,13 +1,18 @@
 """Fixtures that every test may use."""
 
+import getpass
+import hashlib
 import math
 import os
+import platform
+import tempfile
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-from kernels_ti.device.device import Device, open_device
+from kernels_ti.device.device import Device, cpu_name, open_device
 from kernels_ti.errors import DeviceError
 
 # How long an example takes says nothing on a shared machine. CI tries the same examples each time, so that what it
@@ -16,8 +21,21 @@ settings.register_profile("untimed", deadline=None)
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable" if os.environ.get("CI") else "untimed")
 
-# Tests neither use nor fill the user's store of compiled kernels.
-os.environ["TI_OFFLINE_CACHE"] = "0"
+
+def _kernel_cache() -> Path:
+    """Return the folder of the kernels that tests have compiled: one for this user, this Taichi, this processor.
+
+    All workers, and the processes that tests start, share it. It stays for the next run; Taichi keeps it below 100 MiB.
+    """
+    made_for = f"{version('taichi')} {platform.machine()} {cpu_name()}"
+    key = hashlib.sha256(made_for.encode()).hexdigest()[:12]
+    return Path(tempfile.gettempdir(), f"chordless-tests-of-{getpass.getuser()}", f"kernels-{key}")
+
+
+KERNEL_CACHE = _kernel_cache()
+KERNEL_CACHE.mkdir(mode=0o700, parents=True, exist_ok=True)
+# Tests neither use nor fill the user's own cache.
+os.environ.update(TI_OFFLINE_CACHE="1", TI_OFFLINE_CACHE_FILE_PATH=str(KERNEL_CACHE))
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

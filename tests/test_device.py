@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import taichi as ti
 from oracles import grid
 from patience import PATIENCE
 from program import ENVIRONMENT, chordless
@@ -210,6 +211,13 @@ print("checked")
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.endswith("checked\n")
     assert "bound" not in done.stdout + done.stderr
+
+
+def test_tests_share_their_kernels(device: Device) -> None:
+    """Taichi keeps them in a folder of the tests' own, and a process that a test starts looks there as well."""
+    assert ti.cfg.offline_cache
+    assert ti.cfg.offline_cache_file_path == os.environ["TI_OFFLINE_CACHE_FILE_PATH"]
+    assert Path.home() / ".cache" not in Path(ti.cfg.offline_cache_file_path).parents
 
 
 @pytest.mark.parametrize(("seconds_old", "kernels_are_kept"), [(3600, True), (0, False)])
