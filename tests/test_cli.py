@@ -8,22 +8,93 @@ import resource
 import subprocess
 
 import pytest
+from chordless.cli import main, make_parser
 from chordless.commands.options import ARCHES, EXPANSIONS
+from chordless.graphs.load import FORMATS
 from patience import PATIENCE
 from program import ENVIRONMENT, REFERENCE, chordless, command, count, fails, on_full_disk
 
 COMMANDS = (
     "count", "list", "first", "tui", "resume", "replay", "estimate", "export", "info", "generate", "overlap", "plot",
-    "report", "batch", "bench", "completion",
+    "report", "batch", "bench", "completion", "help",
 )  # fmt: skip
 
 
-def test_help_names_every_command_and_exit_code():
-    done = chordless("--help")
+def test_help_names_every_command_once_in_its_group():
+    done = chordless("--help", env={**ENVIRONMENT, "COLUMNS": "80"})
     assert done.returncode == 0
-    for word in (*COMMANDS, "exit codes", "130", "chordless count grid:7x10"):
-        assert word in done.stdout
-    assert chordless().stdout == done.stdout
+    lines = done.stdout.splitlines()
+    listed = [line.split()[0] for line in lines[lines.index("find:") : lines.index("options:")] if line[:2] == "  "]
+    assert sorted(listed) == sorted(COMMANDS), "a line for each"
+    assert [line for line in lines if line in ("find:", "ask:", "long runs:", "many graphs:", "look:", "other:")]
+    assert "  exit-codes   what each exit code means" in lines
+    assert "  chordless count grid:7x10" in lines
+    assert max(map(len, lines)) <= 80
+    for arguments in ((), ("help",)):
+        assert chordless(*arguments, env={**ENVIRONMENT, "COLUMNS": "80"}).stdout == done.stdout
+
+
+@pytest.mark.parametrize(
+    ("topic", "words"),
+    [
+        ("specs", ("grid:7x10", "gnp:60,0.1,1", "petersen", "les_miserables", "kneser:5,2")),
+        ("formats", (*FORMATS, "--graph-format")),
+        ("exit-codes", ("complete", "130", "143")),
+        ("environment", ("NO_COLOR", "CHORDLESS_DEBUG")),
+    ],
+)
+def test_a_topic_says_what_several_commands_share(capfd, topic, words):
+    assert main(["help", topic]) == 0
+    text = capfd.readouterr().out
+    for word in words:
+        assert word in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("path", [("count",), ("bench", "peers")])
+def test_help_on_a_command_is_the_help_of_the_command(capfd, path):
+    assert main(["help", *path]) == main([*path, "--help"]) == 0
+    text = capfd.readouterr().out
+    assert text[: len(text) // 2] == text[len(text) // 2 :]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("count", "--lenght", "6", "petersen"), "chordless count: error: there is no option --lenght; did you mean"),
+        (("count", "--size", "6", "petersen"), "chordless count: error: there is no option --size\n"),
+        (("count", "petersen", "--max"), "there is no option --max; did you mean --max-length?"),
+        (("count", "petersen", "--ar=cpu"), "there is no option --ar; did you mean --arch?"),
+        (("count", "petersen", "-z"), "there is no option -z\n"),
+        (("--versoin",), "chordless: error: there is no option --versoin; did you mean --version?"),
+        (("count", "petersen", "extra"), "chordless count: error: too many arguments: extra\n(see chordless count"),
+        (("cuont", "petersen"), "there is no command 'cuont'; did you mean count?"),
+        (("grid:7x10",), "there is no command 'grid:7x10'; chordless --help lists them"),
+        (("bench", "table"), "chordless bench: error: there is no command 'table'; did you mean table1?"),
+        (("count", "petersen", "--arch", "vulcan"), "--arch: 'vulcan' is none of auto, cpu, cuda, vulkan, reference; "),
+        (("help", "spec"), "there is no help on 'spec'; did you mean specs?"),
+        (("help", "bench", "peer"), "there is no help on 'bench peer'; did you mean peers?"),
+        (("count", "petersen", "--length", "5", "--max-length", "6"), "--length 5 is both bounds"),
+    ],
+)
+def test_wrong_usage_says_what_would_be_right(capfd, arguments, message):
+    assert main(list(arguments)) == 2
+    assert message in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words", [("-qo", "a.txt"), ("-oa.txt", "-q"), ("--output=a.txt", "-q"), ("-q", "-o", "a.txt")]
+)
+def test_options_are_read_in_every_spelling(words):
+    options = make_parser().parse_args(["list", *words, "--", "-graph-"])
+    assert (options.quiet, options.output, options.graph) == (True, "a.txt", "-graph-")
+
+
+@pytest.mark.parametrize("command", ["count", "list", "first", "estimate", "batch"])
+def test_one_length_is_both_bounds(command):
+    options = make_parser().parse_args([command, "petersen", "--length", "6", *REFERENCE])
+    options.check(options.parser, options)
+    assert (options.min_length, options.max_length) == (6, 6)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -32,12 +103,6 @@ def test_help_of_a_command_has_an_example_and_fits_80_columns(name):
     assert done.returncode == 0
     assert f"  chordless {name} " in done.stdout or f"  chordless {name}\n" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
-
-
-def test_help_of_count_lists_formats_and_specs():
-    text = chordless("count", "--help").stdout
-    for word in ("graphml", "mtx", "grid:7x10", "gnp:60,0.1,1", "petersen", "les_miserables"):
-        assert word in text
 
 
 def test_version():

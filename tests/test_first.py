@@ -58,7 +58,7 @@ def test_json(capfd):
     exit_code, printed, notes = first(capfd, "cycle:4", "--json")
     assert (exit_code, notes) == (0, "")
     found = {"graph": "cycle:4", "n": 4, "m": 4, "min_length": 4, "cycle": [0, 1, 2, 3], "chordal": False}
-    assert json.loads(printed) == {**found, "elimination_ordering": None}
+    assert json.loads(printed) == {**found, "max_length": None, "elimination_ordering": None}
     exit_code, printed, _ = first(capfd, "path:3", "--json", "--certificate")
     found = json.loads(printed)
     assert (exit_code, found["cycle"], found["chordal"]) == (1, None, True)
@@ -74,9 +74,19 @@ def test_a_longer_cycle_comes_from_the_engine():
     done = chordless("first", "petersen", "--min-length", "7", "--json", *REFERENCE)
     assert done.returncode == 1
     found = {"graph": "petersen", "n": 10, "m": 15, "min_length": 7, "cycle": None, "chordal": None}
-    assert json.loads(done.stdout) == {**found, "elimination_ordering": None}
-    assert done.stderr == "petersen has no chordless cycle of 7 or more vertices\n"
+    assert json.loads(done.stdout) == {**found, "max_length": None, "elimination_ordering": None}
+    assert done.stderr == "petersen has no chordless cycles of 7 or more vertices\n"
     assert chordless("first", "complete:3", "--min-length", "3", *REFERENCE).stdout == "0 1 2\n"
+
+
+def test_a_cycle_of_one_length_comes_from_the_engine(capfd):
+    exit_code, printed, _ = first(capfd, "petersen", "--length", "6", *REFERENCE)
+    assert (exit_code, len(printed.split())) == (0, 6)
+    # The shortest hole has 5 vertices: that there is none of 4 does not make the graph chordal.
+    exit_code, printed, notes = first(capfd, "petersen", "--length", "4", "--json", *REFERENCE)
+    assert (exit_code, notes) == (1, "petersen has no chordless cycles of 4 vertices\n")
+    found = json.loads(printed)
+    assert (found["min_length"], found["max_length"], found["cycle"], found["chordal"]) == (4, 4, None, None)
 
 
 def test_errors_are_exit_code_2(tmp_path):
@@ -107,7 +117,7 @@ def test_an_answer_that_cannot_be_written_is_not_the_answer_chordal(closed):
 def test_no_events_are_asked_for_where_no_engine_makes_any(capfd, tmp_path):
     exit_code, printed, said = first(capfd, "petersen", "--events", tmp_path / "events.jsonl")
     assert (exit_code, printed) == (2, "")
-    assert "--events is for --min-length other than 4" in said
+    assert "--events is for other lengths than 4 or more" in said
     with pytest.raises(SystemExit):
         make_parser().parse_args(["first", "--help"])
-    assert "how to run the engine: only with --min-length other than 4" in capfd.readouterr().out
+    assert "other lengths (searched for as `chordless list` does" in capfd.readouterr().out

@@ -28,8 +28,9 @@ from chordless.commands import (
     resume,
     tui,
 )
+from chordless.commands import help as help_
 from chordless.commands import list as list_
-from chordless.commands.options import EXIT_CODES, USAGE_EXIT_CODE, Parser, examples
+from chordless.commands.parser import USAGE_EXIT_CODE, ProgramParser, examples
 from chordless.commands.writing import silence_standard_output
 from kernels_ti.errors import ChordlessError, EngineError
 
@@ -42,6 +43,16 @@ Find every chordless cycle of a graph, on CPU, CUDA or Vulkan.
 A chordless cycle is a cycle in which no two vertices are joined by an edge but
 those next to each other on it. Triangles count as well.
 """
+
+
+_GROUPS = {
+    "find": (count, list_, first),
+    "ask": (estimate, overlap),
+    "long runs": (resume, export),
+    "many graphs": (batch,),
+    "look": (tui, replay, plot, report),
+    "other": (generate, info, bench, completion, help_),
+}
 
 
 class _Version(argparse.Action):
@@ -82,40 +93,18 @@ def main(argv: list[str] | None = None) -> int:
     return exit_code
 
 
-def make_parser() -> Parser:
+def make_parser() -> ProgramParser:
     """Return the parser of the whole command line."""
-    parser = Parser(
-        prog="chordless",
-        description=DESCRIPTION,
-        closing=lambda: "\n".join(
-            [examples("chordless count grid:7x10", "chordless list graph.txt -o cycles.txt"), "", EXIT_CODES]
-        ),
-    )
+    parser = ProgramParser(prog="chordless", description=DESCRIPTION, closing=_closing_help)
     parser.add_argument("--version", action=_Version)
-    subparsers = parser.add_subparsers(
-        dest="command", metavar="COMMAND", title="commands (chordless COMMAND --help says more)", parser_class=Parser
-    )
-    modules = (
-        count,
-        list_,
-        first,
-        tui,
-        resume,
-        replay,
-        estimate,
-        export,
-        info,
-        generate,
-        overlap,
-        plot,
-        report,
-        batch,
-        bench,
-        completion,
-    )
-    for module in modules:
-        module.add_parser(subparsers)
+    for title, modules in _GROUPS.items():
+        parser.add_commands(title, modules)
     return parser
+
+
+def _closing_help() -> str:
+    lines = examples("chordless count grid:7x10", "chordless list graph.txt -o cycles.txt")
+    return f"chordless COMMAND --help says more.\n\n{help_.topic_list()}\n\n{lines}"
 
 
 def _run(argv: list[str], program_start: float) -> int:
@@ -127,12 +116,11 @@ def _run(argv: list[str], program_start: float) -> int:
         if options.command is None:
             parser.print_help()
             return 0
+        options.program_start, options.program = program_start, parser
         if options.check is not None:
             options.check(options.parser, options)
     except SystemExit as leaving:
         return USAGE_EXIT_CODE if leaving.code else 0
-    options.program_start = program_start
-    options.program = parser
     try:
         return int(options.act(options))
     except ChordlessError as error:

@@ -12,16 +12,16 @@ from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
-from chordless import values
 from chordless.commands import options as shared
 from chordless.commands.batch_plan import lines_path, print_plan
+from chordless.commands.parser import examples
 
 if TYPE_CHECKING:
     from chordless.batch.client import BatchClient
     from chordless.protocol.events import BatchFinished
     from chordless.protocol.orders import BatchCommand
 
-SUMMARY = "count the cycles of many graphs: files, patterns, graph6, SDF, SMILES, a manifest"
+SUMMARY = "count the cycles of many graphs: files, patterns, molecules"
 STANDARD_OUTPUT = "-"
 FORMATS = ("jsonl", "csv", "parquet")
 FAILED_EXIT_CODE = 5
@@ -77,7 +77,7 @@ def add_parser(subparsers: Any) -> None:
         description=DESCRIPTION,
         closing=lambda: "\n\n".join(
             [
-                shared.examples(
+                examples(
                     "chordless batch 'webs/*.net' roads.txt grid:6x6 -o counts.jsonl",
                     "geng -q 8 | chordless batch - --max-length 6 -o counts.csv",
                     "chordless batch molecules.smi -o rings.parquet --resume",
@@ -117,7 +117,7 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
         "--graph-format",
         dest="file_format",
         metavar="FORMAT",
-        help="one that `chordless count --help` names, sdf or smiles (default: by name and content of each file)",
+        help="one of chordless help formats, sdf or smiles (default: by name and content of each file)",
     )
     group.add_argument(
         "--simplify",
@@ -128,14 +128,7 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
 
 def _add_search(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what to look for in each graph, and when to stop")
-    group.add_argument(
-        "--min-length",
-        type=values.cycle_length,
-        default=values.SHORTEST_CYCLE,
-        metavar="N",
-        help="only cycles of N vertices or more",
-    )
-    group.add_argument("--max-length", type=values.cycle_length, metavar="N", help="only cycles of N vertices or fewer")
+    shared.add_lengths(group)
     group.add_argument(
         "--cycles",
         metavar="DIR",
@@ -149,8 +142,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Settle the format; end with a usage error where the options contradict each other."""
     to_file = options.output != STANDARD_OUTPUT
-    if options.max_length is not None and options.max_length < options.min_length:
-        parser.error(f"--max-length {options.max_length} is below --min-length {options.min_length}")
+    shared.settle_lengths(parser, options)
     if options.manifest is not None and options.graphs:
         parser.error("a GRAPH and a --manifest exclude each other: name the graph in the manifest")
     if options.manifest is None and not options.graphs:

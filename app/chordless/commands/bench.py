@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chordless import values
-from chordless.commands import options as shared
+from chordless.commands.parser import Parser, examples
 
 if TYPE_CHECKING:
     from chordless.bench.layout import Column
     from chordless.bench.report import Report
 
-SUMMARY = "measure: the paper's Table 1, other programs on the same graphs, or many graphs at once"
+SUMMARY = "measure speed: the paper's Table 1, other programs, many graphs"
 STANDARD_OUTPUT = "-"
 _WIDTH = 120
 _PROBLEM_EXIT_CODE = 1
@@ -62,9 +62,9 @@ def add_parser(subparsers: Any) -> None:
         "bench",
         help=SUMMARY,
         description="Measure this program. Exit code 1: two counts disagree, or a program failed.",
-        closing=lambda: shared.examples("chordless bench table1 --rows Grid_6x6,K_50_50", "chordless bench peers"),
+        closing=lambda: examples("chordless bench table1 --rows Grid_6x6,K_50_50", "chordless bench peers"),
     )
-    benches = parser.add_subparsers(dest="bench", metavar="BENCH", required=True, parser_class=shared.Parser)
+    benches = parser.add_subparsers(dest="bench", metavar="BENCH", required=True, parser_class=Parser)
     _add_table1(benches)
     _add_peers(benches)
     _add_batch(benches)
@@ -75,7 +75,7 @@ def _add_table1(benches: Any) -> None:
         "table1",
         help="the paper's Table 1, measured here",
         description=TABLE1_DESCRIPTION,
-        closing=lambda: shared.examples(
+        closing=lambda: examples(
             "chordless bench table1 --data foodwebs --json table1.json",
             "chordless bench table1 --arch cuda --rows Grid_7x10,Grid_8x10 --markdown",
         ),
@@ -103,7 +103,7 @@ def _add_peers(benches: Any) -> None:
         "peers",
         help="other programs on the same graphs",
         description=PEERS_DESCRIPTION,
-        closing=lambda: shared.examples(
+        closing=lambda: examples(
             "chordless bench peers grid:7x10 --repeat 3",
             "chordless bench peers --program 'mine=./count {el}' --json peers.json",
         ),
@@ -112,7 +112,7 @@ def _add_peers(benches: Any) -> None:
         "graphs",
         nargs="*",
         metavar="GRAPH",
-        help="a file or a spec, see chordless count --help (default: three grids and two random graphs of 60 to 80 "
+        help="a file or a spec, see chordless help specs (default: three grids and two random graphs of 60 to 80 "
         "vertices)",
     )
     parser.add_argument(
@@ -134,7 +134,7 @@ def _add_batch(benches: Any) -> None:
         "batch",
         help="many small graphs at once",
         description=BATCH_DESCRIPTION,
-        closing=lambda: shared.examples(
+        closing=lambda: examples(
             "chordless bench batch --repeat 3 --json batch.json", "chordless bench batch --vertices 8 --molecules 1000"
         ),
     )

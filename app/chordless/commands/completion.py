@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from chordless.commands import options as shared
+from chordless.commands.parser import examples
 
-SUMMARY = "print a script that completes `chordless` in bash, zsh or fish"
+SUMMARY = "print a script that completes this program in bash, zsh or fish"
 SHELLS = ("bash", "zsh", "fish")
 
 DESCRIPTION = """\
@@ -23,7 +23,7 @@ def add_parser(subparsers: Any) -> None:
         "completion",
         help=SUMMARY,
         description=DESCRIPTION,
-        closing=lambda: shared.examples(
+        closing=lambda: examples(
             'eval "$(chordless completion bash)"     # in ~/.bashrc',
             'eval "$(chordless completion zsh)"      # in ~/.zshrc, after compinit',
             "chordless completion fish > ~/.config/fish/completions/chordless.fish",

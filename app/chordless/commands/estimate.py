@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kernels_ti.boundary.count import BoundaryPlan
     from kernels_ti.estimate.estimate import Estimate
 
-SUMMARY = "estimate how many chordless cycles a graph has and how long a run would take"
+SUMMARY = "estimate the number of cycles, and the time of a run"
 
 _TRIAL_SECONDS, _LONGEST_TRIAL = 1.0, 10.0  # of search alone, and with all that is compiled meanwhile
 _FEWEST_CYCLES = 1000  # of a trial; with fewer its rate is that of its paths
@@ -51,14 +51,7 @@ def add_parser(subparsers: Any) -> None:
     shared.add_graph(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     group = parser.add_argument_group("what to estimate")
-    group.add_argument(
-        "--min-length",
-        type=values.cycle_length,
-        default=values.SHORTEST_CYCLE,
-        metavar="N",
-        help="only cycles of N vertices or more",
-    )
-    group.add_argument("--max-length", type=values.cycle_length, metavar="N", help="only cycles of N vertices or fewer")
+    shared.add_lengths(group)
     shared.add_restriction(group)
     group.add_argument(
         "--seconds",
@@ -69,12 +62,7 @@ def add_parser(subparsers: Any) -> None:
     )
     group.add_argument("--seed", type=_seed, default=0, metavar="N", help="of the random probes (default: 0)")
     shared.add_device(parser.add_argument_group("how the run would be made"))
-    parser.set_defaults(act=act, check=_check, parser=parser)
-
-
-def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    if options.max_length is not None and options.max_length < options.min_length:
-        parser.error(f"--max-length {options.max_length} is below --min-length {options.min_length}")
+    parser.set_defaults(act=act, check=shared.settle_lengths, parser=parser)
 
 
 def _seed(text: str) -> int:

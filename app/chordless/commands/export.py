@@ -10,11 +10,12 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from chordless.commands import options as shared
+from chordless.commands.parser import examples
 
 if TYPE_CHECKING:
     from chordless.cycles.export import Source
 
-SUMMARY = "turn the cycles that a run wrote as bit rows into text, JSON lines, .npy or Parquet"
+SUMMARY = "turn cycles kept as bit rows into text, JSON lines or Parquet"
 STANDARD_OUTPUT = "-"
 FORMATS = ("txt", "jsonl", "npy", "parquet")
 _UNFINISHED_EXIT_CODE = 4
@@ -36,7 +37,7 @@ def add_parser(subparsers: Any) -> None:
         "export",
         help=SUMMARY,
         description=DESCRIPTION,
-        closing=lambda: shared.examples(
+        closing=lambda: examples(
             "chordless export run/ --format txt | head",
             "chordless export run/ -o cycles.parquet",
             "chordless export cycles.npy --graph grid:7x10 -o cycles.jsonl",

@@ -8,12 +8,13 @@ import sys
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
-from chordless import values
 from chordless.commands import options as shared
+from chordless.commands.parser import USAGE_EXIT_CODE
 from chordless.commands.writing import silence_standard_output
+from chordless.words import lengths_text
 from kernels_ti.errors import ChordlessError, EngineError
 
-SUMMARY = "print one chordless cycle of 4 or more vertices, or say that the graph is chordal"
+SUMMARY = "print one chordless cycle of 4 or more vertices, if there is one"
 SHORTEST_HOLE = 4
 NONE_EXIT_CODE = 1
 
@@ -54,35 +55,33 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--certificate", action="store_true", help="for a chordal graph: print a perfect elimination ordering"
     )
-    parser.add_argument(
-        "--min-length",
-        type=values.cycle_length,
-        default=SHORTEST_HOLE,
-        metavar="N",
-        help=f"a cycle of N or more vertices (default: {SHORTEST_HOLE}); any other N than that is searched for by the "
-        "engine of `chordless list`, which may take long where there is none",
-    )
-    shared.add_device(
-        parser.add_argument_group(f"how to run the engine: only with --min-length other than {SHORTEST_HOLE}")
-    )
+    group = parser.add_argument_group("other lengths (searched for as `chordless list` does, which may take long)")
+    shared.add_lengths(group)
+    shared.add_device(group)
     shared.add_reporting(parser)
     parser.set_defaults(act=act, check=check, parser=parser)
 
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """End with a usage error for options that do not go together."""
-    if options.events is not None and options.min_length == SHORTEST_HOLE:
+    shared.settle_lengths(parser, options, SHORTEST_HOLE)
+    if options.events is not None and _asks_for_any_hole(options):
         parser.error(
-            f"--events is for --min-length other than {SHORTEST_HOLE}: holes are looked for without the engine"
+            f"--events is for other lengths than {SHORTEST_HOLE} or more: such a cycle is found without the engine"
         )
-    if options.certificate and options.min_length != SHORTEST_HOLE:
-        parser.error(f"--certificate says that no cycle has {SHORTEST_HOLE} or more vertices: leave --min-length out")
+    if options.certificate and not _asks_for_any_hole(options):
+        parser.error(f"--certificate proves that no cycle has {SHORTEST_HOLE} or more vertices: leave out the lengths")
+
+
+def _asks_for_any_hole(options: argparse.Namespace) -> bool:
+    """Return whether any cycle of 4 or more vertices will do: then chordality is the question, in linear time."""
+    return options.min_length == SHORTEST_HOLE and options.max_length is None
 
 
 def act(options: argparse.Namespace) -> int:
     """Look for a cycle, print it, return the exit code."""
     try:
-        exit_code = _chordality(options) if options.min_length == SHORTEST_HOLE else _engine(options)
+        exit_code = _chordality(options) if _asks_for_any_hole(options) else _engine(options)
         sys.stdout.flush()
         return exit_code
     except BrokenPipeError:
@@ -96,7 +95,7 @@ def act(options: argparse.Namespace) -> int:
         failure = error
     # 1 is an answer here.
     if failure.exit_code == NONE_EXIT_CODE:
-        failure.exit_code = shared.USAGE_EXIT_CODE
+        failure.exit_code = USAGE_EXIT_CODE
     raise failure
 
 
@@ -109,7 +108,7 @@ def _chordality(options: argparse.Namespace) -> int:
     if options.json:
         ordering = found.elimination_ordering if options.certificate else None
         graph = loaded.graph
-        _print_object(loaded.title, graph.n, graph.m, SHORTEST_HOLE, found.hole, found.chordal, ordering)
+        _print_object(loaded.title, graph.n, graph.m, (SHORTEST_HOLE, None), found.hole, found.chordal, ordering)
     elif found.hole is not None:
         _print_line(found.hole)
     elif options.certificate and found.elimination_ordering:
@@ -138,6 +137,7 @@ def _engine(options: argparse.Namespace) -> int:
             threads=options.threads,
             memory=options.memory,
             min_length=options.min_length,
+            max_length=options.max_length,
             limit=1,
             output=str(output),
             output_format="jsonl",
@@ -146,22 +146,23 @@ def _engine(options: argparse.Namespace) -> int:
         line = output.read_text(encoding="utf-8").split("\n")[0]
     cycle = json.loads(line) if line else None
     if options.json and (cycle or finished.complete):
-        chordal = _is_chordal(cycle, options.min_length)
-        _print_object(finished.graph, finished.n, finished.m, options.min_length, cycle, chordal, None)
+        lengths = (options.min_length, options.max_length)
+        _print_object(finished.graph, finished.n, finished.m, lengths, cycle, _is_chordal(cycle, *lengths), None)
     elif cycle is not None:
         _print_line(cycle)
     if cycle is not None:
         return 0
     if not options.quiet:
-        none = f"{finished.graph} has no chordless cycle of {options.min_length} or more vertices"
+        lengths_asked = lengths_text(options.min_length, options.max_length) or "cycles"
+        none = f"{finished.graph} has no chordless {lengths_asked}"
         sys.stderr.write(f"{none if finished.complete else f'not complete: {ending(finished)}; none found'}\n")
     return NONE_EXIT_CODE if finished.complete else exit_code
 
 
-def _is_chordal(cycle: Sequence[Hashable] | None, min_length: int) -> bool | None:
-    """Say what a cycle of so many vertices or more, or that there is none, tells; None if nothing."""
+def _is_chordal(cycle: Sequence[Hashable] | None, min_length: int, max_length: int | None) -> bool | None:
+    """Return whether the graph is chordal, as far as a cycle within the bounds, or that there is none, tells."""
     if cycle is None:
-        return True if min_length < SHORTEST_HOLE else None
+        return True if min_length <= SHORTEST_HOLE and max_length is None else None
     return False if len(cycle) >= SHORTEST_HOLE else None
 
 
@@ -169,7 +170,7 @@ def _print_object(
     title: str,
     n: int,
     m: int,
-    min_length: int,
+    lengths: tuple[int, int | None],
     cycle: Sequence[Hashable] | None,
     chordal: bool | None,
     ordering: Sequence[Hashable] | None,
@@ -178,7 +179,8 @@ def _print_object(
         "graph": title,
         "n": n,
         "m": m,
-        "min_length": min_length,
+        "min_length": lengths[0],
+        "max_length": lengths[1],
         "cycle": None if cycle is None else _json_names(cycle),
         "chordal": chordal,
         "elimination_ordering": None if ordering is None else _json_names(ordering),

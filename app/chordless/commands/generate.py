@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from chordless.commands import options as shared
+from chordless.commands.parser import examples
 
 SUMMARY = "write a generated graph, such as grid:7x10, as an edge list"
 
@@ -16,14 +17,9 @@ def add_parser(subparsers: Any) -> None:
         "generate",
         help=SUMMARY,
         description="Write the graph of a spec as an edge list, a line `u v` for each edge.",
-        closing=lambda: "\n\n".join(
-            [
-                shared.examples("chordless generate grid:7x10 -o grid.txt", "chordless generate gnp:60,0.1,1 | wc -l"),
-                shared.spec_help(),
-            ]
-        ),
+        closing=lambda: examples("chordless generate grid:7x10 -o grid.txt", "chordless generate gnp:60,0.1,1 | wc -l"),
     )
-    parser.add_argument("spec", metavar="SPEC", help="what to generate, see below")
+    parser.add_argument("spec", metavar="SPEC", help="what to generate, such as grid:7x10; see chordless help specs")
     shared.add_output(parser)
     parser.set_defaults(act=act, check=None, parser=parser)
 

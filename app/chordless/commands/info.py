@@ -12,12 +12,12 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from chordless import values
-from chordless.commands import options as shared
+from chordless.commands.parser import examples
 
 if TYPE_CHECKING:
     from chordless.protocol.events import DeviceReport
 
-SUMMARY = "show versions and the arches that can be used on this machine"
+SUMMARY = "show versions, and the arches that this machine can use"
 PACKAGES = ("chordless", "taichi", "numpy", "networkx", "textual")
 _PROBE_SECONDS = 120.0
 
@@ -28,7 +28,7 @@ def add_parser(subparsers: Any) -> None:
         "info",
         help=SUMMARY,
         description="Show versions, and for each arch whether it can be used here: each is\nopened and tested.",
-        closing=lambda: shared.examples("chordless info", "chordless info --json"),
+        closing=lambda: examples("chordless info", "chordless info --json"),
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.set_defaults(act=act, check=None, parser=parser)

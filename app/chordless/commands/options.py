@@ -3,62 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
-import textwrap
-from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
+from chordless.commands.parser import examples
 from chordless.values import ARCHES, SHORTEST_CYCLE, cycle_length, duration, part, positive, size
 from kernels_ti.options import EXPANSIONS
 
 PROGRESS = ("auto", "plain", "none")
-USAGE_EXIT_CODE = 2
-
-
-EXIT_CODES = """\
-exit codes:
-  0    complete
-  1    failed: the output could not be written, memory ran out, the engine died
-       (of `first`, as of grep: there is no such cycle; what failed is 2 there)
-  2    wrong usage, or a graph or a checkpoint that cannot be used
-  3    the arch asked for is not available here
-  4    stopped by --limit, by --timeout or by a reader that had enough:
-       what was reported is right, but not complete
-  5    some graphs of a batch failed; the others are right
-  130  interrupted by Ctrl-C (143: by SIGTERM); what was found is reported
-"""
-
-
-class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are two lines and whose closing help text may be made when it is asked for.
-
-    Parameters
-    ----------
-    closing : callable, optional
-        Returns the text below the options; it is called by ``--help`` only, so it may import what it needs.
-    """
-
-    def __init__(self, *arguments: Any, closing: Callable[[], str] | None = None, **options: Any) -> None:
-        options = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False, **options}
-        super().__init__(*arguments, **options)
-        self._closing = closing
-
-    def format_help(self) -> str:
-        """Return the help text."""
-        if self._closing is not None:
-            self.epilog = self._closing()
-            if " " in self.prog:
-                self.epilog = f"{self.epilog.rstrip()}\n\nexit codes: see {self.prog.split()[0]} --help"
-        return super().format_help()
-
-    def print_help(self, file: Any = None) -> None:
-        """Print the help text; unlike argparse's own, a closed pipe or a full disk is not passed over."""
-        (file or sys.stdout).write(self.format_help())
-
-    def error(self, message: str) -> NoReturn:
-        """Print what is wrong and where help is, and exit."""
-        sys.stderr.write(f"{self.prog}: error: {message}\n(see {self.prog} --help)\n")
-        raise SystemExit(USAGE_EXIT_CODE)
 
 
 def add_graph(parser: argparse.ArgumentParser) -> None:
@@ -78,10 +29,7 @@ def add_graph(parser: argparse.ArgumentParser) -> None:
 def add_search(parser: argparse.ArgumentParser, *, limit_help: str) -> None:
     """Add what bounds the search and where it runs."""
     group = parser.add_argument_group("what to look for, and when to stop")
-    group.add_argument(
-        "--min-length", type=cycle_length, default=SHORTEST_CYCLE, metavar="N", help="only cycles of N vertices or more"
-    )
-    group.add_argument("--max-length", type=cycle_length, metavar="N", help="only cycles of N vertices or fewer")
+    add_lengths(group)
     group.add_argument(
         "--part",
         type=part,
@@ -99,6 +47,35 @@ def add_search(parser: argparse.ArgumentParser, *, limit_help: str) -> None:
         metavar="HOW",
         help="two-ended (default), or paper: breadth first at one end of each path, to compare its frontier",
     )
+
+
+def add_lengths(group: Any) -> None:
+    """Add the bounds on the length; `settle_lengths` makes ``min_length`` and ``max_length`` of what is given."""
+    group.add_argument("--length", type=cycle_length, metavar="N", help="only cycles of exactly N vertices")
+    group.add_argument("--min-length", type=cycle_length, metavar="N", help="only cycles of N vertices or more")
+    group.add_argument("--max-length", type=cycle_length, metavar="N", help="only cycles of N vertices or fewer")
+
+
+def settle_lengths(
+    parser: argparse.ArgumentParser, options: argparse.Namespace, shortest: int = SHORTEST_CYCLE
+) -> None:
+    """Set ``min_length`` and ``max_length``; end with a usage error if no length lies within the bounds.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+    options : argparse.Namespace
+    shortest : int
+        The lower bound where none is given.
+    """
+    if options.length is not None:
+        if options.min_length is not None or options.max_length is not None:
+            parser.error(f"--length {options.length} is both bounds: leave --min-length and --max-length out")
+        options.min_length = options.max_length = options.length
+    if options.min_length is None:
+        options.min_length = shortest
+    if options.max_length is not None and options.max_length < options.min_length:
+        parser.error(f"--max-length {options.max_length} is below --min-length {options.min_length}")
 
 
 def add_restriction(group: Any) -> None:
@@ -191,9 +168,8 @@ def add_reporting(parser: argparse.ArgumentParser) -> None:
 
 
 def check_search(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """End with a usage error if no length lies within the bounds, or nothing can be kept where it is asked for."""
-    if options.max_length is not None and options.max_length < options.min_length:
-        parser.error(f"--max-length {options.max_length} is below --min-length {options.min_length}")
+    """Settle the lengths; end with a usage error if nothing can be kept where it is asked for."""
+    settle_lengths(parser, options)
     if options.checkpoint == "":
         parser.error("--checkpoint: the name of the folder is empty")
 
@@ -211,32 +187,6 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def examples(*lines: str) -> str:
-    """Return a help section with example commands."""
-    return "\n".join(["examples:", *(f"  {line}" for line in lines)])
-
-
 def graph_help(*example_lines: str) -> str:
     """Return the closing help text of the commands that take a GRAPH."""
-    from chordless.graphs.load import FORMATS
-
-    formats = f"file formats (GRAPH, --format), plain or gzipped:\n  {', '.join(FORMATS)}"
-    return "\n\n".join([examples(*example_lines), formats, spec_help()])
-
-
-def spec_help() -> str:
-    """Return the help section on generated graphs."""
-    from chordless.graphs.generators import known_kinds
-
-    kinds = known_kinds()
-    families = [kind for kind in kinds if kind.example != kind.name]
-    width = max(len(kind.example) for kind in families)
-    below = " " * (width + 4)
-    rows = [
-        line
-        for kind in families
-        for line in textwrap.wrap(f"  {kind.example:<{width}}  {kind.summary}", 80, subsequent_indent=below)
-    ]
-    names = ", ".join(kind.name for kind in kinds if kind.example == kind.name)
-    named = textwrap.wrap(names, 78, initial_indent="  ", subsequent_indent="  ")
-    return "\n".join(["specs of generated graphs:", *rows, "well known graphs, by name:", *named])
+    return f"{examples(*example_lines)}\n\nGRAPH: see `chordless help specs` and `chordless help formats`"

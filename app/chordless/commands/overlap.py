@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from chordless import values
 from chordless.commands import options as shared
+from chordless.commands.parser import examples
 
 if TYPE_CHECKING:
     from chordless.protocol.events import Finished
     from kernels_ti.graph import Graph
 
-SUMMARY = "the niche overlap graph of a directed food web, and a report on its holes"
+SUMMARY = "the niche overlap graph of a food web, and a report on its holes"
 STANDARD_OUTPUT = "-"
 
 DESCRIPTION = """\
@@ -40,7 +41,7 @@ def add_parser(subparsers: Any) -> None:
         "overlap",
         help=SUMMARY,
         description=DESCRIPTION,
-        closing=lambda: shared.examples(
+        closing=lambda: examples(
             "chordless overlap Mondego.net -o niche.txt",
             "chordless overlap web.net --types types.clu | chordless count -",
             "chordless overlap Everglades.net --report",

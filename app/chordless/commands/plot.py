@@ -7,9 +7,9 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from chordless import values
-from chordless.commands import options as shared
+from chordless.commands.parser import examples
 
-SUMMARY = "draw a run: paths and cycles by length, the histogram of lengths, or a cycle in the graph"
+SUMMARY = "draw a run: paths and cycles by length, or one of its cycles"
 FORMATS = ("svg", "png", "pdf")
 
 DESCRIPTION = """\
@@ -26,7 +26,7 @@ def add_parser(subparsers: Any) -> None:
         "plot",
         help=SUMMARY,
         description=DESCRIPTION,
-        closing=lambda: shared.examples(
+        closing=lambda: examples(
             "chordless plot week/ -o evolution.pdf",
             "chordless plot two-ended/ paper/ -o both.svg",
             "chordless plot week/ --histogram -o lengths.svg",

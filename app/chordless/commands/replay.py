@@ -6,8 +6,8 @@ import argparse
 import math
 from typing import Any
 
-from chordless.commands import options as shared
 from chordless.commands import tui
+from chordless.commands.parser import examples
 
 SUMMARY = "watch a recorded run in the dashboard"
 
@@ -23,7 +23,7 @@ def add_parser(subparsers: Any) -> None:
         "replay",
         help=SUMMARY,
         description=DESCRIPTION,
-        closing=lambda: shared.examples("chordless replay week --speed 100", "chordless replay events.jsonl"),
+        closing=lambda: examples("chordless replay week --speed 100", "chordless replay events.jsonl"),
     )
     parser.add_argument("recording", metavar="EVENTS", help="a file of events, or a run directory")
     parser.add_argument(

@@ -6,7 +6,7 @@ import argparse
 from pathlib import PurePath
 from typing import Any
 
-from chordless.commands import options as shared
+from chordless.commands.parser import examples
 
 SUMMARY = "write a run as one self-contained page of HTML"
 
@@ -25,7 +25,7 @@ def add_parser(subparsers: Any) -> None:
         "report",
         help=SUMMARY,
         description=DESCRIPTION,
-        closing=lambda: shared.examples(
+        closing=lambda: examples(
             "chordless report week/ -o week.html",
             "chordless report events.jsonl -o run.html",
         ),

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from chordless.commands import options as shared
+from chordless.commands.parser import examples
 from kernels_ti.errors import OptionError
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def add_parser(subparsers: Any) -> None:
         "resume",
         help=SUMMARY,
         description=DESCRIPTION,
-        closing=lambda: shared.examples(
+        closing=lambda: examples(
             "chordless resume week", "chordless resume week --arch cuda --timeout 8h --checkpoint-every 5m"
         ),
     )

@@ -7,8 +7,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from chordless.commands import options as shared
 from chordless.commands import web
+from chordless.commands.parser import examples
 from kernels_ti.errors import OptionError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def add_parser(subparsers: Any) -> None:
         "tui",
         help=SUMMARY,
         description=DESCRIPTION,
-        closing=lambda: shared.examples(
+        closing=lambda: examples(
             "chordless tui grid:7x10",
             "chordless tui week",
             "chordless tui counts.jsonl",

@@ -1,0 +1,160 @@
+"""``chordless help``: the help of a command, or of a topic that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+from chordless.commands.parser import Parser, did_you_mean, examples
+
+SUMMARY = "show the help of a command, or of a topic"
+
+EXIT_CODES = """\
+exit codes:
+  0    complete
+  1    failed: the output could not be written, memory ran out, the engine died
+       (`first`, as grep: there is no such cycle; a failure is 2 there)
+  2    wrong usage, or a graph or a checkpoint that cannot be used
+  3    the arch asked for is not available here
+  4    stopped by --limit, by --timeout or because the reader of the output
+       went away: what was reported is right, but not complete
+  5    some graphs of a batch failed; the others are right
+  129, 130, 143
+       ended by a hang-up, by Ctrl-C, by SIGTERM; what was found is reported
+"""
+
+ENVIRONMENT = """\
+environment variables:
+  NO_COLOR=1         no colour
+  COLUMNS            the width of help and tables
+  CHORDLESS_DEBUG=1  after an error: where it arose, and the last lines that the
+                     engine printed
+"""
+
+_FORMATS = {
+    "edgelist": "a line `u v` for each edge; # begins a comment",
+    "dimacs": "DIMACS: a line `p edge n m`, then `e u v`",
+    "pajek": "Pajek: *Vertices, then *Edges",
+    "graphml": "GraphML",
+    "gml": "GML",
+    "graph6": "graph6 and sparse6 of nauty; FILE:12 is the graph in line 12",
+    "mtx": "a symmetric matrix in MatrixMarket format",
+    "adjlist": "a line `u v w ...`: a vertex, then its neighbours",
+}
+_WIDTH = 80
+_WIDEST_LEFT = 18
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand to the program's parser."""
+    parser = subparsers.add_parser(
+        "help",
+        help=SUMMARY,
+        description="Show the help of a command, or of a topic that several commands share.",
+        closing=lambda: "\n\n".join(
+            [topic_list(), examples("chordless help specs", "chordless help count", "chordless help bench peers")]
+        ),
+    )
+    parser.add_argument("topic", nargs="*", metavar="TOPIC", help="a topic or a command (default: the program itself)")
+    parser.set_defaults(act=act, check=check, parser=parser)
+
+
+def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """End with a usage error for what is neither a topic nor a command."""
+    if len(options.topic) == 1 and options.topic[0] in TOPICS:
+        return
+    commands = _subcommands(options.program)
+    for i, word in enumerate(options.topic):
+        if word not in commands:
+            known = [*commands, *TOPICS] if i == 0 else list(commands)
+            parser.error(f"there is no help on {' '.join(options.topic[: i + 1])!r}{did_you_mean(word, known)}")
+        commands = _subcommands(commands[word])
+
+
+def act(options: argparse.Namespace) -> int:
+    """Print the help, return the exit code."""
+    if len(options.topic) == 1 and options.topic[0] in TOPICS:
+        sys.stdout.write(f"{TOPICS[options.topic[0]][1]().rstrip()}\n")
+        return 0
+    parser = options.program
+    for word in options.topic:
+        parser = _subcommands(parser)[word]
+    parser.print_help()
+    return 0
+
+
+def _subcommands(parser: argparse.ArgumentParser) -> dict[str, Parser]:
+    actions = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    return dict(actions[0].choices) if actions else {}
+
+
+def topic_list() -> str:
+    """Return the help section that lists the topics."""
+    width = max(map(len, TOPICS))
+    return "\n".join(
+        ["topics (chordless help TOPIC):", *(f"  {name:<{width}}  {about}" for name, (about, _) in TOPICS.items())]
+    )
+
+
+def spec_help() -> str:
+    """Return the help on generated graphs."""
+    from chordless.graphs.generators import known_kinds
+
+    kinds = known_kinds()
+    families = [kind for kind in kinds if kind.example != kind.name]
+    names = ", ".join(kind.name for kind in kinds if kind.example == kind.name)
+    named = textwrap.wrap(names, _WIDTH - 2, initial_indent="  ", subsequent_indent="  ")
+    return "\n".join(
+        [
+            "A spec stands for a graph that is generated; it may stand wherever a GRAPH may.",
+            "",
+            *_rows([(kind.example, kind.summary) for kind in families]),
+            "",
+            "well known graphs, by name, as networkx has them:",
+            *named,
+        ]
+    )
+
+
+def format_help() -> str:
+    """Return the help on the formats of graph files."""
+    from chordless.graphs.load import FORMATS
+
+    return "\n".join(
+        [
+            "A GRAPH may be a file in one of these formats, plain or compressed by gzip, or",
+            "- for standard input. The format is told by the name and the content of the",
+            "file; --format names it (--graph-format in `chordless batch`).",
+            "",
+            *_rows([(name, _FORMATS[name]) for name in FORMATS]),
+            "",
+            "Graphs are simple and undirected. --simplify drops self-loops, repeated edges",
+            "and directions. Molecules in SDF or SMILES files: see chordless batch --help.",
+        ]
+    )
+
+
+def _rows(rows: list[tuple[str, str]]) -> list[str]:
+    """Lay out two columns; what is too long for the first has a line of its own."""
+    width = min(max(len(left) for left, _ in rows), _WIDEST_LEFT)
+    below = " " * (width + 4)
+    lines = []
+    for left, right in rows:
+        start = f"  {left:<{width}}  "
+        if len(left) > width:
+            lines.append(f"  {left}")
+            start = below
+        lines += textwrap.wrap(right, _WIDTH, initial_indent=start, subsequent_indent=below)
+    return lines
+
+
+TOPICS: dict[str, tuple[str, Callable[[], str]]] = {
+    "specs": ("graphs that are generated, such as grid:7x10 and petersen", spec_help),
+    "formats": ("the formats of graph files", format_help),
+    "exit-codes": ("what each exit code means", lambda: EXIT_CODES),
+    "environment": ("the environment variables that matter", lambda: ENVIRONMENT),
+}
+"""For each topic its line in the list, and what makes its text."""

@@ -1,0 +1,140 @@
+"""The parser of the command line: errors that name what would be right, and help in groups and topics."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NoReturn
+
+USAGE_EXIT_CODE = 2
+_LIKENESS = 0.7
+_MOST_OPTIONS_IN_USAGE = 4
+_NEGATIVE_NUMBER = re.compile(r"-(\d+|\d*\.\d+)")
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Writes ``[options]`` into the usage where there are many: they stand below anyway."""
+
+    def add_usage(self, usage: str | None, actions: Any, groups: Any, prefix: str | None = None) -> None:
+        """Add the usage; called by argparse."""
+        left_out = [action for action in actions if action.option_strings and not action.required]
+        if len(left_out) > _MOST_OPTIONS_IN_USAGE:
+            named = [action for action in actions if action not in left_out]
+            actions, groups = [argparse.Action([], "options", metavar="[options]"), *named], []
+        super().add_usage(usage, actions, groups, prefix)
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser with errors of two lines, which name the nearest option or choice.
+
+    Parameters
+    ----------
+    closing : callable, optional
+        Returns the help text below the options. Only ``--help`` calls it, so it may import what it needs.
+    """
+
+    def __init__(self, *arguments: Any, closing: Callable[[], str] | None = None, **options: Any) -> None:
+        options = {"formatter_class": _Formatter, "allow_abbrev": False, **options}
+        super().__init__(*arguments, **options)
+        self._positionals.title = "arguments"
+        self._closing = closing
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse a command line; what is left over is an error of the subcommand, whose help says what it takes."""
+        options, left = self.parse_known_args(args, namespace)
+        if left:
+            getattr(options, "parser", self).error(f"too many arguments: {' '.join(left)}")
+        return options
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse a command line; an unknown option is an error before anything after it is taken for its value."""
+        args = list(sys.argv[1:] if args is None else args)
+        self._refuse_unknown_options(args)
+        return super().parse_known_args(args, namespace)
+
+    def _refuse_unknown_options(self, args: Sequence[str]) -> None:
+        has_subcommands = any(isinstance(action, argparse._SubParsersAction) for action in self._actions)
+        for word in args:
+            is_option = word.startswith("-") and word != "-" and not _NEGATIVE_NUMBER.fullmatch(word)
+            if word == "--" or (has_subcommands and not is_option):
+                return
+            if not is_option or " " in word.partition("=")[0]:
+                continue
+            name = word.partition("=")[0]
+            if name not in self._option_string_actions and (
+                word.startswith("--") or word[:2] not in self._option_string_actions
+            ):
+                self.error(f"there is no option {name}{did_you_mean(name, self._option_string_actions)}")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse what is not among the choices; called by argparse."""
+        if action.choices is None or value in action.choices:
+            return
+        known = list(action.choices)
+        if isinstance(action, argparse._SubParsersAction):
+            hint = did_you_mean(value, known) or f"; {self.prog} --help lists them"
+            self.error(f"there is no command {value!r}{hint}")
+        raise argparse.ArgumentError(action, f"{value!r} is none of {', '.join(known)}{did_you_mean(value, known)}")
+
+    def format_help(self) -> str:
+        """Return the help text."""
+        if self._closing is not None:
+            self.epilog = self._closing()
+        return super().format_help()
+
+    def print_help(self, file: Any = None) -> None:
+        """Print the help text; unlike argparse's own, a closed pipe or a full disk is not passed over."""
+        (file or sys.stdout).write(self.format_help())
+
+    def error(self, message: str) -> NoReturn:
+        """Print what is wrong and where help is, and exit."""
+        sys.stderr.write(f"{self.prog}: error: {message.removeprefix('argument ')}\n(see {self.prog} --help)\n")
+        raise SystemExit(USAGE_EXIT_CODE)
+
+
+class ProgramParser(Parser):
+    """The parser of the whole command line, whose help shows the commands in groups."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._subparsers_action: argparse._SubParsersAction[Parser] = self.add_subparsers(
+            dest="command", metavar="COMMAND", parser_class=Parser
+        )
+        self._command_groups: list[tuple[str, list[argparse.Action]]] = []
+
+    def add_commands(self, title: str, modules: Iterable[Any]) -> None:
+        """Add a group of subcommands, each by the ``add_parser`` of its module."""
+        listed = self._subparsers_action._choices_actions
+        before = len(listed)
+        for module in modules:
+            module.add_parser(self._subparsers_action)
+        self._command_groups.append((title, listed[before:]))
+
+    def format_help(self) -> str:
+        """Return the help text: the commands in their groups, the options, what stands below."""
+        formatter = self._get_formatter()
+        options = [action for action in self._actions if action is not self._subparsers_action]
+        formatter.add_usage(self.usage, self._actions, self._mutually_exclusive_groups)
+        formatter.add_text(self.description)
+        for title, actions in (*self._command_groups, ("options", options)):
+            formatter.start_section(title)
+            formatter.add_arguments(actions)
+            formatter.end_section()
+        formatter.add_text(self._closing() if self._closing is not None else None)
+        return formatter.format_help()
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return a hint at the known words that are spelt like `word`; "" if there is none."""
+    words = list(known)
+    longer = [whole for whole in words if whole.startswith(word)]
+    close = longer[:2] or difflib.get_close_matches(word, words, n=1, cutoff=_LIKENESS)
+    return f"; did you mean {' or '.join(close)}?" if close else ""
+
+
+def examples(*lines: str) -> str:
+    """Return a help section with example commands."""
+    return "\n".join(["examples:", *(f"  {line}" for line in lines)])
