@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kernels_ti.blocks.restriction import vertices_called
+from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycles import Cycles, CycleTable
 from kernels_ti.errors import OptionError
@@ -267,9 +268,8 @@ def _run(
     avoid: Iterable[Hashable],
 ) -> Run:
     options = replace(options, through=vertices_called(graph, through), avoid=vertices_called(graph, avoid))
-    restriction = {"through": options.through, "avoid": options.avoid}
-    device = device_for(graph, arch, threads=threads, max_length=options.max_length, **restriction)
-    return Run(graph, device, options)
+    space = SearchSpace(graph, options)
+    return Run(space, device_for(space, arch, threads=threads), options)
 
 
 def _count_along_boundary(

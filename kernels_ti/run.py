@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.blocks.balls import choose_radius
-from kernels_ti.blocks.groups import BlockGroup, block_batches
-from kernels_ti.blocks.restriction import restricted
+from kernels_ti.blocks.groups import BlockGroup
+from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.device import Device, require_running
 from kernels_ti.device.memory import search_budget
@@ -51,10 +50,12 @@ class Run:
 
     Parameters
     ----------
-    graph : Graph
+    graph : Graph or SearchSpace
+        A space that the device was chosen by need not be prepared again.
     device : Device
         From `kernels_ti.estimate.device_choice.device_for`.
-    options : Options
+    options : Options, optional
+        By default those of the space.
     state : RunState, optional
         Go on from here. It must come from a run of the same graph, bounds, expansion and part, through and avoiding
         the same vertices, and with `collect` from one that collected; the device may be another.
@@ -64,18 +65,20 @@ class Run:
     DeviceError, EngineError
         If the device cannot hold or run this graph.
     OptionError
-        If the options cannot be combined, or the budget of memory is too small.
+        If the options cannot be combined or are not those of the space, or the budget of memory is too small.
     """
 
     def __init__(
-        self, graph: Graph, device: Device, options: Options | None = None, state: RunState | None = None
+        self, graph: Graph | SearchSpace, device: Device, options: Options | None = None, state: RunState | None = None
     ) -> None:
         require_running(device)
-        self.graph = graph
         self.device = device
-        self.options = options or Options()
-        self._longest = min(graph.n, self.options.max_length or graph.n)
-        self._left = restricted(graph, self.options.through, self.options.avoid, self.options.max_length)
+        space = SearchSpace.of(graph, options)
+        self.options = options or space.options
+        self.graph = space.graph
+        self._space = space
+        self._longest = space.longest
+        self._left = space.restricted
         self._totals = Totals()
         self._seconds = 0.0
         self._share = 0.0
@@ -88,12 +91,12 @@ class Run:
         self._later_share = 0.0
         self._cycles: list[Cycles] = []
         self._rows: list[Rows] = []
-        self._counter = _counter(graph, self.options.participation)
+        self._counter = _counter(self.graph, self.options.participation)
         self._broken = False
         if state is not None:
             self._totals.add(state.paths_by_length, state.cycles_by_length)
             self._seconds, self._share, self._batch = state.seconds, state.share, state.batch
-        self._layout = _layout(self._left.graph, device, self.options) if state is None else state.layout
+        self._layout = _layout(space, device, self.options) if state is None else state.layout
         self._searches = self._plan(state) if self._longest >= 3 else iter(())
         self._current: Search | None = next(self._searches, None)
 
@@ -109,8 +112,7 @@ class Run:
 
     def _batches(self, state: RunState | None) -> Iterator[Search]:
         """Search batch by batch; without balls there is only one."""
-        left = self._left
-        batches = block_batches(left.graph, self._layout, self.device.word_bits, root=left.root, required=left.required)
+        batches = self._space.batches(self._layout, self.device.word_bits)
         self._batch_shares = batches.shares
         begun = False
         while self._batch < len(batches):
@@ -379,16 +381,15 @@ class Run:
         return found
 
 
-def _layout(graph: Graph, device: Device, options: Options) -> Layout:
+def _layout(space: SearchSpace, device: Device, options: Options) -> Layout:
     """Choose how the graph is laid out in blocks."""
     if options.expansion == "paper":
         return Layout(whole=True, grain=device.word_bits)
     if options.through:
         return Layout(grain=device.word_bits if options.part is None else STATE_WORD_BITS)
-    radius = None if options.max_length is None else choose_radius(graph, options.max_length)
     if options.part is not None:  # the parts of one search may run on different devices
-        return Layout(nested=True, grain=STATE_WORD_BITS, radius=radius)
-    return Layout(nested=device.arch == "cpu", grain=device.word_bits, radius=radius)
+        return Layout(nested=True, grain=STATE_WORD_BITS, radius=space.radius)
+    return Layout(nested=device.arch == "cpu", grain=device.word_bits, radius=space.radius)
 
 
 def _counter(graph: Graph, participation: str) -> Counter | None:

@@ -4,9 +4,11 @@ import pytest
 from oracles import grid
 
 from kernels_ti import count_cycles
+from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.errors import OptionError
 from kernels_ti.estimate import device_choice as choice
 from kernels_ti.estimate.device_choice import device_for
+from kernels_ti.options import Options
 
 
 def chosen(graph, monkeypatch: pytest.MonkeyPatch, *, driver: bool, **more) -> str:
@@ -29,7 +31,8 @@ def test_cuda_is_for_long_searches(
 
 
 def test_a_bound_makes_a_search_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert chosen(grid(20, 20), monkeypatch, driver=True, threads=2, max_length=8) == "cpu"
+    space = SearchSpace(grid(20, 20), Options(max_length=8))
+    assert chosen(space, monkeypatch, driver=True, threads=2) == "cpu"
 
 
 def test_what_is_asked_for_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:

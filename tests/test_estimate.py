@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 from oracles import disjoint_union, grid
 
 from kernels_ti.blocks.groups import BlockGroup, block_batches
+from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.errors import EngineError
 from kernels_ti.estimate import estimate
 from kernels_ti.estimate.estimate import Estimator, seed_weights
 from kernels_ti.estimate.host_step import HostBlocks, labels_of, populations
 from kernels_ti.estimate.random_walk import scaled, walk
 from kernels_ti.graph import Graph
+from kernels_ti.options import Options
 from kernels_ti.reference import levels_of
 from kernels_ti.state import Layout
 
@@ -81,7 +83,7 @@ def certified_paths_of(group: BlockGroup, max_length: int) -> int:
 @pytest.mark.parametrize("max_length", [None, 3, 4, 6, 9])
 def test_small_graphs_are_counted(name, max_length):
     graph = GRAPHS[name]
-    estimator = Estimator(graph, max_length=max_length)
+    estimator = Estimator(SearchSpace(graph, Options(max_length=max_length)))
     estimator.add_walk(10**6)
     known = estimator.estimate()
     expected = levels_of(graph, max_length=max_length).cycles
@@ -103,7 +105,7 @@ def test_long_cycles_of_several_words_are_counted():
 
 def test_minimum_length_leaves_shorter_cycles_out():
     graph = GRAPHS["random"]
-    estimator = Estimator(graph, min_length=5)
+    estimator = Estimator(SearchSpace(graph, Options(min_length=5)))
     estimator.add_walk(10**6)
     expected = {length: count for length, count in levels_of(graph).cycles.items() if length >= 5}
     assert estimator.estimate().cycles_by_length == expected
@@ -220,7 +222,7 @@ def test_the_same_seed_gives_the_same_estimate():
 
 
 def test_balls_stand_for_a_large_block():
-    estimator = Estimator(grid(30, 40), max_length=8)
+    estimator = Estimator(SearchSpace(grid(30, 40), Options(max_length=8)))
     estimator.add_walk(10**6)
     assert estimator.estimate().cycles_by_length == levels_of(grid(30, 40), max_length=8).cycles
 
@@ -228,7 +230,7 @@ def test_balls_stand_for_a_large_block():
 def test_batches_of_balls_are_drawn_at_random(monkeypatch):
     monkeypatch.setattr("kernels_ti.blocks.balls.BATCH_BYTES", 1 << 18)
     graph = grid(30, 40)
-    estimator = Estimator(graph, max_length=8)
+    estimator = Estimator(SearchSpace(graph, Options(max_length=8)))
     for _ in range(40):
         estimator.add_walk(10**6)
     known = estimator.estimate()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from chordless.engine import loop as engine_loop
-from chordless.engine.loop import Forecast
+from chordless.engine import forecast as engine_forecast
+from chordless.engine.forecast import Forecast
 from chordless.graphs.generators import generate
+
+from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.options import Options
 
 
 @pytest.mark.parametrize(
@@ -22,9 +25,10 @@ from chordless.graphs.generators import generate
     ],
 )
 def test_only_what_is_probed_at_once_is_probed(monkeypatch, spec, max_length, within_budget, expected):
-    monkeypatch.setattr(engine_loop, "_SECONDS_BEFORE_FORECAST", 0.0)
-    monkeypatch.setattr(engine_loop, "_SHARE_OF_FORECAST", 0.0)
-    forecast = Forecast(generate(spec), 3, max_length, within_budget=within_budget)
+    monkeypatch.setattr(engine_forecast, "_SECONDS_BEFORE_FORECAST", 0.0)
+    monkeypatch.setattr(engine_forecast, "_SHARE_OF_FORECAST", 0.0)
+    space = SearchSpace(generate(spec), Options(max_length=max_length))
+    forecast = Forecast(space, within_budget=within_budget)
     # A probe that a busy machine breaks off tells nothing yet.
     for _ in range(1000 if expected else 10):
         if not forecast.fields:
@@ -33,6 +37,16 @@ def test_only_what_is_probed_at_once_is_probed(monkeypatch, spec, max_length, wi
 
 
 def test_a_short_run_is_not_probed():
-    forecast = Forecast(generate("grid:20x20"), 3, None)
+    forecast = Forecast(SearchSpace(generate("grid:20x20")))
+    forecast.improve()
+    assert not forecast.fields
+
+
+def test_a_graph_of_many_edges_is_refused_by_their_number(monkeypatch):
+    """Its blocks take seconds to make, in which nobody would be obeyed."""
+    monkeypatch.setattr(engine_forecast, "_SECONDS_BEFORE_FORECAST", 0.0)
+    space = SearchSpace(generate("complete:500"))
+    monkeypatch.setattr(SearchSpace, "batches", lambda *_: pytest.fail("the blocks were made"))
+    forecast = Forecast(space)
     forecast.improve()
     assert not forecast.fields

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernels_ti.blocks.degree_labelling import degree_labelling, relabelled
+from kernels_ti.blocks.degree_labelling import FEW_EDGES, degree_labelling, relabelled
 from kernels_ti.graph import Graph
 
 
@@ -30,6 +30,13 @@ def test_equals_the_definition(n: int, p: float, seed: int) -> None:
 
 def test_equals_the_definition_on_a_larger_graph() -> None:
     graph = Graph.from_networkx(nx.gnm_random_graph(2500, 4000, seed=3))
+    assert degree_labelling(graph).tolist() == directly(graph)
+
+
+@pytest.mark.parametrize("p", [0.5, 0.8, 1.0])
+def test_equals_the_definition_on_a_dense_graph(p: float) -> None:
+    graph = Graph.from_networkx(nx.gnp_random_graph(240, p, seed=5))
+    assert graph.m > FEW_EDGES
     assert degree_labelling(graph).tolist() == directly(graph)
 
 

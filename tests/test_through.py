@@ -13,6 +13,7 @@ from program import chordless, count, fails, slowly
 
 from kernels_ti.api import collect_cycles, count_cycles, enumerate_cycles
 from kernels_ti.blocks.restriction import restricted
+from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.device.device import Device, open_device
 from kernels_ti.errors import OptionError
 from kernels_ti.estimate.estimate import Estimator
@@ -171,7 +172,7 @@ def test_a_bound_leaves_only_what_is_near() -> None:
 def test_estimates_know_of_it() -> None:
     graph = grid(5, 6)
     for through, avoid in (((0,), ()), ((0, 29), (8,)), ((), (8, 14))):
-        estimator = Estimator(graph, through=through, avoid=avoid)
+        estimator = Estimator(SearchSpace(graph, Options(through=through, avoid=avoid)))
         for _ in range(30):
             estimator.add_walk(1 << 14)
         estimate = estimator.estimate()

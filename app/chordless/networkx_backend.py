@@ -133,9 +133,11 @@ class Backend:
         bool or str
             True, or why not.
         """
+        from kernels_ti.blocks.search_space import SearchSpace
         from kernels_ti.conversion import as_graph
         from kernels_ti.errors import EngineError
         from kernels_ti.estimate.estimate import Estimator
+        from kernels_ti.options import Options
 
         graph, length_bound = _arguments(*arguments, **options)
         if length_bound is not None and length_bound < 3:
@@ -143,7 +145,9 @@ class Backend:
         converted = as_graph(graph)
         if (independent := _independent_cycles(converted)) <= FEW_INDEPENDENT_CYCLES:
             return f"the graph has few edges ({independent}) beyond a spanning forest"
-        estimator = Estimator(converted, max_length=length_bound)
+        estimator = Estimator(
+            SearchSpace(converted, Options(max_length=None if length_bound is None else int(length_bound)))
+        )
         try:
             estimator.add_walk(WALK_PATHS, deadline=time.perf_counter() + ESTIMATE_SECONDS)
         except EngineError:  # too large to be estimated

@@ -80,6 +80,10 @@ class Sample:
     roots: IntArray
     sizes: IntArray
 
+    def sizes_like(self, roots: IntArray) -> IntArray:
+        """Return for each of some roots, ascending, the size of the last sampled ball before it, shape of `roots`."""
+        return self.sizes[np.maximum(np.searchsorted(self.roots, roots, side="right") - 1, 0)]
+
 
 def sample_balls(graph: Graph, block_sizes: IntArray, radius: int) -> Sample:
     """Look at the balls of a few roots of each block.
@@ -142,9 +146,8 @@ def batch_ends(roots: IntArray, sample: Sample) -> IntArray:
         Where in `roots` each batch ends; none is empty.
     """
     # Bytes: bit rows, and arrays with a cell to a row or an edge. Whole numbers, so that all machines cut alike.
-    cost = sample.sizes * (8 * -(-sample.sizes // 64) + 100)
-    like = np.maximum(np.searchsorted(sample.roots, roots, side="right") - 1, 0)
-    total = np.cumsum(cost[like])
+    sizes = sample.sizes_like(roots)
+    total = np.cumsum(sizes * (8 * -(-sizes // 64) + 100))
     batches = int(total[-1]) // BATCH_BYTES + 1
     ends = np.searchsorted(total, total[-1] * np.arange(1, batches) // batches) + 1
     return np.unique(np.append(ends, len(roots)))

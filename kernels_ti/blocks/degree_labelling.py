@@ -8,6 +8,9 @@ import numpy as np
 
 from kernels_ti.graph import Graph, IntArray
 
+FEW_EDGES, DENSE = 10_000, 100
+"""A graph of more edges, and of fewer pairs of vertices than so many times its edges, is labelled by whole rows."""
+
 
 def degree_labelling(graph: Graph) -> IntArray:
     """Label the vertices in the order in which they have the least remaining degree.
@@ -28,6 +31,8 @@ def degree_labelling(graph: Graph) -> IntArray:
     ----------
     Dias, Castonguay, Longo, Jradi 2014, *Efficient enumeration of chordless cycles*, degree labelling.
     """
+    if graph.m > FEW_EDGES and graph.n**2 < DENSE * graph.m:
+        return _labelling_of_dense(graph)
     degree = graph.degrees.tolist()
     row_ptr = graph.row_ptr.tolist()
     col_idx = graph.col_idx.tolist()
@@ -56,6 +61,19 @@ def degree_labelling(graph: Graph) -> IntArray:
     return np.array(labels, np.int64)
 
 
+def _labelling_of_dense(graph: Graph) -> IntArray:
+    """Look at all vertices for the one of least degree: n^2 in all, and no Python object to an edge."""
+    degree = graph.degrees.copy()
+    labels = np.empty(graph.n, np.int64)
+    taken = np.iinfo(np.int64).max // 2
+    for label in range(graph.n):
+        v = int(degree.argmin())
+        labels[v] = label
+        degree[graph.neighbours(v)] -= 1
+        degree[v] = taken
+    return labels
+
+
 def relabelled(graph: Graph, labels: IntArray) -> tuple[Graph, IntArray]:
     """Rename the vertices of `graph` to their labels.
 
@@ -73,5 +91,4 @@ def relabelled(graph: Graph, labels: IntArray) -> tuple[Graph, IntArray]:
         The vertex that each label stands for.
     """
     vertex_of = np.argsort(labels)
-    edges = labels[graph.edges()]
-    return Graph.from_edge_array(edges.reshape(-1, 2), n=graph.n), vertex_of
+    return graph.permuted(labels), vertex_of

@@ -9,7 +9,7 @@ see `kernels_ti.blocks.balls`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import pairwise
 
@@ -17,8 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.blocks.balls import LARGEST_WHOLE, Sample, balls, batch_ends, later_degrees, sample_balls, worthwhile
-from kernels_ti.blocks.biconnected import biconnected_edges
-from kernels_ti.blocks.degree_labelling import degree_labelling
+from kernels_ti.blocks.labelled import Blocks, Layer
 from kernels_ti.graph import Graph, IntArray
 from kernels_ti.state import Layout
 
@@ -135,11 +134,14 @@ class BlockBatches:
     ----------
     shares : ndarray of float64, shape (batches,)
         Expected part of the work of each batch; their sum is 1.
+    seed_words : int
+        About how many words the bit rows of all seeds of a batch take, of the largest one; known before it is made.
     makers : tuple of callable
         Each makes the groups of a batch.
     """
 
     shares: npt.NDArray[np.float64]
+    seed_words: int
     makers: tuple[Callable[[], list[BlockGroup]], ...]
 
     def __len__(self) -> int:
@@ -149,111 +151,135 @@ class BlockBatches:
         return self.makers[batch]()
 
 
-def block_batches(
-    graph: Graph, layout: Layout, word_bits: int, *, root: int | None = None, required: Sequence[int] = ()
-) -> BlockBatches:
-    """Split a graph into biconnected blocks with a cycle and group them by the words that they need.
+class LabelledBlocks:
+    """The biconnected blocks of a graph that have a cycle, each in the order of its degree labelling.
+
+    They are found and labelled once, when they are first needed; every layout is made from them.
 
     Parameters
     ----------
     graph : Graph
-    layout : Layout
-        With `whole` there is no split: the graph is one block, as in the paper's algorithm. With `nested` a
-        block of several words is searched for the cycles through its first labels only; the others lie in
-        what is left of it without them, which falls into blocks of at most half the words, and so on. With a
-        `radius` each root of a large block has a block of its own, its ball, if that needs far fewer words.
-    word_bits : int
-        Bits to a word of the device, 32 or 64. Groups, rows, seeds and labels do not depend on it.
     root : int or None
         Search for the cycles through this vertex only: in each of its blocks it has the least label, and is the one
         root. There are no nested blocks then, and no balls: see `kernels_ti.blocks.restriction`.
     required : sequence of int
         Other vertices that every cycle must pass; the graph has then one block at the most.
-
-    Returns
-    -------
-    BlockBatches
-        The groups of a batch come with the fewest words first, and each has a seed: a forest gives one batch
-        without a group. Balls have batches of their own, after all other blocks.
     """
-    if layout.whole:
-        whole = partial(_whole_graph, graph, layout.grain, word_bits, root, required)
-        return BlockBatches(np.ones(1), (whole,))
-    edges, block = biconnected_edges(graph)
-    if root is not None:
-        rooted = partial(_rooted_blocks, edges, block, layout.grain, word_bits, root, required)
-        return BlockBatches(np.ones(1), (rooted,))
-    in_balls = np.zeros(len(edges), np.bool_)
-    makers: list[Callable[[], list[BlockGroup]]] = []
-    if layout.radius is not None:
-        in_balls, makers = _ball_batches(edges, block, layout.radius, layout.grain, word_bits)
-    shares = np.full(len(makers), np.count_nonzero(in_balls) / max(len(makers), 1))
-    if not makers or not in_balls.all():
-        edges, block = edges[~in_balls], block[~in_balls]
-        makers.insert(0, partial(_blocks, edges, block, layout, word_bits))
-        shares = np.insert(shares, 0, max(len(edges), 1))
-    return BlockBatches(shares / shares.sum(), tuple(makers))
+
+    def __init__(self, graph: Graph, root: int | None = None, required: Sequence[int] = ()) -> None:
+        self._graph = graph
+        self._root = root
+        self._required = tuple(required)
+
+    @cached_property
+    def _blocks(self) -> Blocks:
+        return Blocks.of(self._graph, self._root)
+
+    def batches(self, layout: Layout, word_bits: int) -> BlockBatches:
+        """Lay the blocks out and group them by the words that they need.
+
+        Parameters
+        ----------
+        layout : Layout
+            With `whole` there is no split: the graph is one block, as in the paper's algorithm. With `nested` a
+            block of several words is searched for the cycles through its first labels only; the others lie in
+            what is left of it without them, which falls into blocks of at most half the words, and so on. With a
+            `radius` each root of a large block has a block of its own, its ball, if that needs far fewer words.
+        word_bits : int
+            Bits to a word of the device, 32 or 64. Groups, rows, seeds and labels do not depend on it.
+
+        Returns
+        -------
+        BlockBatches
+            The groups of a batch come with the fewest words first, and each has a seed: a forest gives one batch
+            without a group. Balls have batches of their own, after all other blocks.
+        """
+        grain = layout.grain
+        if layout.whole:
+            whole = Blocks.labelled(self._graph, np.arange(self._graph.n), np.array([self._graph.n]), self._root)
+            return self._one_batch(Layer.of(whole, grain, rooted=self._root is not None), word_bits)
+        blocks = self._blocks
+        if self._root is not None:
+            return self._one_batch(Layer.of(blocks, grain, rooted=True), word_bits)
+        inside, balls = np.zeros(len(blocks.sizes), np.bool_), _Balls()
+        if layout.radius is not None:
+            inside, balls = _ball_batches(blocks, layout.radius, grain, word_bits)
+        edges = blocks.edge_counts
+        makers, seed_words = balls.makers, balls.seed_words
+        shares = np.full(len(makers), edges[inside].sum() / max(len(makers), 1))
+        if not makers or not inside.all():
+            layer = Layer.of(blocks.selected(~inside), grain, nested=layout.nested)
+            makers.insert(0, partial(_nested_groups, layer, layout, word_bits))
+            shares = np.insert(shares, 0, max(int(edges[~inside].sum()), 1))
+            seed_words = max(seed_words, layer.seed_words(word_bits))
+        return BlockBatches(shares / shares.sum(), seed_words, tuple(makers))
+
+    def _one_batch(self, layer: Layer, word_bits: int) -> BlockBatches:
+        def groups() -> list[BlockGroup]:
+            made = _groups([layer], layer.grain, word_bits)
+            return [group.with_required(self._required) for group in made] if self._required else made
+
+        return BlockBatches(np.ones(1), layer.seed_words(word_bits), (groups,))
 
 
-def _whole_graph(
-    graph: Graph, grain: int, word_bits: int, root: int | None, required: Sequence[int]
-) -> list[BlockGroup]:
-    layer = _Layer.of(graph, np.arange(graph.n), np.array([graph.n]), grain, root=root)
-    return _with_required(_groups([layer], grain, word_bits), required)
+def block_batches(
+    graph: Graph, layout: Layout, word_bits: int, *, root: int | None = None, required: Sequence[int] = ()
+) -> BlockBatches:
+    """Lay out the blocks of a graph once; see `LabelledBlocks` and its method `batches`."""
+    return LabelledBlocks(graph, root, required).batches(layout, word_bits)
 
 
-def _rooted_blocks(
-    edges: IntArray, block: IntArray, grain: int, word_bits: int, root: int, required: Sequence[int]
-) -> list[BlockGroup]:
-    """Lay out blocks of which each has the root."""
-    layer = _Layer.of(*_disjoint_union(edges, block), grain, root=root)
-    return _with_required(_groups([layer], grain, word_bits), required)
-
-
-def _with_required(groups: list[BlockGroup], required: Sequence[int]) -> list[BlockGroup]:
-    return [group.with_required(required) for group in groups] if required else groups
-
-
-def _blocks(edges: IntArray, block: IntArray, layout: Layout, word_bits: int) -> list[BlockGroup]:
-    """Lay out the blocks to which edges belong, and those nested in them."""
+def _nested_groups(layer: Layer, layout: Layout, word_bits: int) -> list[BlockGroup]:
+    """Group the blocks of a layer, and those nested in them."""
     layers = []
-    while len(edges):
-        layers.append(_Layer.of(*_disjoint_union(edges, block), layout.grain, nested=layout.nested))
-        edges, block = layers[-1].inner_blocks()
+    while layer.rows.n:
+        layers.append(layer)
+        layer = Layer.of(layer.inner_blocks(), layout.grain, nested=layout.nested)
     return _groups(layers, layout.grain, word_bits)
 
 
-def _ball_batches(
-    edges: IntArray, block: IntArray, radius: int, grain: int, word_bits: int
-) -> tuple[npt.NDArray[np.bool_], list[Callable[[], list[BlockGroup]]]]:
-    """Choose the blocks for which balls are worthwhile; return which edges they have, and makers of the balls."""
-    maybe = np.bincount(block, minlength=1) > LARGEST_WHOLE
-    union, vertex_of, sizes = _disjoint_union(edges[maybe[block]], block[maybe[block]])
-    layer = _Layer.of(union, vertex_of, sizes, grain)
-    sample = sample_balls(layer.rows, sizes, radius)
-    chosen = worthwhile(sample, sizes)
-    maybe[maybe] = chosen
-    rows = np.repeat(chosen, sizes)
-    roots = np.flatnonzero(rows & (later_degrees(layer.rows) > 1))
+@dataclass
+class _Balls:
+    """Makers of the balls of some blocks, and the words of the seeds of their largest batch."""
+
+    makers: list[Callable[[], list[BlockGroup]]] = field(default_factory=list)
+    seed_words: int = 0
+
+
+def _ball_batches(blocks: Blocks, radius: int, grain: int, word_bits: int) -> tuple[npt.NDArray[np.bool_], _Balls]:
+    """Choose the blocks for which balls are worthwhile, shape (blocks,), and return what makes their balls."""
+    chosen = blocks.edge_counts > LARGEST_WHOLE
+    large = blocks.selected(chosen)
+    sample = sample_balls(large.rows, large.sizes, radius)
+    worthy = worthwhile(sample, large.sizes)
+    chosen[chosen] = worthy
+    rows = np.repeat(worthy, large.sizes)
+    later = later_degrees(large.rows)
+    roots = np.flatnonzero(rows & (later > 1))
     if not len(roots):
-        return maybe[block], []
-    inside = rows[sample.roots]
-    cuts = [0, *batch_ends(roots, Sample(sample.roots[inside], sample.sizes[inside])).tolist()]
-    return maybe[block], [partial(_balls, layer, roots[a:b], radius, grain, word_bits) for a, b in pairwise(cuts)]
+        return chosen, _Balls()
+    inside = Sample(sample.roots[rows[sample.roots]], sample.sizes[rows[sample.roots]])
+    cuts = [0, *batch_ends(roots, inside).tolist()]
+    words = later[roots] * -(-inside.sizes_like(roots) // word_bits)
+    layer = Layer.of(large, grain)
+    return chosen, _Balls(
+        [partial(_balls, layer, roots[a:b], radius, grain, word_bits) for a, b in pairwise(cuts)],
+        int(np.add.reduceat(words, cuts[:-1]).max()),
+    )
 
 
-def _balls(layer: _Layer, roots: IntArray, radius: int, grain: int, word_bits: int) -> list[BlockGroup]:
+def _balls(layer: Layer, roots: IntArray, radius: int, grain: int, word_bits: int) -> list[BlockGroup]:
     """Lay out the balls of some rows of a layer."""
     union, row_of, sizes = balls(layer.rows, roots, radius)
     first_row = np.repeat(np.cumsum(sizes) - sizes, sizes)
     is_root = first_row == np.arange(union.n)
     # Powers of two, so that there are few groups: the first of each kind has its kernels to compile.
     words = 1 << np.ceil(np.log2(-(-sizes // grain))).astype(np.int64)
-    laid_out = _Layer(union, first_row, layer.vertex_of_row[row_of], is_root, np.repeat(words, sizes))
+    laid_out = Layer(union, first_row, layer.vertex_of_row[row_of], is_root, np.repeat(words, sizes), grain)
     return _groups([laid_out], grain, word_bits)
 
 
-def _groups(layers: list[_Layer], grain: int, word_bits: int) -> list[BlockGroup]:
+def _groups(layers: list[Layer], grain: int, word_bits: int) -> list[BlockGroup]:
     """Group the blocks of several layers by the words of `grain` bits that they need."""
     all_words = sorted({words for layer in layers for words in np.unique(layer.words).tolist()})
     groups = (
@@ -263,95 +289,24 @@ def _groups(layers: list[_Layer], grain: int, word_bits: int) -> list[BlockGroup
     return [group for group in groups if len(group.seed_entries)]
 
 
-@dataclass(frozen=True, eq=False)
-class _Layer:
-    """Disjoint blocks, each with its rows in the order of its degree labelling.
-
-    `rows` is the graph of all rows, `first_row`, `vertex_of_row` and `words` have an entry to a row; these words
-    are those by which blocks are grouped, whatever the device's are.
-    """
-
-    rows: Graph
-    first_row: IntArray
-    vertex_of_row: IntArray
-    is_root: npt.NDArray[np.bool_]
-    words: IntArray
-
-    @classmethod
-    def of(
-        cls,
-        union: Graph,
-        vertex_of: IntArray,
-        sizes: IntArray,
-        grain: int,
-        *,
-        nested: bool = False,
-        root: int | None = None,
-    ) -> _Layer:
-        """Lay out the blocks of a disjoint union, given by their numbers of vertices.
-
-        With `nested` the first labels only are roots, with `root` only the rows of that vertex, which come first.
-        """
-        block_of = np.repeat(np.arange(len(sizes)), sizes)
-        order = np.lexsort((degree_labelling(union), vertex_of != root, block_of))
-        row_of = np.empty(union.n, np.int64)
-        row_of[order] = np.arange(union.n)
-        words = -(-sizes // grain)
-        first_row = np.repeat(np.cumsum(sizes) - sizes, sizes)
-        roots = np.where(nested & (words > 1), sizes - grain * -(-words // 2), sizes)
-        if root is not None:
-            roots = np.ones_like(sizes)
-        return cls(
-            rows=Graph.from_edge_array(row_of[union.edges()].reshape(-1, 2), n=union.n),
-            first_row=first_row,
-            vertex_of_row=vertex_of[order],
-            is_root=np.arange(union.n) - first_row < np.repeat(roots, sizes),
-            words=np.repeat(words, sizes),
-        )
-
-    def inner_blocks(self) -> tuple[IntArray, IntArray]:
-        """Find the blocks of what is left without the roots: their edges in the input graph, and the block of each."""
-        edges = self.rows.edges()
-        inner = edges[~self.is_root[edges].any(axis=1)]
-        edges, block = biconnected_edges(Graph.from_edge_array(inner.reshape(-1, 2), n=self.rows.n))
-        return self.vertex_of_row[edges], block
-
-    def selected(self, keep: npt.NDArray[np.bool_]) -> _Layer:
-        """Only the blocks whose rows are all to be kept."""
-        row = np.cumsum(keep) - 1
-        degrees = self.rows.degrees
-        row_ptr = np.concatenate(([0], np.cumsum(degrees[keep])))
-        rows = Graph(row_ptr, row[self.rows.col_idx[np.repeat(keep, degrees)]])
-        return _Layer(rows, row[self.first_row[keep]], self.vertex_of_row[keep], self.is_root[keep], self.words[keep])
-
-
-def _group(layers: list[_Layer], words: int, word_bits: int) -> BlockGroup:
+def _group(layers: list[Layer], words: int, word_bits: int) -> BlockGroup:
     """Put the blocks of several layers side by side."""
     row_offsets = np.cumsum([0] + [layer.rows.n for layer in layers])
     entry_offsets = np.cumsum([0] + [len(layer.rows.col_idx) for layer in layers])
     first_row = np.concatenate([layer.first_row + at for layer, at in zip(layers, row_offsets, strict=False)])
     row_ptr = [layer.rows.row_ptr[:-1] + at for layer, at in zip(layers, entry_offsets, strict=False)]
-    neighbour = [layer.rows.col_idx + at for layer, at in zip(layers, row_offsets, strict=False)]
+    neighbour = np.empty(entry_offsets[-1], np.int32)
+    for layer, row, entry in zip(layers, row_offsets.tolist(), entry_offsets.tolist(), strict=False):
+        piece = neighbour[entry : entry + len(layer.rows.col_idx)]
+        piece[:] = layer.rows.col_idx
+        piece += row
     return BlockGroup(
         words=words,
         word_bits=word_bits,
         first_row=first_row.astype(np.int32),
         row_ptr=np.concatenate([*row_ptr, entry_offsets[-1:]]).astype(np.int32),
-        neighbour=np.concatenate(neighbour).astype(np.int32),
+        neighbour=neighbour,
         vertex_of_row=np.concatenate([layer.vertex_of_row for layer in layers]).astype(np.int32),
         is_root=np.concatenate([layer.is_root for layer in layers]),
         longest_block=int(np.bincount(first_row).max()),
     )
-
-
-def _disjoint_union(edges: IntArray, block: IntArray) -> tuple[Graph, IntArray, IntArray]:
-    """Put blocks side by side, given by their edges and the number of the block of each.
-
-    Returns the graph of all blocks, the vertex of the input that each of its vertices stands for, and the
-    number of vertices of each block.
-    """
-    n = int(edges.max(initial=-1)) + 1
-    keys, places = np.unique(block[:, None] * n + edges, return_inverse=True)
-    block_of, vertex_of = np.divmod(keys, max(n, 1))
-    union = Graph.from_edge_array(places.reshape(-1, 2), n=len(keys))
-    return union, vertex_of, np.unique(block_of, return_counts=True)[1]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 
+from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.device.device import Device, cores, cuda_is_here, open_device
 from kernels_ti.errors import EngineError
 from kernels_ti.estimate.estimate import Estimator
@@ -23,29 +23,18 @@ WALK_PATHS, PROBING_SECONDS = 64, 0.3
 """Paths of a level that the one walk of the estimate keeps, and seconds after which it is given up."""
 
 
-def device_for(
-    graph: Graph,
-    arch: str = "auto",
-    *,
-    threads: int | None = None,
-    max_length: int | None = None,
-    through: Sequence[int] = (),
-    avoid: Sequence[int] = (),
-) -> Device:
+def device_for(graph: Graph | SearchSpace, arch: str = "auto", *, threads: int | None = None) -> Device:
     """Open an arch for a graph.
 
     Parameters
     ----------
-    graph : Graph
+    graph : Graph or SearchSpace
+        A graph stands for the search of all its cycles.
     arch : str
         One of `kernels_ti.device.device.ARCHES`, or ``auto``: CUDA if its driver is there and the search would take the
         CPU longer than CUDA takes to start, by an estimate of its paths; else the CPU.
     threads : int, optional
         Workers of a CPU; by default one to each core.
-    max_length : int, optional
-        Vertices of the longest cycle that is wanted.
-    through, avoid : sequence of int
-        See `kernels_ti.options.Options`.
 
     Returns
     -------
@@ -63,9 +52,9 @@ def device_for(
     """
     if arch == "auto":
         arch = "cpu"
-        if cuda_is_here() and graph.n > SMALL_GRAPH:
-            estimator = Estimator(graph, max_length=max_length, through=through, avoid=avoid)
-            arch = "cuda" if _is_large(estimator, threads or cores()) else "cpu"
+        space = SearchSpace.of(graph)
+        if cuda_is_here() and space.graph.n > SMALL_GRAPH:
+            arch = "cuda" if _is_large(Estimator(space), threads or cores()) else "cpu"
     return open_device(arch, threads=threads)
 
 

@@ -7,19 +7,16 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from kernels_ti.blocks.balls import choose_radius
-from kernels_ti.blocks.groups import BlockGroup, block_batches
-from kernels_ti.blocks.restriction import restricted
+from kernels_ti.blocks.groups import BlockGroup
+from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.errors import EngineError
 from kernels_ti.estimate.host_step import HostBlocks
 from kernels_ti.estimate.random_walk import Floats, Walk, walk
 from kernels_ti.graph import Graph
-from kernels_ti.state import STATE_WORD_BITS, Layout
 
 WALKS = 6
 """Walks that are to fit into the time given, so that their spread is known."""
@@ -173,13 +170,10 @@ class Estimator:
 
     Parameters
     ----------
-    graph : Graph
-    min_length, max_length : int, int or None
-        Vertices of the shortest and the longest cycle that is wanted.
+    graph : Graph or SearchSpace
+        A graph stands for the search of all its cycles.
     seed : int
         Of the random numbers.
-    through, avoid : sequence of int
-        See `kernels_ti.options.Options`.
 
     Raises
     ------
@@ -187,22 +181,12 @@ class Estimator:
         If the bit rows of a block are too large for the host.
     """
 
-    def __init__(
-        self,
-        graph: Graph,
-        *,
-        min_length: int = 3,
-        max_length: int | None = None,
-        seed: int = 0,
-        through: Sequence[int] = (),
-        avoid: Sequence[int] = (),
-    ) -> None:
-        self._longest = min(graph.n, max_length or graph.n)
-        self._shortest = min_length
+    def __init__(self, graph: Graph | SearchSpace, *, seed: int = 0) -> None:
+        space = SearchSpace.of(graph)
+        self._longest = space.longest
+        self._shortest = space.options.min_length
         self._random = np.random.Generator(np.random.PCG64(seed))
-        left = restricted(graph, through, avoid, max_length)
-        layout = Layout(radius=choose_radius(left.graph, max_length))
-        self._batches = block_batches(left.graph, layout, STATE_WORD_BITS, root=left.root, required=left.required)
+        self._batches = space.batches()
         self._batch = -1
         self._blocks: list[HostBlocks] = []
         self._surveys: list[tuple[int, int]] = []

@@ -80,7 +80,9 @@ def act(options: argparse.Namespace) -> int:
     from chordless.commands.other_method import quick_plan
     from chordless.graphs.load import load_graph
     from chordless.graphs.vertex_names import restriction_named
+    from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.estimate.estimate import Estimator
+    from kernels_ti.options import Options
 
     loaded = load_graph(options.graph, simplify=options.simplify, file_format=options.file_format)
     through, avoid = restriction_named(loaded.graph, options.through, options.through_edge, options.avoid)
@@ -89,14 +91,8 @@ def act(options: argparse.Namespace) -> int:
     if trial.complete:
         estimate = _of_complete(options.min_length, trial)
     else:
-        estimator = Estimator(
-            loaded.graph,
-            min_length=options.min_length,
-            max_length=options.max_length,
-            seed=options.seed,
-            through=through,
-            avoid=avoid,
-        )
+        wanted = Options(min_length=options.min_length, max_length=options.max_length, through=through, avoid=avoid)
+        estimator = Estimator(SearchSpace(loaded.graph, wanted), seed=options.seed)
         try:
             estimator.probe(options.seconds)
         except KeyboardInterrupt:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
@@ -28,22 +27,12 @@ from kernels_ti.errors import EngineError
 
 if TYPE_CHECKING:
     from chordless.cycles.output import CycleOutput
+    from chordless.engine.forecast import Forecast
     from kernels_ti.device.device import Device
-    from kernels_ti.estimate.estimate import Estimator
-    from kernels_ti.graph import Graph
     from kernels_ti.run import Run, Snapshot
     from kernels_ti.state import Rows
 
 _SECONDS_BETWEEN_REPORTS = 0.1
-# Shorter runs need no forecast; longer ones spend one second in so many on it.
-_SECONDS_BEFORE_FORECAST = 2.0
-_PROBE_SECONDS, _LONGEST_PROBE = 0.02, 0.3
-_SHARE_OF_FORECAST = 50
-# A probe looks at all seeds at once: up to so many words of their rows it takes about a quarter of a second, in
-# which nobody is obeyed, and 60 MB. Where the user has set a budget, it has to fit into what a search leaves of it.
-_LARGEST_FORECAST = 20_000
-_SEED_WORDS = 100_000
-_PART_WITHIN_BUDGET = 10
 
 
 @dataclass(frozen=True)
@@ -114,97 +103,6 @@ class Keeper:
         path = self.directory.checkpoint
         size = write_checkpoint(path, checkpoint)
         return Checkpointed(str(path), cycles=run.snapshot().cycles, listed=checkpoint.listed, bytes=size)
-
-
-class Forecast:
-    """An estimate of the number of cycles that gets better while the search goes on; none of too large a graph.
-
-    Parameters
-    ----------
-    graph : Graph
-    min_length, max_length : int, int or None
-    within_budget : bool
-        It shares the memory that the user has allowed.
-    through, avoid : sequence of int
-        See `kernels_ti.options.Options`.
-    """
-
-    def __init__(
-        self,
-        graph: Graph,
-        min_length: int,
-        max_length: int | None,
-        *,
-        within_budget: bool = False,
-        through: Sequence[int] = (),
-        avoid: Sequence[int] = (),
-    ) -> None:
-        self._graph = graph
-        self._restriction: dict[str, Any] = {"through": tuple(through), "avoid": tuple(avoid)}
-        self._min_length = min_length
-        self._max_length = max_length
-        self._probe_seconds = _PROBE_SECONDS
-        self._part = _PART_WITHIN_BUDGET if within_budget else 1
-        self._estimator: Estimator | None = None
-        self._next = time.monotonic() + _SECONDS_BEFORE_FORECAST
-        self.fields: dict[str, float | None] = {}
-
-    def improve(self) -> None:
-        """Probe for a moment, if it is time to."""
-        if time.monotonic() < self._next:
-            return
-        try:
-            if self._estimator is None:
-                if not self._is_cheap():
-                    self._next = math.inf
-                    return
-                self._estimator = self._new_estimator()
-            # What is done once does not count.
-            began = time.monotonic()
-            self._probe(self._estimator)
-        except (EngineError, MemoryError) as error:
-            # The search itself needs less: it goes on without.
-            sys.stderr.write(f"no more estimates: {error or 'out of memory'}\n")
-            self._next = math.inf
-            return
-        now = time.monotonic()
-        self._next = now + (now - began) * _SHARE_OF_FORECAST
-
-    def _is_cheap(self) -> bool:
-        if self._graph.n > _LARGEST_FORECAST // self._part:
-            return False
-        from kernels_ti.blocks.balls import choose_radius
-        from kernels_ti.blocks.groups import block_batches
-        from kernels_ti.blocks.restriction import restricted
-        from kernels_ti.state import STATE_WORD_BITS, Layout
-
-        left = restricted(self._graph, **self._restriction, max_length=self._max_length)
-        layout = Layout(radius=choose_radius(left.graph, self._max_length))
-        batches = block_batches(left.graph, layout, STATE_WORD_BITS, root=left.root)
-        words = (
-            sum(len(group.seed_entries) * group.words for group in batches[batch]) for batch in range(len(batches))
-        )
-        return max(words) <= _SEED_WORDS // self._part
-
-    def _new_estimator(self) -> Estimator:
-        from kernels_ti.estimate.estimate import Estimator
-
-        return Estimator(self._graph, min_length=self._min_length, max_length=self._max_length, **self._restriction)
-
-    def _probe(self, estimator: Estimator) -> None:
-        if estimator.exact:
-            return
-        estimator.probe(self._probe_seconds)
-        estimate = estimator.estimate()
-        if not estimate.walks:
-            # The first walk was broken off: it tells next to nothing.
-            self._probe_seconds = min(2 * self._probe_seconds, _LONGEST_PROBE)
-            return
-        values = (estimate.cycles, estimate.cycles_low, estimate.cycles_high)
-        names = ("cycles_estimate", "cycles_low", "cycles_high")
-        self.fields = {
-            name: float(value) if math.isfinite(value) else None for name, value in zip(names, values, strict=True)
-        }
 
 
 @dataclass

@@ -15,12 +15,12 @@ from chordless.runs.directory import RunDirectory, check_is_free, created, graph
 from kernels_ti.errors import OptionError
 
 if TYPE_CHECKING:
-    from chordless.engine.loop import Forecast
+    from chordless.engine.forecast import Forecast
     from chordless.graphs.load import LoadedGraph
     from chordless.runs.checkpoint import Checkpoint, Sessions
+    from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.device.device import Device
-    from kernels_ti.graph import Graph
-    from kernels_ti.run import Options, Snapshot
+    from kernels_ti.run import Snapshot
 
 
 _NOT_OPTIONS = ("graph", "program_start")
@@ -92,6 +92,7 @@ def search(
     """Search on from a checkpoint, or from the beginning; in the latter case make the directory, if one is wanted."""
     from chordless.engine.loop import Keeper, Search, Session
     from chordless.graphs.vertex_names import restriction_named
+    from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.estimate.device_choice import device_for
     from kernels_ti.run import Options, Run
 
@@ -115,10 +116,9 @@ def search(
         avoid=avoid,
         participation="edges" if command.per_edge else "vertices" if command.per_vertex else "none",
     )
-    device = device_for(
-        graph, command.arch, threads=command.threads, max_length=command.max_length, through=through, avoid=avoid
-    )
-    engine = Run(graph, device, options, None if checkpoint is None else checkpoint.state)
+    space = SearchSpace(graph, options)
+    device = device_for(space, command.arch, threads=command.threads)
+    engine = Run(space, device, state=None if checkpoint is None else checkpoint.state)
     with contextlib.ExitStack() as stack:
         if command.checkpoint is not None and directory is None:
             directory = stack.enter_context(created(command.checkpoint, command, loaded))
@@ -136,7 +136,7 @@ def search(
             engine,
             output,
             keeper=None if directory is None else Keeper(directory, graph_hash(graph), _identity(command), session),
-            forecast=_forecast(command, graph, device, options),
+            forecast=_forecast(command, space, device),
             unwritten=[] if checkpoint is None else list(checkpoint.unwritten),
         )
         if directory is not None and checkpoint is None:
@@ -172,22 +172,14 @@ def _count_along_boundary(command: RunCommand, channel: Channel, loaded: LoadedG
     channel.send(replace(finished, boundary=boundary))
 
 
-def _forecast(command: RunCommand, graph: Graph, device: Device, options: Options) -> Forecast | None:
-    from chordless.engine.loop import Forecast
+def _forecast(command: RunCommand, space: SearchSpace, device: Device) -> Forecast | None:
+    from chordless.engine.forecast import Forecast
 
     if command.part is not None:
         # The probes know nothing of parts.
         return None
     # On a GPU the budget is for the buffers there.
-    within_budget = command.memory is not None and device.arch in ("cpu", "reference")
-    return Forecast(
-        graph,
-        command.min_length,
-        command.max_length,
-        within_budget=within_budget,
-        through=options.through,
-        avoid=options.avoid,
-    )
+    return Forecast(space, within_budget=command.memory is not None and device.arch in ("cpu", "reference"))
 
 
 def _identity(command: RunCommand) -> dict[str, Any]:

@@ -1,0 +1,90 @@
+"""An estimate of the number of cycles that gets better while the search goes on."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from kernels_ti.errors import EngineError
+
+if TYPE_CHECKING:
+    from kernels_ti.blocks.search_space import SearchSpace
+    from kernels_ti.estimate.estimate import Estimator
+
+# Shorter runs need no forecast; longer ones spend one second in so many on it.
+_SECONDS_BEFORE_FORECAST = 2.0
+_PROBE_SECONDS, _LONGEST_PROBE = 0.02, 0.3
+_SHARE_OF_FORECAST = 50
+# A probe looks at all seeds at once: up to so many words of their rows it takes about a quarter of a second, in
+# which nobody is obeyed, and 60 MB. Where the user has set a budget, it has to fit into what a search leaves of it.
+_LARGEST_FORECAST = 20_000
+_SEED_WORDS = 100_000
+_PART_WITHIN_BUDGET = 10
+
+
+class Forecast:
+    """An estimate of the number of cycles that gets better while the search goes on; none of too large a graph.
+
+    Parameters
+    ----------
+    space : SearchSpace
+    within_budget : bool
+        It shares the memory that the user has allowed.
+    """
+
+    def __init__(self, space: SearchSpace, *, within_budget: bool = False) -> None:
+        self._space = space
+        self._probe_seconds = _PROBE_SECONDS
+        self._part = _PART_WITHIN_BUDGET if within_budget else 1
+        self._estimator: Estimator | None = None
+        self._next = time.monotonic() + _SECONDS_BEFORE_FORECAST
+        self.fields: dict[str, float | None] = {}
+
+    def improve(self) -> None:
+        """Probe for a moment, if it is time to."""
+        if time.monotonic() < self._next:
+            return
+        try:
+            if self._estimator is None:
+                if not self._is_cheap():
+                    self._next = math.inf
+                    return
+                from kernels_ti.estimate.estimate import Estimator
+
+                self._estimator = Estimator(self._space)
+            # What is done once does not count.
+            began = time.monotonic()
+            self._probe(self._estimator)
+        except (EngineError, MemoryError) as error:
+            # The search itself needs less: it goes on without.
+            sys.stderr.write(f"no more estimates: {error or 'out of memory'}\n")
+            self._next = math.inf
+            return
+        now = time.monotonic()
+        self._next = now + (now - began) * _SHARE_OF_FORECAST
+
+    def _is_cheap(self) -> bool:
+        """Say whether the seeds are few, first by the size of the graph, then by its blocks."""
+        graph = self._space.restricted.graph
+        # An edge that is no bridge is a seed, but for one at each root.
+        fewest_seeds = graph.m - 2 * graph.n
+        if graph.n > _LARGEST_FORECAST // self._part or fewest_seeds > _SEED_WORDS // self._part:
+            return False
+        return self._space.batches().seed_words <= _SEED_WORDS // self._part
+
+    def _probe(self, estimator: Estimator) -> None:
+        if estimator.exact:
+            return
+        estimator.probe(self._probe_seconds)
+        estimate = estimator.estimate()
+        if not estimate.walks:
+            # The first walk was broken off: it tells next to nothing.
+            self._probe_seconds = min(2 * self._probe_seconds, _LONGEST_PROBE)
+            return
+        values = (estimate.cycles, estimate.cycles_low, estimate.cycles_high)
+        names = ("cycles_estimate", "cycles_low", "cycles_high")
+        self.fields = {
+            name: float(value) if math.isfinite(value) else None for name, value in zip(names, values, strict=True)
+        }

@@ -1,0 +1,135 @@
+"""The blocks of a graph, each labelled, and the layers in which they are searched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.blocks.balls import later_degrees
+from kernels_ti.blocks.biconnected import biconnected_edges, is_dense_block
+from kernels_ti.blocks.degree_labelling import degree_labelling
+from kernels_ti.graph import Graph, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Disjoint blocks, the rows of each in the order of its degree labelling.
+
+    `rows` is the graph of all rows, `vertex_of_row` has an entry to a row and `sizes` one to a block.
+    """
+
+    rows: Graph
+    vertex_of_row: IntArray
+    sizes: IntArray
+
+    @classmethod
+    def of(cls, graph: Graph, root: int | None = None) -> Blocks:
+        """Find and label the blocks of a graph."""
+        return cls.labelled(*split(graph), root)
+
+    @classmethod
+    def labelled(cls, union: Graph, vertex_of: IntArray, sizes: IntArray, root: int | None = None) -> Blocks:
+        """Label the blocks of a disjoint union, given by their numbers of vertices; the root comes first in its own."""
+        block_of = np.repeat(np.arange(len(sizes)), sizes)
+        order = np.lexsort((degree_labelling(union), vertex_of != root, block_of))
+        row_of = np.empty(union.n, np.int64)
+        row_of[order] = np.arange(union.n)
+        return cls(union.permuted(row_of), vertex_of[order], sizes)
+
+    @property
+    def edge_counts(self) -> IntArray:
+        """Edges of each block, shape (blocks,)."""
+        ends = np.cumsum(self.sizes)
+        entries: IntArray = self.rows.row_ptr[ends] - self.rows.row_ptr[ends - self.sizes]
+        return entries // 2
+
+    def selected(self, keep: npt.NDArray[np.bool_]) -> Blocks:
+        """Only some of the blocks, by a mask of shape (blocks,)."""
+        rows = np.repeat(keep, self.sizes)
+        return Blocks(self.rows.induced(rows), self.vertex_of_row[rows], self.sizes[keep])
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """Blocks with the roots at which their search begins.
+
+    `first_row`, `vertex_of_row`, `is_root` and `words` have an entry to a row; these words, of `grain` bits, are those
+    by which blocks are grouped, whatever the device's are.
+    """
+
+    rows: Graph
+    first_row: IntArray
+    vertex_of_row: IntArray
+    is_root: npt.NDArray[np.bool_]
+    words: IntArray
+    grain: int
+
+    @classmethod
+    def of(cls, blocks: Blocks, grain: int, *, nested: bool = False, rooted: bool = False) -> Layer:
+        """Lay blocks out; with `nested` their first labels only are roots, with `rooted` the first alone."""
+        sizes = blocks.sizes
+        words = -(-sizes // grain)
+        first_row = np.repeat(np.cumsum(sizes) - sizes, sizes)
+        roots = np.where(nested & (words > 1), sizes - grain * -(-words // 2), sizes)
+        if rooted:
+            roots = np.ones_like(sizes)
+        return cls(
+            rows=blocks.rows,
+            first_row=first_row,
+            vertex_of_row=blocks.vertex_of_row,
+            is_root=np.arange(len(first_row)) - first_row < np.repeat(roots, sizes),
+            words=np.repeat(words, sizes),
+            grain=grain,
+        )
+
+    def seed_words(self, word_bits: int) -> int:
+        """Words of the bit rows of all seeds."""
+        words = -(-self.words * self.grain // word_bits)
+        return int((np.maximum(later_degrees(self.rows) - 1, 0) * words)[self.is_root].sum())
+
+    def inner_blocks(self) -> Blocks:
+        """Find the blocks of what is left without the roots."""
+        inner = ~self.is_root
+        union, row_of, sizes = split(self.rows.induced(inner))
+        vertex_of = self.vertex_of_row[inner][row_of]
+        # Among vertices of one degree the degree labelling takes the first of the input graph first.
+        order = np.lexsort((vertex_of, np.repeat(np.arange(len(sizes)), sizes)))
+        return Blocks.labelled(union.permuted(np.argsort(order)), vertex_of[order], sizes)
+
+    def selected(self, keep: npt.NDArray[np.bool_]) -> Layer:
+        """Only the blocks whose rows are all to be kept, by a mask of shape (rows,)."""
+        return Layer(
+            self.rows.induced(keep),
+            (np.cumsum(keep) - 1)[self.first_row[keep]],
+            self.vertex_of_row[keep],
+            self.is_root[keep],
+            self.words[keep],
+            self.grain,
+        )
+
+
+def split(graph: Graph) -> tuple[Graph, IntArray, IntArray]:
+    """Put the blocks of a graph side by side.
+
+    Returns the graph of all blocks, the vertex that each of its vertices stands for, ascending within a block, and the
+    number of vertices of each block.
+    """
+    if is_dense_block(graph):
+        joined = graph.degrees > 0
+        vertex_of = np.flatnonzero(joined)
+        return graph.induced(joined), vertex_of, np.array([len(vertex_of)])
+    edges, block = biconnected_edges(graph)
+    n = graph.n
+    if int(block.max(initial=-1)) == 0:
+        # One block: no need to sort.
+        joined = np.zeros(n, np.bool_)
+        joined[edges] = True
+        vertex_of = np.flatnonzero(joined)
+        union = Graph.from_edge_array((np.cumsum(joined) - 1)[edges], n=len(vertex_of))
+        return union, vertex_of, np.array([len(vertex_of)])
+    keys, places = np.unique(block[:, None] * n + edges, return_inverse=True)
+    block_of, vertex_of = np.divmod(keys, max(n, 1))
+    union = Graph.from_edge_array(places.reshape(-1, 2), n=len(keys))
+    return union, vertex_of, np.unique(block_of, return_counts=True)[1]

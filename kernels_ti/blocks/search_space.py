@@ -1,0 +1,88 @@
+"""The search space: what a search goes through, prepared once for all who look at it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from kernels_ti.blocks.balls import choose_radius
+from kernels_ti.blocks.groups import BlockBatches, LabelledBlocks
+from kernels_ti.blocks.restriction import Restricted, restricted
+from kernels_ti.errors import OptionError
+from kernels_ti.graph import Graph
+from kernels_ti.options import Options
+from kernels_ti.state import STATE_WORD_BITS, Layout
+
+
+class SearchSpace:
+    """A graph with the bounds and the restriction of a search, and its blocks.
+
+    The choice of a device, an estimate, a forecast and the run itself all take it. Each part of it is made when it is
+    first needed, and then kept.
+
+    Parameters
+    ----------
+    graph : Graph
+    options : Options, optional
+        Its bounds and its restriction count here; the rest says how the space is searched.
+
+    Raises
+    ------
+    OptionError
+        For a vertex that is not there, and for one that is both to be passed and to be avoided.
+    """
+
+    def __init__(self, graph: Graph, options: Options | None = None) -> None:
+        self.graph = graph
+        self.options = options or Options()
+        wanted = self.options
+        self.restricted: Restricted = restricted(graph, wanted.through, wanted.avoid, wanted.max_length)
+        self._batches: dict[tuple[Layout, int], BlockBatches] = {}
+
+    @classmethod
+    def of(cls, graph: Graph | SearchSpace, options: Options | None = None) -> SearchSpace:
+        """Return a space as it is, and that of a graph.
+
+        Raises
+        ------
+        OptionError
+            For a space whose bounds or restriction are not those of the options.
+        """
+        if not isinstance(graph, SearchSpace):
+            return cls(graph, options)
+        if options is not None and _bounds(options) != _bounds(graph.options):
+            raise OptionError("the search space was made with other bounds, or for other vertices, than the run")
+        return graph
+
+    @property
+    def longest(self) -> int:
+        """Vertices of the longest cycle that is possible."""
+        return min(self.graph.n, self.options.max_length or self.graph.n)
+
+    @cached_property
+    def radius(self) -> int | None:
+        """Edges from the root of a ball; see `kernels_ti.blocks.balls.choose_radius`."""
+        return choose_radius(self.restricted.graph, self.options.max_length)
+
+    @cached_property
+    def blocks(self) -> LabelledBlocks:
+        """The blocks in which wanted cycles can lie."""
+        return LabelledBlocks(self.restricted.graph, self.restricted.root, self.restricted.required)
+
+    def batches(self, layout: Layout | None = None, word_bits: int = STATE_WORD_BITS) -> BlockBatches:
+        """Return the blocks in batches; see `kernels_ti.blocks.groups.LabelledBlocks.batches`.
+
+        Parameters
+        ----------
+        layout : Layout, optional
+            By default that of an estimate: no nested blocks, and balls where the length is bounded.
+        word_bits : int
+            Bits to a word of the device, 32 or 64.
+        """
+        key = (layout or Layout(radius=self.radius), word_bits)
+        if key not in self._batches:
+            self._batches[key] = self.blocks.batches(*key)
+        return self._batches[key]
+
+
+def _bounds(options: Options) -> tuple[object, ...]:
+    return options.min_length, options.max_length, options.through, options.avoid
