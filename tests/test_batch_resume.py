@@ -173,7 +173,7 @@ DEADLY = (
 
 def test_an_engine_that_dies_of_a_graph_does_not_end_the_batch(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(
-        chordless.engine.process,
+        process,
         "_BOOT",
         process._BOOT.replace("from chordless.worker", DEADLY + "from chordless.worker"),
     )

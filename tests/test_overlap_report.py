@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import random
 from itertools import combinations
+from pathlib import PurePath
 
 import networkx as nx
 import pytest
@@ -45,7 +47,7 @@ def web(tmp_path):
 
 
 def report(capfd, *arguments):
-    assert main(["overlap", *map(str, arguments)]) == 0
+    assert main(["overlap", *map(str, arguments), "-q"]) == 0
     said = capfd.readouterr()
     assert said.err == ""
     return said.out
@@ -131,7 +133,8 @@ def test_the_report_for_people(data, capfd):
     assert all(len(line) <= 80 for line in said.splitlines()[1:])
     words = joined(said)
     for part in (
-        "vertices of the web 69 living species 63 that share prey 58 niche overlap edges 1,214 holes 710",
+        "vertices of the web 69 living species 63 links between them 617",
+        "that share prey 58 niche overlap edges 1,214 holes 710",
         "length holes 4 568 5 130 6 12",
         "360 50.7% Rats&Mice 344 48.5% Opossum",
         "A graph with a hole is no interval graph",
@@ -198,6 +201,106 @@ def test_types_that_were_taken_unasked_are_named(web, tmp_path, capfd):
         assert capfd.readouterr().err == ""
 
 
+def test_missing_types_are_a_warning_unless_they_are_meant(web, tmp_path, capfd):
+    """The species are 0 to 2; detritus 3 feeds 0 and 1."""
+    path = web((0, 1), (1, 2))
+    warning = f"warning: {path}: there is no web.clu beside it, so every vertex counts as a living species"
+    for arguments in ((), ("--report",), ("--json",)):
+        assert main(["overlap", str(path), *arguments]) == 0
+        assert capfd.readouterr().err.startswith(warning)
+        for meant in (("--types", "none"), ("-q",)):
+            assert main(["overlap", str(path), *arguments, *meant]) == 0
+            assert capfd.readouterr().err == ""
+    (tmp_path / "web.clu").write_text("*Vertices 5\n1\n1\n1\n2\n1\n")
+    with_types = json.loads(report(capfd, path, "--json"))
+    without = json.loads(report(capfd, path, "--json", "--types", "none"))
+    assert (with_types["types"], with_types["living"], with_types["links"], with_types["m"]) == (
+        str(tmp_path / "web.clu"), 4, 2, 1,
+    )  # fmt: skip
+    assert (without["types"], without["living"], without["links"], without["m"]) == (None, 5, 4, 2)
+
+
+def table(text):
+    return {PurePath(row["web"]).name: row for row in csv.DictReader(text.splitlines())}
+
+
+@pytest.fixture
+def webs(web, tmp_path):
+    """Return a folder with a ring, a line, a spider, and a file that is no food web."""
+    made = {
+        "ring": ((0, 1), (1, 2), (2, 3), (3, 4), (4, 0)),
+        "line": ((0, 1), (1, 2)),
+        "spider": ((0, 1), (1, 2), (0, 3), (3, 4), (0, 5), (5, 6)),
+    }
+    folder = tmp_path / "webs"
+    folder.mkdir()
+    for name, groups in made.items():
+        web(*groups).rename(folder / f"{name}.net")
+    (folder / "words.net").write_text("no web\n")
+    return folder
+
+
+def test_a_pattern_of_webs_makes_one_table(webs, capfd):
+    assert main(["overlap", str(webs / "*.net"), "--types", "none", *REFERENCE]) == 5
+    said = capfd.readouterr()
+    rows = table(said.out)
+    assert list(rows) == ["line.net", "ring.net", "spider.net", "words.net"]
+    columns = ("living", "links", "sharing_prey", "m", "interval", "triangles", "holes", "total", "longest", "status")
+    ring, line = ([rows[name][column] for column in columns] for name in ("ring.net", "line.net"))
+    assert ring == ["10", "10", "5", "5", "false", "0", "1", "1", "5", "complete"]
+    assert line == ["5", "4", "3", "2", "true", "0", "0", "0", "", "complete"]
+    assert (rows["spider.net"]["interval"], rows["spider.net"]["holes"]) == ("false", "0")
+    assert (rows["words.net"]["status"], rows["words.net"]["n"]) == ("error", "")
+    assert "a Pajek network starts with" in rows["words.net"]["error"]
+    assert "1 of 4 webs failed, first: " in said.err
+
+
+def test_webs_by_name_make_json_lines_and_files(webs, tmp_path, capfd):
+    named = [str(webs / "line.net"), str(webs / "ring.net")]
+    assert main(["overlap", *named, "--json", *REFERENCE]) == 0
+    said = capfd.readouterr()
+    assert "warning: 2 food webs have no .clu beside them" in said.err
+    lines = [json.loads(line) for line in said.out.splitlines()]
+    assert [(line["interval"], line["total"], line["longest"]) for line in lines] == [(True, 0, None), (False, 1, 5)]
+    for name in ("t.jsonl", "t.csv"):
+        assert main(["overlap", *named, "-o", str(tmp_path / name), "-q", *REFERENCE]) == 0
+    assert (tmp_path / "t.jsonl").read_text() == said.out
+    assert [row["longest"] for row in table((tmp_path / "t.csv").read_text()).values()] == ["", "5"]
+    assert main(["overlap", *named, "--report", "-q", *REFERENCE]) == 0
+    said = capfd.readouterr().out
+    assert (said.count("links between them"), said.count("cannot be ordered")) == (2, 1)
+
+
+def test_a_batch_counts_in_niche_overlap_graphs(webs, tmp_path, capfd):
+    graphs, output = str(webs / "[lrs]*.net"), str(tmp_path / "out.csv")
+    assert main(["batch", graphs]) == 5
+    assert "`chordless overlap`" in capfd.readouterr().err
+    assert main(["batch", "--overlap", graphs, "-o", output]) == 0
+    assert "warning: 3 food webs have no .clu beside them" in capfd.readouterr().err
+    with open(output) as stream:
+        rows = [(row["m"], row["total"], row["interval"], row["status"]) for row in csv.DictReader(stream)]
+    complete = "complete"
+    assert rows == [("2", "0", "true", complete), ("5", "1", "false", complete), ("6", "0", "false", complete)]
+    (tmp_path / "jobs.toml").write_text(f'[[jobs]]\ngraph = {json.dumps(graphs)}\noverlap = true\ntypes = "none"\n')
+    assert main(["batch", "--manifest", str(tmp_path / "jobs.toml")]) == 0
+    said = capfd.readouterr()
+    assert "warning" not in said.err
+    assert [json.loads(line)["interval"] for line in said.out.splitlines()] == [True, False, False]
+
+
+@pytest.mark.slow
+def test_the_table_of_the_published_webs(data, capfd):
+    published = [row for row in json.loads((data / "table1.json").read_text()) if row.get("partition")]
+    expected = {PurePath(row["file"]).name: row for row in published}
+    assert main(["overlap", str(data / "foodwebs" / "*.net")]) == 0
+    rows = table(capfd.readouterr().out)
+    assert len(rows) == 10
+    for name, row in rows.items():
+        counted = tuple(int(row[column]) for column in ("n", "m", "triangles", "holes"))
+        assert counted == tuple(expected[name][key] for key in ("n", "m", "c3", "clc"))
+        assert row["interval"] == ("true" if HOLELESS.get(PurePath(name).stem, False) else "false")
+
+
 def test_a_search_that_was_stopped_gives_lower_bounds(data, capfd):
     web = data / "foodwebs" / "Floridabay.net"
     exit_code = main(["overlap", str(web), "--report", "--arch", "reference", "--limit", "5"])
@@ -213,6 +316,9 @@ def test_a_search_that_was_stopped_gives_lower_bounds(data, capfd):
         (("--report", "-o", "-"), "standard output has the report"),
         (("--timeout", "5"), "--timeout is for the holes of a report"),
         (("--arch", "cpu"), "--arch is for the holes of a report"),
+        (("b.net", "--types", "b.clu"), "--types b.clu is of one web"),
+        (("b.net", "-o", "t.txt"), "written to a file.csv or a file.jsonl"),
+        (("b.net", "-o", "t.csv", "--report"), "leave --report out"),
     ],
 )
 def test_options_that_do_not_go_together(web, capfd, arguments, words):

@@ -76,6 +76,8 @@ def checked_format(name: str) -> str:
 
 def many_format(job: BatchJob) -> str | None:
     """Return ``graph6``, ``sdf`` or ``smiles`` for an input with many graphs; None for one with one graph."""
+    if job.overlap:
+        return None
     chosen = job.file_format
     if chosen is None:
         if job.graph != STANDARD_INPUT and not os.path.isfile(job.graph):

@@ -88,7 +88,9 @@ def _hashes(start: hashlib.blake2b, vertices: Sequence[int], first_edge: Sequenc
 def _options(job: BatchJob) -> bytes:
     """Return what a result depends on beside the graph."""
     listing = None if job.listing is None else (job.listing, job.listing_format)
-    return json.dumps([job.min_length, job.max_length, listing, job.limit, job.timeout]).encode()
+    asked = [job.min_length, job.max_length, listing, job.limit, job.timeout]
+    # The line of a food web says more than that of its niche overlap graph.
+    return json.dumps([*asked, *["overlap"] * job.overlap]).encode()
 
 
 def largest_degrees(many: ManyGraphs) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from chordless.batch.jobs import STANDARD_INPUT
 from chordless.graphs.graph6 import read_chunks
 from chordless.graphs.load import LoadedGraph, load_graph
 from chordless.graphs.molecules import MoleculeFormat, read_molecules
+from chordless.graphs.overlap import load_overlap
 from chordless.protocol.orders import BatchJob
 from kernels_ti.errors import ChordlessError, GraphError
 from kernels_ti.many.graphs import ManyGraphs
@@ -49,6 +51,15 @@ class Chunk:
     graphs: ManyGraphs | None = None
     loaded: LoadedGraph | None = None
 
+    @functools.cached_property
+    def interval(self) -> bool | None:
+        """Whether the niche overlap graph of a food web is an interval graph; None for any other graph."""
+        if not self.job.overlap or self.loaded is None:
+            return None
+        from chordless.graphs.overlap_report import is_interval
+
+        return is_interval(self.loaded.graph)
+
     def graph(self, i: int) -> LoadedGraph:
         """Return graph `i` of those that there are, alone."""
         if self.loaded is not None:
@@ -68,6 +79,9 @@ def read_job(job: BatchJob) -> Iterator[Chunk]:
     job : BatchJob
     """
     try:
+        if job.overlap:
+            yield Chunk(job, (job.graph,), (None,), loaded=load_overlap(job.graph, job.types))
+            return
         file_format = many_format(job)
         if file_format is None:
             loaded = load_graph(job.graph, simplify=job.simplify, file_format=job.file_format)

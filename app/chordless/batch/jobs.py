@@ -70,6 +70,8 @@ def checked(jobs: Sequence[BatchJob]) -> tuple[BatchJob, ...]:
             raise OptionError(
                 f"{job.graph}: the maximum length {job.max_length} is less than the minimum {job.min_length}"
             )
+        if job.overlap and job.graph == STANDARD_INPUT:
+            raise OptionError("a food web is a file, with its types beside it; standard input is none")
         same = replace(job, graph=os.path.realpath(job.graph) if os.path.lexists(job.graph) else job.graph)
         if same in seen or (reads_input and job.graph == STANDARD_INPUT):
             name = "standard input" if job.graph == STANDARD_INPUT else job.graph

@@ -31,7 +31,7 @@ from typing import Any
 
 from chordless import values
 from chordless.batch.jobs import STANDARD_INPUT, checked, expand
-from chordless.protocol.orders import BatchJob
+from chordless.protocol.orders import ALL_LIVING, BatchJob
 from kernels_ti.errors import ChordlessError, OptionError
 
 if sys.version_info >= (3, 11):
@@ -115,7 +115,11 @@ def _jobs(
     listing = template.listing if cycles is None else os.path.normpath(os.path.join(folder, cycles))
     if task == "list" and listing is None:
         raise OptionError(f"{place}: cycles: is missing; a list needs a folder to write to, here or by --cycles DIR")
+    if values.get("types", ALL_LIVING) != ALL_LIVING:
+        values["types"] = os.path.normpath(os.path.join(folder, values["types"]))
     job = replace(template, **values, listing=listing if task == "list" else None)
+    if job.types is not None and not job.overlap:
+        raise OptionError(f"{place}: types: is for food webs; add overlap = true")
     try:
         paths = [path for graph in graphs for path in expand(_from(folder, graph))]
     except ChordlessError as error:
@@ -209,6 +213,8 @@ _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "graph": ("graph", _graphs),
     "format": ("file_format", _format),
     "simplify": ("simplify", _flag),
+    "overlap": ("overlap", _flag),
+    "types": ("types", _text),
     "min_length": ("min_length", _number(values.cycle_length)),
     "max_length": ("max_length", _number(values.cycle_length)),
     "task": ("task", _one_of(TASKS)),

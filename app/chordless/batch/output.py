@@ -47,9 +47,13 @@ FIELDS: dict[str, str] = {
     "checkpoint": "text",
     "listing": "text",
     "listed": "whole",
+    "interval": "flag",
     "hash": "text",
 }
 """The fields of a line, in their order, and what kind of value they hold where it is not null."""
+
+ADDED_LATER = ("interval",)
+"""Fields that a table of version 0.4.0 does not have."""
 
 DONE = ("complete", "limit", "timeout")
 """Statuses of graphs that need not be searched again."""

@@ -27,6 +27,7 @@ def alone_line(entry: Entry, command: RunCommand, finished: Finished) -> bytes:
     values: dict[str, Any] = dict.fromkeys(FIELDS)
     values.update((key, value) for key, value in result_object(command, finished).items() if key in FIELDS)
     values.update(graph=entry.title, name=entry.name, status=finished.reason, hash=entry.key)
+    values.update(interval=entry.chunk.interval)
     if command.output is not None:
         values.update(listing=command.output, listed=finished.listed)
     return encoded(values)
@@ -81,7 +82,8 @@ class TogetherLines:
         name = "null" if entry.name is None else json.dumps(entry.name)
         return (
             f'{{"graph": {json.dumps(entry.title)}, "name": {name}, "status": "complete", "error": null, "n": {n}, '
-            f'"m": {m}, "max_degree": {max_degree}, {self._bounds}, {said}, {self._rest}, "hash": "{entry.key}"}}\n'
+            f'"m": {m}, "max_degree": {max_degree}, {self._bounds}, {said}, {self._rest}, '
+            f'"interval": {json.dumps(entry.chunk.interval)}, "hash": "{entry.key}"}}\n'
         )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import IO, Any, Literal
 
-from chordless.batch.output import FIELDS, encoded
+from chordless.batch.output import ADDED_LATER, FIELDS, encoded
 from chordless.cycles.export import require_parquet
 from kernels_ti.errors import EngineError, OptionError
 
@@ -114,7 +114,8 @@ def lines_of_table(path: str, table_format: TableFormat) -> Iterator[dict[str, A
     try:
         rows = _csv_rows(path) if table_format == "csv" else _parquet_rows(path)
         for row in rows:
-            yield {field: _value(row[field], kind, table_format) for field, kind in FIELDS.items()}
+            whole = {**dict.fromkeys(ADDED_LATER), **row}
+            yield {field: _value(whole[field], kind, table_format) for field, kind in FIELDS.items()}
     except (ValueError, KeyError, TypeError, OSError, csv.Error) as error:
         why = f"there is no column {error}" if isinstance(error, KeyError) else error
         raise OptionError(f"{path} is there and no table of a batch: {why}; write to another") from error
@@ -124,7 +125,9 @@ def _csv_rows(path: str) -> Iterator[dict[str, Any]]:
     csv.field_size_limit(1 << 30)
     with open(path, newline="", encoding="utf-8") as stream:
         rows = csv.DictReader(stream)
-        if rows.fieldnames and (missing := [field for field in FIELDS if field not in rows.fieldnames]):
+        if rows.fieldnames and (
+            missing := [field for field in FIELDS if field not in (*rows.fieldnames, *ADDED_LATER)]
+        ):
             raise KeyError(missing[0])
         yield from rows
 

@@ -15,18 +15,16 @@ from typing import TYPE_CHECKING, Any
 from chordless.commands import options as shared
 from chordless.commands.batch_plan import lines_path, print_plan
 from chordless.commands.parser import examples
+from chordless.protocol.orders import ALL_LIVING
 
 if TYPE_CHECKING:
-    from chordless.batch.client import BatchClient
     from chordless.protocol.events import BatchFinished
-    from chordless.protocol.orders import BatchCommand
+    from chordless.protocol.orders import BatchCommand, BatchJob
 
 SUMMARY = "count the cycles of many graphs: files, patterns, molecules"
 STANDARD_OUTPUT = "-"
 FORMATS = ("jsonl", "csv", "parquet")
-FAILED_EXIT_CODE = 5
-STOPPED_EXIT_CODE = 4
-_TICK_SECONDS = 0.1
+_WAY_ON = "--resume goes on from there"
 _COPIED_AT_ONCE = 1 << 20
 
 DESCRIPTION = """\
@@ -42,8 +40,9 @@ The output has a line for each graph, in the order of the input: the fields of
 `chordless count --json`, and name, status (complete, limit, timeout, error),
 error, listing (the file of cycles), listed (how many are in it: --limit ends a
 listing after so many), and hash, which tells this graph with these options from
-any other. What is not known of a graph that was counted beside others is null:
-frontier, paths, seconds, peak_memory_bytes.
+any other; for food webs (--overlap) also interval, whether the niche overlap
+graph is an interval graph. What is not known of a graph that was counted beside
+others is null: frontier, paths, seconds, peak_memory_bytes.
 
 A graph that cannot be read or searched is a line with its error, and the others
 go on; the exit code is 5 then. A file that is not there at all is refused at
@@ -60,9 +59,10 @@ a manifest:
   timeout = "5m"                # also limit: they end the search of each graph
   [[jobs]]
   graph = "webs/*.net"          # or a list; files are relative to the manifest
-  simplify = true               # also format = "pajek"
+  overlap = true                # these are food webs; also types = "none"
   [[jobs]]
   graph = ["grid:6x6", "roads.txt"]
+  simplify = true               # also format = "edgelist"
   task = "list"                 # instead of "count"
   cycles = "cycles"             # a folder; also cycles_format: txt, jsonl, npy
   arch = "cpu"
@@ -78,7 +78,8 @@ def add_parser(subparsers: Any) -> None:
         closing=lambda: "\n\n".join(
             [
                 examples(
-                    "chordless batch 'webs/*.net' roads.txt grid:6x6 -o counts.jsonl",
+                    "chordless batch 'graphs/*.txt' roads.gml grid:6x6 -o counts.jsonl",
+                    "chordless batch --overlap 'webs/*.net' -o webs.csv   # food webs",
                     "geng -q 8 | chordless batch - --max-length 6 -o counts.csv",
                     "chordless batch molecules.smi -o rings.parquet --resume",
                     "chordless batch --manifest jobs.toml -o counts.jsonl --dry-run",
@@ -124,6 +125,17 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="drop self-loops, repeated edges and directions instead of refusing them",
     )
+    group.add_argument(
+        "--overlap",
+        action="store_true",
+        help="each GRAPH is a food web (Pajek): count in its niche overlap graph, and say whether that is an interval "
+        "graph; `chordless overlap` makes a shorter table of the same",
+    )
+    group.add_argument(
+        "--types",
+        choices=(ALL_LIVING,),
+        help="with --overlap: every vertex is living, whatever the .clu beside the web says",
+    )
 
 
 def _add_search(parser: argparse.ArgumentParser) -> None:
@@ -147,6 +159,8 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         parser.error("a GRAPH and a --manifest exclude each other: name the graph in the manifest")
     if options.manifest is None and not options.graphs:
         parser.error("there is no GRAPH, and no --manifest")
+    if options.types is not None and not options.overlap:
+        parser.error("--types is for food webs; add --overlap")
     if "" in options.graphs:
         parser.error("GRAPH: the name is empty")
     if options.output == "" or options.cycles == "":
@@ -183,6 +197,8 @@ def act(options: argparse.Namespace) -> int:
         arch=options.arch,
         limit=options.limit,
         timeout=options.timeout,
+        overlap=options.overlap,
+        types=options.types,
     )
     if options.manifest is not None:
         from chordless.batch.manifest import read_manifest
@@ -201,9 +217,22 @@ def act(options: argparse.Namespace) -> int:
     require_threads(options.threads)
     for folder in sorted({job.listing for job in jobs if job.listing is not None}):
         _make_folder(folder)
+    if not options.quiet:
+        _warn_of_missing_types(jobs)
     with _lines_file(options) as lines:
         command = BatchCommand(jobs, lines, threads=options.threads, memory=options.memory, fail_fast=options.fail_fast)
         return _run(command, options)
+
+
+def _warn_of_missing_types(jobs: tuple[BatchJob, ...]) -> None:
+    webs = [job.graph for job in jobs if job.overlap and job.types is None]
+    if not webs:
+        return
+    from chordless.graphs.overlap import types_beside, warning_of_missing_types
+
+    untyped = [web for web in webs if types_beside(web) is None]
+    if untyped:
+        sys.stderr.write(f"warning: {warning_of_missing_types(untyped)}\n")
 
 
 def _make_folder(path: str) -> None:
@@ -236,53 +265,16 @@ def _lines_file(options: argparse.Namespace) -> Iterator[str]:
 
 
 def _run(command: BatchCommand, options: argparse.Namespace) -> int:
-    from chordless.batch.client import BatchClient
-    from chordless.commands.batch_display import BatchDisplay
-    from chordless.commands.session import InterruptedRunError, Signals, recording_of
-    from chordless.commands.terminal import is_live
-    from chordless.protocol.events import BatchFinished, BatchProgress, Failed
-    from kernels_ti.errors import EngineError
+    from chordless.commands.batch_session import run_batch
 
-    to_terminal = options.output == STANDARD_OUTPUT and sys.stdout.isatty()
-    display = BatchDisplay(
-        "none" if options.quiet else options.progress, sys.stderr, live=is_live(sys.stderr) and not to_terminal
-    )
-    with contextlib.ExitStack() as stack:
-        recording = recording_of(options, stack)
-        batch = stack.enter_context(BatchClient(command, recording=recording))
-        stack.callback(display.clear)
-        copy = stack.enter_context(_copy_to_standard_output(command, options))
-        signals = Signals(batch, display)
-        end: BatchFinished | Failed | None = None
-        with signals.in_force():
-            while end is None:
-                event = batch.poll(_TICK_SECONDS)
-                if isinstance(event, (BatchFinished, Failed)):
-                    end = event
-                copy()
-                display.show_batch(event if isinstance(event, BatchProgress) else None)
-        display.clear()
-        if isinstance(end, Failed):
-            if signals.killed and signals.received is not None:
-                raise InterruptedRunError(signals.received, f"interrupted at once; {_way_on(options)}")
-            raise EngineError(f"{end.message}{_kept(options, batch)}") if batch.engine.died else end.to_error()
-        failure = _first_failure(command) if end.failed and not options.quiet else None
-    _write_table(command, options, end)
+    to_file = options.output != STANDARD_OUTPUT
+    with _copy_to_standard_output(command, options) as copy:
+        outcome = run_batch(command, options, meanwhile=None if to_file else copy, way_on=_WAY_ON if to_file else None)
+    failure = _first_failure(command) if outcome.end.failed and not options.quiet else None
+    _write_table(command, options, outcome.end)
     if not options.quiet:
-        _print_note(options, end, failure, deaths=batch.engines - 1)
-    if end.reason == "interrupted" and signals.received is not None:
-        return 128 + signals.received
-    return FAILED_EXIT_CODE if end.failed else STOPPED_EXIT_CODE if end.stopped else 0
-
-
-def _kept(options: argparse.Namespace, batch: BatchClient) -> str:
-    return f"; {_way_on(options)}" if batch.search_began and options.output != STANDARD_OUTPUT else ""
-
-
-def _way_on(options: argparse.Namespace) -> str:
-    if options.output == STANDARD_OUTPUT:
-        return "nothing more to report"
-    return "--resume goes on from there"
+        _print_note(options, outcome.end, failure, deaths=outcome.deaths)
+    return outcome.exit_code
 
 
 @contextlib.contextmanager
@@ -347,7 +339,7 @@ def _print_note(options: argparse.Namespace, end: BatchFinished, failure: str | 
     parts.append(f"{seconds_text(time.time() - options.program_start)} in all")
     line = ", ".join(parts)
     if end.reason == "interrupted":
-        line = f"interrupted; {line}; {_way_on(options)}"
+        line = f"interrupted; {line}; {'nothing more to report' if options.output == STANDARD_OUTPUT else _WAY_ON}"
     elif end.reason == "failed":
         line = f"ended at the first failure; {line}"
     if deaths:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import glob
 import json
 import os
 import sys
@@ -12,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 from chordless import values
 from chordless.commands import options as shared
 from chordless.commands.parser import examples
+from chordless.protocol.orders import ALL_LIVING
 
 if TYPE_CHECKING:
     from chordless.protocol.events import Finished
-    from kernels_ti.graph import Graph
 
-SUMMARY = "the niche overlap graph of a food web, and a report on its holes"
+SUMMARY = "the niche overlap graph of a food web, its holes; a table of many webs"
 STANDARD_OUTPUT = "-"
+TABLES = (".csv", ".jsonl")
 
 DESCRIPTION = """\
 Write the niche overlap graph of a directed food web as an edge list: two
@@ -32,6 +34,13 @@ can be ordered along one line of niches. That is so if the graph is an interval
 graph (Cohen 1978). For this it is necessary that there is no hole, but not
 sufficient: there must be no asteroidal triple either (Lekkerkerker and Boland
 1962), and that is checked as well.
+
+Several webs, or a pattern in quotes ('webs/*.net', ** goes through all
+folders), become one table with a row for each web: living species, feeding
+links between them, species that share prey, niche overlap edges, whether the
+graph is an interval graph, triangles, holes, chordless cycles in all, and the
+length of the longest. It is CSV; with --json, or in a FILE.jsonl, a JSON object
+to a line.
 """
 
 
@@ -46,25 +55,29 @@ def add_parser(subparsers: Any) -> None:
             "chordless overlap web.net --types types.clu | chordless count -",
             "chordless overlap Everglades.net --report",
             "chordless overlap Everglades.net --json | jq '.species[0]'",
+            "chordless overlap 'webs/*.net' -o webs.csv",
         ),
     )
-    parser.add_argument("web", metavar="WEB.net", help="the food web, a Pajek network")
+    parser.add_argument(
+        "webs", metavar="WEB.net", nargs="+", help="the food web, a Pajek network; several, or a pattern, for a table"
+    )
     parser.add_argument(
         "--types",
         metavar="WEB.clu",
         help="a Pajek partition with the type of each vertex, 1 for the living ones "
-        "(default: the .clu beside the web; without one, all are living)",
+        "(default: the .clu beside the web); none: every vertex is living",
     )
     parser.add_argument(
         "-o",
         "--output",
         metavar="FILE",
-        help="write the graph to FILE (default, or -: standard output, unless there is a report)",
+        help="write the graph to FILE (default, or -: standard output, unless there is a report); of several webs "
+        "the table, to a FILE.csv or FILE.jsonl",
     )
-    parser.add_argument("--report", action="store_true", help="print a report on the graph")
-    parser.add_argument("--json", action="store_true", help="print that report as one JSON object")
-    group = parser.add_argument_group("how the holes of a report are counted")
-    shared.add_stops(group, "stop once N holes or more were found")
+    parser.add_argument("--report", action="store_true", help="print a report on the graph of each web")
+    parser.add_argument("--json", action="store_true", help="print that report, or the rows of the table, as JSON")
+    group = parser.add_argument_group("how the holes of a report or a table are counted")
+    shared.add_stops(group, "stop once N holes, or N cycles in each row of a table, or more were found")
     shared.add_device(group)
     shared.add_reporting(parser)
     parser.set_defaults(act=act, check=check, parser=parser)
@@ -72,6 +85,10 @@ def add_parser(subparsers: Any) -> None:
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """End with a usage error for options that do not go together."""
+    options.many = len(options.webs) > 1 or is_pattern(options.webs[0])
+    if options.many:
+        _check_many(parser, options)
+        return
     options.report = options.report or options.json
     if options.report:
         if options.output == STANDARD_OUTPUT:
@@ -84,29 +101,68 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         parser.error("--arch is for the holes of a report; add --report")
 
 
+def _check_many(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    if options.types not in (None, ALL_LIVING):
+        parser.error(f"--types {options.types} is of one web; of several, each has its .clu beside it")
+    if options.output in (None, STANDARD_OUTPUT):
+        return
+    if options.report or options.json:
+        parser.error(f"-o {options.output} gets the table; leave {'--report' if options.report else '--json'} out")
+    if PurePath(options.output).suffix.lower() not in TABLES:
+        parser.error(f"-o {options.output}: the table of several webs is written to a file.csv or a file.jsonl")
+
+
+def is_pattern(web: str) -> bool:
+    """Return whether a name stands for the files that match it."""
+    return glob.has_magic(web) and not os.path.lexists(web)
+
+
 def act(options: argparse.Namespace) -> int:
     """Transform, write, report, return the exit code."""
-    from chordless.commands.writing import write_graph
-    from chordless.graphs.overlap import read_food_web
+    if not options.many:
+        return _act_on_one(options.webs[0], options)
+    from chordless.batch.jobs import expand
 
-    web = read_food_web(options.web, options.types)
-    if options.output is not None or not options.report:
-        comments = [f"niche overlap graph of {PurePath(options.web).name}"]
-        write_graph(web.overlap, options.output or STANDARD_OUTPUT, comments)
+    webs = [path for web in options.webs for path in (expand(web) if is_pattern(web) else [web])]
     if not options.report:
+        from chordless.commands.overlap_table import print_table
+
+        return print_table(webs, options)
+    exit_code = 0
+    for i, web in enumerate(webs):
+        if i > 0 and not options.json:
+            print()
+        exit_code = max(exit_code, _act_on_one(web, options))
+    return exit_code
+
+
+def _act_on_one(path: str, options: argparse.Namespace) -> int:
+    from chordless.commands.writing import write_graph
+    from chordless.graphs.overlap import read_food_web, warning_of_missing_types
+
+    web = read_food_web(path, options.types)
+    if options.types is None and web.types_path is None and not options.quiet:
+        sys.stderr.write(f"warning: {warning_of_missing_types([path])}\n")
+    if not options.report:
+        write_graph(web.overlap, options.output or STANDARD_OUTPUT, [_comment(path)])
         if options.types is None and web.types_path is not None and not options.quiet:
             sys.stderr.write(f"types of the vertices: {web.types_path}\n")
         return 0
+    if options.output is not None:
+        write_graph(web.overlap, options.output, [_comment(path)])
 
     from chordless.graphs.overlap_report import report_lines, report_of_holes, report_without_holes
     from kernels_ti.chordality import is_chordal
 
     exit_code = 0
-    if is_chordal(web.overlap):
-        report = report_without_holes(options.web, web)
+    chordal = bool(is_chordal(web.overlap))
+    # A search for holes that are not there is made for its recording.
+    counted = None if chordal and options.events is None else _count_holes(path, options)
+    if chordal or counted is None:
+        report = report_without_holes(path, web)
     else:
-        finished, exit_code = _count_holes(web.overlap, options)
-        report = report_of_holes(options.web, web, finished)
+        finished, exit_code = counted
+        report = report_of_holes(path, web, finished)
     if options.json:
         print(json.dumps(report.to_object()))
     else:
@@ -114,29 +170,27 @@ def act(options: argparse.Namespace) -> int:
     return exit_code
 
 
-def _count_holes(graph: Graph, options: argparse.Namespace) -> tuple[Finished, int]:
-    """Let the engine count, for each vertex; it reads the graph from a file."""
-    import tempfile
+def _comment(path: str) -> str:
+    return f"niche overlap graph of {PurePath(path).name}"
 
+
+def _count_holes(path: str, options: argparse.Namespace) -> tuple[Finished, int]:
+    """Let the engine count the holes, for each vertex as well."""
     from chordless.commands.session import run_engine
-    from chordless.commands.writing import write_graph
     from chordless.graphs.overlap_report import SHORTEST_HOLE
     from chordless.protocol.orders import RunCommand
-    from kernels_ti.graph import Graph
 
-    with tempfile.TemporaryDirectory(prefix="chordless-") as folder:
-        path = os.path.join(folder, "niche-overlap.txt")
-        # Without the names, of which an edge list does not hold every one.
-        write_graph(Graph.from_edge_array(graph.edges(), n=graph.n), path, [])
-        command = RunCommand(
-            graph=path,
-            program_start=options.program_start,
-            arch=options.arch,
-            threads=options.threads,
-            memory=options.memory,
-            limit=options.limit,
-            timeout=options.timeout,
-            min_length=SHORTEST_HOLE,
-            per_vertex=True,
-        )
-        return run_engine(command, options)
+    command = RunCommand(
+        graph=path,
+        overlap=True,
+        types=options.types,
+        program_start=options.program_start,
+        arch=options.arch,
+        threads=options.threads,
+        memory=options.memory,
+        limit=options.limit,
+        timeout=options.timeout,
+        min_length=SHORTEST_HOLE,
+        per_vertex=True,
+    )
+    return run_engine(command, options)

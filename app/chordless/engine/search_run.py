@@ -58,7 +58,12 @@ def run(command: RunCommand, channel: Channel, standard_output: int) -> None:
 
     if command.checkpoint is not None:
         check_is_free(command.checkpoint)
-    loaded = load_graph(command.graph, simplify=command.simplify, file_format=command.file_format)
+    if command.overlap:
+        from chordless.graphs.overlap import load_overlap
+
+        loaded = load_overlap(command.graph, command.types)
+    else:
+        loaded = load_graph(command.graph, simplify=command.simplify, file_format=command.file_format)
     if command.method == "boundary":
         _count_along_boundary(command, channel, loaded)
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from chordless.graphs import generators
@@ -98,7 +98,12 @@ def check_overlap(web: str, types: str | None) -> GraphFacts:
         raise GraphError(f"{web}: no such file; a food web is a file, such as web.net")
     _check_kind(types or types_beside(web) or web)
     too_large = _too_large(web)
-    return GraphFacts.of(niche_overlap(web, types)) if too_large is None else too_large
+    if too_large is not None:
+        return too_large
+    facts = GraphFacts.of(niche_overlap(web, types))
+    if types is None and types_beside(web) is None:
+        return replace(facts, note="no .clu beside it: every vertex counts as living, detritus too")
+    return facts
 
 
 def _check_file(path: str, simplify: bool) -> GraphFacts:

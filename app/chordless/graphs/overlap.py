@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from chordless.graphs.load import read_bytes
+from chordless.graphs.load import LoadedGraph, read_bytes
 from chordless.graphs.readers.pajek import PajekNetwork, parse_network, parse_partition
 from chordless.graphs.readers.source import Source
+from chordless.protocol.orders import ALL_LIVING
 from kernels_ti.errors import GraphError
 from kernels_ti.graph import Graph, IntArray
 
@@ -29,11 +31,14 @@ class FoodWeb:
         Which of them are living species.
     types_path : str or None
         The partition that says so; None where there is none, and all are living.
+    links : int
+        Feeding links: pairs of living prey and living predator, a species that eats itself included.
     """
 
     overlap: Graph
     living: tuple[bool, ...]
     types_path: str | None
+    links: int
 
 
 def niche_overlap(net_path: str, types_path: str | None = None) -> Graph:
@@ -49,6 +54,11 @@ def niche_overlap(net_path: str, types_path: str | None = None) -> Graph:
     return read_food_web(net_path, types_path).overlap
 
 
+def load_overlap(net_path: str, types_path: str | None = None) -> LoadedGraph:
+    """Load the niche overlap graph of a food web as a graph to be searched; see `niche_overlap`."""
+    return LoadedGraph(niche_overlap(net_path, types_path), net_path)
+
+
 def read_food_web(net_path: str, types_path: str | None = None) -> FoodWeb:
     """Read a food web, and join those of its species that share a living prey.
 
@@ -62,7 +72,7 @@ def read_food_web(net_path: str, types_path: str | None = None) -> FoodWeb:
     types_path : str, optional
         A Pajek partition (.clu) with the type of every vertex: 1 living, 2 other (detritus), 3 input, 4 output,
         5 respiration. By default the one beside the web with the same stem; if there is none, every vertex counts
-        as living.
+        as living. "none" says that every vertex is living, whatever lies beside the web.
 
     Returns
     -------
@@ -87,9 +97,12 @@ def read_food_web(net_path: str, types_path: str | None = None) -> FoodWeb:
         )
     if types_path is None:
         types_path = types_beside(net_path)
+    elif types_path == ALL_LIVING:
+        types_path = None
     living = [True] * web.n if types_path is None else _living(web, net_path, types_path)
-    overlap = Graph.from_edge_array(_shared_prey(web, living), n=web.n, names=web.names(), simplify=True)
-    return FoodWeb(overlap, tuple(living), types_path)
+    links = {(prey, predator) for prey, predator, _ in web.arcs if living[prey] and living[predator]}
+    overlap = Graph.from_edge_array(_shared_prey(links), n=web.n, names=web.names(), simplify=True)
+    return FoodWeb(overlap, tuple(living), types_path, len(links))
 
 
 def types_beside(net_path: str) -> str | None:
@@ -113,12 +126,24 @@ def _living(web: PajekNetwork, net_path: str, types_path: str) -> list[bool]:
     return [kind == LIVING for kind in types]
 
 
-def _shared_prey(web: PajekNetwork, living: list[bool]) -> IntArray:
+def warning_of_missing_types(webs: Sequence[str]) -> str:
+    """Return the warning that these webs have no types, so that detritus and respiration pass for species."""
+    beside = Path(webs[0]).with_suffix(".clu")
+    if len(webs) == 1:
+        what = f"{webs[0]}: there is no {beside.name} beside it"
+    else:
+        what = f"{len(webs):,} food webs have no .clu beside them ({', '.join(webs[:3])}{', ...' * (len(webs) > 3)})"
+    return (
+        f"{what}, so every vertex counts as a living species, detritus and respiration too; --types none says that "
+        "this is meant"
+    )
+
+
+def _shared_prey(links: Iterable[tuple[int, int]]) -> IntArray:
     """List the pairs of predators of each prey; a pair comes once for every prey that it shares."""
     predators: dict[int, set[int]] = {}
-    for prey, predator, _ in web.arcs:
-        if living[prey] and living[predator]:
-            predators.setdefault(prey, set()).add(predator)
+    for prey, predator in links:
+        predators.setdefault(prey, set()).add(predator)
     pairs = [np.empty((0, 2), np.int64)]
     for group in predators.values():
         members = np.array(sorted(group), np.int64)

@@ -46,8 +46,12 @@ class OverlapReport:
         The web as it was named.
     vertices : int
         Of the web, with what is not living.
+    types : str or None
+        The partition that says which vertices are living; None where all are.
     living : int
         Living species.
+    links : int
+        Feeding links between living species.
     sharing : int
         Species that share prey with another one.
     edges : int
@@ -67,7 +71,9 @@ class OverlapReport:
 
     web: str
     vertices: int
+    types: str | None
     living: int
+    links: int
     sharing: int
     edges: int
     holes_by_length: dict[int, int]
@@ -90,8 +96,10 @@ class OverlapReport:
         """Return the report as JSON has it."""
         return {
             "web": self.web,
+            "types": self.types,
             "n": self.vertices,
             "living": self.living,
+            "links": self.links,
             "sharing_prey": self.sharing,
             "m": self.edges,
             "chordal": self.chordal,
@@ -148,6 +156,13 @@ def report_of_holes(name: str, web: FoodWeb, counted: Finished) -> OverlapReport
     return _report(name, web, by_length, tuple(species), None, chordal=False, complete=counted.complete)
 
 
+def is_interval(graph: Graph) -> bool:
+    """Return whether a graph is an interval graph. Meant for some hundred vertices, as `asteroidal_triple`."""
+    from kernels_ti.chordality import is_chordal
+
+    return bool(is_chordal(graph)) and asteroidal_triple(graph) is None
+
+
 def asteroidal_triple(graph: Graph) -> tuple[str, ...] | None:
     """Find three vertices of which any two are joined by a path that has no neighbour of the third, nor the third.
 
@@ -180,12 +195,15 @@ def report_lines(report: OverlapReport) -> Iterator[str]:
     rows = [
         ("vertices of the web", report.vertices),
         ("living species", report.living),
+        ("links between them", report.links),
         ("that share prey", report.sharing),
         ("niche overlap edges", report.edges),
         ("holes", report.holes),
     ]
     width = max(len(f"{value:,}") for _, value in rows)
     yield report.web
+    if report.types is None:
+        yield "  (no types: every vertex counts as a living species)"
     for label, value in rows:
         at_least = "  (at least: not complete)" if label == "holes" and not report.complete else ""
         yield f"  {label:<19}  {value:>{width},}{at_least}"
@@ -221,7 +239,9 @@ def _report(
     return OverlapReport(
         web=name,
         vertices=web.overlap.n,
+        types=web.types_path,
         living=sum(web.living),
+        links=web.links,
         sharing=int(np.count_nonzero(np.diff(web.overlap.row_ptr))),
         edges=web.overlap.m,
         holes_by_length=by_length,

@@ -8,6 +8,8 @@ from typing import ClassVar, Literal
 
 CycleFormat = Literal["text", "jsonl", "npy", "parts"]
 Method = Literal["search", "boundary"]
+ALL_LIVING = "none"
+"""Given in place of the types of a food web: there are none, every vertex is living."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ class RunCommand:
         How a count is made; see `kernels_ti.boundary.count` for the second.
     total_only : bool
         Along a boundary: count the cycles of all lengths together, in less time and memory.
+    overlap, types
+        The graph is the niche overlap graph of a food web; see `BatchJob`.
     """
 
     name: ClassVar[str] = "run"
@@ -87,6 +91,8 @@ class RunCommand:
     avoid: Sequence[str] = ()
     per_vertex: bool = False
     per_edge: bool = False
+    overlap: bool = False
+    types: str | None = None
 
 
 @dataclass(frozen=True)
@@ -119,6 +125,10 @@ class BatchJob:
         Where graphs are searched; see `kernels_ti.estimate.device_choice.device_for`.
     limit, timeout
         What ends the search of each graph early, see `RunCommand`.
+    overlap : bool
+        The input is a food web; its niche overlap graph is searched, see `chordless.graphs.overlap`.
+    types : str or None
+        What says which vertices of the food web are living, see `chordless.graphs.overlap.read_food_web`.
     """
 
     graph: str
@@ -131,6 +141,8 @@ class BatchJob:
     arch: str = "auto"
     limit: int | None = None
     timeout: float | None = None
+    overlap: bool = False
+    types: str | None = None
 
 
 @dataclass(frozen=True)

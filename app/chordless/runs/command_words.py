@@ -43,6 +43,10 @@ def command_words(graph: str, asked: Mapping[str, Any]) -> list[str]:
     -------
     list of str
     """
+    if asked.get("overlap"):
+        types = asked.get("types")
+        bounds = {**asked, "min_length": 3, "per_vertex": False}
+        return ["chordless", "overlap", graph, "--report", *(("--types", types) if types else ()), *_options(bounds)]
     lists = asked.get("output") is not None
     return ["chordless", "list" if lists else "count", graph, *_options(asked), *(_output(asked) if lists else ())]
 

@@ -1,0 +1,119 @@
+"""Many food webs as one table: a row for each, with the cycles of its niche overlap graph and the interval verdict."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePath
+from typing import IO, Any
+
+from chordless.batch.jobs import checked, jobs_of
+from chordless.batch.output import read_lines
+from chordless.commands.batch_session import run_batch
+from chordless.commands.writing import whole_file
+from chordless.graphs.overlap import FoodWeb, read_food_web, warning_of_missing_types
+from chordless.protocol.orders import BatchCommand, BatchJob
+from kernels_ti.errors import GraphError
+from kernels_ti.options import require_threads
+
+COLUMNS = (
+    "web", "types", "n", "living", "links", "sharing_prey", "m", "interval", "triangles", "holes", "total", "longest",
+    "status", "error",
+)  # fmt: skip
+"""Of a row; named as in the JSON of a report, and in a batch."""
+
+
+def print_table(webs: list[str], options: argparse.Namespace) -> int:
+    """Count the cycles of all webs in one engine, write the table, return the exit code.
+
+    Parameters
+    ----------
+    webs : list of str
+        Pajek networks.
+    options : argparse.Namespace
+        Of ``chordless overlap``.
+    """
+    require_threads(options.threads)
+    template = BatchJob(
+        "", arch=options.arch, limit=options.limit, timeout=options.timeout, overlap=True, types=options.types
+    )
+    jobs = checked(jobs_of(webs, template))
+    if options.types is None and not options.quiet:
+        _warn_of_missing_types(job.graph for job in jobs)
+    with tempfile.TemporaryDirectory(prefix="chordless-") as folder:
+        lines = str(Path(folder, "lines.jsonl"))
+        command = BatchCommand(jobs, lines, threads=options.threads, memory=options.memory)
+        outcome = run_batch(command, options)
+        rows = [_row(line, options.types) for line in read_lines(lines)]
+    if options.output in (None, "-"):
+        _write(rows, sys.stdout, as_json=options.json)
+    else:
+        with whole_file(options.output) as path, open(path, "w", newline="", encoding="utf-8") as stream:
+            _write(rows, stream, as_json=PurePath(options.output).suffix.lower() == ".jsonl")
+    failures = [row["error"] for row in rows if row["error"] is not None]
+    if failures and not options.quiet:
+        sys.stderr.write(f"{len(failures):,} of {len(rows):,} webs failed, first: {failures[0]}\n")
+    return outcome.exit_code
+
+
+def _warn_of_missing_types(webs: Iterable[str]) -> None:
+    from chordless.graphs.overlap import types_beside
+
+    untyped = [web for web in webs if types_beside(web) is None]
+    if untyped:
+        sys.stderr.write(f"warning: {warning_of_missing_types(untyped)}\n")
+
+
+def _row(line: dict[str, Any], types: str | None) -> dict[str, Any]:
+    """Return the row of a web from the line that the engine wrote."""
+    row = {**dict.fromkeys(COLUMNS), "web": line["graph"], "status": line["status"], "error": line["error"]}
+    if line["status"] == "error":
+        return row
+    try:
+        web = read_food_web(line["graph"], types)
+    except GraphError as error:
+        # It was there when the engine read it.
+        return {**row, "status": "error", "error": str(error)}
+    return {**row, **_facts_of_web(web), **_facts_of_cycles(line)}
+
+
+def _facts_of_web(web: FoodWeb) -> dict[str, Any]:
+    sharing = {v for edge in web.overlap.edges().tolist() for v in edge}
+    return {
+        "types": web.types_path,
+        "n": web.overlap.n,
+        "living": sum(web.living),
+        "links": web.links,
+        "sharing_prey": len(sharing),
+        "m": web.overlap.m,
+    }
+
+
+def _facts_of_cycles(line: dict[str, Any]) -> dict[str, Any]:
+    lengths = [int(length) for length, count in line["by_length"].items() if count]
+    return {
+        "interval": line["interval"],
+        "triangles": line["triangles"],
+        "holes": line["chordless_cycles"],
+        "total": line["total"],
+        "longest": max(lengths, default=None),
+    }
+
+
+def _write(rows: Iterable[dict[str, Any]], stream: IO[str], *, as_json: bool) -> None:
+    if as_json:
+        stream.writelines(f"{json.dumps(row)}\n" for row in rows)
+        return
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(_cells(row) for row in rows)
+
+
+def _cells(row: dict[str, Any]) -> Iterator[Any]:
+    for name in COLUMNS:
+        value = row[name]
+        yield json.dumps(value) if isinstance(value, bool) else "" if value is None else value
