@@ -18,7 +18,7 @@ from chordless.protocol.orders import ALL_LIVING
 if TYPE_CHECKING:
     from chordless.protocol.events import Finished
 
-SUMMARY = "the niche overlap graph of a food web, its holes; a table of many webs"
+SUMMARY = "the niche overlap graphs of food webs, and their holes"
 STANDARD_OUTPUT = "-"
 TABLES = (".csv", ".jsonl")
 
