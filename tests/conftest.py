@@ -37,21 +37,11 @@ KERNEL_CACHE.mkdir(mode=0o700, parents=True, exist_ok=True)
 # Tests neither use nor fill the user's own cache.
 os.environ.update(TI_OFFLINE_CACHE="1", TI_OFFLINE_CACHE_FILE_PATH=str(KERNEL_CACHE))
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-
 
 @pytest.fixture(autouse=True)
 def _no_progress_of_its_own_accord(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no line of progress come between what is expected where a test takes longer than ten seconds."""
     monkeypatch.setattr("chordless.commands.terminal._UNATTENDED_SECONDS", math.inf)
-
-
-@pytest.fixture(scope="session")
-def data() -> Path:
-    """Folder of the real graphs and known counts, which are not part of the project."""
-    if not DATA.is_dir():
-        pytest.skip(f"the graphs with known counts are not here: no folder {DATA}")
-    return DATA
 
 
 @pytest.fixture(

@@ -3,8 +3,7 @@
 #
 #   tests/device.sh [PYTHON]
 #
-# The known counts are read from ../shared/data. It ends with a non-zero status if a test fails, or if a
-# test was skipped because one of the two devices is not there.
+# It ends with a non-zero status if a test fails, or if a test was skipped because one of the two devices is not there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${1:-python3}

@@ -9,7 +9,7 @@ import pytest
 from chordless.graphs.generators import generate
 from hypothesis import given
 from hypothesis import strategies as st
-from test_known_counts import KNOWN, graph_of
+from known import each, generated
 
 from kernels_ti import count_cycles
 from kernels_ti.boundary import count as boundary
@@ -86,14 +86,12 @@ def test_known_counts(spec):
 
 
 # Of those in the table, these have no small boundary, or more cycles of few vertices than a test has time for.
-TOO_WIDE = {"Floridabay", "K_50_50", "K_100_100", "hoffman_singleton", "Grid_9x10"}
+TOO_WIDE = {"bipartite:50x50", "bipartite:100x100", "hoffman_singleton", "grid:9x10"}
 
 
-@pytest.mark.parametrize("row", [known for known in KNOWN if known.values[0]["name"] not in TOO_WIDE])
-def test_known_counts_by_length(row, data):
-    expected = {3: row["c3"]} if row["c3"] else {}
-    expected |= {int(length): count for length, count in row["clc_by_length"].items()}
-    assert counted(graph_of(row, data)) == expected
+@pytest.mark.parametrize("known", each([one for one in generated() if one.graph not in TOO_WIDE]))
+def test_known_counts_by_length(known):
+    assert counted(generate(known.graph)) == known.by_length
 
 
 def necklace(beads):

@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import json
 from pathlib import Path
 
 import networkx as nx
@@ -94,22 +93,6 @@ def test_gzip_is_read_whatever_the_name(tmp_path):
     for name in ("a.txt.gz", "a.txt"):
         assert load(tmp_path / name, gzip.compress(b"1 2\n")).graph.m == 1
     assert load(tmp_path / "a.net.gz", gzip.compress(b"*Vertices 3\n*Edges\n1 2\n")).graph.n == 3
-
-
-@pytest.mark.parametrize("table", ["expected.json", "table1.json"])
-def test_the_shared_graphs_have_their_published_sizes(data, table):
-    rows = [row for row in json.loads((data / table).read_text()) if row.get("file")]
-    assert len(rows) > 10
-    for row in rows:
-        graph = load_graph(str(data / row.get("derived", row["file"]))).graph
-        assert (graph.n, graph.m, graph.max_degree) == (row["n"], row["m"], row["delta"]), row["name"]
-
-
-def test_roads_have_places_and_stations_have_names(data):
-    roads = load_graph(str(data / "roads" / "SiouxFalls.txt"))
-    assert len(roads.positions) == roads.graph.n == 24
-    assert roads.positions[0] == (-96.77041974, 43.61282792)
-    assert load_graph(str(data / "real" / "london_tube.txt")).graph.names[0] == "Acton Town"
 
 
 @given(

@@ -1,6 +1,5 @@
 """Generated graphs are those of networkx, and a wrong spec is one clear line."""
 
-import json
 import subprocess
 import sys
 from collections import Counter
@@ -11,11 +10,10 @@ import networkx as nx
 import numpy as np
 import pytest
 from chordless.graphs.generators import generate, is_spec, known_kinds
+from known import generated
 
 from kernels_ti import count_cycles
 from kernels_ti.errors import GraphError
-
-DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
 
 
 def edge_set(graph):
@@ -177,36 +175,10 @@ def test_every_kind_has_an_example_that_works():
         assert "\n" not in kind.summary
 
 
-SPECS = {
-    "petersen": "petersen",
-    "karate": "karate",
-    "les_miserables": "les_miserables",
-    "davis_women": "davis_women",
-    "florentine": "florentine",
-    "desargues": "desargues",
-    "heawood": "heawood",
-    "moebius_kantor": "moebius_kantor",
-    "hoffman_singleton": "hoffman_singleton",
-    "C20_fullerene": "dodecahedral",
-    "C_100": "cycle:100",
-    "Wheel_100": "wheel:100",
-}
-
-
-def spec_of(name):
-    family, *sizes = name.replace("hypercube_Q", "hypercube_").split("_")
-    kind = {"K": "bipartite", "Grid": "grid", "hypercube": "hypercube"}.get(family)
-    return SPECS[name] if kind is None or name in SPECS else f"{kind}:{'x'.join(sizes)}"
-
-
-@pytest.mark.skipif(not DATA.exists(), reason="the shared test data is not beside the project")
-def test_the_sizes_are_those_of_the_published_tables():
-    rows = [row for file in ("expected.json", "table1.json") for row in json.loads((DATA / file).read_text())]
-    generated = [row for row in rows if row.get("generator")]
-    assert len(generated) > 20
-    for row in generated:
-        graph = generate(spec_of(row["name"]))
-        assert (graph.n, graph.m, graph.max_degree) == (row["n"], row["m"], row["delta"]), row["name"]
+@pytest.mark.parametrize("known", [pytest.param(one, id=one.graph) for one in generated()])
+def test_the_sizes_are_those_of_the_published_tables(known):
+    graph = generate(known.graph)
+    assert (graph.n, graph.m, graph.max_degree) == (known.n, known.m, known.max_degree)
 
 
 @pytest.mark.parametrize(

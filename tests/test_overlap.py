@@ -1,36 +1,9 @@
-"""The niche overlap graphs of the published food webs, and the rules that make them."""
-
-import json
-from pathlib import Path
+"""The rules that make the niche overlap graph of a food web."""
 
 import pytest
-from chordless.graphs.load import load_graph
 from chordless.graphs.overlap import niche_overlap
 
 from kernels_ti.errors import GraphError
-
-DATA = Path(__file__).parents[1] / ".." / "shared" / "data"
-WEBS = ("CrystalD", "ChesUpper", "Narragan", "Chesapeake", "Michigan", "Mondego", "Cypwet", "Everglades")
-WEBS += ("Mangrovedry", "Floridabay")
-needs_data = pytest.mark.skipif(not DATA.exists(), reason="the shared test data is not beside the project")
-
-
-@needs_data
-@pytest.mark.parametrize("name", WEBS)
-def test_the_published_webs(name):
-    row = next(row for row in json.loads((DATA / "table1.json").read_text()) if row["name"] == name)
-    graph = niche_overlap(str(DATA / row["file"]))
-    assert (graph.n, graph.m, graph.max_degree) == (row["n"], row["m"], row["delta"])
-    derived = load_graph(str(DATA / row["derived"])).graph
-    assert graph.edges().tolist() == derived.edges().tolist()
-    assert derived.n == graph.n
-
-
-@needs_data
-def test_the_vertices_are_called_as_in_the_web():
-    names = niche_overlap(str(DATA / "foodwebs" / "CrystalD.net")).names
-    assert names[:4] == ("microphytes", "macrophytes", "zooplankton", "benthic invertebrates")
-    assert names[-1] == "Respiration"
 
 
 @pytest.fixture

@@ -8,25 +8,15 @@ import random
 from itertools import combinations
 from pathlib import PurePath
 
-import networkx as nx
 import pytest
 from chordless.cli import main
 from chordless.graphs.overlap import read_food_web
 from chordless.graphs.overlap_report import asteroidal_triple, report_without_holes
+from oracles import grid
 
 from kernels_ti.graph import Graph
 
 REFERENCE = ("--arch", "reference")
-COUNTED = [
-    ("Everglades", *REFERENCE),
-    pytest.param("Mangrovedry", "--arch", "cpu", marks=pytest.mark.slow),
-    pytest.param("Floridabay", "--arch", "cpu", marks=pytest.mark.slow),
-]
-# Whether the niche overlap graph of a web without a hole is an interval graph.
-HOLELESS = {
-    "CrystalD": True, "ChesUpper": True, "Narragan": True, "Chesapeake": True, "Michigan": False, "Mondego": True,
-    "Cypwet": False,
-}  # fmt: skip
 
 
 @pytest.fixture
@@ -67,80 +57,29 @@ def test_a_web_of_a_ring_has_a_hole(web, capfd):
     assert all((one["holes"], one["holes_by_length"]) == (1, {"5": 1}) for one in found["species"])
 
 
-@pytest.mark.parametrize(("name", "option", "arch"), COUNTED)
-def test_the_holes_of_the_published_webs(data, capfd, name, option, arch):
-    row = next(row for row in json.loads((data / "table1.json").read_text()) if row["name"] == name)
-    found = json.loads(report(capfd, data / row["file"], "--json", option, arch))
-    assert (found["n"], found["m"], found["complete"]) == (row["n"], row["m"], True)
-    assert (found["holes"], found["holes_by_length"]) == (row["clc"], row["clc_by_length"])
-    # Every hole of t species is counted at each of them.
-    for length, count in found["holes_by_length"].items():
-        assert sum(one["holes_by_length"].get(length, 0) for one in found["species"]) == int(length) * count
-    counts = [one["holes"] for one in found["species"]]
-    assert counts == sorted(counts, reverse=True)
-    assert min(counts) > 0
-
-
-@pytest.mark.parametrize("name", HOLELESS)
-def test_published_webs_without_a_hole(data, capfd, name):
-    """No hole is not enough for a line of niches: two of these seven have an asteroidal triple."""
-    path = data / "foodwebs" / f"{name}.net"
-    said = joined(report(capfd, path, "--report"))
-    found = json.loads(report(capfd, path, "--json"))
-    assert (found["chordal"], found["holes"], found["interval"]) == (True, 0, HOLELESS[name])
-    assert "necessary, but not sufficient" in said
-    assert ("the species can be ordered" if HOLELESS[name] else "cannot be ordered along one line") in said
-    graph = read_food_web(str(path)).overlap
-    assert has_clique_path(graph) == HOLELESS[name]
-    if not HOLELESS[name]:
-        check_triple(graph, found["asteroidal_triple"])
-        assert "; ".join(found["asteroidal_triple"]) in said
-
-
-def has_clique_path(graph):
-    """Look for an order of the maximal cliques in which those of each vertex follow one another: a line of niches."""
-    cliques = [frozenset(clique) for clique in nx.find_cliques(nx.Graph(graph.edges().tolist()))]
-    waiting, seen = [(frozenset(), frozenset())], set()
-    while waiting:
-        placed, last = waiting.pop()
-        if len(placed) == len(cliques):
-            return True
-        rest = [clique for clique in cliques if clique not in placed]
-        # Who has been on the line, is not in the last clique and comes again, leaves a gap.
-        gone = frozenset().union(*placed) - last
-        for clique in rest:
-            state = (placed | {clique}, clique)
-            if not gone & clique and state not in seen:
-                seen.add(state)
-                waiting.append(state)
-    return False
-
-
-def check_triple(graph, triple):
-    """Check the definition: any two are joined by a path without a neighbour of the third."""
-    index = {str(name): v for v, name in enumerate(graph.names)}
-    whole = nx.Graph(graph.edges().tolist())
-    triple = [index[name] for name in triple]
-    for x, y in combinations(triple, 2):
-        (third,) = set(triple) - {x, y}
-        rest = whole.copy()
-        rest.remove_nodes_from([third, *whole.neighbors(third)])
-        assert nx.has_path(rest, x, y)
-
-
-def test_the_report_for_people(data, capfd):
-    said = report(capfd, data / "foodwebs" / "Everglades.net", "--report", *REFERENCE)
+def test_the_report_for_people(web, capfd):
+    rings = ((0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (5, 6), (6, 7), (7, 8), (8, 5), (8, 0))
+    said = report(capfd, web(*rings), "--report", *REFERENCE)
     assert all(len(line) <= 80 for line in said.splitlines()[1:])
     words = joined(said)
     for part in (
-        "vertices of the web 69 living species 63 links between them 617",
-        "that share prey 58 niche overlap edges 1,214 holes 710",
-        "length holes 4 568 5 130 6 12",
-        "360 50.7% Rats&Mice 344 48.5% Opossum",
+        "vertices of the web 19 living species 19 links between them 20",
+        "that share prey 9 niche overlap edges 10 holes 2",
+        "length holes 4 1 5 1",
+        "1 50.0% 1 1 50.0% 2",
         "A graph with a hole is no interval graph",
         "J. E. Cohen (1978), Food Webs and Niche Space.",
     ):
         assert part in words, part
+
+
+def test_a_search_that_was_stopped_gives_lower_bounds(web, capfd):
+    path = web(*grid(9, 9).edges().tolist())
+    exit_code = main(["overlap", str(path), "--report", *REFERENCE, "--limit", "5"])
+    said = capfd.readouterr()
+    assert exit_code == 4
+    assert "(at least: not complete)" in said.out
+    assert "cannot be ordered" in joined(said.out)
 
 
 def test_the_smallest_chordal_graph_that_is_no_interval_graph(web, capfd):
@@ -286,28 +225,6 @@ def test_a_batch_counts_in_niche_overlap_graphs(webs, tmp_path, capfd):
     said = capfd.readouterr()
     assert "warning" not in said.err
     assert [json.loads(line)["interval"] for line in said.out.splitlines()] == [True, False, False]
-
-
-@pytest.mark.slow
-def test_the_table_of_the_published_webs(data, capfd):
-    published = [row for row in json.loads((data / "table1.json").read_text()) if row.get("partition")]
-    expected = {PurePath(row["file"]).name: row for row in published}
-    assert main(["overlap", str(data / "foodwebs" / "*.net")]) == 0
-    rows = table(capfd.readouterr().out)
-    assert len(rows) == 10
-    for name, row in rows.items():
-        counted = tuple(int(row[column]) for column in ("n", "m", "triangles", "holes"))
-        assert counted == tuple(expected[name][key] for key in ("n", "m", "c3", "clc"))
-        assert row["interval"] == ("true" if HOLELESS.get(PurePath(name).stem, False) else "false")
-
-
-def test_a_search_that_was_stopped_gives_lower_bounds(data, capfd):
-    web = data / "foodwebs" / "Floridabay.net"
-    exit_code = main(["overlap", str(web), "--report", "--arch", "reference", "--limit", "5"])
-    said = capfd.readouterr()
-    assert exit_code == 4
-    assert "(at least: not complete)" in said.out
-    assert "cannot be ordered" in joined(said.out)
 
 
 @pytest.mark.parametrize(

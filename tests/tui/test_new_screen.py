@@ -318,15 +318,18 @@ def test_a_file_is_started_by_its_absolute_path(tmp_path, monkeypatch):
     assert (command.graph, command.simplify) == (str(tmp_path / "loop.txt"), True)
 
 
-def test_a_food_web_is_started_by_its_niche_overlap_graph(data):
-    web = data / "foodwebs" / "Mondego.net"
+def test_a_food_web_is_started_by_its_niche_overlap_graph(tmp_path):
+    web = tmp_path / "Estuary.net"
+    web.write_text(
+        "*Vertices 6\n*Arcs\n" + "".join(f"{prey} {species} 1\n" for prey in (1, 2) for species in (3, 4, 5))
+    )
 
     async def steps(pilot):
         await put(pilot, "#graph", str(web))
         assert "choose `simplified`" in said(pilot.app, "#answer")
         assert "`as a food web`" in said(pilot.app, "#answer")
         pilot.app.screen.query_one("#reading", Choice).choose("overlap")
-        await until(pilot, lambda: said(pilot.app, "#answer") == "46 vertices, 206 edges, largest degree 24")
+        await until(pilot, lambda: said(pilot.app, "#answer") == "6 vertices, 3 edges, largest degree 2")
         await put(pilot, "#types", "nowhere.clu")
         assert said(pilot.app, "#answer") == "! nowhere.clu: cannot be read: No such file or directory"
         await put(pilot, "#types", "")
@@ -334,10 +337,10 @@ def test_a_food_web_is_started_by_its_niche_overlap_graph(data):
         await until(pilot, lambda: pilot.app.command is not None)
 
     command = fill(SMALL, steps).command
-    assert command.graph == str(Settings().runs_folder / "graphs" / "Mondego-overlap.txt")
+    assert command.graph == str(Settings().runs_folder / "graphs" / "Estuary-overlap.txt")
     graph = load_graph(command.graph).graph
-    assert (graph.n, graph.m) == (46, 206)
-    assert os.path.basename(command.checkpoint).startswith("Mondego-overlap-2")
+    assert (graph.n, graph.m) == (6, 3)
+    assert os.path.basename(command.checkpoint).startswith("Estuary-overlap-2")
     assert load_settings()[0].last.source == "overlap"
 
 
