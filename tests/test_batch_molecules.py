@@ -111,6 +111,6 @@ def test_a_file_of_molecules_is_no_edge_list(tmp_path, name):
     path = tmp_path / name
     path.write_text("1 2\n2 3\n")
     with pytest.raises(
-        GraphError, match=f"{name}: a file of molecules; give one, .*{name}:1, or all of them to chordless batch"
+        GraphError, match=f"{name}: a file of molecules; give one, .*{name}:1, or give all of them to `chordless batch"
     ):
         load_graph(str(path))

@@ -14,6 +14,8 @@ from chordless.bench import programs
 from chordless.bench.measure import Outcome, Series, take_turns
 from patience import PATIENCE
 
+from kernels_ti.errors import GraphError
+
 __all__ = ["no_nauty", "probed_once"]
 
 
@@ -40,6 +42,16 @@ def test_peers_agree(capsys, arch, repeat):
     assert all(len(by_name[name]["seconds"]) == repeat for name in (*ours, "networkx", "all"))
     first = by_name[ours[0]]["median"]
     assert by_name["both"]["ratio"] == pytest.approx(0.25 / first, rel=0.01)
+
+
+@pytest.mark.usefixtures("no_nauty")
+def test_a_graph_is_simplified_where_it_is_asked_for(tmp_path):
+    path = tmp_path / "loop.txt"
+    path.write_text("1 2\n2 3\n3 1\n3 3\n")
+    asked = ("peers", str(path), "--repeat", "1", *REFERENCE)
+    with pytest.raises(GraphError, match="--simplify drops them"):
+        run(*asked)
+    assert run(*asked, "--simplify") == 0
 
 
 @pytest.mark.usefixtures("no_nauty")

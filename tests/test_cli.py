@@ -235,7 +235,7 @@ def without(number):
 
 
 def test_closed_streams_are_not_mistaken_for_the_pipes_of_the_engine(tmp_path):
-    assert fails(without(0)("count", "-", *REFERENCE), 2, "stdin: the file is empty")
+    assert fails(without(0)("count", "-", *REFERENCE), 2, "standard input: the file is empty")
     for arguments in (["count", "petersen", *REFERENCE], ["list", "petersen", *REFERENCE], ["generate", "petersen"]):
         assert fails(without(1)(*arguments), 1, "cannot write standard output")
     done = without(2)("list", "petersen", *REFERENCE, "-o", tmp_path / "cycles.txt")

@@ -55,7 +55,7 @@ def test_a_total_alone():
         (("--per-vertex",), "--per-vertex is for --method search"),
         (("--arch", "cuda"), "--arch cuda is for --method search"),
         (("--expansion", "paper"), "--expansion is for --method search"),
-        (("--total-only", "--max-length", "9"), "bounds on the length need counts by length"),
+        (("--total-only", "--max-length", "9"), "--total-only counts all lengths together"),
     ],
 )
 def test_what_only_a_search_can_do_is_refused(options, message):

@@ -62,7 +62,7 @@ def test_a_signal_leaves_a_checkpoint_and_says_where(tmp_path, number, exit_code
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
     assert process.returncode == exit_code
-    assert without_progress(errors) == f"checkpoint in {run}; to go on: chordless resume {run}\n"
+    assert without_progress(errors) == f"to go on from the checkpoint: chordless resume {run}\n"
     result = json.loads(output)
     assert (result["complete"], result["checkpoint"]) == (False, str(run))
     expected, _ = count("grid:6x9", "--arch", "cpu")

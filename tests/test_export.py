@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from chordless.commands import export as command
-from chordless.commands.options import Parser
+from chordless.commands.parser import Parser
 from chordless.cycles.write import RowOutput
 from chordless.graphs.load import LoadedGraph, load_graph
 from chordless.protocol.orders import RunCommand

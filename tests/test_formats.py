@@ -79,8 +79,12 @@ def test_the_content_tells_the_format(tmp_path, monkeypatch, content, edges):
 
 def test_errors_on_standard_input_say_so(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"1 2\n1\n")))
-    with pytest.raises(GraphError, match=r"^stdin:2: edge needs two vertices"):
+    with pytest.raises(GraphError, match=r"^standard input, line 2: edge needs two vertices"):
         load_graph("-")
+    # One of several graphs cannot be named there.
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"A_\nA_\n")))
+    with pytest.raises(GraphError, match=r"^standard input: there are 2 graphs; give all of them to `chordless batch`"):
+        load_graph("-", file_format="graph6")
 
 
 def test_a_format_may_be_forced(tmp_path):

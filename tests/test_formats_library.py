@@ -66,7 +66,7 @@ def test_graph6_and_sparse6(tmp_path, extension):
     assert loaded.edges().tolist() == sorted(sorted(edge) for edge in graph.edges())
     assert load(tmp_path / f"a.{extension}", writer(graph).replace(b"<<", b"<<\n")).graph.n == 71
     several = writer(graph, header=False) * 3
-    assert "the file has 3 graphs; give one" in refusal(tmp_path / f"a.{extension}", several)
+    assert "there are 3 graphs; give one" in refusal(tmp_path / f"a.{extension}", several)
     assert "not a" in refusal(tmp_path / f"a.{extension}", b"D?{1")
 
 

@@ -31,7 +31,7 @@ def stopped(directory, *arguments):
     """Begin a run in slow motion and stop it by a limit; return the process."""
     done = slowly(*arguments, *CPU, "--threads", "1", "--limit", "9000")
     assert done.returncode == 4, done.stderr
-    assert f"checkpoint in {directory}; to go on: chordless resume {directory}\n" in done.stderr
+    assert f"to go on from the checkpoint: chordless resume {directory}\n" in done.stderr
     return done
 
 
@@ -40,7 +40,7 @@ def test_a_stop_and_a_resumption_make_the_whole_run(tmp_path, bound, whole):
     run = tmp_path / "run"
     done = slowly("count", GRAPH, *CPU, "--checkpoint", run, "--json", *bound)
     assert done.returncode == 4, done.stderr
-    assert done.stderr.startswith(f"checkpoint in {run}; to go on: chordless resume {run}\n")
+    assert done.stderr.startswith(f"to go on from the checkpoint: chordless resume {run}\n")
     before = json.loads(done.stdout)
     assert (before["complete"], before["checkpoint"]) == (False, str(run))
     assert 0 <= before["share"] < 1

@@ -104,15 +104,15 @@ def shown(columns, **more):
 
 def test_the_progress_line_shows_share_and_estimate(monkeypatch):
     estimate = {"cycles_estimate": 7.2e7, "cycles_low": 6.81e7, "cycles_high": 8e7}
-    assert shown(None) == "3 h 25 min  12%  8,136,453 cycles (659/s)  1.23 M waiting"
+    assert shown(None) == "3 h 25 min  12%  8,136,453 cycles (659/s)  waiting: 1.23 M paths"
     assert shown(None, **estimate) == (
-        "3 h 25 min  12% of about 7.2e7 cycles (6.8e7 to 8.0e7)  8,136,453 found (659/s)  1.23 M waiting"
+        "3 h 25 min  12% of about 7.2e7 cycles (6.8e7 to 8.0e7)  8,136,453 found (659/s)  waiting: 1.23 M paths"
     )
     for columns in (80, 60, 20):
         monkeypatch.setenv("COLUMNS", str(columns))
         line = shown(columns, **estimate)
         assert len(line) < columns
-        whole = "3 h 25 min  12% of about 7.2e7 cycles  8,136,453 found (659/s)  1.23 M waiting"
+        whole = "3 h 25 min  12% of about 7.2e7 cycles  8,136,453 found (659/s)  waiting: 1.23 M paths"
         assert whole.startswith(line)
         assert columns < 80 or line == whole
     # An estimate that is less than what was found, or has no spread, says nothing.

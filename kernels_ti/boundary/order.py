@@ -52,7 +52,7 @@ class BoundaryOrder:
 
 
 def no_longer_than(seconds: float) -> Callable[[], bool]:
-    """Return what says, from so many seconds from now on, that it is enough."""
+    """Return a predicate that becomes true after `seconds`."""
     end = time.perf_counter() + seconds
     return lambda: time.perf_counter() > end
 

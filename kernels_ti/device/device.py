@@ -193,10 +193,9 @@ def open_device(arch: str, *, threads: int | None = None) -> Device:
 
 
 def _disown_buffers() -> None:
-    """Make nothing of the end of buffers that Taichi drops by itself as it starts anew.
+    """Detach our handles from the device memory that they stand for.
 
-    Each has the address of what it was in Taichi, and takes away what is there when Python lets go of it: another
-    buffer, maybe, made since then.
+    `ti.init` has freed these buffers. A late destructor would free whatever now lives at their address.
     """
     for buffer in _buffers:
         buffer.arr = None

@@ -111,10 +111,11 @@ def meet(control: ti.template(), level, blocks, block, speaks):
 
 @ti.func
 def attend(control: ti.template(), speaks):
-    """Stay for a while, and note how many thread blocks are on the device together.
+    """Measure how many thread blocks run at the same time.
 
-    A block that finds no room begins when another has left, so none is counted that would have to wait. All its work
-    items stay: the registers of those that leave could make room for another block.
+    Each block counts itself in, waits, and counts itself out. A block for which there is no room starts only after
+    another has ended, so it never raises the largest number seen. All work items of a block wait: if some ended early,
+    their registers could make room for another block.
     """
     if speaks:
         ti.atomic_max(control[MOST_HERE], ti.atomic_add(control[HERE], ti.u32(1)) + ti.u32(1))

@@ -53,9 +53,9 @@ def opened_record(
 ):  # fmt: skip
     """Look at the record at place `p`, given its ends and their rows: who closes it, who extends it.
 
-    It also tells whether the certificate is still to be asked. A path whose only way on is a single extension needs
-    none: the one that it was kept by says that the end extended then reaches the other end, and every way there begins
-    with that extension, whichever of the two ends it is at. For initial triplets nobody has asked yet.
+    It also tells whether a flood is still needed. A path with a single extension needs none: the parent's certificate
+    already connects both ends, and every way between them begins with that extension, at whichever end it is. An
+    initial triplet has no parent, so it always needs the flood.
 
     Returns
     -------

@@ -18,7 +18,7 @@ COUNTED = RunState(phase="finished", reason="complete", graph="/home/me/roads.tx
 
 def test_a_run_that_only_counts_is_told_from_one_that_can_be_listed():
     text, button = offer_words(COUNTED, can_list=True)
-    assert "has counted 1,048,576 cycles, and kept none of them" in text
+    assert "has counted 1,048,576 cycles, but kept no list of them" in text
     # Two words of 64 bits for each cycle.
     assert "about 16.0 MiB on the disk" in text
     assert button == "List the cycles of roads.txt"
@@ -30,7 +30,10 @@ def test_what_cannot_be_listed_is_not_offered(can_list):
     assert offer_words(state, can_list) == (
         "This run only counts the cycles of grid:7x10.\n\nOnce it is over they can be listed from here.", ""
     )  # fmt: skip
-    assert offer_words(RunState(phase="finished", reason="complete", n=5), can_list)[1] == ""
+    assert offer_words(RunState(phase="finished", reason="complete", n=5), can_list) == (
+        "This run found no cycles.",
+        "",
+    )
     assert (offer_words(COUNTED, can_list)[1] == "") == (not can_list)
 
 

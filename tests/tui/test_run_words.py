@@ -99,3 +99,9 @@ def test_searches_of_equal_graphs_are_told_apart():
     assert run_words.search_words({}) == "lengths from 3"
     options = {"min_length": 4, "max_length": 9, "expansion": "paper", "avoid": ("a", "b"), "part": (1, 3)}
     assert run_words.search_words(options) == "lengths 4 to 9, paper's expansion, avoiding a b, part 1 of 3"
+
+
+def test_stopping_now_says_what_it_costs():
+    state = RunState(phase="running", checkpoint_time=100.0)
+    assert run_words.stop_now_words(state, 164.2) == "Stop now, lose the last 64 s"
+    assert run_words.stop_now_words(RunState(phase="running"), 164.2) == "Stop now, lose what was found"

@@ -116,6 +116,9 @@ def _add_peers(benches: Any) -> None:
         "vertices)",
     )
     parser.add_argument(
+        "--simplify", action="store_true", help="drop self-loops, repeated edges and directions of these graphs"
+    )
+    parser.add_argument(
         "--program", action="append", default=[], metavar="'NAME=COMMAND {el}'", help="another program; may be repeated"
     )
     parser.add_argument(
@@ -232,7 +235,7 @@ def act_peers(options: argparse.Namespace) -> int:
         raise OptionError(f"--program {repeated}=...: there are two programs of that name")
     with tempfile.TemporaryDirectory(prefix="chordless-bench-") as folder:
         graphs = [
-            BenchGraph(title, load_graph(title).graph, _folder(folder, i))
+            BenchGraph(title, load_graph(title, simplify=options.simplify).graph, _folder(folder, i))
             for i, title in enumerate(options.graphs or peers.DEFAULT_GRAPHS)
         ]
         device = probe(options.arch)

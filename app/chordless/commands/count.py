@@ -92,7 +92,7 @@ def _check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) 
         if is_given:
             parser.error(f"{option} is for --method search: a count along a boundary meets no paths")
     if options.total_only and (options.max_length is not None or options.min_length > values.SHORTEST_CYCLE):
-        parser.error("--total-only: bounds on the length need counts by length")
+        parser.error("--total-only counts all lengths together: leave the bounds on the length out")
 
 
 def act(options: argparse.Namespace) -> int:

@@ -198,9 +198,9 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
 
 
 def print_way_on(finished: Finished) -> None:
-    """Say on standard error how to go on with a run that was stopped, if it can be gone on with."""
+    """Print the command that resumes a run that was stopped, if there is a checkpoint, to standard error."""
     if finished.checkpoint is not None and not finished.complete:
-        sys.stderr.write(f"checkpoint in {finished.checkpoint}; to go on: {resume_line(finished.checkpoint)}\n")
+        sys.stderr.write(f"to go on from the checkpoint: {resume_line(finished.checkpoint)}\n")
 
 
 def _follow(engine: Engine, display: ProgressDisplay) -> Finished | Failed:

@@ -213,12 +213,12 @@ class ProgressDisplay:
         state = self._last
         # By the clock, not by the engine's time of search: a listing spends most of its time on writing.
         found = f"{state.cycles:,} {{}} ({short_number(state.cycles / elapsed)}/s)"
-        waiting = f"{short_number(state.frontier)} waiting"
+        waiting = f"waiting: {short_number(state.frontier)} paths"
         if state.states is not None:
-            waiting = f"{short_number(state.states)} states"
+            waiting = f"{short_number(state.states)} states held"
         low, high = state.cycles_low, state.cycles_high
         if state.cycles_estimate is None or low is None or high is None or state.cycles_estimate < state.cycles:
-            # Nothing is known yet, or what has been found gives the lie to it.
+            # There is no estimate yet, or it is already exceeded.
             parts = [share_text(state.share), found.format("cycles"), waiting]
         else:
             total = f"about {round_number(state.cycles_estimate)} cycles"

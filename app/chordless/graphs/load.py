@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, TextIO
 
 from chordless.graphs import generators
-from chordless.graphs.readers.source import Parsed, Positions, Source
+from chordless.graphs.readers.source import STANDARD_INPUT, Parsed, Positions, Source
 from kernels_ti.errors import GraphError, OptionError
 from kernels_ti.graph import Graph
 
@@ -102,10 +102,14 @@ def load_graph(source: str, *, simplify: bool = False, file_format: str | None =
     if file_format is not None and file_format not in FORMATS:
         raise OptionError(f"there is no file format {file_format!r}; the formats are {', '.join(FORMATS)}")
     if source == "-":
-        graph, positions = _parse(Source("stdin", _decompress("stdin", sys.stdin.buffer.read())), simplify, file_format)
+        graph, positions = _parse(
+            Source(STANDARD_INPUT, _decompress(STANDARD_INPUT, sys.stdin.buffer.read())), simplify, file_format
+        )
     elif os.path.lexists(source):
         if file_format is None and _molecule_format(source) is not None:
-            raise GraphError(f"{source}: a file of molecules; give one, {source}:1, or all of them to chordless batch")
+            raise GraphError(
+                f"{source}: a file of molecules; give one, {source}:1, or give all of them to `chordless batch`"
+            )
         data = _decompress(source, read_bytes(source))
         graph, positions = _parse(Source(source, data), simplify, file_format or format_of_name(source))
     elif (found := re.fullmatch(r"(.+):([1-9][0-9]*)", source)) and os.path.isfile(found[1]):

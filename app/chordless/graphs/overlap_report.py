@@ -273,15 +273,15 @@ def _conclusion(report: OverlapReport) -> Iterator[str]:
         )
     elif report.asteroidal_triple is not None:
         yield (
-            "No hole: the graph is chordal. To be an interval graph that is necessary, but not sufficient, and it is "
-            f"none: {'; '.join(report.asteroidal_triple)} are an asteroidal triple, any two joined by a path that "
+            "No hole: the graph is chordal. That is necessary, not sufficient: this graph is not an interval graph, "
+            f"as {'; '.join(report.asteroidal_triple)} are an asteroidal triple, any two joined by a path that "
             "avoids the third and its neighbours (Lekkerkerker and Boland 1962). So the species cannot be ordered "
             f"{line} (Cohen 1978): one dimension of niche space is not enough."
         )
     else:
         yield (
-            "No hole: the graph is chordal. To be an interval graph that is necessary, but not sufficient; as there "
-            "is no asteroidal triple either, it is one (Lekkerkerker and Boland 1962). So the species can be ordered "
+            "No hole: the graph is chordal. There is no asteroidal triple either, so the graph is an interval graph "
+            "(Lekkerkerker and Boland 1962). So the species can be ordered "
             f"{line} (Cohen 1978)."
         )
     yield ""

@@ -73,7 +73,7 @@ def offer_words(state: RunState, can_list: bool) -> tuple[str, str]:
     if state.phase in ("starting", "running", "paused"):
         return f"This run only counts the cycles of {graph}.\n\nOnce it is over they can be listed from here.", ""
     counted = f"{state.cycles:,} cycle{'s' * (state.cycles != 1)}"
-    text = f"This run has counted {counted}, and kept none of them."
+    text = f"This run has counted {counted}, but kept no list of them." if state.cycles else "This run found no cycles."
     if not can_list or state.cycles == 0:
         return text, ""
     size = bytes_text(state.cycles * row_words(state.n) * 8)

@@ -139,12 +139,12 @@ def paths_tile(state: RunState) -> TileWords:
 
 
 def frontier_tile(state: RunState) -> TileWords:
-    """Return how many paths wait."""
+    """Return how many paths are waiting to be looked at."""
     if state.states is not None:
         note = "states at most" if state.phase == "finished" else "states held now"
         return TileWords(f"{state.states:,}", (note,), f"{short_number(state.states)} states")
-    short = f"frontier {short_number(state.frontier)}"
-    return TileWords(f"{state.frontier:,}", ("paths wait",), short)
+    short = f"waiting {short_number(state.frontier)}"
+    return TileWords(f"{state.frontier:,}", ("paths waiting",), short)
 
 
 def share_tile(state: RunState) -> TileWords:
@@ -161,6 +161,13 @@ def share_tile(state: RunState) -> TileWords:
         return TileWords(share, ("too early to say", "how long it takes"), share, share=state.share)
     note = f"about {_rough_seconds(left)} left"
     return TileWords(share, (note, f"{spent} so far"), f"{share} {note}", share=state.share)
+
+
+def stop_now_words(state: RunState, now: float) -> str:
+    """Return what stopping without a new checkpoint costs; `now` is the time of the clock."""
+    if state.checkpoint_time is None:
+        return "Stop now, lose what was found"
+    return f"Stop now, lose the last {_rough_seconds(max(now - state.checkpoint_time, 0.0))}"
 
 
 def search_words(options: Mapping[str, Any]) -> str:
@@ -226,7 +233,7 @@ def _estimate(state: RunState, *, with_spread: bool = True) -> tuple[str, ...]:
     if state.cycles_estimate is None or state.reason == "complete":
         return ()
     if state.cycles_estimate < state.cycles:
-        # What has been found gives the lie to it.
+        # The estimate is already exceeded.
         return ()
     about = f"of about {round_number(state.cycles_estimate)}"
     if not with_spread or low is None or high is None:

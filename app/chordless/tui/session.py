@@ -103,7 +103,7 @@ class RunSession:
         self.feed.join(_SECONDS_TO_END)
 
     def way_on(self) -> str:
-        """Return how to go on with a run that can be gone on with once it has stopped, or nothing."""
+        """Return a line with the command that resumes the run, or ""."""
         if self.directory is None or self.state.reason == "complete" or not self._has_checkpoint():
             return ""
         return f"the run is stopped; to go on: {resume_line(self.directory)}"

@@ -7,7 +7,15 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from chordless.graphs.readers.source import UNDIRECTED_ONLY, Parsed, Source, build_graph, label_names, readable
+from chordless.graphs.readers.source import (
+    STANDARD_INPUT,
+    UNDIRECTED_ONLY,
+    Parsed,
+    Source,
+    build_graph,
+    label_names,
+    readable,
+)
 from kernels_ti.graph import Graph
 
 # A line of sparse6 with ten characters may declare any number of vertices, and networkx makes an object for each.
@@ -83,9 +91,8 @@ def read_graph6(source: Source, *, simplify: bool = False) -> Parsed:
     """Read a graph6 or sparse6 file with one graph; its vertices are called "0" to "n-1"."""
     lines = re.sub(rb"^\s*>>(?:graph6|sparse6)<<", b"", source.data).split()
     if len(lines) != 1:
-        raise source.error(
-            f"the file has {len(lines):,} graphs; give one, {source.name}:1, or all of them to chordless batch"
-        )
+        one = "" if source.name == STANDARD_INPUT else f"give one, {source.name}:1, or "
+        raise source.error(f"there are {len(lines):,} graphs; {one}give all of them to `chordless batch`")
     line = lines[0]
     if line.startswith(b"&"):
         raise source.error(f"this graph is directed (digraph6); {UNDIRECTED_ONLY}", 1)

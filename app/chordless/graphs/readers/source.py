@@ -17,6 +17,8 @@ from kernels_ti.graph import Graph, IntArray
 Positions = dict[int, tuple[float, float]]
 Parsed = tuple[Graph, Positions | None]
 
+STANDARD_INPUT = "standard input"
+"""The name of what is no file, in messages."""
 LARGEST_DECLARED_SIZE = 10_000_000
 UNDIRECTED_ONLY = (
     "chordless cycles are those of undirected graphs — use --simplify to drop directions, "
@@ -33,7 +35,7 @@ class Source:
     Parameters
     ----------
     name : str
-        What messages call it: the path as given, or "stdin".
+        What messages call it: the path as given, or `STANDARD_INPUT`.
     data : bytes
         Its content, decompressed.
     """
@@ -43,8 +45,9 @@ class Source:
 
     def error(self, message: str, line: int | None = None) -> GraphError:
         """Make the error that says what is wrong with this file, and in which line if that is known."""
-        place = self.name if line is None else f"{self.name}:{line}"
-        return GraphError(f"{place}: {message}")
+        # Standard input has no name to which a line could be appended, as an editor or `FILE:12` takes it.
+        separator = ", line " if self.name == STANDARD_INPUT else ":"
+        return GraphError(f"{self.name}{'' if line is None else f'{separator}{line}'}: {message}")
 
     @cached_property
     def text(self) -> str:

@@ -74,7 +74,7 @@ class LeaveBatch(ModalScreen[bool]):
                 "A batch is still at work. What is done is kept,\nand Resume goes on from there.", id="question"
             )
             yield Button("Stop it after these graphs, and leave", id="stop", variant="primary")
-            yield Button("Stop it at once, and leave", id="kill")
+            yield Button("Stop now, and leave", id="kill")
             yield Button("Stay", id="stay")
 
     def on_mount(self) -> None:

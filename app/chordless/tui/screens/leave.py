@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shlex
+import time
 from typing import ClassVar
 
 from textual import work
@@ -15,6 +16,7 @@ from textual.widgets import Button, Label
 
 from chordless.runs.mailbox import is_at_work
 from chordless.tui.detached import LOG, go_on_detached
+from chordless.tui.run_words import stop_now_words
 from chordless.tui.session import RunSession
 from kernels_ti.errors import ChordlessError, EngineError
 
@@ -48,7 +50,7 @@ class LeaveScreen(ModalScreen["str | None"]):
             if self._session.directory is not None:
                 yield Button("Leave and keep it running", id="keep", variant="primary")
                 yield Button("Stop it with a checkpoint, and leave", id="stop")
-                yield Button("Stop it at once, as of the last checkpoint", id="kill")
+                yield Button(stop_now_words(self._session.state, time.time()), id="kill")
             else:
                 yield Button("Stop it; without a folder nothing is kept", id="kill", variant="warning")
             yield Button("Stay", id="stay")

@@ -37,7 +37,7 @@ _NAMES_HERE = (
     ("--simplify", "`simplified`"),
     ("`chordless overlap`", "`as a food web`"),
     ("count its cycles without `overlap`", "choose `as it is`"),
-    ("chordless count --help lists the kinds", "`Examples` lists the kinds"),
+    ("`chordless help specs` lists the kinds", "`Examples` lists the kinds"),
     (" — ", ": "),
 )
 
