@@ -134,7 +134,8 @@ def test_keys_are_remapped_and_what_is_wrong_is_said():
 
     async def steps(pilot):
         app = pilot.app
-        words = " ".join(notification.message for notification in app._notifications)
+        (notice,) = app._notifications
+        words = notice.message
         for fault in ("no theme 'none such'", "run.stop = 'k'", "run.dance = 'd'", "settings.toml: broken"):
             assert fault in words
         await pilot.press("f5")

@@ -313,6 +313,6 @@ def test_the_settings_of_earlier_batches_may_be_broken(folder, tmp_path):
     (tmp_path / "config" / "chordless" / "batches.json").write_text(json.dumps([{"nonsense": 1}]))
 
     async def steps(pilot, screen):
-        await until(pilot, lambda: any("is passed over" in said.message for said in pilot.app._notifications))
+        await until(pilot, lambda: any("is ignored" in said.message for said in pilot.app._notifications))
 
     watch(steps)

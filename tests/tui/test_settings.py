@@ -15,9 +15,11 @@ from chordless.tui.settings import (
     Settings,
     default_runs_folder,
     load_settings,
+    notice_of,
     save_settings,
     settings_path,
 )
+from chordless.tui.toml_text import with_values
 
 from kernels_ti.errors import EngineError
 
@@ -62,7 +64,7 @@ def test_a_broken_file_is_reported_and_kept(content):
     settings, warnings = load_settings()
     assert settings == Settings()
     assert len(warnings) == 1
-    assert warnings[0].startswith(f"{path} is passed over: ")
+    assert warnings[0].startswith("the file is ignored: ")
     assert path.read_bytes() == content
     save_settings(replace(settings, theme="nord"))
     assert path.with_name("settings.toml.broken").read_bytes() == content
@@ -70,16 +72,21 @@ def test_a_broken_file_is_reported_and_kept(content):
 
 
 def test_wrong_values_are_reported_one_by_one():
-    path = written(
+    written(
         'theme = 7\nascii = "yes"\nrecent = ["a", 1]\nfuture = true\n'
         '[keys]\n"run.pause" = 5\n"run.stop" = "x"\n[last]\ncollect = 1\nsource = "cloud"\ngraph = "b"\n'
     )
     settings, warnings = load_settings()
     assert settings == Settings(keys={"run.stop": "x"}, recent=("a",), last=LastChoices(graph="b"))
     faults = ["theme = 7", "ascii = 'yes'", "keys.run.pause = 5", "last.collect = 1", "last.source = 'cloud'"]
-    assert [warning.removeprefix(f"{path}: ").partition(" is passed")[0] for warning in sorted(warnings)] == sorted(
-        faults
-    )
+    assert [warning.partition(" is ignored: it must be ")[0] for warning in sorted(warnings)] == sorted(faults)
+
+
+def test_many_faults_fit_into_one_notice():
+    text = notice_of([f"key{i} = {'x ' * 200}" for i in range(8)])
+    assert [line[:6] for line in text.splitlines()] == ["- key0", "- key1", "- key2", "- key3", "- key4", "and 3 "]
+    assert max(map(len, text.splitlines())) <= 152
+    assert notice_of(["a", "b"]) == "- a\n- b"
 
 
 def test_what_the_dashboard_does_not_set_itself_stays_as_it_is_in_the_file():
@@ -110,6 +117,64 @@ def test_what_is_passed_over_stays_until_there_is_something_else():
     assert tomllib.loads(path.read_text()) == {"theme": 7, "recent": ["a", 1], "last": "x"}
     save_settings(replace(settings, theme="nord", last=LastChoices(graph="b")).with_recent("b"))
     assert tomllib.loads(path.read_text()) == {"theme": "nord", "recent": ["b", "a"], "last": {"graph": "b"}}
+
+
+COMMENTED = """\
+# My own settings.
+theme = "nord"  # "#" is no colour
+recent = [  # newest first
+  "a",  # mine
+]
+ascii = true # for the old terminal
+
+# Keys.
+[keys]
+"run.pause" = "p"  # as in less
+
+[last] # of the form
+graph = "a"
+# The end.
+"""
+
+
+def test_comments_and_order_stay():
+    path = written(COMMENTED)
+    settings, warnings = load_settings()
+    assert warnings == []
+    save_settings(settings)
+    assert path.read_text() == COMMENTED
+    save_settings(replace(settings, theme="dracula", last=replace(settings.last, graph="b", arch="cpu")))
+    saved = path.read_text()
+    expected = COMMENTED.replace('theme = "nord"', 'theme = "dracula"').replace('graph = "a"', 'graph = "b"')
+    assert saved == expected + 'arch = "cpu"\n'
+    settings, _ = load_settings()
+    save_settings(settings.with_recent("c"))
+    kept = [line for line in COMMENTED.splitlines() if line.startswith(("#", "ascii", "[", '"run'))]
+    assert [line for line in path.read_text().splitlines() if line in kept] == kept
+    assert load_settings() == (settings.with_recent("c"), [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "# nothing",
+        'theme = "x"',
+        'last = { graph = "a", later = 1 }\n[keys]\n"run.stop" = "x"\n',
+        'last.graph = "a"\nlast.later = 1\n',
+        '"last" = 7 # wrong\n[keys]\n',
+        "[other]\na = 1\n\n[[others]]\nb = 2\n",
+        "recent = [\"a\",\n \"b # c\",\n]\ntext = '''\n[last]\n# no comment'''\n[last]\n[keys]\n",
+        '[last]\ngraph = "a"\n[last.deep]\nx = 1\n',
+        "theme = 'a'\r\n[last]\r\narch = 'cpu'\r\n",
+    ],
+)
+def test_new_values_are_those_that_are_read(text):
+    changes = {"theme": 'a "b" # c', "recent": ["x", "y"], "last": {"graph": "g", "collect": True}}
+    values = tomllib.loads(text)
+    last = values.get("last")
+    wanted = {**values, **changes, "last": {**(last if isinstance(last, dict) else {}), **changes["last"]}}
+    assert tomllib.loads(with_values(text, changes)) == wanted
 
 
 def test_a_failed_write_leaves_the_old_file(monkeypatch):

@@ -174,7 +174,7 @@ def usable_keys(wanted: dict[str, str]) -> tuple[dict[str, str], list[str]]:
                 break
         else:
             return usable, faults
-        faults.append(f"keys: {name} = {chosen!r} is passed over: {fault}")
+        faults.append(f"keys: {name} = {chosen!r} is ignored: {fault}")
         # Its own keys come back, which another may have taken.
         del usable[name]
 

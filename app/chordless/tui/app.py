@@ -31,7 +31,7 @@ from chordless.tui.palette import ActionProvider
 from chordless.tui.screens.batch_questions import LeaveBatch
 from chordless.tui.screens.leave import LeaveScreen
 from chordless.tui.session import RunSession
-from chordless.tui.settings import DEFAULT_THEME, Settings, save_settings
+from chordless.tui.settings import DEFAULT_THEME, Settings, notice_of, save_settings, settings_path
 from chordless.tui.widgets.glyphs import AsciiFilter
 from kernels_ti.errors import ChordlessError, EngineError
 
@@ -147,8 +147,11 @@ class ChordlessApp(App[str]):
         self._take_theme()
         self.keys, faults = usable_keys(self.settings.keys)
         self.set_keymap(self.keys)
-        for warning in [*self._warnings, *faults]:
-            self.notify(warning, title="Settings", severity="warning", timeout=15)
+        warnings = [*self._warnings, *faults]
+        if warnings:
+            # One notice: several would cover each other on a small terminal.
+            notice = notice_of(warnings)
+            self.notify(notice, title=f"In {settings_path()}", severity="warning", timeout=30, markup=False)
         if not self.is_headless:
             for number in _LEAVING_SIGNALS:
                 asyncio.get_running_loop().add_signal_handler(number, self._leave_at_once, number)

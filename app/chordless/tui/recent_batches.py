@@ -62,7 +62,7 @@ def load_recent() -> tuple[list[RecentBatch], str | None]:
     except (FileNotFoundError, NotADirectoryError):
         return [], None
     except (OSError, ValueError, TypeError, AttributeError) as error:
-        return [], f"{path} is passed over: {error}"
+        return [], f"{path} is ignored: {error}"
 
 
 def remember(batch: RecentBatch, others: Sequence[RecentBatch]) -> list[RecentBatch]:

@@ -6,13 +6,15 @@ import contextlib
 import os
 import sys
 import tempfile
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import tomli_w
 
+from chordless.tui.toml_text import with_values
 from kernels_ti.errors import EngineError
 
 if sys.version_info >= (3, 11):
@@ -23,9 +25,10 @@ else:
 DEFAULT_THEME = "textual-dark"
 SOURCES = ("file", "spec", "overlap")
 _MOST_RECENT = 20
+_MOST_WARNINGS, _LONGEST_WARNING = 5, 150
 _FILE = "settings.toml"
 _COMMENT = """\
-# The dashboard of chordless. It writes theme, recent and last itself, and leaves out comments of yours.
+# The dashboard of chordless. It writes theme, recent and last itself; all else, your comments too, stays as it is.
 # keys: an action's name and its keys, such as "run.pause" = "p"; the help screen (F1) lists the names.
 
 """
@@ -112,7 +115,7 @@ def load_settings() -> tuple[Settings, list[str]]:
     Settings
         Where the file is missing, broken or wrong, the defaults.
     list of str
-        What is wrong with the file, a line for each fault.
+        What is wrong with the file, one line for each fault.
     """
     path = settings_path()
     try:
@@ -121,17 +124,24 @@ def load_settings() -> tuple[Settings, list[str]]:
         return Settings(), []
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        return Settings(), [f"{path} is passed over: {reason}"]
+        return Settings(), [f"the file is ignored: {reason}"]
     warnings: list[str] = []
-    settings = _settings_of(values, lambda fault: warnings.append(f"{path}: {fault}"))
+    settings = _settings_of(values, warnings.append)
     return settings, warnings
+
+
+def notice_of(warnings: Sequence[str]) -> str:
+    """Return the text of one notice of all that is wrong with the settings, short enough for 24 lines."""
+    lines = [f"- {textwrap.shorten(warning, _LONGEST_WARNING, placeholder=' ...')}" for warning in warnings]
+    left = len(lines) - _MOST_WARNINGS
+    return "\n".join([*lines[:_MOST_WARNINGS], *[f"and {left} more"] * (left > 0)])
 
 
 def save_settings(settings: Settings) -> None:
     """Write what the dashboard itself sets, the theme, the recent graphs and the last choices, whole or not at all.
 
-    All else stays as it is in the file. A file that cannot be read is kept as ``settings.toml.broken``, and a file that
-    is not there is begun with all of the settings.
+    All else stays as it is in the file, comments too. A file that cannot be read is kept as ``settings.toml.broken``,
+    and a file that is not there is begun with all of the settings.
 
     Raises
     ------
@@ -141,30 +151,29 @@ def save_settings(settings: Settings) -> None:
     path = settings_path()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        values = _kept(path)
-        if values is None:
-            values = {"ascii": settings.ascii, "keys": settings.keys}
+        text = _kept(path)
+        if text is None:
+            values: dict[str, Any] = {"ascii": settings.ascii, "keys": settings.keys}
             if settings.runs_folder != default_runs_folder():
                 # The default one is left out, so that it follows the user's data folder.
                 values["runs_folder"] = str(settings.runs_folder)
-        _put(settings, values)
-        _write(path, _COMMENT + tomli_w.dumps(values))
+            text = _COMMENT + tomli_w.dumps(values)
+        _write(path, with_values(text, _changes(settings, tomllib.loads(text))))
     except OSError as error:
         raise EngineError(f"cannot write {path}: {error.strerror}") from error
 
 
-def _put(settings: Settings, values: dict[str, Any]) -> None:
-    # What means the same as before stays as it is, also where it is wrong and passed over.
+def _changes(settings: Settings, values: dict[str, Any]) -> dict[str, Any]:
+    """Return what the file has to say anew. What means the same as before stays, also where it is wrong."""
+    changes: dict[str, Any] = {}
     before = _settings_of(values, lambda fault: None)
     if settings.theme != before.theme:
-        values["theme"] = settings.theme
+        changes["theme"] = settings.theme
     if settings.recent != before.recent:
-        values["recent"] = list(settings.recent)
+        changes["recent"] = list(settings.recent)
     last, last_before = asdict(settings.last), asdict(before.last)
     changed = {name: value for name, value in last.items() if value != last_before[name]}
-    if changed:
-        kept = values.get("last")
-        values["last"] = (kept if isinstance(kept, dict) else {}) | changed
+    return {**changes, "last": changed} if changed else changes
 
 
 def _settings_of(values: dict[str, Any], report: Callable[[str], None]) -> Settings:
@@ -174,7 +183,7 @@ def _settings_of(values: dict[str, Any], report: Callable[[str], None]) -> Setti
         value = table.get(name, otherwise)
         if type(value) is kind:
             return value
-        report(f"{prefix}{name} = {value!r} is passed over: {_KINDS[kind]} is wanted")
+        report(f"{prefix}{name} = {value!r} is ignored: it must be {_KINDS[kind]}")
         return otherwise
 
     recent = take(values, "recent", list, [])
@@ -182,13 +191,13 @@ def _settings_of(values: dict[str, Any], report: Callable[[str], None]) -> Setti
     last = take(values, "last", dict, {})
     for name, value in keys.items():
         if not isinstance(value, str):
-            report(f"keys.{name} = {value!r} is passed over: text is wanted")
+            report(f"keys.{name} = {value!r} is ignored: it must be text")
     chosen: dict[str, Any] = {}
     for name, otherwise in asdict(LastChoices()).items():
         chosen[name] = take(last, name, type(otherwise), otherwise, "last.")
     choices = LastChoices(**chosen)
     if choices.source not in SOURCES:
-        report(f"last.source = {choices.source!r} is passed over: one of {', '.join(SOURCES)} is wanted")
+        report(f"last.source = {choices.source!r} is ignored: it must be one of {', '.join(SOURCES)}")
         choices = replace(choices, source=LastChoices.source)
     return Settings(
         theme=take(values, "theme", str, default.theme),
@@ -203,10 +212,12 @@ def _settings_of(values: dict[str, Any], report: Callable[[str], None]) -> Setti
 _KINDS: dict[type, str] = {str: "text", bool: "true or false", list: "a list", dict: "a table"}
 
 
-def _kept(path: Path) -> dict[str, Any] | None:
+def _kept(path: Path) -> str | None:
     """Read what is in the file now; None where it is missing, or broken and so put aside."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        tomllib.loads(text)
+        return text
     except FileNotFoundError:
         return None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError):
@@ -229,6 +240,6 @@ def _write(path: Path, text: str) -> None:
 
 
 def _base_folder(variable: str, otherwise: str) -> Path:
-    # The standard wants a relative path to be passed over.
+    # The XDG standard says that a relative path is ignored.
     named = os.environ.get(variable, "")
     return Path(named) if os.path.isabs(named) else Path.home() / otherwise
