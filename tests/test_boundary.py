@@ -13,6 +13,7 @@ from known import each, generated
 
 from kernels_ti import count_cycles
 from kernels_ti.boundary import count as boundary
+from kernels_ti.boundary import order as order_module
 from kernels_ti.boundary import states as boundary_states
 from kernels_ti.boundary.count import BoundaryCount, plan_of
 from kernels_ti.boundary.order import no_longer_than, small_boundary_order
@@ -128,6 +129,27 @@ def test_the_order_has_every_vertex_once_and_its_width_is_right():
         came.add(v)
     assert order.width == max(widths) <= 8
     assert len(order.costs) == graph.n
+
+
+@pytest.mark.parametrize("spec", ["grid:6x7", "gnp:40,0.12,3", "wheel:12", "petersen", "planar:60,2"])
+def test_a_beam_knows_what_its_order_costs(spec):
+    graph = generate(spec)
+    neighbours = [graph.neighbours(v).tolist() for v in range(graph.n)]
+    beam = order_module._Beam(neighbours, 40)
+    vertices = beam.order(20, lambda: False)
+    assert sorted(vertices) == list(range(graph.n))
+    measured = order_module._measured(neighbours, vertices)
+    assert measured.cost == pytest.approx(1 + float(beam._cost.min()))
+
+
+def test_whoever_asks_finds_the_same_order_unless_there_was_no_time():
+    graph = generate("grid:9x10")
+    orders = [small_boundary_order(graph, 60) for _ in range(2)]
+    assert orders[0] == orders[1]
+    assert orders[0].settled
+    hasty = small_boundary_order(graph, 60, enough=lambda: True)
+    assert not hasty.settled
+    assert hasty.cost > orders[0].cost
 
 
 def test_no_order_is_found_where_there_is_none_or_no_time():

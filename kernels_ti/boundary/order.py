@@ -7,14 +7,18 @@ made, and then better ones by a beam search, for as long as the count would gain
 
 from __future__ import annotations
 
-import heapq
 import math
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
+import numpy as np
+import numpy.typing as npt
+
 from kernels_ti.graph import Graph
+
+Indices = npt.NDArray[np.int64]
 
 # Looking for orders takes this part of the time that the count itself will, at so many states a second.
 _PART_FOR_ORDERS = 0.3
@@ -25,6 +29,10 @@ _BEAMS = (8, 32, 128, 512, 2048)
 _LARGEST_FOR_BEAMS = 5000
 # A small boundary now is worth more than a little work saved before.
 _STEPS_AHEAD = 3
+# Cells of the arrays that are made at once.
+_CELLS_AT_ONCE = 1 << 20
+# A prefix has about so many longer ones; a cell is one neighbour of what was added.
+_CANDIDATES, _SECONDS_TO_A_CELL = 10, 5e-8
 _WEIGHT_OF_AGE = 0.02
 
 
@@ -39,11 +47,14 @@ class BoundaryOrder:
         About how many states there are when each of the vertices comes.
     width : int
         Vertices in the largest boundary, while the one that comes and those that it lets go of are all in it.
+    settled : bool
+        Looking on would find the same order; otherwise the time was too short, and there may be a better one.
     """
 
     vertices: tuple[int, ...]
     costs: tuple[float, ...]
     width: int
+    settled: bool = True
 
     @property
     def cost(self) -> float:
@@ -69,11 +80,11 @@ def small_boundary_order(
     largest : int
         Vertices that a boundary may have.
     seconds : float
-        Having found one, look for better ones no longer than about this. The answer depends on the time that
-        there is; the counts do not.
+        Having found one, look for better ones no longer than about this. The work is counted, not the time, so that
+        everybody who asks finds the same order.
     enough : callable
-        Asked again and again; once it says so, the best one so far is taken: the greedy one, which a graph that is
-        not large always gets.
+        Asked again and again; once it returns True, the best order so far is taken: the greedy one, which a graph that
+        is not large always gets.
 
     Returns
     -------
@@ -81,18 +92,21 @@ def small_boundary_order(
         None if none was found.
     """
     neighbours = [graph.neighbours(v).tolist() for v in range(graph.n)]
-    began = time.perf_counter()
     if graph.n > _LARGEST_FOR_BEAMS:
         return _greedy(neighbours, largest, enough)
     best = _greedy(neighbours, largest, lambda: False)
     if best is None:
         return None
+    beam = _Beam(neighbours, largest)
     for prefixes in _BEAMS:
-        if time.perf_counter() - began > min(_PART_FOR_ORDERS * best.cost / _STATES_PER_SECOND, seconds):
-            break
-        vertices = _beam(neighbours, prefixes, largest, lambda: enough() or time.perf_counter() > began + seconds)
+        gain = min(_PART_FOR_ORDERS * best.cost / _STATES_PER_SECOND, seconds)
+        if beam.seconds_for(prefixes) > gain:
+            return best
+        vertices = beam.order(prefixes, enough)
         if vertices is not None:
             best = min(best, _measured(neighbours, vertices), key=lambda order: order.cost)
+        elif enough():
+            return replace(best, settled=False)
     return best
 
 
@@ -126,70 +140,134 @@ def _greedy(neighbours: list[list[int]], largest: int, enough: Callable[[], bool
     return _measured(neighbours, list(place))
 
 
-@dataclass(frozen=True)
-class _Prefix:
-    """The first vertices of an order: sets as masks, the states met so far, and the vertex that came last."""
+class _Beam:
+    """Prefixes that are followed side by side, all in arrays: the most promising ones; of two alike, the cheaper.
 
-    came: int
-    boundary: int
-    edges: int
-    cost: float
-    last: int
-    before: _Prefix | None
+    Parameters
+    ----------
+    neighbours : list of list of int
+    largest : int
+        Vertices that a boundary may have.
+    """
 
-    @property
-    def prospect(self) -> float:
-        return self.cost + _STEPS_AHEAD * _states(self.boundary.bit_count(), self.edges)
+    def __init__(self, neighbours: list[list[int]], largest: int) -> None:
+        n = len(neighbours)
+        self._n = n
+        self._largest = largest
+        self._degree = np.array([len(near) for near in neighbours], np.int16)
+        # Vertex n stands for nothing, where a vertex has fewer neighbours than the one with the most.
+        self._near = np.full((n, int(self._degree.max(initial=1))), n, np.int32)
+        for v, near in enumerate(neighbours):
+            self._near[v, : len(near)] = near
+        self._adjacent = np.zeros((n + 1, n + 1), np.bool_)
+        self._adjacent[np.arange(n)[:, None], self._near] = True
+        self._adjacent[:, n] = False
+        # A set of vertices is known by the exclusive or of their numbers; that two sets share one costs an order only.
+        self._number = np.random.Generator(np.random.PCG64(0)).integers(1 << 63, size=n, dtype=np.uint64)
+        self._seconds, self._last = 0.0, 0
 
+    def seconds_for(self, prefixes: int) -> float:
+        """Return about how long it takes to follow so many prefixes, from the last beam if there was one."""
+        if self._last:
+            return self._seconds * prefixes / self._last
+        return self._n * prefixes * _CANDIDATES * self._near.shape[1] * _SECONDS_TO_A_CELL
 
-def _beam(neighbours: list[list[int]], prefixes: int, largest: int, enough: Callable[[], bool]) -> list[int] | None:
-    """Follow the most promising prefixes side by side; of two with the same vertices, the cheaper."""
-    near = [sum(1 << u for u in row) for row in neighbours]
-    here = [_Prefix(1 << v, 1 << v, 0, 0.0, v, None) for v in range(len(near))]
-    for _ in range(len(near) - 1):
-        longer: dict[int, _Prefix] = {}
-        for prefix in here:
+    def order(self, prefixes: int, enough: Callable[[], bool]) -> list[int] | None:
+        """Follow so many prefixes to the end; None if it was enough before, or all boundaries became too large."""
+        n = self._n
+        first = np.arange(n)
+        self._came = np.zeros((n, n + 1), np.bool_)
+        self._came[first, first] = True
+        self._inside = self._came.copy()  # in the boundary
+        self._missing = np.append(np.tile(self._degree, (n, 1)), np.zeros((n, 1), np.int16), axis=1)
+        np.subtract.at(self._missing, (first[:, None], self._near), 1)
+        self._edges, self._cost = np.zeros(n, np.int64), np.zeros(n)
+        self._set = self._number.copy()
+        self._seconds, self._last = 0.0, prefixes
+        steps = [(first, first)]
+        for _ in range(n - 1):
+            step = self._step(prefixes, enough)
+            if step is None:
+                return None
+            steps.append(step)
+        at, vertices = int(self._cost.argmin()), []
+        for parents, added in reversed(steps):
+            vertices.append(int(added[at]))
+            at = int(parents[at])
+        return vertices[::-1]
+
+    def _step(self, prefixes: int, enough: Callable[[], bool]) -> tuple[Indices, Indices] | None:
+        """Make all prefixes longer by one vertex beside its boundary, and keep the best.
+
+        Returns for each of these its parent and the vertex; None if there is none, or it is enough.
+        """
+        sizes = np.count_nonzero(self._inside, axis=1)
+        touched = ~self._came[:, :-1] & (self._missing[:, :-1] < self._degree)
+        touched[sizes >= self._largest] = False
+        parents, added = np.nonzero(touched)
+        self._seconds += len(parents) * self._near.shape[1] * _SECONDS_TO_A_CELL
+        if not len(parents):
+            return None
+        costs = self._cost + _states_of(sizes, self._edges)
+        sets = self._set[parents] ^ self._number[added]
+        _, distinct = np.unique(sets[by_cost := np.argsort(costs[parents], kind="stable")], return_index=True)
+        chosen = np.sort(by_cost[distinct])
+        parents, added, sets = parents[chosen], added[chosen], sets[chosen]
+        ends, size = [], max(_CELLS_AT_ONCE // self._near.shape[1] ** 2, 1)
+        for start in range(0, len(parents), size):
             if enough():
                 return None
-            _extend(prefix, near, largest, longer)
-        here = heapq.nsmallest(prefixes, longer.values(), key=lambda prefix: prefix.prospect)
-    found: _Prefix | None = min(here, key=lambda prefix: prefix.cost, default=None)
-    if found is None:
-        return None
-    vertices = []
-    while found is not None:
-        vertices.append(found.last)
-        found = found.before
-    return vertices[::-1]
+            ends.append(self._let_go(parents[start : start + size], added[start : start + size]))
+        left, cut = np.concatenate([end[0] for end in ends]), np.concatenate([end[1] for end in ends])
+        edges = self._edges[parents] + self._degree[added] - self._missing[parents, added] - cut
+        prospects = costs[parents] + _STEPS_AHEAD * _states_of(sizes[parents] + 1 - left, edges)
+        best = np.argsort(prospects, kind="stable")[:prefixes]
+        parents, added = parents[best], added[best]
+        self._cost, self._edges, self._set = costs[parents], edges[best], sets[best]
+        self._take(parents, added)
+        return parents, added
+
+    def _leaving(self, parents: Indices, added: Indices) -> npt.NDArray[np.bool_]:
+        """Say which neighbours of an added vertex, and at last it itself, leave the boundary, shape (k, D + 1)."""
+        near = self._near[added]
+        rows = parents[:, None]
+        leaving = self._came[rows, near] & (self._missing[rows, near] == 1)
+        return np.column_stack((leaving, self._missing[parents, added] == 0))
+
+    def _let_go(self, parents: Indices, added: Indices) -> tuple[Indices, Indices]:
+        """Return how many vertices leave the boundary as one is added, and how many edges of the boundary with them."""
+        leaving = self._leaving(parents, added)
+        child, place = np.nonzero(leaving)
+        vertex = np.column_stack((self._near[added], added))[child, place]
+        beside = self._near[vertex]
+        rows = parents[child][:, None]
+        inside = self._inside[rows, beside].sum(axis=1) + self._adjacent[vertex, added[child]]
+        # An edge of which both ends leave has been counted at each.
+        new = added[child][:, None]
+        both = self._came[rows, beside] & (self._missing[rows, beside] == 1) & self._adjacent[beside, new]
+        both |= (beside == new) & leaving[child, -1][:, None]
+        cut = np.bincount(child, inside - both.sum(axis=1) / 2, minlength=len(parents)).astype(np.int64)
+        return leaving.sum(axis=1), cut
+
+    def _take(self, parents: Indices, added: Indices) -> None:
+        """Make the chosen prefixes the current ones."""
+        leaving = self._leaving(parents, added)
+        child, place = np.nonzero(leaving)
+        vertex = np.column_stack((self._near[added], added))[child, place]
+        self._came, self._inside = self._came[parents], self._inside[parents]
+        self._missing = self._missing[parents]
+        rows = np.arange(len(added))
+        self._came[rows, added] = self._inside[rows, added] = True
+        self._inside[child, vertex] = False
+        self._missing[rows[:, None], self._near[added]] -= 1
+        self._missing[:, -1] = 0
 
 
-def _extend(prefix: _Prefix, near: list[int], largest: int, longer: dict[int, _Prefix]) -> None:
-    """Put each vertex next to the boundary behind a prefix."""
-    cost = prefix.cost + _states(prefix.boundary.bit_count(), prefix.edges)
-    candidates = 0
-    for u in _members(prefix.boundary):
-        candidates |= near[u]
-    for v in _members(candidates & ~prefix.came):
-        came = prefix.came | 1 << v
-        known = longer.get(came)
-        if known is not None and known.cost <= cost:
-            continue
-        boundary = prefix.boundary | 1 << v
-        if boundary.bit_count() > largest:
-            continue
-        edges = prefix.edges + (near[v] & prefix.boundary).bit_count()
-        for u in _members(near[v] & prefix.boundary | 1 << v):
-            if not near[u] & ~came:
-                boundary ^= 1 << u
-                edges -= (near[u] & boundary).bit_count()
-        longer[came] = _Prefix(came, boundary, edges, cost, v, prefix)
-
-
-def _members(mask: int) -> Iterator[int]:
-    while mask:
-        lowest = mask & -mask
-        yield lowest.bit_length() - 1
-        mask ^= lowest
+def _states_of(sizes: Indices, edges: Indices) -> npt.NDArray[np.float64]:
+    """Return `_states` of many boundaries, shape of `sizes`."""
+    span = int(edges.max(initial=0)) + 1
+    kinds, which = np.unique(sizes * span + edges, return_inverse=True)
+    return np.array([_states(*divmod(kind, span)) for kind in kinds.tolist()])[which]
 
 
 def _measured(neighbours: list[list[int]], vertices: list[int]) -> BoundaryOrder:
