@@ -1,30 +1,35 @@
-"""Write the API reference as a folder of web pages: ``python assets/reference.py FOLDER`` (needs the extra docs)."""
+"""Render the documentation as a folder of web pages: ``python assets/reference.py FOLDER`` (needs the extra docs).
+
+The pages are those of `assets/docs`, with the API reference, which is made from docstrings. A link that leads nowhere
+is an error.
+"""
 
 import sys
 from pathlib import Path
+from typing import Any
 
-import kernels_ti
+ROOT = Path(__file__).resolve().parent.parent
 
-try:
-    import pdoc
-except ImportError:
-    sys.exit("the API reference needs pdoc: pip install 'chordless[docs]'")
 
-MODULES = (
-    "kernels_ti",
-    "kernels_ti.estimate.device_choice",
-    "kernels_ti.cycles",
-    "kernels_ti.estimate.estimate",
-    "chordless.networkx_backend",
-)
+def on_files(files: Any, **_: Any) -> None:
+    """Put the pages on the top floor of the site, as mkdocs calls its hooks before it reads them."""
+    for file in files.documentation_pages():
+        file.dest_uri = file.dest_uri.removeprefix("docs/")
 
 
 def main(folder: Path) -> None:
-    """Write the pages."""
-    for name in kernels_ti.__all__:  # each is loaded when it is first asked for, and pdoc does not ask
-        setattr(kernels_ti, name, getattr(kernels_ti, name))
-    pdoc.render.configure(docformat="numpy", footer_text="chordless")
-    pdoc.pdoc(*MODULES, output_directory=folder)
+    """Write the site.
+
+    Raises
+    ------
+    SystemExit
+        If mkdocs is not installed, or warns of anything: a link that leads nowhere, a page that is not in `mkdocs.yml`.
+    """
+    try:
+        from mkdocs.__main__ import build_command
+    except ImportError:
+        sys.exit("the documentation needs mkdocs: pip install 'chordless[docs]'")
+    build_command(["--config-file", str(ROOT / "mkdocs.yml"), "--site-dir", str(folder.resolve()), "--strict"])
 
 
 if __name__ == "__main__":

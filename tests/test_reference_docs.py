@@ -1,4 +1,4 @@
-"""The API reference: every public name is explained, every example is true, and the pages are made."""
+"""The documentation: public names are explained, examples are true, links lead somewhere, rooms are named."""
 
 from __future__ import annotations
 
@@ -16,7 +16,18 @@ from program import ENVIRONMENT
 
 import kernels_ti
 
-REFERENCE = Path(__file__).parent.parent / "assets" / "reference.py"
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "assets" / "docs"
+REFERENCE = ROOT / "assets" / "reference.py"
+if not REFERENCE.exists():
+    pytest.skip("the checkout with its assets is not here", allow_module_level=True)
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+ARCHITECTURE = (DOCS / "architecture.md").read_text()
 FUNCTIONS = [name for name in kernels_ti.__all__ if inspect.isfunction(getattr(kernels_ti, name))]
 CLASSES = [name for name in kernels_ti.__all__ if inspect.isclass(getattr(kernels_ti, name))]
 WITH_EXAMPLES = ("api", "chordality", "conversion", "cycles", "graph")
@@ -73,16 +84,58 @@ def test_the_examples_are_true(module):
     assert result.attempted > 0
 
 
-def test_the_pages_are_made(tmp_path):
-    pytest.importorskip("pdoc")
-    if not REFERENCE.exists():
-        pytest.skip("the checkout with its assets is not here")
+def test_the_site_is_made_and_its_links_lead_somewhere(tmp_path):
+    """Mkdocs is strict: a page, picture or heading that is linked and not there is an error."""
+    pytest.importorskip("mkdocs")
     done = subprocess.run(
         [sys.executable, REFERENCE, tmp_path], capture_output=True, text=True, timeout=PATIENCE, env=ENVIRONMENT
     )
-    assert (done.returncode, done.stderr) == (0, "")
-    page = (tmp_path / "kernels_ti.html").read_text()
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "reference.html").read_text()
     for name in kernels_ti.__all__:
-        assert f'id="{name}"' in page
-    assert '<div class="docstring"><p>Count the chordless cycles of a graph.</p>' in page
-    assert (tmp_path / "chordless" / "networkx_backend.html").exists()
+        assert f'id="kernels_ti.{name}"' in page
+    assert "<p>Count the chordless cycles of a graph.</p>" in page
+    assert 'id="chordless.networkx_backend"' in page
+    assert {path.stem for path in DOCS.glob("*.md")} <= {path.stem for path in tmp_path.glob("*.html")}
+    loaded = re.findall(r'<(?:script|link|img)[^>]*(?:src|href)="(https?:[^"]*)', (tmp_path / "index.html").read_text())
+    assert loaded == [], "the pages load nothing from other servers"
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in PAGES])
+def test_links_between_files_lead_somewhere(page):
+    """Also where the pages are read in the repository, not in the site."""
+    for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text()):
+        assert (page.parent / target).exists(), target
+
+
+def rooms():
+    """Return every room that the layers of import-linter name, as its path."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    for contract in contracts:
+        for layer in contract.get("layers", ()):
+            (package,) = contract["containers"]
+            folder = Path("app" if package == "chordless" else "", package)
+            for room in re.split(r" [|:] ", layer):
+                yield f"{folder / room}/" if (ROOT / folder / room).is_dir() else f"{folder / room}.py"
+
+
+def test_each_room_has_its_line_and_its_place_in_the_picture():
+    tables = "".join(re.findall(r"^## The rooms of .*?(?=^## )", ARCHITECTURE, re.MULTILINE | re.DOTALL))
+    assert sorted(re.findall(r"^\| `([^`]+)` \|", tables, re.MULTILINE)) == sorted(rooms())
+    drawn = re.findall(r'class="room">(\w+)<', (DOCS / "rooms.svg").read_text())
+    assert sorted(drawn) == sorted(Path(room).stem for room in rooms())
+
+
+def test_what_the_architecture_names_is_there():
+    """Paths are those from the top, or from the room that the sentence is about."""
+    bases = [ROOT, *(ROOT / base for base in ("app/chordless", "kernels_ti"))]
+    named = set(re.findall(r"`([\w./]+(?:/|\.py|\.yml|\.toml))`", ARCHITECTURE))
+    assert len(named) > 50
+    assert [path for path in named if not any((base / path).exists() for base in bases)] == []
+    functions = re.findall(r"`(\w+)` in `([\w/]+\.py)`", ARCHITECTURE)
+    tables = re.findall(r"`(\w+)` of `([\w/]+\.py)`", ARCHITECTURE)
+    assert len(functions) > 5
+    for name, path in functions:
+        assert re.search(rf"^def {name}\(", (ROOT / path).read_text(), re.MULTILINE), (name, path)
+    for name, path in tables:
+        assert re.search(rf"^\s*{name}\b.* = ", (ROOT / path).read_text(), re.MULTILINE), (name, path)
