@@ -67,7 +67,7 @@ def test_what_only_a_search_can_do_is_refused(options, message):
 def test_a_total_alone_is_for_the_boundary():
     done = chordless("count", "petersen", "--total-only")
     assert done.returncode == 2
-    assert "--total-only goes with --method boundary" in done.stderr
+    assert "--total-only needs --method boundary" in done.stderr
 
 
 def test_too_wide_a_boundary_is_one_clear_line():

@@ -160,5 +160,5 @@ def test_the_table_leaves_out_who_lies_in_no_cycle() -> None:
 def test_no_checkpoint_of_them(tmp_path) -> None:
     done = chordless("count", "grid:3x3", "--per-edge", "--checkpoint", tmp_path / "run")
     assert done.returncode == 2
-    assert "such a count keeps no checkpoint" in done.stderr
+    assert "--per-vertex and --per-edge keep no checkpoint" in done.stderr
     assert not (tmp_path / "run").exists()

@@ -1,4 +1,4 @@
-"""The command ``chordless``: reads the command line, hands over to a subcommand, turns errors into exit codes."""
+"""The command ``chordless``: parses the command line, calls a subcommand, turns errors into exit codes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _GROUPS = {
 
 
 class _Version(argparse.Action):
-    """Prints the version; looks it up only then, as that takes longer than all the rest."""
+    """Prints the version. It is looked up only on request, because that takes longer than everything else."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, **more: Any) -> None:
         super().__init__(option_strings, argparse.SUPPRESS, nargs=0, help="print the version")
@@ -139,18 +139,18 @@ def _run(argv: list[str], program_start: float) -> int:
 
 
 def _mend_standard_streams() -> None:
-    """Make the three streams usable however the program was started."""
+    """Make standard input, output and error usable, even if the program was started without them."""
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            # Else a pipe of ours would get the number of the closed stream, and the engine would take it for that
-            # stream. Reading finds the end; open for reading alone, so that writing stays an error.
+            # A stream is closed. If its number stayed free, a pipe of ours would get it, and the engine would take
+            # that pipe for the stream. Open for reading only: reading finds the end, and writing stays an error.
             os.set_inheritable(os.open(os.devnull, os.O_RDONLY), True)
     sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
     sys.stderr = sys.stderr or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # A path that the terminal's encoding does not have is no reason to fail.
+        # A path with characters that the terminal cannot encode must not end the program.
         sys.stdout.reconfigure(errors="backslashreplace")
 
 

@@ -1,4 +1,4 @@
-"""``chordless count``: how many chordless cycles there are, by length."""
+"""``chordless count``: the number of chordless cycles, by length."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from chordless.protocol.orders import RunCommand
 
 SUMMARY = "count the chordless cycles of a graph, by length"
-# Who sends it wants an end, not advice.
+# Whoever sends SIGTERM wants the program to end, not advice.
 _SIGTERM_EXIT_CODE = 143
 
 
@@ -40,21 +40,21 @@ def add_parser(subparsers: Any) -> None:
     )
     shared.add_graph(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--per-vertex", action="store_true", help="count also for each vertex the cycles through it")
-    parser.add_argument("--per-edge", action="store_true", help="count also for each edge the cycles that have it")
+    parser.add_argument("--per-vertex", action="store_true", help="also count the cycles through each vertex")
+    parser.add_argument("--per-edge", action="store_true", help="also count the cycles through each edge")
     group = parser.add_argument_group("how to count")
     group.add_argument(
         "--method",
         choices=METHODS,
         default=METHODS[0],
         metavar="HOW",
-        help="search (default) meets every cycle; boundary adds them up along an order of the vertices with a small "
-        "boundary between past and future: in no time where there is one, as in grids, road networks and molecules",
+        help="search (default): find every cycle; boundary: count without finding each, by dynamic programming over a "
+        "path decomposition, which is fast on narrow graphs such as grids, road networks and molecules",
     )
     group.add_argument(
         "--total-only",
         action="store_true",
-        help="with --method boundary: all lengths together, in less time and far less memory",
+        help="with --method boundary: only the total of all lengths, in less time and far less memory",
     )
     shared.add_search(parser, limit_help="stop once N cycles or more were found")
     shared.add_checkpoint(parser)
@@ -67,16 +67,16 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     shared.check_search(parser, options)
     shared.check_checkpoint_every(parser, options, options.checkpoint)
     if options.checkpoint is not None and (options.per_vertex or options.per_edge):
-        parser.error("--per-vertex and --per-edge: such a count keeps no checkpoint; leave --checkpoint out")
+        parser.error("--per-vertex and --per-edge keep no checkpoint: leave --checkpoint out")
 
     _check_method(parser, options)
 
 
 def _check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """End with a usage error for options that only the other method has."""
+    """End with a usage error for options that belong to the other method."""
     if options.method == "search":
         if options.total_only:
-            parser.error("--total-only goes with --method boundary; a search counts every length")
+            parser.error("--total-only needs --method boundary; a search counts each length anyway")
         return
     meant_for_search = {
         "--part": options.part is not None,
@@ -90,7 +90,7 @@ def _check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) 
     }
     for option, is_given in meant_for_search.items():
         if is_given:
-            parser.error(f"{option} is for --method search: a count along a boundary meets no paths")
+            parser.error(f"{option} is for --method search; the boundary method has no paths to search")
     if options.total_only and (options.max_length is not None or options.min_length > values.SHORTEST_CYCLE):
         parser.error("--total-only counts all lengths together: leave the bounds on the length out")
 
@@ -118,14 +118,14 @@ def act(options: argparse.Namespace) -> int:
 
 
 def _print_other_method(command: RunCommand, finished: Finished) -> None:
-    """Say on standard error that the other method would have counted all, if so."""
+    """Print to standard error that the boundary method would finish the count, if it would."""
     from chordless.commands.other_method import other_method
     from kernels_ti.errors import ChordlessError
 
     try:
         line = other_method(command, finished)
     except (KeyboardInterrupt, ChordlessError):
-        # The result has been said: who ends this does not want to know more, and a graph may be gone by now.
+        # The result is printed. This line is extra: give it up on Ctrl-C, or if the graph cannot be read again.
         return
     if line is not None:
         sys.stderr.write(f"{line}\n")
@@ -151,7 +151,7 @@ def print_result(command: RunCommand, finished: Finished, *, as_json: bool) -> N
 
 
 def _scope(command: RunCommand) -> str:
-    """Say of what part of the cycles a count is, if not of all."""
+    """Return which of the cycles were counted, "" for all."""
     scope = "" if command.part is None else f", part {command.part[0]} of {command.part[1]}"
     scope += _restriction(command)
     lengths = lengths_text(command.min_length, command.max_length)
@@ -159,7 +159,7 @@ def _scope(command: RunCommand) -> str:
 
 
 def _restriction(command: RunCommand) -> str:
-    """Say which vertices and edges the cycles have, and have not."""
+    """Return which vertices and edges the cycles contain and do not contain."""
     passed = ", ".join([*command.through, *(f"the edge {edge}" for edge in command.through_edges)])
     return (f", through {passed}" if passed else "") + (
         f", not through {', '.join(command.avoid)}" * bool(command.avoid)

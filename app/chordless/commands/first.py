@@ -1,4 +1,4 @@
-"""``chordless first``: one chordless cycle of 4 or more vertices, or that there is none."""
+"""``chordless first``: find one chordless cycle of 4 or more vertices, or show that there is none."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ SHORTEST_HOLE = 4
 NONE_EXIT_CODE = 1
 
 DESCRIPTION = """\
-Print one chordless cycle of 4 or more vertices, its names in cycle order
-separated by a blank (by a TAB if one has white space in it), or say on
-standard error that the graph is chordal: that it has none. This takes a time
-in proportion to the size of the graph, however many cycles there are.
+Print one chordless cycle of 4 or more vertices: the names of its vertices in
+the order of the cycle, separated by blanks (by TABs if a name has white space).
+If there is none, the graph is chordal, and a note on standard error says so.
+The time is linear in the size of the graph, however many cycles it has.
 
 As with grep, the exit code is 0 if there is such a cycle, 1 if there is none,
 and 2 if the graph cannot be read or the search failed.
@@ -50,7 +50,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--json",
         action="store_true",
-        help="print one JSON object, always with the same fields: null is what was not looked for, or does not exist",
+        help="print one JSON object; null stands for what was not looked for or does not exist",
     )
     parser.add_argument(
         "--certificate", action="store_true", help="for a chordal graph: print a perfect elimination ordering"
@@ -74,7 +74,7 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 
 def _asks_for_any_hole(options: argparse.Namespace) -> bool:
-    """Return whether any cycle of 4 or more vertices will do: then chordality is the question, in linear time."""
+    """Return whether any cycle of 4 or more vertices will do, which a linear-time test of chordality finds."""
     return options.min_length == SHORTEST_HOLE and options.max_length is None
 
 
@@ -93,7 +93,7 @@ def act(options: argparse.Namespace) -> int:
         failure = EngineError("out of memory")
     except ChordlessError as error:
         failure = error
-    # 1 is an answer here.
+    # Exit code 1 is an answer here: there is no such cycle.
     if failure.exit_code == NONE_EXIT_CODE:
         failure.exit_code = USAGE_EXIT_CODE
     raise failure
@@ -160,7 +160,7 @@ def _engine(options: argparse.Namespace) -> int:
 
 
 def _is_chordal(cycle: Sequence[Hashable] | None, min_length: int, max_length: int | None) -> bool | None:
-    """Return whether the graph is chordal, as far as a cycle within the bounds, or that there is none, tells."""
+    """Return whether the graph is chordal, None if the cycle found within the bounds (or none) does not tell."""
     if cycle is None:
         return True if min_length <= SHORTEST_HOLE and max_length is None else None
     return False if len(cycle) >= SHORTEST_HOLE else None

@@ -1,4 +1,4 @@
-"""``chordless list``: the cycles themselves."""
+"""``chordless list``: write the cycles."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ STANDARD_OUTPUT = "-"
 DESCRIPTION = """\
 List every chordless cycle of a graph, one a line, while the search runs.
 
-A line holds the names of the cycle's vertices in the order of the cycle,
-separated by a blank, or, if any vertex of the graph has white space in its
-name, by a TAB. A FILE.jsonl gets a JSON array a line instead. Each cycle comes
-once, starting at its first vertex in the order of the graph; the order of the
-lines is that in which the cycles were found, and differs between arches.
+A line holds the names of the cycle's vertices in the order of the cycle. They
+are separated by blanks, or by TABs if some vertex of the graph has white space
+in its name. A FILE.jsonl has a JSON array in each line. Each cycle comes once
+and starts at its first vertex in the order of the graph. The lines come in the
+order in which the cycles are found, which differs between arches.
 
-A FILE.npy gets a bit row for each cycle, the fastest and smallest way out:
-bit v % 64 of word v // 64 is set where vertex v lies on it. A folder, -o DIR/,
-becomes a run directory: bit rows in cycles/part-*.npy, a checkpoint, and all
-that `chordless resume DIR` and `chordless export DIR` need.
+A FILE.npy has a bit row for each cycle: bit v % 64 of word v // 64 is set where
+vertex v lies on it. This is the smallest and fastest output. A folder, -o DIR/,
+becomes a run directory with bit rows in cycles/part-*.npy and a checkpoint, for
+`chordless resume DIR` and `chordless export DIR`.
 """
 
 
@@ -52,17 +52,17 @@ def add_parser(subparsers: Any) -> None:
         "--output",
         metavar="FILE",
         default=STANDARD_OUTPUT,
-        help="write to FILE: text if it ends in .txt or has no suffix, .jsonl or .npy; or to a run directory, with "
-        "a slash: DIR/ (default, or -: text to standard output)",
+        help="write to FILE: text (.txt, or no suffix), .jsonl or .npy; or to a run directory, with a slash: DIR/ "
+        "(default, or -: text to standard output)",
     )
     shared.add_search(parser, limit_help="stop after N cycles")
-    shared.add_checkpoint(parser, also="; with -o FILE, as -o DIR/ has its own")
+    shared.add_checkpoint(parser, also="; for -o FILE only: -o DIR/ has its own")
     shared.add_reporting(parser)
     parser.set_defaults(act=act, check=check, parser=parser)
 
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """End with a usage error for bounds or an output that cannot be."""
+    """End with a usage error for impossible bounds or outputs."""
     shared.check_search(parser, options)
     if options.output == "":
         parser.error("-o: the name of the output is empty")
@@ -70,14 +70,14 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     if output_format is None:
         parser.error(f"-o {options.output}: cycles are written as .txt, .jsonl or .npy, or to a folder DIR/")
     if options.checkpoint is not None and options.output == STANDARD_OUTPUT:
-        parser.error("--checkpoint: what went to standard output cannot be cut back; list to -o FILE or -o DIR/")
+        parser.error("--checkpoint needs -o FILE or -o DIR/: standard output cannot be cut back to a checkpoint")
     if options.checkpoint is not None and output_format == "parts":
-        parser.error(f"-o {options.output} keeps a checkpoint itself: leave --checkpoint out")
+        parser.error(f"-o {options.output} is a folder, which keeps a checkpoint anyway: leave --checkpoint out")
     shared.check_checkpoint_every(parser, options, _directory_of(options, output_format))
 
 
 def act(options: argparse.Namespace) -> int:
-    """List, say how it ended where that is worth a word, return the exit code."""
+    """List the cycles, print how it ended unless the output shows it, return the exit code."""
     from chordless.commands.session import print_way_on, run_command, run_engine
 
     output_format = _format_of(options.output)
@@ -92,7 +92,7 @@ def act(options: argparse.Namespace) -> int:
 
 
 def print_note(finished: Finished, output: str) -> None:
-    """Say on standard error how a listing ended, where that is worth a word."""
+    """Print to standard error how a listing ended, unless its output shows it."""
     from chordless.commands.terminal import ending
     from chordless.words import seconds_text
 

@@ -1,4 +1,4 @@
-"""What the subcommands' command lines have in common: parsers of values, shared options, help texts."""
+"""Options that several subcommands share, and the checks that belong to them."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def add_graph(parser: argparse.ArgumentParser) -> None:
 
 def add_search(parser: argparse.ArgumentParser, *, limit_help: str) -> None:
     """Add what bounds the search and where it runs."""
-    group = parser.add_argument_group("what to look for, and when to stop")
+    group = parser.add_argument_group("which cycles, and when to stop")
     add_lengths(group)
     group.add_argument(
         "--part",
         type=part,
         metavar="I/N",
-        help="search only the I-th of N parts; the counts of all parts add up, no cycle is in two of them",
+        help="search only the I-th of N parts; each cycle is in exactly one part, so the counts add up",
     )
     add_restriction(group)
     add_stops(group, limit_help)
@@ -45,7 +45,7 @@ def add_search(parser: argparse.ArgumentParser, *, limit_help: str) -> None:
         choices=EXPANSIONS,
         default=EXPANSIONS[0],
         metavar="HOW",
-        help="two-ended (default), or paper: breadth first at one end of each path, to compare its frontier",
+        help="two-ended (default), or paper: breadth first, each path growing at one end, as in the paper",
     )
 
 
@@ -79,20 +79,20 @@ def settle_lengths(
 
 
 def add_restriction(group: Any) -> None:
-    """Add which vertices and edges a cycle must have, and must not; the search is the shorter for it."""
+    """Add which vertices and edges a cycle must contain or must not contain; both shorten the search."""
     group.add_argument(
         "--through",
         action="append",
         default=[],
         metavar="V[,V..]",
-        help="only cycles through all of these vertices, by the names that they have in lists",
+        help="only cycles through all of these vertices, named as `chordless list` names them",
     )
     group.add_argument(
         "--through-edge",
         action="append",
         default=[],
         metavar="U-V",
-        help="only cycles that have this edge; may be given several times",
+        help="only cycles with this edge; may be given several times",
     )
     group.add_argument(
         "--avoid", action="append", default=[], metavar="V[,V..]", help="only cycles through none of these vertices"
@@ -108,7 +108,7 @@ def add_stops(group: Any, limit_help: str) -> None:
 
 
 def add_device(group: Any, *, resumed: bool = False) -> None:
-    """Add where a search runs; a resumed one runs where it did before, unless it is said."""
+    """Add where a search runs; `resumed` makes the settings of the earlier session the default."""
     before = "as it was"
     arch = None if resumed else ARCHES[0]
     group.add_argument(
@@ -125,24 +125,24 @@ def add_device(group: Any, *, resumed: bool = False) -> None:
         "--memory",
         type=size,
         metavar="SIZE",
-        help="what the search may take, 256M, 1.5GiB: on the CPU the whole process with its output, on a GPU the "
-        f"buffers on the device (default: {memory})",
+        help="limit such as 256M or 1.5GiB: on the CPU of the whole process, on a GPU of the buffers on the device "
+        f"(default: {memory})",
     )
 
 
 def add_checkpoint(parser: argparse.ArgumentParser, *, also: str = "") -> None:
     """Add what makes a run resumable."""
-    group = parser.add_argument_group("to go on another time (chordless resume DIR)")
+    group = parser.add_argument_group("to continue later (chordless resume DIR)")
     group.add_argument(
         "--checkpoint",
         metavar="DIR",
-        help=f"keep a checkpoint in DIR, a new or an empty folder: now and then, and wherever the run stops{also}",
+        help=f"keep a checkpoint in DIR, a new or empty folder: at intervals, and when the run stops{also}",
     )
     add_checkpoint_every(group)
 
 
 def add_checkpoint_every(group: Any, *, resumed: bool = False) -> None:
-    """Add how often a checkpoint is written; the value is None where nothing is said."""
+    """Add how often a checkpoint is written; the value is None unless the option is given."""
     group.add_argument(
         "--checkpoint-every",
         type=duration,
@@ -152,8 +152,8 @@ def add_checkpoint_every(group: Any, *, resumed: bool = False) -> None:
 
 
 def add_reporting(parser: argparse.ArgumentParser) -> None:
-    """Add what is told while the search runs."""
-    group = parser.add_argument_group("what to say meanwhile (on standard error)")
+    """Add what is reported while the search runs."""
+    group = parser.add_argument_group("progress (on standard error)")
     group.add_argument(
         "--progress",
         choices=PROGRESS,
@@ -161,23 +161,21 @@ def add_reporting(parser: argparse.ArgumentParser) -> None:
         metavar="HOW",
         help="auto: a live line on a terminal; plain: a line every 2 s; none",
     )
-    group.add_argument(
-        "--events", metavar="FILE", help="record everything the engine reports, one JSON object a line, as it comes"
-    )
-    group.add_argument("-q", "--quiet", action="store_true", help="no progress and no notes, only errors")
+    group.add_argument("--events", metavar="FILE", help="record every event of the engine, one JSON object a line")
+    group.add_argument("-q", "--quiet", action="store_true", help="only errors: no progress, no notes")
 
 
 def check_search(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """Settle the lengths; end with a usage error if nothing can be kept where it is asked for."""
+    """Set the bounds on the length; end with a usage error for bad bounds or an empty name of a folder."""
     settle_lengths(parser, options)
     if options.checkpoint == "":
         parser.error("--checkpoint: the name of the folder is empty")
 
 
 def check_checkpoint_every(parser: argparse.ArgumentParser, options: argparse.Namespace, directory: str | None) -> None:
-    """End with a usage error if it is said how often to write what is not written at all."""
+    """End with a usage error for ``--checkpoint-every`` without a checkpoint."""
     if options.checkpoint_every is not None and directory is None:
-        parser.error("--checkpoint-every: there is no checkpoint to write; say where, --checkpoint DIR")
+        parser.error("--checkpoint-every needs --checkpoint DIR: where the checkpoint is written")
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:

@@ -38,7 +38,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """End with a usage error for a name that no browser would take for a page."""
+    """End with a usage error for a name that does not end as that of an HTML file."""
     if PurePath(options.output).suffix.lower() not in (".html", ".htm"):
         parser.error(f"-o {options.output}: the name of a page ends in .html or .htm")
 

@@ -1,4 +1,4 @@
-"""``chordless resume``: go on with a run that was stopped, or killed, from its last checkpoint."""
+"""``chordless resume``: continue a run that was stopped or killed, from its last checkpoint."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     from chordless.protocol.events import Finished
     from chordless.runs.directory import RunDirectory
 
-SUMMARY = "go on with a run that was stopped or killed"
+SUMMARY = "continue a run that was stopped or killed"
 
 DESCRIPTION = """\
-Go on from the last checkpoint of a run that `chordless count --checkpoint DIR`,
-`chordless list --checkpoint DIR` or `chordless list -o DIR/` began, and print
-at the end what that would have printed for the whole run. A listing is cut back
-to the checkpoint and gone on with: no cycle is lost and none comes twice. The
-graph is in DIR, so the file that it came from is not needed any more.
+Continue a run of `chordless count --checkpoint DIR`, `chordless list
+--checkpoint DIR` or `chordless list -o DIR/` from its last checkpoint, and print
+the result of the whole run. A listing is cut back to the checkpoint first: no
+cycle is lost and none comes twice. DIR holds a copy of the graph, so the graph's
+own file is not needed.
 
-What is searched stays as it was; where, and for how long, may be changed. The
-limit and the timeout of earlier sessions are forgotten. A run that is finished
-prints its result again.
+The search stays the same. The arch, the threads, the memory and the stops may
+be changed; a limit or a timeout of an earlier session no longer holds. A
+finished run prints its result again.
 """
 
 
@@ -41,9 +41,9 @@ def add_parser(subparsers: Any) -> None:
         ),
     )
     parser.add_argument("directory", metavar="DIR", help="the run directory")
-    parser.add_argument("--json", action="store_true", help="of a count: print one JSON object")
+    parser.add_argument("--json", action="store_true", help="for a count: print one JSON object")
     group = parser.add_argument_group("when to stop")
-    shared.add_stops(group, "stop once N cycles were found, or listed, in all sessions together")
+    shared.add_stops(group, "stop once all sessions together have found, or listed, N cycles")
     group = parser.add_argument_group("how to run")
     shared.add_device(group, resumed=True)
     shared.add_checkpoint_every(group, resumed=True)
@@ -52,7 +52,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    """Go on, print the result of the whole run, return the exit code."""
+    """Resume the run, print the result of all its sessions, return the exit code."""
     from pathlib import Path
 
     from chordless.commands import count
@@ -63,7 +63,7 @@ def act(options: argparse.Namespace) -> int:
     directory = RunDirectory(Path(options.directory))
     command = directory.command()
     if command.output is not None and options.json:
-        raise OptionError(f"--json is for counts, and the run in {options.directory} lists cycles: leave it out")
+        raise OptionError(f"--json is for counts, but the run in {options.directory} lists cycles: leave --json out")
     given = ("arch", "threads", "memory", "checkpoint_every")
     changed = {name: getattr(options, name) for name in given if getattr(options, name) is not None}
     command = replace(
@@ -81,7 +81,7 @@ def act(options: argparse.Namespace) -> int:
 
 
 def _end_in_read_only(directory: RunDirectory) -> Finished | None:
-    """Return the recorded result of a finished run whose folder the engine cannot write to, and None of all others."""
+    """Return the recorded result of a complete run in a read-only folder, where no engine can run; else None."""
     from chordless.protocol.events import Finished
     from chordless.protocol.recording import recorded
 

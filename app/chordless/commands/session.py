@@ -1,4 +1,4 @@
-"""One run of the engine on behalf of a subcommand: signals, progress, recording, exit code."""
+"""One run of the engine for a subcommand: signals, progress, recording, exit code."""
 
 from __future__ import annotations
 
@@ -42,24 +42,24 @@ class InterruptedRunError(ChordlessError):
 
 
 class Stoppable(Protocol):
-    """What a signal can end."""
+    """A run that a signal can stop or kill."""
 
     @property
     def search_began(self) -> bool:
-        """Whether `stop` gets an answer soon."""
+        """Whether the search has begun, so that `stop` is answered soon."""
 
     def stop(self) -> None:
-        """End gently."""
+        """End the run at the next slice, with a result."""
 
     def kill(self) -> None:
-        """End at once."""
+        """End the process at once, without a result."""
 
 
 class Signals:
-    """While in force, the first Ctrl-C, SIGTERM or hang-up stops the engine gently, a second one kills it.
+    """Handles Ctrl-C, SIGTERM and hang-up while in force: the first stops the engine, a second kills it.
 
-    A second hang-up changes nothing. Repeats within a moment are one signal: job managers, and `timeout`, send it to
-    the process and to its group.
+    A second hang-up changes nothing. Signals within a fifth of a second count as one, because job managers and
+    `timeout` send each signal twice: to the process and to its group.
     """
 
     def __init__(self, engine: Stoppable, display: ProgressDisplay) -> None:
@@ -71,10 +71,10 @@ class Signals:
         self._terminals = [descriptor for descriptor in (1, 2) if os.isatty(descriptor)]
 
     def handle(self, number: int, frame: FrameType | None) -> None:
-        """Stop, or kill."""
+        """Stop the engine at the first signal, kill it at the second."""
         if number == signal.SIGHUP:
             for descriptor in self._terminals:
-                # It is gone: to write to it would be an error.
+                # The terminal is gone, so writing to it would fail.
                 os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
             if self.received is not None:
                 return
@@ -92,9 +92,9 @@ class Signals:
 
     @contextlib.contextmanager
     def in_force(self) -> Iterator[None]:
-        """Take the signals as long as the block runs."""
+        """Handle the signals while the block runs."""
         numbers = [signal.SIGINT, signal.SIGTERM]
-        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup has it
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup ignores it
             numbers.append(signal.SIGHUP)
         before = {number: signal.signal(number, self.handle) for number in numbers}
         try:
@@ -137,7 +137,7 @@ def run_command(
 
 
 def recording_of(options: argparse.Namespace, stack: contextlib.ExitStack) -> IO[str] | None:
-    """Open the file of ``--events``, if one is asked for; the stack closes it.
+    """Open the file of ``--events``, if one is given; the stack closes it.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What people see of a run on a terminal: the table of a result, the progress line."""
+"""The text output of a run: the table of a result and the progress line."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ ONE_ROW_FOR_SEVERAL_LENGTHS = "a row adds up several lengths; --json has each le
 
 
 def has_colour(stream: TextIO) -> bool:
-    """Say whether `stream` is a terminal that shows colour, and the user has nothing against it (NO_COLOR)."""
+    """Return whether `stream` is a terminal with colour and NO_COLOR is not set."""
     return is_live(stream) and not os.environ.get("NO_COLOR")
 
 
 def is_live(stream: TextIO) -> bool:
-    """Say whether `stream` is a terminal on which a line can be written again."""
+    """Return whether `stream` is a terminal on which a line can be redrawn."""
     return stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
 def ending(finished: Finished) -> str:
-    """Say in words why a search ended before it was complete."""
+    """Return in words why a search ended before it was complete."""
     how = f"stopped by --{finished.reason}" if finished.reason in ("limit", "timeout") else finished.reason
     return f"{how} after {seconds_text(finished.total_seconds - finished.setup_seconds)}"
 
@@ -92,7 +92,7 @@ def _histogram(by_length: dict[int, int], stream: TextIO, colour: bool) -> Itera
     columns = 1 if len(groups) <= _LENGTHS_IN_ONE_COLUMN else 2
     label_width = max(len("length"), *(len(label) for label, _ in groups))
     count_width = max(len("cycles"), *(len(f"{count:,}") for _, count in groups))
-    # Two spaces before and between the three parts; a hundred columns are enough for anybody.
+    # Two spaces before and between the three parts; at most 100 columns in all.
     room = (min(shutil.get_terminal_size().columns, 100) if stream.isatty() else 80) // columns
     bar_width = max(min(room - label_width - count_width - 7, 40), 0)
     largest = max(count for _, count in groups)
@@ -111,7 +111,7 @@ def _histogram(by_length: dict[int, int], stream: TextIO, colour: bool) -> Itera
 
 
 def _grouped(by_length: dict[int, int]) -> list[tuple[str, int]]:
-    """Label the counts, with so many lengths to a row that two columns of rows hold all."""
+    """Return labelled counts, adding up several lengths to a row if two columns of rows cannot hold all."""
     lengths = sorted(by_length)
     rows = 2 * _ROWS_IN_TWO_COLUMNS
     if len(lengths) <= rows:
@@ -125,7 +125,7 @@ def _grouped(by_length: dict[int, int]) -> list[tuple[str, int]]:
 
 
 def bar_text(share: float, width: int, stream: TextIO) -> str:
-    """Return a bar of so many columns, as far as `share` filled, in characters that `stream` can write."""
+    """Return a bar of `width` columns, filled to `share` (0 to 1), in characters that `stream` can encode."""
     left, right = ("▕", "▏") if _writes_blocks(stream) else ("[", "]")
     bar = (_bar(share, width) if share else "") if _writes_blocks(stream) else _plain_bar(share, width)
     return f"{left}{bar:<{width}}{right}"
@@ -150,12 +150,12 @@ def _plain_bar(share: float, width: int) -> str:
 
 
 def seconds_between(mode: str, *, live: bool) -> float:
-    """Return how often progress is shown: on a live terminal, where ``plain`` lines are asked for, and elsewhere."""
+    """Return the seconds between two updates: on a live terminal, for ``plain`` lines, or elsewhere."""
     return _REDRAW_SECONDS if live else _PLAIN_SECONDS if mode == "plain" else _UNATTENDED_SECONDS
 
 
 class ProgressDisplay:
-    """Shows on standard error how a search goes on; a short one is over before anything is shown.
+    """Shows the progress of a search on standard error. A short search ends before anything is shown.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ class ProgressDisplay:
     stream : text file
         Standard error.
     live : bool
-        Whether ``auto`` may redraw one line; otherwise it writes a line now and then.
+        Whether ``auto`` may redraw one line; otherwise it writes a new line every ten seconds.
     """
 
     def __init__(self, mode: str, stream: TextIO, *, live: bool) -> None:
@@ -178,7 +178,7 @@ class ProgressDisplay:
         self.stopping = False
 
     def show(self, progress: Progress | None) -> None:
-        """Show the state, if it is time for it; None stands for a search that has not begun or has no news."""
+        """Show the state if an update is due; None stands for no news since the last call."""
         if self._last is None and progress is not None:
             self._start = time.monotonic() - progress.seconds
         self._last = progress or self._last
@@ -198,20 +198,20 @@ class ProgressDisplay:
         self._drawn = True
 
     def clear(self) -> None:
-        """Take the live line away."""
+        """Erase the live line."""
         if self._live and self._drawn:
             self._stream.write(_CLEAR_LINE)
             self._stream.flush()
             self._drawn = False
 
     def _parts(self) -> list[str]:
-        """Say where the search stands, the most telling first."""
+        """Return the parts of the progress line, the most important first."""
         elapsed = time.monotonic() - self._start
         stopping = ["stopping (Ctrl-C again: at once)"] if self.stopping else []
         if self._last is None:
             return [*stopping, f"{elapsed:.0f} s  reading the graph, preparing the device"]
         state = self._last
-        # By the clock, not by the engine's time of search: a listing spends most of its time on writing.
+        # Divide by the time on the clock, not by that of the search: a listing spends most of its time on writing.
         found = f"{state.cycles:,} {{}} ({short_number(state.cycles / elapsed)}/s)"
         waiting = f"waiting: {short_number(state.frontier)} paths"
         if state.states is not None:

@@ -106,7 +106,7 @@ def check_terminal(otherwise: str) -> None:
 
 
 def is_usable_terminal() -> bool:
-    """Return whether this process can draw on its terminal, or in a browser, and is typed at there."""
+    """Return whether this process has a terminal, or a browser, to draw on and to read keys from."""
     if os.environ.get("TEXTUAL_DRIVER"):
         return True
     return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") not in _DUMB
@@ -116,11 +116,11 @@ _DUMB = (None, "", "dumb", "unknown")
 
 
 def show(app: ChordlessApp) -> int:
-    """Run the dashboard to its end, say its last words, return the exit code."""
+    """Run the dashboard to its end, print its last message, return the exit code."""
     try:
         last_words = app.run()
     finally:
-        # After an exception the engine of this process is still there.
+        # After an exception, the engine that this process started is still running.
         app.end_sessions()
     if last_words:
         sys.stderr.write(f"{last_words}\n")

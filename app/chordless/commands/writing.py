@@ -1,4 +1,4 @@
-"""What a command writes: files that are whole or not there, and standard output, which may fail."""
+"""Writing files as a whole or not at all, and writing to standard output, which may fail."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def whole_file(path: str | Path) -> Iterator[Path]:
-    """Yield the path of a new file, which takes the place of `path` at the end; after a failure the old one is there.
+    """Yield the path of a new file that replaces `path` at the end; after a failure the old file stays.
 
-    A link, and what is no regular file, such as /dev/stdout, is yielded itself: nothing can take its place.
+    A link, or something that is no regular file, such as /dev/stdout, is yielded itself, because it must not be
+    replaced.
 
     Parameters
     ----------
@@ -39,7 +40,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
             yield path
             return
         if path.exists():
-            # One that is protected is not replaced.
+            # Raises if the file is write-protected: such a file is not to be replaced.
             path.open("ab").close()
         with tempfile.TemporaryDirectory(prefix=".chordless-", dir=path.parent) as folder:
             new = Path(folder, path.name)
@@ -71,7 +72,7 @@ def write_graph(graph: Graph, output: str, comments: Sequence[str]) -> None:
     """
     from chordless.graphs.load import write_edge_list
 
-    # UTF-8 whatever the terminal speaks: that is what the readers take.
+    # Always UTF-8, whatever the encoding of the terminal, because the readers take nothing else.
     if output != "-":
         with whole_file(output) as path, open(path, "w", encoding="utf-8") as stream:
             write_edge_list(graph, stream, comments)
@@ -86,5 +87,5 @@ def write_graph(graph: Graph, output: str, comments: Sequence[str]) -> None:
 
 
 def silence_standard_output() -> None:
-    """Let what standard output did not take, and is still buffered, go nowhere: else it is tried, and fails, again."""
+    """Discard what is still buffered for standard output: Python would try to write it again at exit and fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
