@@ -23,7 +23,7 @@ REFERENCE = ("--arch", "reference")
 COUNT_KEYS = [
     "graph", "n", "m", "max_degree", "min_length", "max_length", "part", "triangles", "chordless_cycles", "total",
     "by_length", "frontier", "paths", "method", "boundary", "complete", "share", "arch", "device", "seconds",
-    "peak_memory_bytes", "checkpoint",
+    "peak_memory_bytes", "checkpoint", "expansion", "graph_hash", "program",
 ]  # fmt: skip
 _PROGRESS = re.compile(r"^(stopping .*  )?(\d[\d.]* (ms|s|min|h)( \d\d (s|min))?  .*|reading the graphs, .*)\n", re.M)
 SOURCE_PATH = os.pathsep.join([str(ROOT / "app"), str(ROOT)])

@@ -10,14 +10,14 @@ import sys
 
 import numpy as np
 import pytest
-from chordless import worker
 from chordless.cycles.read import CycleStore, part_path, read_rows, row_words
 from chordless.cycles.write import LARGEST_GRAPH, RowOutput
+from chordless.engine import search_run
 from chordless.protocol.orders import RunCommand
 from patience import PATIENCE
 from program import ENVIRONMENT
 
-from kernels_ti.errors import EngineError, OptionError
+from kernels_ti.errors import CheckpointError, EngineError, OptionError
 
 N, WORDS = 130, 3
 ROWS = np.random.default_rng(1).integers(0, 1 << 63, (100, WORDS)).astype(np.uint64)
@@ -234,11 +234,11 @@ def test_a_file_of_something_else_is_not_gone_on_with(tmp_path):
     assert path.read_bytes() == whole[:-1]
     for wrong in (b"", b"x" * len(whole)):
         path.write_bytes(wrong)
-        with pytest.raises(EngineError, match="not the file that the run wrote"):
+        with pytest.raises(CheckpointError, match="not the file that the run wrote"):
             to_file(tmp_path, position=position)
         assert path.read_bytes() == wrong
     np.save(path, ROWS[:, :2])
-    with pytest.raises(EngineError, match="not the file that the run wrote"):
+    with pytest.raises(CheckpointError, match="not the file that the run wrote"):
         to_file(tmp_path, position=position)
     path.unlink()
     with pytest.raises(EngineError, match=r"cannot go on with .*No such file"):
@@ -350,5 +350,5 @@ def test_too_large_a_graph_is_refused_before_a_device_is_opened(tmp_path, monkey
     output = str(tmp_path / "big")
     command = RunCommand(f"path:{LARGEST_GRAPH + 1}", 0.0, output=output, output_format=output_format)
     with pytest.raises(OptionError, match="131,072 vertices are the most"):
-        worker.run(command, None, -1)
+        search_run.run(command, None, -1)
     assert not list(tmp_path.iterdir())

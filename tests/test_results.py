@@ -202,7 +202,7 @@ def test_lines_go_on_from_a_position(tmp_path, written_after):
     output = LineOutput.to_file(str(path), CycleEncoder(range(10), "text"), position=position, limit=5)
     assert output.listed == 3
     assert not output.write(Cycles.of_lists(CYCLES), never)
-    assert output.position() == {"bytes": path.stat().st_size, "listed": 5}
+    assert output.position().items() >= {"bytes": path.stat().st_size, "listed": 5}.items()
     output.close()
     assert path.read_text() == "0 1 2\n3 4 5 6\n7 8 9\n0 1 2\n3 4 5 6\n"
 
@@ -221,7 +221,7 @@ def test_position_after_an_error_is_of_whole_lines(tmp_path, monkeypatch):
         patch.setattr(os, "write", write_nine_bytes)
         with pytest.raises(EngineError):
             output.write(Cycles.of_lists(CYCLES), never)
-    assert output.position() == {"bytes": 6, "listed": 1}
+    assert output.position().items() >= {"bytes": 6, "listed": 1}.items()
     output.close()
 
 

@@ -51,7 +51,7 @@ def test_a_stop_and_a_resumption_make_the_whole_run(tmp_path, bound, whole):
     after = json.loads(resumed.stdout)
     assert after["by_length"] == whole[0]
     assert (after["complete"], after["share"], after["graph"]) == (True, 1.0, GRAPH)
-    for name in ("setup", "enumerate", "total"):
+    for name in ("setup", "enumerate", "write", "total"):
         assert after["seconds"][name] > before["seconds"][name]
     events = events_in(run)
     assert [type(event) for event in events if isinstance(event, (Started, Finished))] == [Started, Finished] * 2

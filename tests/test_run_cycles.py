@@ -42,7 +42,7 @@ def test_what_is_shown_while_an_engine_is_at_work_and_afterwards(path):
         assert run.at_work
         assert len(run) == len(CYCLES)
         assert [cycle.vertices.tolist() for cycle in run.found(np.arange(len(run)))] == CYCLES
-        file = RowFile(last_part(path), 1, rows=len(np.load(last_part(path))))
+        file = RowFile(last_part(path), 1, position={"rows": len(np.load(last_part(path)))})
         file.append(rows_of(CYCLES[:2], GRAPH.n))
         file.close()
         assert run.refresh()
@@ -70,7 +70,7 @@ def test_rows_that_are_cut_off_are_missed_and_nothing_crashes(path):
     with reopened(path):
         run = RunCycles(path)
         store = run.store
-        RowFile(last_part(path), 1, rows=0).close()
+        RowFile(last_part(path), 1, position={"rows": 0}).close()
         gone = run.found(np.array([0, len(run) - 1]))
         assert gone[0].vertices.tolist() == CYCLES[0]
         assert gone[1].error == "no longer there"

@@ -10,6 +10,7 @@ import chordless.runs.directory
 import networkx as nx
 import numpy as np
 import pytest
+from chordless.files import take_lock
 from chordless.graphs.load import LoadedGraph, load_graph
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory, check_is_free, created, graph_hash, reopened, resume_line
@@ -112,7 +113,7 @@ def test_a_folder_that_cannot_be_made_is_an_error(tmp_path):
 
 
 def test_one_engine_at_a_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(chordless.runs.directory, "_SECONDS_TO_WAIT_FOR_THE_LOCK", 0.1)
+    monkeypatch.setattr(chordless.runs.directory, "take_lock", lambda lock, seconds=0.1: take_lock(lock, seconds))
     path = tmp_path / "run"
     with created(path, COMMAND, load_graph("petersen")) as directory:
         directory.checkpoint.write_bytes(b"")

@@ -21,6 +21,7 @@ from chordless.commands import (
     first,
     generate,
     info,
+    merge,
     overlap,
     plot,
     replay,
@@ -48,7 +49,7 @@ those next to each other on it. Triangles count as well.
 _GROUPS = {
     "find": (count, list_, first),
     "ask": (estimate, overlap),
-    "long runs": (resume, export),
+    "long runs": (resume, merge, export),
     "many graphs": (batch,),
     "look": (tui, replay, plot, report),
     "other": (generate, info, bench, completion, help_),

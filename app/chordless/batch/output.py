@@ -8,15 +8,14 @@ What nobody asks for stays there, until somebody does.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import time
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
+from chordless.files import open_alone, remove_leftovers, replaced
 from kernels_ti.errors import EngineError, OptionError
 
 FIELDS: dict[str, str] = {
@@ -64,8 +63,6 @@ UNREADABLE = "unreadable"
 EARLIER = ".earlier"
 """What the file beside is called, behind the name of the file."""
 
-_SECONDS_TO_WAIT_FOR_THE_LOCK = 5.0
-
 
 class BatchFile:
     """The file of JSON lines, held by one engine at a time.
@@ -89,10 +86,10 @@ class BatchFile:
         self._keep_unreadable = keep_unreadable
         self._held = Path(path + EARLIER)
         try:
-            self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            self._descriptor = open_alone(path, os.O_RDWR | os.O_CREAT)
+            remove_leftovers(self._held)
         except OSError as error:
             raise EngineError(f"cannot write {path}: {error.strerror}") from error
-        self._lock()
         self._end = 0
         self._earlier: dict[str, int] = {}  # where a line begins in the file beside
         self._taken: set[str] = set()
@@ -165,18 +162,6 @@ class BatchFile:
                 stream.close()
         os.close(self._descriptor)
 
-    def _lock(self) -> None:
-        deadline = time.monotonic() + _SECONDS_TO_WAIT_FOR_THE_LOCK
-        while True:
-            try:
-                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            except BlockingIOError:
-                if time.monotonic() >= deadline:
-                    os.close(self._descriptor)
-                    raise OptionError(f"another batch is writing {self._path}") from None
-                time.sleep(0.05)
-
     def _read_next(self) -> dict[str, Any] | None:
         assert self._in_place is not None
         text = self._in_place.readline()
@@ -205,21 +190,16 @@ class BatchFile:
             raise EngineError(f"cannot write {self._path}: {error.strerror}") from error
 
     def _hold(self, lines: Iterator[dict[str, Any]]) -> None:
-        new = self._held.with_name(self._held.name + ".new")
         self._earlier = {}
-        with open(new, "wb") as stream:
+        with replaced(self._held) as stream:
             for line in lines:
                 key = _key_of(line)
                 if self._is_done(line) and key not in self._earlier:
                     self._earlier[key] = stream.tell()
                     stream.write(encoded(line))
-            stream.flush()
-            os.fsync(stream.fileno())
         if not self._earlier:
-            new.unlink()
-            self._held.unlink(missing_ok=True)
+            self._held.unlink()
             return
-        os.replace(new, self._held)
         if self._beside is not None:
             self._beside.close()
         self._beside = open(self._held, "rb")  # noqa: SIM115

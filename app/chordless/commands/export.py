@@ -24,7 +24,8 @@ DESCRIPTION = """\
 Turn the cycles that `chordless list -o DIR/` or `chordless list -o FILE.npy`
 wrote as bit rows into another format: text or JSON lines like those of
 `chordless list`, one .npy file of bit rows, or a Parquet file with the columns
-length and vertices (names in the order of the cycle).
+length and vertices (names in the order of the cycle). The run directories of
+all parts of one search (--part I/N) become one output.
 
 A run that has not come to its end is exported up to its checkpoint; the exit
 code is 4 then.
@@ -40,10 +41,16 @@ def add_parser(subparsers: Any) -> None:
         closing=lambda: examples(
             "chordless export run/ --format txt | head",
             "chordless export run/ -o cycles.parquet",
+            "chordless export part-1/ part-2/ part-3/ -o cycles.txt",
             "chordless export cycles.npy --graph grid:7x10 -o cycles.jsonl",
         ),
     )
-    parser.add_argument("cycles", metavar="DIR|FILE.npy", help="a run directory, or a file of bit rows")
+    parser.add_argument(
+        "cycles",
+        nargs="+",
+        metavar="DIR|FILE.npy",
+        help="a run directory, a file of bit rows, or the run directories of all parts of one search (--part I/N)",
+    )
     parser.add_argument(
         "--format",
         dest="export_format",
@@ -84,10 +91,13 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         parser.error(f"--format {options.export_format} needs a file: -o FILE.{options.export_format}")
     if options.export_format == "npy" and PurePath(options.output).suffix.lower() != ".npy":
         parser.error(f"-o {options.output}: the name of a .npy file ends in .npy")
-    if os.path.isdir(options.cycles) and options.graph is not None:
+    files = [path for path in options.cycles if os.path.isfile(path)]
+    if len(options.cycles) > 1 and (files or options.graph is not None):
+        parser.error("several inputs are the run directories of the parts of one search, without --graph")
+    if options.graph is not None and not files:
         parser.error("--graph is for a FILE.npy; a run directory holds its graph")
-    if os.path.isfile(options.cycles) and options.graph is None:
-        parser.error(f"--graph GRAPH is needed: which graph has {options.cycles} the cycles of?")
+    if options.graph is None and files:
+        parser.error(f"--graph GRAPH is needed: which graph has {files[0]} the cycles of?")
 
 
 def act(options: argparse.Namespace) -> int:
@@ -101,9 +111,9 @@ def act(options: argparse.Namespace) -> int:
     if options.export_format == "parquet":
         export.require_parquet()
     if options.graph is None:
-        source = export.open_run(options.cycles)
+        source = export.open_runs(options.cycles)
     else:
-        source = export.open_file(options.cycles, options.graph, simplify=options.simplify)
+        source = export.open_file(options.cycles[0], options.graph, simplify=options.simplify)
     to_file = options.output != STANDARD_OUTPUT
     if to_file and source.store.is_kept_in(options.output):
         raise OptionError(f"{options.output} is a file of the cycles that are to be exported; write to another")
@@ -127,7 +137,7 @@ def act(options: argparse.Namespace) -> int:
     if to_file:
         note += f" in {options.output}, {seconds_text(time.time() - options.program_start)} in all"
     if not source.complete:
-        note = f"not complete: the run in {options.cycles} has not come to its end; {note}"
+        note = f"not complete: the run in {options.cycles[0]} has not come to its end; {note}"
     if not options.quiet and (to_file or not source.complete):
         sys.stderr.write(f"{note}\n")
     return 0 if source.complete else _UNFINISHED_EXIT_CODE

@@ -76,8 +76,8 @@ def act(options: argparse.Namespace) -> int:
     with style.in_style():
         figure = _figure(options)
         data = style.file_bytes(figure, PurePath(options.output).suffix.lower().removeprefix("."))
-    with whole_file(options.output) as path:
-        path.write_bytes(data)
+    with whole_file(options.output) as stream:
+        stream.write(data)
     return 0
 
 

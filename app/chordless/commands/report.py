@@ -30,7 +30,13 @@ def add_parser(subparsers: Any) -> None:
             "chordless report events.jsonl -o run.html",
         ),
     )
-    parser.add_argument("run", metavar="RUN", help="a run directory, or a recording made with --events")
+    parser.add_argument(
+        "runs",
+        nargs="+",
+        metavar="RUN",
+        help="a run directory, or a recording made with --events; or the results of all parts of one search, run "
+        "directories or files of `count --json`",
+    )
     parser.add_argument(
         "-o", "--output", required=True, metavar="FILE.html", help="the page; its name ends in .html or .htm"
     )
@@ -51,10 +57,10 @@ def act(options: argparse.Namespace) -> int:
     style.require_matplotlib()
 
     from chordless.pictures.page import report_page
-    from chordless.pictures.recorded_run import read_run
+    from chordless.pictures.recorded_run import read_runs
 
     with style.in_style():
-        page = report_page(read_run(options.run))
-    with whole_file(options.output) as path:
-        path.write_bytes(page.encode("utf-8"))
+        page = report_page(read_runs(options.runs))
+    with whole_file(options.output) as stream:
+        stream.write(page.encode("utf-8"))
     return 0

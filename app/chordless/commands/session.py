@@ -15,6 +15,7 @@ from typing import IO, Protocol
 
 from chordless.commands.terminal import ProgressDisplay, is_live
 from chordless.engine.process import Engine
+from chordless.files import open_alone
 from chordless.protocol.events import Failed, Finished, Progress
 from chordless.protocol.orders import CycleFormat, RunCommand
 from chordless.runs.directory import resume_line
@@ -143,11 +144,14 @@ def recording_of(options: argparse.Namespace, stack: contextlib.ExitStack) -> IO
     ------
     EngineError
         If it cannot be written.
+    OptionError
+        If another run writes to it.
     """
     if options.events is None:
         return None
     try:
-        return stack.enter_context(open(options.events, "w", encoding="utf-8"))
+        descriptor = open_alone(options.events, os.O_CREAT | os.O_TRUNC)
+        return stack.enter_context(open(descriptor, "w", encoding="utf-8"))
     except OSError as error:
         raise EngineError(f"cannot write {options.events}: {error.strerror}") from error
 
@@ -191,7 +195,7 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
             raise InterruptedRunError(signals.received, f"interrupted{when}, {how}")
         if isinstance(end, Failed):
             _explain(end, engine)
-            if resumable is not None and resume_line(resumable) not in end.message:
+            if resumable is not None and "chordless resume" not in end.message:
                 end = replace(end, message=f"{end.message}; {_last_checkpoint(resumable)}")
             raise end.to_error()
     return end, _exit_code(end, signals.received)

@@ -7,8 +7,9 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
+from chordless.files import replaced, text_of
 from kernels_ti.errors import EngineError
 
 if TYPE_CHECKING:
@@ -16,11 +17,11 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def whole_file(path: str | Path) -> Iterator[Path]:
-    """Yield the path of a new file that replaces `path` at the end; after a failure the old file stays.
+def whole_file(path: str | Path) -> Iterator[BinaryIO]:
+    """Yield a stream whose content replaces a file at the end; after a failure the old file stays.
 
-    A link, or something that is no regular file, such as /dev/stdout, is yielded itself, because it must not be
-    replaced.
+    A link, or something that is no regular file, such as /dev/stdout, is written to directly, because it must not be
+    replaced. See `chordless.files.replaced` for all others.
 
     Parameters
     ----------
@@ -31,23 +32,17 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     EngineError
         If it cannot be written.
     """
-    import shutil
-    import tempfile
-
     path = Path(path)
     try:
         if path.is_symlink() or (path.exists() and not path.is_file()):
-            yield path
+            with path.open("wb") as stream:
+                yield stream
             return
         if path.exists():
             # Raises if the file is write-protected: such a file is not to be replaced.
             path.open("ab").close()
-        with tempfile.TemporaryDirectory(prefix=".chordless-", dir=path.parent) as folder:
-            new = Path(folder, path.name)
-            yield new
-            if path.exists():
-                shutil.copymode(path, new)
-            os.replace(new, path)
+        with replaced(path) as stream:
+            yield stream
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -74,8 +69,8 @@ def write_graph(graph: Graph, output: str, comments: Sequence[str]) -> None:
 
     # Always UTF-8, whatever the encoding of the terminal, because the readers take nothing else.
     if output != "-":
-        with whole_file(output) as path, open(path, "w", encoding="utf-8") as stream:
-            write_edge_list(graph, stream, comments)
+        with whole_file(output) as file, text_of(file) as text:
+            write_edge_list(graph, text, comments)
         return
     try:
         with open(sys.stdout.fileno(), "w", encoding="utf-8", closefd=False) as stream:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from chordless.cycles.write import RowOutput
 from chordless.graphs.load import LoadedGraph, load_graph
 from chordless.runs.checkpoint import read_position
 from chordless.runs.directory import RunDirectory
+from chordless.runs.merge import check_parts, read_result
 from kernels_ti.arrow import arrow_table, name_column, require_pyarrow
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import EngineError, OptionError
@@ -81,6 +82,29 @@ def open_run(path: str) -> Source:
         raise OptionError(f"the cycles of the run in {path} are in {command.output}")
     position, finished = read_position(directory.checkpoint)
     return _source(path, directory.graph(), CycleStore(read_rows(path, position)), finished)
+
+
+def open_runs(paths: Sequence[str]) -> Source:
+    """Open the cycles of a run directory, or those of all the parts of one search, in the order of their numbers.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        One run directory or more.
+
+    Raises
+    ------
+    CheckpointError, OptionError
+        See `open_run`, and for several `chordless.runs.merge.check_parts`.
+    """
+    if len(paths) == 1:
+        return open_run(paths[0])
+    sources = [open_run(path) for path in paths]
+    results = [read_result(path) for path in paths]
+    check_parts(results)
+    order = sorted(range(len(paths)), key=lambda i: results[i].command.part or (0, 0))
+    store = CycleStore.joined([sources[i].store for i in order])
+    return Source(sources[0].graph, store, all(source.complete for source in sources))
 
 
 def open_file(path: str, graph: str, *, simplify: bool = False) -> Source:

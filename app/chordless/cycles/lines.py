@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +16,7 @@ LineFormat = Literal["text", "jsonl"]
 
 # Vertices put together at a time: the tokens of a piece stay in the second-level cache.
 _PIECE_VERTICES = 1 << 16
+_TRIANGLE = 3
 
 
 class CycleEncoder:
@@ -40,10 +41,11 @@ class CycleEncoder:
             encoded = [_json_name(name) for name in names]
             opening, separator, closing = b"[", b",", b"]\n"
         else:
-            texts = [str(name) for name in names]
-            encoded = [_text_name(text) for text in texts]
+            encoded = [_text_name(name) for name in names]
             opening, closing = b"", b"\n"
-            separator = b"\t" if any(_has_white_space(text) for text in texts) else b" "
+            separator = b"\t" if any(_has_white_space(str(name)) for name in names) else b" "
+        self._names, self._separator = names, separator
+        self._encode_name: Callable[[Hashable], bytes] = _json_name if line_format == "jsonl" else _text_name
         first = [opening + name + separator for name in encoded]
         middle = [name + separator for name in encoded]
         last = [name + closing for name in encoded]
@@ -66,6 +68,20 @@ class CycleEncoder:
             yield stop - start, self._lines(offsets[start : stop + 1], cycles.vertices)
             start = stop
 
+    def could_begin(self, line: bytes) -> bool:
+        """Say whether a line with its end names three or more vertices, none of them twice, as a cycle's line does."""
+        if not line.endswith(b"\n"):
+            return False
+        if self._separator == b",":
+            try:
+                named = [_json_name(name) for name in json.loads(line)]
+            except (ValueError, TypeError, RecursionError):
+                return False
+        else:
+            named = line[:-1].split(self._separator)
+        known = {self._encode_name(name) for name in self._names}
+        return len(named) >= _TRIANGLE and len(set(named)) == len(named) and known.issuperset(named)
+
     def _lines(self, offsets: npt.NDArray[np.int64], vertices: npt.NDArray[np.integer]) -> bytes:
         begin, end = offsets[0], offsets[-1]
         starts, ends = offsets[:-1], offsets[1:] - 1
@@ -76,7 +92,8 @@ class CycleEncoder:
         return (flat[flat != 0] if self._padded else flat).tobytes()
 
 
-def _text_name(text: str) -> bytes:
+def _text_name(name: Hashable) -> bytes:
+    text = str(name)
     if any(character in text for character in "\t\n\r\v\f\0"):
         raise OptionError(f"the vertex name {text!r} does not fit in a line of text; list to a file.jsonl instead")
     return text.encode(errors="backslashreplace")

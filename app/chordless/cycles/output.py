@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from chordless.cycles.identity import identity_of, require_own
 from chordless.cycles.lines import CycleEncoder
 from chordless.cycles.read import CYCLES_FOLDER
 from chordless.cycles.write import RowOutput
+from chordless.files import open_alone
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import EngineError, OptionError
 
@@ -26,6 +28,8 @@ STANDARD_OUTPUT = "-"
 # A pipe that is ready takes this much without blocking, so nothing hangs while a reader sleeps.
 _PIPE_BYTES = select.PIPE_BUF
 _SECONDS_BETWEEN_QUESTIONS = 0.1
+# Of a file of somebody else, which may have no line end at all.
+_LONGEST_FIRST_LINE = 1 << 26
 
 
 class CycleOutput(Protocol):
@@ -137,17 +141,25 @@ class LineOutput:
         """Open a file, empty, or cut off at a position; see `open_output`."""
         if position is None:
             try:
-                descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+                # The end of a pipe that is opened for reading as well would never learn that its reader has gone.
+                access = os.O_RDWR if os.path.isfile(path) or not os.path.exists(path) else os.O_WRONLY
+                descriptor = open_alone(path, access | os.O_CREAT | os.O_TRUNC)
             except OSError as error:
                 raise EngineError(f"cannot write {path}: {error.strerror}") from error
             return cls(descriptor, path, encoder, limit=limit)
         try:
-            descriptor = os.open(path, os.O_WRONLY)
+            descriptor = open_alone(path, os.O_RDWR)
         except OSError as error:
             raise EngineError(f"cannot go on with {path}: {error.strerror}") from error
-        if os.fstat(descriptor).st_size < position["bytes"]:
+        try:
+            if os.fstat(descriptor).st_size < position["bytes"]:
+                raise EngineError(f"cannot go on with {path}: it is shorter than it was when the run paused")
+            require_own(
+                descriptor, path, position, 0, position["bytes"], lambda: encoder.could_begin(_first_line(descriptor))
+            )
+        except BaseException:
             os.close(descriptor)
-            raise EngineError(f"cannot go on with {path}: it is shorter than it was when the run paused")
+            raise
         os.ftruncate(descriptor, position["bytes"])
         os.lseek(descriptor, 0, os.SEEK_END)
         return cls(descriptor, path, encoder, limit=limit, listed=position["listed"])
@@ -197,7 +209,9 @@ class LineOutput:
         return any(event & select.POLLERR for _, event in poll.poll(0))
 
     def position(self) -> dict[str, int]:
-        """Make everything written so far safe on the disk; return ``bytes`` and ``listed``, where to go on from.
+        """Make everything written so far safe on the disk; return where to go on from.
+
+        That is ``bytes`` and ``listed``, and the identity of the file, see `chordless.cycles.identity.identity_of`.
 
         Raises
         ------
@@ -212,7 +226,8 @@ class LineOutput:
             os.fsync(self._descriptor)
         except OSError as error:
             raise EngineError(f"cannot write {self._label}: {error.strerror}") from error
-        return {"bytes": os.lseek(self._descriptor, 0, os.SEEK_CUR), "listed": self.listed}
+        end = os.lseek(self._descriptor, 0, os.SEEK_CUR)
+        return {"bytes": end, "listed": self.listed, **identity_of(self._descriptor, 0, end)}
 
     def close(self) -> None:
         """Close the descriptor."""
@@ -264,6 +279,13 @@ class LineOutput:
         if self._regular and torn:
             end = os.lseek(self._descriptor, -torn, os.SEEK_CUR)
             os.ftruncate(self._descriptor, end)
+
+
+def _first_line(descriptor: int) -> bytes:
+    """Return the first line of a file, with its end; without it if the line is torn."""
+    with open(descriptor, "rb", closefd=False) as stream:
+        stream.seek(0)
+        return stream.readline(_LONGEST_FIRST_LINE)
 
 
 def _first_lines(data: bytes, lines: int) -> bytes:

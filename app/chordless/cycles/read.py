@@ -113,6 +113,11 @@ class CycleStore:
         self._maps = list(maps)
         self._starts = np.concatenate(([0], np.cumsum([len(rows) for rows in maps], dtype=np.int64)))
 
+    @classmethod
+    def joined(cls, stores: Sequence[CycleStore]) -> CycleStore:
+        """Return all cycles of some stores of one graph, one store after the other."""
+        return cls([rows for store in stores for rows in store._maps])
+
     def __len__(self) -> int:
         return int(self._starts[-1])
 

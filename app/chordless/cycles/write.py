@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import stat
@@ -10,9 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
+from chordless.cycles.identity import identity_of, require_own
 from chordless.cycles.read import Rows, part_path, parts_in, row_words
-from chordless.runs.directory import sync_folder
-from kernels_ti.errors import EngineError, OptionError
+from chordless.files import open_alone, open_own, sync_folder
+from kernels_ti.errors import CheckpointError, EngineError, OptionError
 
 LARGEST_GRAPH = 131_072
 """Vertices above which bit rows are refused: a cycle would take more than 16 KB."""
@@ -20,6 +22,7 @@ PART_BYTES = 1 << 30
 
 _PIECE_BYTES = 1 << 25
 _WORD = np.dtype("<u8")
+_TRIANGLE = 3
 
 
 class RowFile:
@@ -33,8 +36,12 @@ class RowFile:
     path : Path
     words : int
         64-bit words of a row.
-    rows : int, optional
-        Go on with the file after so many rows and cut off the rest; by default, begin an empty one.
+    position : mapping, optional
+        Go on with the file after so many ``rows`` and cut off the rest; by default, begin an empty one. It has the
+        identity of a file that lies outside a run directory, see `chordless.cycles.identity`.
+    folder : int, optional
+        Descriptor of the run directory's folder of parts, in which the file lies wherever that was moved. Other files
+        are locked.
 
     Raises
     ------
@@ -42,22 +49,30 @@ class RowFile:
         If it cannot be opened or written.
     OptionError
         If it is something else than a file.
+        If another process writes to it.
+    CheckpointError
+        If it is not the file that the run wrote.
     EngineError
-        If it does not hold so many rows.
+        If it does not hold so many rows, or if a link lies in the place of a part.
     """
 
-    def __init__(self, path: Path, words: int, *, rows: int | None = None) -> None:
+    def __init__(
+        self, path: Path, words: int, *, position: Mapping[str, int] | None = None, folder: int | None = None
+    ) -> None:
         self._row_bytes = words * _WORD.itemsize
         self._words = words
         self._header_bytes = len(_header(0, words))
-        flags = os.O_RDWR | (os.O_CREAT | os.O_TRUNC if rows is None else 0)
-        self._descriptor = os.open(path, flags, 0o666)
-        self.rows = rows or 0
+        flags = os.O_RDWR | (os.O_CREAT | os.O_TRUNC if position is None else 0)
+        if folder is None:
+            self._descriptor = open_alone(path, flags)
+        else:
+            self._descriptor = open_own(path, flags, folder=folder)
+        self.rows = 0 if position is None else position["rows"]
         try:
             if not stat.S_ISREG(os.fstat(self._descriptor).st_mode):
                 raise OptionError(f"{path}: bit rows can only be written to a file")
-            if rows is not None:
-                self._check(path)
+            if position is not None:
+                self._check(path, None if folder is not None else position)
             self._write_header()
             os.ftruncate(self._descriptor, self._end)
             os.lseek(self._descriptor, 0, os.SEEK_END)
@@ -69,7 +84,11 @@ class RowFile:
     def _end(self) -> int:
         return self._header_bytes + self.rows * self._row_bytes
 
-    def _check(self, path: Path) -> None:
+    def identity(self) -> dict[str, int]:
+        """Return by what the file is known again, see `chordless.cycles.identity.identity_of`."""
+        return identity_of(self._descriptor, self._header_bytes, self._end)
+
+    def _check(self, path: Path, position: Mapping[str, int] | None) -> None:
         header = io.BytesIO(os.pread(self._descriptor, self._header_bytes, 0))
         try:
             np.lib.format.read_magic(header)
@@ -78,9 +97,15 @@ class RowFile:
             shape, dtype = (), _WORD
         # The number of rows may be any, as the process may have ended before it was written.
         if (shape[1:], dtype, header.tell()) != ((self._words,), _WORD, self._header_bytes):
-            raise EngineError(f"cannot go on with {path}: it is not the file that the run wrote")
+            raise CheckpointError(f"cannot go on with {path}: it is not the file that the run wrote")
         if os.fstat(self._descriptor).st_size < self._end:
             raise EngineError(f"cannot go on with {path}: it is shorter than it was when the run paused")
+        if position is not None:
+            require_own(self._descriptor, path, position, self._header_bytes, self._end, self._has_a_cycle)
+
+    def _has_a_cycle(self) -> bool:
+        first = os.pread(self._descriptor, self._row_bytes, self._header_bytes)
+        return len(first) == self._row_bytes and sum(byte.bit_count() for byte in first) >= _TRIANGLE
 
     def append(self, rows: Rows) -> None:
         """Add rows, shape (k, words).
@@ -165,9 +190,12 @@ class RowOutput:
         self._limit = limit
         self._part_rows = part_rows
         self._part = 0 if position is None else position["part"]
+        self._folder: int | None = None
         self.listed = 0 if position is None else position["listed"]
         try:
-            self._file = RowFile(self._file_path, self._words, rows=None if position is None else position["rows"])
+            if part_rows is not None:
+                self._folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            self._file = RowFile(self._file_path, self._words, position=position, folder=self._folder)
         except OSError as error:
             action = "write" if position is None else "go on with"
             raise EngineError(f"cannot {action} {self._file_path}: {error.strerror}") from error
@@ -194,6 +222,8 @@ class RowOutput:
         check_size(n)
         row_bytes = max(row_words(n), 1) * _WORD.itemsize
         try:
+            if folder.is_symlink():
+                raise OptionError(f"{folder} is a symbolic link: a run keeps its cycles in its own folder")
             folder.mkdir(parents=True, exist_ok=True)
             beyond = [part_path(folder, part) for part in parts_in(folder) if not position or part > position["part"]]
             # Nobody misses a part without rows.
@@ -251,7 +281,9 @@ class RowOutput:
         return False
 
     def position(self) -> dict[str, int]:
-        """Make everything written so far safe on the disk; return ``part``, its ``rows``, and ``listed`` in all.
+        """Make everything written so far safe on the disk; return where to go on from.
+
+        That is ``part``, its ``rows``, and ``listed`` in all; of a file also its identity.
 
         Raises
         ------
@@ -260,15 +292,22 @@ class RowOutput:
         """
         try:
             self._file.save()
-            sync_folder(self._file_path.parent)
+            identity = {}
+            if self._folder is None:
+                sync_folder(self._path.parent)
+                identity = self._file.identity()
+            else:
+                os.fsync(self._folder)
         except OSError as error:
             raise self._failure(error) from error
-        return {"part": self._part, "rows": self._file.rows, "listed": self.listed}
+        return {"part": self._part, "rows": self._file.rows, "listed": self.listed, **identity}
 
     def close(self) -> None:
         """Close the file."""
         try:
             self._file.close()
+            if self._folder is not None:
+                os.close(self._folder)
         except OSError as error:
             raise self._failure(error) from error
 
@@ -285,11 +324,12 @@ class RowOutput:
         path = part_path(self._path, self._part + 1)
         try:
             self._file.save()
-            following = RowFile(path, self._words)
+            following = RowFile(path, self._words, folder=self._folder)
             self._file.close()
         except OSError as error:
             # A disk without room for its header may have had room for its name.
-            path.unlink(missing_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path.name, dir_fd=self._folder)
             raise self._failure(error) from error
         self._part += 1
         self._file = following

@@ -53,8 +53,14 @@ class Session:
     setup_seconds: float
     earlier: Sessions | None
 
-    def so_far(self) -> Sessions:
-        """Add up all sessions until now."""
+    def so_far(self, write_seconds: float = 0.0) -> Sessions:
+        """Add up all sessions until now.
+
+        Parameters
+        ----------
+        write_seconds : float
+            What this session has spent on writing its output and its checkpoints.
+        """
         before = self.earlier or Sessions("", "", 0.0, 0.0, 0)
         return Sessions(
             arch=self.device.arch,
@@ -62,6 +68,7 @@ class Session:
             setup_seconds=before.setup_seconds + self.setup_seconds,
             total_seconds=before.total_seconds + time.time() - self.command.program_start,
             peak_memory_bytes=max(before.peak_memory_bytes, peak_memory()),
+            write_seconds=before.write_seconds + write_seconds,
         )
 
 
@@ -84,11 +91,32 @@ class Keeper:
     session: Session
 
     def write(
-        self, run: Run, output: CycleOutput | None, unwritten: list[Cycles | Rows], *, finished: bool
+        self,
+        run: Run,
+        output: CycleOutput | None,
+        unwritten: list[Cycles | Rows],
+        *,
+        finished: bool,
+        write_seconds: float = 0.0,
     ) -> Checkpointed:
-        """Write a checkpoint; the run must stand between two slices."""
-        if not self.directory.path.is_dir():
-            raise EngineError(f"cannot write {self.directory.path}: no such folder")
+        """Write a checkpoint; the run must stand between two slices.
+
+        Parameters
+        ----------
+        run : Run
+        output : CycleOutput or None
+        unwritten : list of Cycles or Rows
+            Cycles that are not in the output yet.
+        finished : bool
+        write_seconds : float
+            See `Session.so_far`.
+
+        Raises
+        ------
+        EngineError
+            If the folder was moved or replaced, or if it cannot be written; the last checkpoint is still there.
+        """
+        self.directory.require_held()
         checkpoint = Checkpoint(
             graph_hash=self.graph_hash,
             options=self.options,
@@ -97,7 +125,7 @@ class Keeper:
             position=None if output is None else output.position(),
             listed=0 if output is None else output.listed,
             unwritten=tuple(unwritten),
-            sessions=self.session.so_far(),
+            sessions=self.session.so_far(write_seconds),
             finished=finished,
         )
         path = self.directory.checkpoint
@@ -121,6 +149,11 @@ class Search:
     forecast : Forecast or None
     unwritten : list of Cycles or Rows
         Cycles of an earlier session that are not in the output yet.
+
+    Attributes
+    ----------
+    write_seconds : float
+        What this session has spent on writing cycles and checkpoints, waiting for their reader included.
     """
 
     command: RunCommand
@@ -135,6 +168,7 @@ class Search:
         self._snapshot = self.run.snapshot()
         self._began = self._reported = self._kept = time.monotonic()
         self._halted = False
+        self.write_seconds = 0.0
         if self.keeper is not None:
             self.channel.mailbox = Mailbox(self.keeper.directory.path)
         # A part of a search has some cycles before its first slice.
@@ -143,8 +177,7 @@ class Search:
     def keep(self) -> None:
         """Write the first checkpoint, of a run that has not begun."""
         assert self.keeper is not None
-        self.keeper.write(self.run, self.output, self.unwritten, finished=False)
-        self._kept = time.monotonic()
+        self._write_checkpoint(self.keeper, finished=False)
 
     def go(self) -> tuple[Reason, Snapshot]:
         """Search until the end, a limit or a stop; return why it ended and the last totals."""
@@ -174,10 +207,13 @@ class Search:
         """Write what was found; what a limit or a stop leaves over stays here, for the checkpoint."""
         while self.output is not None and self.unwritten:
             found, before = self.unwritten[0], self.output.listed
+            began = time.monotonic()
             try:
                 whole = self.output.write(found, lambda: self._attend() is not None)
             except BrokenPipeError:
                 return "closed"
+            finally:
+                self.write_seconds += time.monotonic() - began
             if whole:
                 del self.unwritten[0]
                 continue
@@ -236,8 +272,16 @@ class Search:
         return time.monotonic() - self._kept >= self.command.checkpoint_every
 
     def _checkpoint(self, keeper: Keeper, *, finished: bool = False) -> None:
-        self.channel.send(keeper.write(self.run, self.output, self.unwritten, finished=finished))
+        self.channel.send(self._write_checkpoint(keeper, finished=finished))
+
+    def _write_checkpoint(self, keeper: Keeper, *, finished: bool) -> Checkpointed:
+        began = time.monotonic()
+        written = keeper.write(
+            self.run, self.output, self.unwritten, finished=finished, write_seconds=self.write_seconds
+        )
         self._kept = time.monotonic()
+        self.write_seconds += self._kept - began
+        return written
 
     def _found(self) -> int:
         return self._snapshot.cycles if self.output is None else self.output.listed

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from chordless.engine.channel import Channel
 from chordless.protocol.events import Finished, Reason, Started
 from chordless.protocol.orders import RunCommand
-from chordless.runs.directory import RunDirectory, check_is_free, created, graph_hash, reopened
+from chordless.runs.directory import RunDirectory, check_is_free, created, graph_hash, program_version, reopened
 from kernels_ti.errors import OptionError
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def search(
         channel.send(_started(command, loaded, session.so_far(), directory))
         reason, snapshot = search.go()
         listed = 0 if output is None else output.listed
-    finished = _finished(reason, snapshot, loaded, session.so_far(), listed, directory)
+    finished = _finished(reason, snapshot, loaded, session.so_far(search.write_seconds), listed, directory)
     if options.participation != "none":
         from chordless.cycles.participation import participation_object
 
@@ -254,4 +254,7 @@ def _finished(
         share=snapshot.share,
         peak_memory_bytes=sessions.peak_memory_bytes,
         checkpoint=None if directory is None else str(directory.path),
+        write_seconds=sessions.write_seconds,
+        graph_hash=graph_hash(graph),
+        program=program_version(),
     )

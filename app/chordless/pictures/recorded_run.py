@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from chordless.protocol.events import Finished, Started
 from chordless.protocol.recording import recorded
 from chordless.runs.directory import RunDirectory
 from chordless.runs.mailbox import is_at_work
+from chordless.runs.merge import merged, read_result
 from chordless.runs.state import ENDINGS, RunState
 from kernels_ti.errors import EngineError, OptionError
 
@@ -100,3 +102,46 @@ def read_run(path: str | Path) -> RecordedRun:
         state = state.lost()
     last = next((event for _, event in reversed(events) if isinstance(event, (Started, Finished))), None)
     return RecordedRun(path, state, last if isinstance(last, Finished) else None, directory, program)
+
+
+def read_runs(paths: Sequence[str]) -> RecordedRun:
+    """Read a run, or all the parts of one search as the run that would have found all.
+
+    Parameters
+    ----------
+    paths : sequence of str
+        One run directory or recording; or several results of parts, see `chordless.runs.merge.read_result`.
+
+    Returns
+    -------
+    RecordedRun
+        Of several, its directory is that of the part with the longest cycle.
+
+    Raises
+    ------
+    CheckpointError, OptionError
+        See `read_run` and `chordless.runs.merge.check_parts`.
+    """
+    if len(paths) == 1:
+        return read_run(paths[0])
+    results = [read_result(path) for path in paths]
+    command, finished = merged(results)
+    longest = max(results, key=lambda result: max(_lengths(result.finished), default=0))
+    options = {key: value for key, value in asdict(command).items() if key not in ("graph", "program_start")}
+    started = Started(
+        finished.graph, finished.n, finished.m, finished.max_degree, finished.arch, finished.device,
+        finished.setup_seconds, 0, options,
+    )  # fmt: skip
+    directories = [RunDirectory(Path(result.source)) for result in results if Path(result.source).is_dir()]
+    began = min((_began(directory) for directory in directories), default=0.0)
+    state = RunState().after([(began, started), (began, finished)])
+    directory = RunDirectory(Path(longest.source)) if Path(longest.source).is_dir() else None
+    return RecordedRun(Path(longest.source), state, finished, directory, finished.program)
+
+
+def _lengths(finished: Finished) -> list[int]:
+    return [length for length, count in finished.cycles_by_length.items() if count]
+
+
+def _began(directory: RunDirectory) -> float:
+    return next(time for time, _ in recorded(directory.events))

@@ -105,7 +105,8 @@ class Finished:
     `reason` says why it ended; the counts are the whole truth only where it is ``complete``. `frontier` is the
     number of paths that were left, `share` the share of the search that is done. The seconds are those of all
     sessions of a resumed run, `peak_memory_bytes` is the largest resident size that an engine had in any.
-    `checkpoint` is the run directory to resume from. `participation` is what
+    `checkpoint` is the run directory to resume from. `graph_hash` tells the graph from any other and `program` is the
+    version that searched; recordings of version 0.4.0 have neither, nor `write_seconds`. `participation` is what
     `chordless.cycles.participation.participation_object` makes of a count for each vertex or edge, where one was
     asked for. `boundary` is there for a count along a boundary: its ``width`` in vertices and the most ``states`` that
     were held at once. Such a count has no paths; where it did not tell lengths apart, `cycles_by_length` has the
@@ -135,6 +136,9 @@ class Finished:
     checkpoint: str | None = None
     participation: dict[str, Any] | None = None
     boundary: dict[str, int] | None = None
+    write_seconds: float = 0.0
+    graph_hash: str | None = None
+    program: str | None = None
 
     @property
     def complete(self) -> bool:

@@ -25,6 +25,27 @@ def triangle_count(min_length: int, cycles_by_length: Mapping[int, int]) -> int 
     return cycles_by_length.get(_TRIANGLE, 0) if min_length <= _TRIANGLE else None
 
 
+def seconds_object(finished: Finished) -> dict[str, float]:
+    """Return where the time went; the first four values add up to ``total``.
+
+    Returns
+    -------
+    dict of str to float
+        ``setup``: until the search began; ``enumerate``: the search itself; ``write``: for the output, with the waiting
+        for its reader, and for checkpoints; ``other``: the preparation of later blocks and stages, pauses, reports and
+        forecasts; ``total``: all of it.
+    """
+    parts = {
+        "setup": round(finished.setup_seconds, 6),
+        "enumerate": round(finished.enumerate_seconds, 6),
+        "write": round(finished.write_seconds, 6),
+    }
+    known = sum(parts.values())
+    # The clock of the day, which measures the total, may be set back meanwhile.
+    other = round(max(finished.total_seconds - known, 0.0), 6)
+    return {**parts, "other": other, "total": round(known + other, 6)}
+
+
 def result_object(command: RunCommand, finished: Finished) -> dict[str, Any]:
     """Return what ``--json`` prints; ``triangles`` is None where only longer cycles were searched for."""
     triangles = triangle_count(command.min_length, finished.cycles_by_length)
@@ -52,12 +73,78 @@ def result_object(command: RunCommand, finished: Finished) -> dict[str, Any]:
         "share": finished.share,
         "arch": finished.arch,
         "device": finished.device,
-        "seconds": {
-            "setup": round(finished.setup_seconds, 6),
-            "enumerate": round(finished.enumerate_seconds, 6),
-            "total": round(finished.total_seconds, 6),
-        },
+        "seconds": seconds_object(finished),
         "peak_memory_bytes": finished.peak_memory_bytes,
         "checkpoint": finished.checkpoint,
+        "expansion": command.expansion,
+        "graph_hash": finished.graph_hash,
+        "program": finished.program,
         **(finished.participation or {}),
     }
+
+
+def result_of_object(values: Mapping[str, Any]) -> tuple[RunCommand, Finished]:
+    """Return the run that ``--json`` has printed: what was asked, as far as the result tells, and what came out.
+
+    Parameters
+    ----------
+    values : mapping
+        See `result_object`.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError, AttributeError
+        If it is no such object.
+    """
+    seconds, part = values["seconds"], values["part"]
+    command = RunCommand(
+        graph=str(values["graph"]),
+        program_start=0.0,
+        min_length=values["min_length"],
+        max_length=values["max_length"],
+        expansion=values["expansion"],
+        part=None if part is None else (int(part[0]), int(part[1])),
+        method=values["method"],
+        total_only=values["by_length"] is None,
+        per_vertex="vertices" in values,
+        per_edge="edges" in values,
+        through=tuple(values.get("through", ())),
+        through_edges=tuple(values.get("through_edges", ())),
+        avoid=tuple(values.get("avoid", ())),
+    )
+    finished = Finished(
+        reason="complete" if values["complete"] else "interrupted",
+        graph=str(values["graph"]),
+        n=int(values["n"]),
+        m=int(values["m"]),
+        max_degree=int(values["max_degree"]),
+        cycles=int(values["total"]),
+        cycles_by_length=_whole_numbers(values["by_length"] or {}),
+        paths=int(values["paths"]),
+        frontier=0,
+        frontier_by_length=_whole_numbers(values["frontier"]["by_length"]),
+        listed=0,
+        device_bytes=0,
+        arch=str(values["arch"]),
+        device=str(values["device"]),
+        setup_seconds=float(seconds["setup"]),
+        enumerate_seconds=float(seconds["enumerate"]),
+        total_seconds=float(seconds["total"]),
+        share=float(values["share"]),
+        peak_memory_bytes=int(values["peak_memory_bytes"]),
+        participation={
+            kind: [{**entry, "by_length": _whole_numbers(entry["by_length"])} for entry in values[kind]]
+            for kind in ("vertices", "edges")
+            if kind in values
+        }
+        or None,
+        boundary=values["boundary"],
+        write_seconds=float(seconds["write"]),
+        graph_hash=values["graph_hash"],
+        program=values["program"],
+    )
+    return command, finished
+
+
+def _whole_numbers(by_length: Mapping[str, Any]) -> dict[int, int]:
+    return {int(length): int(count) for length, count in by_length.items()}

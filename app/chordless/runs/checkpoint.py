@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
-import os
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,7 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from chordless.runs.directory import program_version, resume_line, sync_folder
+from chordless.files import replaced
+from chordless.runs.directory import program_version, resume_line
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import CheckpointError, EngineError
 from kernels_ti.state import Frames, GroupState, Layout, Rows, RunState
@@ -46,6 +46,8 @@ class Sessions:
         Sums over the sessions.
     peak_memory_bytes : int
         Largest resident size of an engine in any session.
+    write_seconds : float
+        Sum over the sessions of the time for the output and for checkpoints; 0 in checkpoints of version 0.4.0.
     """
 
     arch: str
@@ -53,6 +55,7 @@ class Sessions:
     setup_seconds: float
     total_seconds: float
     peak_memory_bytes: int
+    write_seconds: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,23 +110,13 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> int:
     EngineError
         If it cannot be written; the one before is still there.
     """
-    new = path.with_name(path.name + ".new")
     try:
-        with open(new, "wb") as stream:
+        with replaced(path) as stream:
             _write(stream, checkpoint)
-            stream.flush()
-            os.fsync(stream.fileno())
-            size = stream.tell()
-        os.replace(new, path)
-        sync_folder(path.parent)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            new.unlink()
-        if isinstance(error, OSError):
-            kept = f"; the last good one is kept: {resume_line(path.parent)}" if path.exists() else ""
-            raise EngineError(f"cannot write the checkpoint {path}: {error.strerror}{kept}") from error
-        raise
-    return size
+            return stream.tell()
+    except OSError as error:
+        kept = f"; the last good one is kept: {resume_line(path.parent)}" if path.exists() else ""
+        raise EngineError(f"cannot write the checkpoint {path}: {error.strerror}{kept}") from error
 
 
 @contextlib.contextmanager
@@ -358,4 +351,9 @@ def _whole(path: Path) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise CheckpointError(f"the checkpoint {path} cannot be read: {error.strerror}") from error
         reason = " ".join(str(error).split())[:200] or type(error).__name__
-        raise CheckpointError(f"the checkpoint {path} is damaged or cut short: {reason}") from error
+        if isinstance(error, zipfile.BadZipFile):
+            reason = "its table of contents cannot be read"
+        raise CheckpointError(
+            f"the checkpoint {path} is damaged or cut short ({reason}): put {path.parent} back from a backup, or begin "
+            "the run again in another folder"
+        ) from error

@@ -9,7 +9,6 @@ see `chordless.runs.checkpoint`; ``cycles`` holds the parts of a listing. The en
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import functools
 import hashlib
 import json
@@ -17,10 +16,11 @@ import os
 import shutil
 import time
 from collections.abc import Hashable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from chordless.files import open_own, remove_leftovers, same_file, sync_folder, take_lock
 from chordless.protocol.codec import TUPLE_FIELDS
 from chordless.protocol.orders import RunCommand
 from kernels_ti.errors import CheckpointError, EngineError
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 RUN_FORMAT = 1
 _RUN, _GRAPH, _EVENTS, _CHECKPOINT = "run.json", "graph.json", "events.jsonl", "checkpoint"
-# An engine whose client was killed notices it after the slice that it is in.
-_SECONDS_TO_WAIT_FOR_THE_LOCK = 5.0
 # These are of one session, or say where the folder itself lies.
 _NOT_KEPT = ("program_start", "limit", "timeout", "checkpoint", "resume")
 
@@ -44,9 +42,37 @@ class RunDirectory:
     Parameters
     ----------
     path : Path
+    lock : int or None
+        Descriptor of the ``run.json`` that this process has locked; None for those that only look.
     """
 
     path: Path
+    lock: int | None = field(default=None, compare=False)
+
+    def require_held(self) -> None:
+        """Refuse to write to a folder in which the locked ``run.json`` no longer lies.
+
+        Raises
+        ------
+        EngineError
+            If the folder was moved, replaced or removed since it was locked.
+        """
+        if self.lock is None or same_file(self.lock, self.path / _RUN):
+            return
+        raise EngineError(
+            f"{self.path} is no longer the folder of this run: it was moved, replaced or removed. Nothing was written "
+            f"to it; {self._way_on()}"
+        )
+
+    def _way_on(self) -> str:
+        """Say how to resume a run whose folder lies elsewhere now, where the system tells where that is."""
+        try:
+            moved = Path(os.readlink(f"/proc/self/fd/{self.lock}"))
+        except OSError:
+            moved = None
+        if moved is None or not same_file(self.lock or 0, moved):
+            return f"if its folder is still there, `{resume_line('FOLDER')}` goes on from the last checkpoint"
+        return f"it goes on from its last checkpoint with: {resume_line(moved.parent)}"
 
     @property
     def events(self) -> Path:
@@ -67,6 +93,17 @@ class RunDirectory:
             If there is no run here, or one of another version.
         """
         return _command_of(self._run_json(), self.path)
+
+    def began_with(self) -> dict[str, Any]:
+        """Return ``graph_hash``, that of the graph, and ``program``, the version that began the run.
+
+        Raises
+        ------
+        CheckpointError
+            See `command`.
+        """
+        values = self._run_json()
+        return {name: values.get(name) for name in ("graph_hash", "program")}
 
     def graph(self) -> LoadedGraph:
         """Read the graph, with its names, title and positions.
@@ -102,9 +139,10 @@ class RunDirectory:
             If it cannot be written.
         """
         try:
-            with open(self.events, "ab+") as stream:
+            descriptor = open_own(self.events, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+            with open(descriptor, "rb+", closefd=False) as stream:
                 stream.truncate(_end_of_last_line(stream))
-            return open(self.events, "a", encoding="utf-8")
+            return open(descriptor, "a", encoding="utf-8")
         except OSError as error:
             raise EngineError(f"cannot write {self.events}: {error.strerror}") from error
 
@@ -170,14 +208,16 @@ def created(path: str | Path, command: RunCommand, loaded: LoadedGraph) -> Itera
     try:
         is_new = not directory.path.exists()
         directory.path.mkdir(parents=True, exist_ok=True)
-        lock = os.open(directory.path / _RUN, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+        lock = open_own(directory.path / _RUN, os.O_RDWR | os.O_CREAT | os.O_EXCL)
     except FileExistsError:
         raise CheckpointError(f"another run has just begun in {path}") from None
     except OSError as error:
         raise EngineError(f"cannot write {path}: {error.strerror}") from error
+    directory = replace(directory, lock=lock)
     try:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not take_lock(lock, 0.0):
+                raise CheckpointError(f"another run has just begun in {path}")
             _write_graph(directory.path, loaded)
             _write_run(lock, command, loaded.graph)
             sync_folder(directory.path)
@@ -185,7 +225,7 @@ def created(path: str | Path, command: RunCommand, loaded: LoadedGraph) -> Itera
             raise EngineError(f"cannot write {path}: {error.strerror}") from error
         yield directory
     finally:
-        if not directory.checkpoint.exists():
+        if same_file(lock, directory.path / _RUN) and not directory.checkpoint.exists():
             _clear(directory.path, is_new)
         os.close(lock)
 
@@ -201,13 +241,21 @@ def reopened(path: str | Path) -> Iterator[RunDirectory]:
     """
     directory = RunDirectory(Path(path))
     try:
-        lock = os.open(directory.path / _RUN, os.O_RDWR)
+        lock = open_own(directory.path / _RUN, os.O_RDWR)
     except (FileNotFoundError, NotADirectoryError):
         raise _no_run(directory.path) from None
     except OSError as error:
         raise EngineError(f"cannot write {directory.path / _RUN}: {error.strerror}") from error
     try:
-        _take(lock, path)
+        if not take_lock(lock):
+            raise CheckpointError(f"another engine is at work in {path}")
+        # Since the folder was opened, it may have been replaced.
+        directory = replace(directory, lock=lock)
+        directory.require_held()
+        try:
+            remove_leftovers(directory.checkpoint)
+        except OSError as error:
+            raise EngineError(f"cannot write {path}: {error.strerror}") from error
         yield directory
     finally:
         os.close(lock)
@@ -237,27 +285,6 @@ def program_version() -> str:
         return version("chordless")
     except PackageNotFoundError:
         return "not installed"
-
-
-def sync_folder(path: Path) -> None:
-    """Make what was created, renamed or removed in a folder safe on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _take(lock: int, path: str | Path) -> None:
-    deadline = time.monotonic() + _SECONDS_TO_WAIT_FOR_THE_LOCK
-    while True:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            if time.monotonic() >= deadline:
-                raise CheckpointError(f"another engine is at work in {path}") from None
-            time.sleep(0.05)
 
 
 def _write_graph(path: Path, loaded: LoadedGraph) -> None:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import shutil
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
+from chordless.files import is_leftover, sync_folder, take_lock
 from chordless.protocol.codec import event_from_json
 from chordless.protocol.events import Checkpointed, Event, Failed, Finished, Progress, Started
-from chordless.runs.directory import RunDirectory, sync_folder
+from chordless.runs.directory import RunDirectory
 from chordless.runs.mailbox import is_at_work
 from kernels_ti.errors import CheckpointError, EngineError
 
@@ -141,7 +140,7 @@ def summarize(path: Path) -> RunSummary | None:
         events = _telling_events(run.events)
         stage, why = _stage(path, events)
     except CheckpointError as error:
-        if names - _OF_A_RUN or (status.st_size and not names):
+        if _foreign(names) or (status.st_size and not names):
             # Another program's file of that name.
             return None
         stage, why = ("running", "") if is_at_work(path) else ("damaged", str(error).removeprefix(f"{path}{os.sep}"))
@@ -170,7 +169,12 @@ def summarize(path: Path) -> RunSummary | None:
 
 def foreign_files(path: Path) -> list[str]:
     """List what lies in a run directory and is not of the run, such as an export of its cycles."""
-    return sorted(set(os.listdir(path)) - _OF_A_RUN - {_LAST})
+    return sorted(_foreign(set(os.listdir(path))))
+
+
+def _foreign(names: set[str]) -> set[str]:
+    """Return those names in a folder that no run gives to a file."""
+    return {name for name in names - _OF_A_RUN - {_LAST} if not is_leftover(name, _FIRST)}
 
 
 def delete_run(path: Path) -> None:
@@ -201,7 +205,9 @@ def delete_run(path: Path) -> None:
     try:
         lock = os.open(path / _LAST, os.O_RDWR)
         try:
-            _take(lock, path)
+            # Another dashboard that looks at the run holds the lock as well, for a moment.
+            if not take_lock(lock, _SECONDS_FOR_THE_LOCK):
+                raise _at_work(path)
             others = sorted(set(os.listdir(path)) - {_FIRST, _LAST})
             (path / _FIRST).unlink(missing_ok=True)
             sync_folder(path)
@@ -296,19 +302,6 @@ def _disk_bytes(path: Path) -> int:
         # Deleted, or renamed, while it was looked at.
         return total
     return total
-
-
-def _take(lock: int, path: Path) -> None:
-    # Another dashboard that looks at the run holds the lock as well, for a moment.
-    deadline = time.monotonic() + _SECONDS_FOR_THE_LOCK
-    while True:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            if time.monotonic() >= deadline:
-                raise _at_work(path) from None
-            time.sleep(0.02)
 
 
 def _at_work(path: Path) -> CheckpointError:

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
+from chordless.files import replaced
 from chordless.graphs.generators import is_spec
 from chordless.tui.settings import settings_path
 from kernels_ti.errors import EngineError
@@ -75,11 +76,10 @@ def remember(batch: RecentBatch, others: Sequence[RecentBatch]) -> list[RecentBa
     """
     path = settings_path().with_name(_FILE)
     recent = [batch, *(other for other in others if other.output != batch.output)][:_MOST]
-    new = path.with_name(f".{_FILE}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        new.write_text(json.dumps([asdict(entry) for entry in recent], indent=1), encoding="utf-8")
-        os.replace(new, path)
+        with replaced(path) as stream:
+            stream.write(json.dumps([asdict(entry) for entry in recent], indent=1).encode())
     except OSError as error:
         raise EngineError(f"cannot write {path}: {error.strerror}") from error
     return recent

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import re
 import time
@@ -11,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
+from chordless.files import replaced
 from chordless.graphs.load import write_edge_list
 from chordless.graphs.overlap import niche_overlap
 from chordless.protocol.orders import RunCommand
@@ -224,16 +226,17 @@ def write_overlap(web: str, types: str, runs_folder: Path) -> Path:
     graph = overlap_graph(web, types)
     folder = runs_folder / OVERLAP_FOLDER
     name = f"{PurePath(web.strip()).stem}-overlap"
-    new = folder / f".{name}.{os.getpid()}"
+    text = io.StringIO()
+    write_edge_list(graph, text, [f"niche overlap graph of {PurePath(web.strip()).name}"])
+    data = text.getvalue().encode()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with open(new, "w", encoding="utf-8") as stream:
-            write_edge_list(graph, stream, [f"niche overlap graph of {PurePath(web.strip()).name}"])
         path, number = folder / f"{name}.txt", 2
-        while path.exists() and path.read_bytes() != new.read_bytes():
+        while path.exists() and path.read_bytes() != data:
             path = folder / f"{name}-{number}.txt"
             number += 1
-        os.replace(new, path)
+        with replaced(path) as stream:
+            stream.write(data)
     except OSError as error:
         raise EngineError(f"cannot write {error.filename or folder}: {error.strerror}") from error
     return path

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
-import tempfile
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -14,6 +12,7 @@ from typing import Any, TypeVar
 
 import tomli_w
 
+from chordless.files import replaced
 from chordless.tui.toml_text import with_values
 from kernels_ti.errors import EngineError
 
@@ -226,17 +225,8 @@ def _kept(path: Path) -> str | None:
 
 
 def _write(path: Path, text: str) -> None:
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=_FILE)
-    try:
-        with open(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
+    with replaced(path) as stream:
+        stream.write(text.encode())
 
 
 def _base_folder(variable: str, otherwise: str) -> Path:

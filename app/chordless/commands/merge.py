@@ -1,0 +1,50 @@
+"""``chordless merge``: the counts of all the parts of one search, added up."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from chordless.commands.parser import examples
+
+SUMMARY = "add up the counts of the parts of one search (--part I/N)"
+
+DESCRIPTION = """\
+Add up the counts of a search that was done in parts, `chordless count GRAPH
+--part I/N` for each I from 1 to N, and print what `chordless count GRAPH` would
+have printed. A PART is a file of `count --json`, or a run directory of a count
+or a listing.
+
+The parts must be of one search: the same graph, the same bounds and
+restrictions, the same version of the program, each part once and complete. The
+seconds are sums over the parts. The cycles of listed parts are put together by
+`chordless export`, a page about all of them is made by `chordless report`.
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand to the program's parser."""
+    parser = subparsers.add_parser(
+        "merge",
+        help=SUMMARY,
+        description=DESCRIPTION,
+        closing=lambda: examples(
+            "chordless count grid:8x10 --part 1/2 --json > 1.json   # on one machine",
+            "chordless count grid:8x10 --part 2/2 --json > 2.json   # on another",
+            "chordless merge 1.json 2.json",
+            "chordless export run-1/ run-2/ -o cycles.txt           # of listings",
+        ),
+    )
+    parser.add_argument("parts", nargs="+", metavar="PART", help="a file of `count --json`, or a run directory")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(act=act, check=None, parser=parser)
+
+
+def act(options: argparse.Namespace) -> int:
+    """Add up, print the result, return the exit code."""
+    from chordless.commands.count import print_result
+    from chordless.runs.merge import merged, read_result
+
+    command, finished = merged([read_result(path) for path in options.parts])
+    print_result(command, finished, as_json=options.json)
+    return 0

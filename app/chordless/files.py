@@ -1,0 +1,235 @@
+"""Files that are written safely: replaced as a whole, locked by one writer at a time, never through a planted link."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import io
+import os
+import re
+import secrets
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, TextIO
+
+from kernels_ti.errors import EngineError, OptionError
+
+SECONDS_TO_WAIT_FOR_A_LOCK = 5.0
+"""An engine whose client was killed notices it after the slice that it is in."""
+
+_SECONDS_BETWEEN_TRIES = 0.05
+_NEW = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.new")
+# What a file system without locks answers.
+_NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
+
+
+@contextlib.contextmanager
+def replaced(path: str | Path) -> Iterator[BinaryIO]:
+    """Yield a stream whose content takes the place of a file once the block has ended without an error.
+
+    The content goes to a new file in the same folder. Its name cannot be guessed, and it is only opened if nothing has
+    that name, so no link is followed. It is safe on the disk before it is renamed. An old file keeps its permissions;
+    a new one has those that the process gives to every new file. If `path` is a link, the link is replaced.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Raises
+    ------
+    OSError
+        If that is not possible; the old file is still there, and the new one is gone.
+    """
+    path = Path(path)
+    new = path.with_name(f".{path.name}.{secrets.token_hex(8)}.new")
+    descriptor = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    try:
+        with open(descriptor, "w+b") as stream:
+            with contextlib.suppress(FileNotFoundError):
+                old = path.lstat()
+                if stat.S_ISREG(old.st_mode):
+                    os.fchmod(descriptor, stat.S_IMODE(old.st_mode) & 0o777)
+            yield stream
+            stream.flush()
+            os.fsync(descriptor)
+        os.replace(new, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            new.unlink()
+        raise
+    sync_folder(path.parent)
+
+
+@contextlib.contextmanager
+def text_of(stream: BinaryIO) -> Iterator[TextIO]:
+    """Yield a text stream over one of bytes, in UTF-8 and without translated line ends; the other stays open."""
+    text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
+    try:
+        yield text
+        text.flush()
+    finally:
+        text.detach()
+
+
+def is_leftover(name: str, of: str) -> bool:
+    """Say whether `name` is what a killed process leaves that was replacing the file `of` in the same folder."""
+    found = _NEW.fullmatch(name)
+    return found is not None and found["name"] == of
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove what killed processes left that were replacing a file; only for who holds its lock.
+
+    Raises
+    ------
+    OSError
+        If that is not possible.
+    """
+    for name in os.listdir(path.parent):
+        if is_leftover(name, path.name):
+            path.with_name(name).unlink(missing_ok=True)
+
+
+def sync_folder(path: Path) -> None:
+    """Make what was created, renamed or removed in a folder safe on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def take_lock(descriptor: int, seconds: float = SECONDS_TO_WAIT_FOR_A_LOCK) -> bool:
+    """Lock an open file for this process alone, and wait for the lock if need be.
+
+    Parameters
+    ----------
+    descriptor : int
+    seconds : float
+        How long to wait.
+
+    Returns
+    -------
+    bool
+        Whether the file is locked now; False if another process still holds the lock.
+
+    Raises
+    ------
+    OSError
+        If the file system has no locks.
+    """
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(_SECONDS_BETWEEN_TRIES)
+
+
+def open_alone(path: str | Path, flags: int = 0, *, seconds: float = SECONDS_TO_WAIT_FOR_A_LOCK) -> int:
+    """Open a file to write to it, and lock it, so that no other run of this program writes to it meanwhile.
+
+    What is no regular file, such as a pipe or a terminal, is not locked, nor is a file on a file system without locks.
+
+    Parameters
+    ----------
+    path : str or Path
+    flags : int
+        More flags of `os.open`. ``os.O_TRUNC`` takes effect once the lock is held.
+    seconds : float
+        How long to wait for the lock.
+
+    Returns
+    -------
+    int
+        The descriptor. The lock is gone when it is closed.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened.
+    OptionError
+        If another process is writing to the file; the message names the process, where the system tells it.
+    """
+    access = flags & os.O_ACCMODE or os.O_WRONLY
+    descriptor = os.open(path, access | (flags & ~os.O_ACCMODE & ~os.O_TRUNC) | os.O_CLOEXEC, 0o666)
+    try:
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            _lock_alone(descriptor, path, seconds)
+            if flags & os.O_TRUNC:
+                os.ftruncate(descriptor, 0)
+        return descriptor
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def _lock_alone(descriptor: int, path: str | Path, seconds: float) -> None:
+    try:
+        is_held = take_lock(descriptor, seconds)
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+        return
+    if not is_held:
+        raise OptionError(
+            f"{path} is being written by another run of chordless{_holder(descriptor)}: wait until that has ended, "
+            "or write to another file"
+        )
+
+
+def _holder(descriptor: int) -> str:
+    """Return the process that holds the lock of a file, in brackets; empty where the system does not tell."""
+    status = os.fstat(descriptor)
+    file = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
+    try:
+        lines = Path("/proc/locks").read_text().splitlines()
+    except OSError:
+        return ""
+    for line in lines:
+        fields = line.split()
+        if "FLOCK" in fields and "->" not in fields and file in fields:
+            process = fields[fields.index(file) - 1]
+            return f" (process {process})" if int(process) > 0 else ""
+    return ""
+
+
+def same_file(descriptor: int, path: Path) -> bool:
+    """Say whether an open file is still the one that lies at `path`."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path, follow_symlinks=False))
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
+def open_own(path: str | Path, flags: int, *, folder: int | None = None) -> int:
+    """Open a file that this program keeps in a folder of its own; a link in its place is refused.
+
+    Parameters
+    ----------
+    path : str or Path
+    flags : int
+        Of `os.open`.
+    folder : int, optional
+        Descriptor of the folder, which may have been moved; `path` is only its name in messages then.
+
+    Raises
+    ------
+    OSError
+        If that is not possible.
+    EngineError
+        If it is a link.
+    """
+    try:
+        name = path if folder is None else Path(path).name
+        return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666, dir_fd=folder)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise EngineError(f"{path} is a symbolic link: a run writes only to files of its own folder") from error
+        raise

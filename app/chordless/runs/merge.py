@@ -1,0 +1,260 @@
+"""The parts of one search, put together again: which results belong together, and what they add up to."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from chordless.protocol.events import Finished
+from chordless.protocol.orders import RunCommand
+from chordless.protocol.recording import recorded
+from chordless.protocol.results import result_of_object
+from chordless.runs.directory import RunDirectory, resume_line
+from kernels_ti.errors import OptionError
+
+# Two parts fit together if they agree in all of these: the deal depends on them.
+_SAME_ASKED = {
+    "expansion": "--expansion",
+    "min_length": "--min-length",
+    "max_length": "--max-length",
+    "through": "--through",
+    "through_edges": "--through-edge",
+    "avoid": "--avoid",
+    "per_vertex": "--per-vertex",
+    "per_edge": "--per-edge",
+}
+
+_NO_RESULT = "no result: a part is a file of `chordless count --json`, or a run directory"
+_OLD_RESULT = "a result of version 0.4.0, which does not say of which graph it is; count this part again"
+
+
+@dataclass(frozen=True)
+class PartResult:
+    """The result of one part of a search.
+
+    Parameters
+    ----------
+    source : str
+        The file or the run directory that it comes from.
+    command : RunCommand
+        What was asked, as far as the source tells.
+    finished : Finished
+        What came out.
+    """
+
+    source: str
+    command: RunCommand
+    finished: Finished
+
+
+def read_result(path: str | Path) -> PartResult:
+    """Read what ``count --json`` has printed into a file, or what a run directory has recorded.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    PartResult
+
+    Raises
+    ------
+    OptionError
+        If it is neither, or the run has not ended yet.
+    CheckpointError
+        If it is a folder without a run.
+    """
+    path = Path(path)
+    if path.is_dir():
+        return _result_of_directory(path)
+    try:
+        values = json.loads(path.read_bytes())
+    except OSError as error:
+        raise OptionError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (ValueError, RecursionError):
+        raise OptionError(f"{path}: {_NO_RESULT}") from None
+    if isinstance(values, dict) and "graph_hash" not in values and "by_length" in values:
+        raise OptionError(f"{path}: {_OLD_RESULT}")
+    try:
+        return PartResult(str(path), *result_of_object(values))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        why = f"it has no {error}" if isinstance(error, KeyError) else "its values are of other kinds"
+        raise OptionError(f"{path}: not a whole result of `chordless count --json`: {why}") from None
+
+
+def _result_of_directory(path: Path) -> PartResult:
+    directory = RunDirectory(path)
+    command = directory.command()
+    ends = [event for _, event in recorded(directory.events) if isinstance(event, Finished)]
+    if not ends:
+        raise OptionError(f"{path}: this part has not ended yet; if it is not at work, go on with {resume_line(path)}")
+    began = directory.began_with()
+    finished = ends[-1]
+    return PartResult(
+        str(path),
+        command,
+        replace(
+            finished,
+            graph_hash=finished.graph_hash or began["graph_hash"],
+            program=finished.program or began["program"],
+        ),
+    )
+
+
+def check_parts(results: Sequence[PartResult]) -> None:
+    """Refuse results that are not all the parts of one search, each of them once and complete.
+
+    Parameters
+    ----------
+    results : sequence of PartResult
+        One or more, in any order.
+
+    Raises
+    ------
+    OptionError
+        The message names what does not fit, is missing or comes twice.
+    """
+    first = results[0]
+    for result in results:
+        if result.command.part is None:
+            raise OptionError(f"{result.source} is no part of a search: it was made without --part I/N")
+        _check_same(first, result)
+        if not result.finished.complete:
+            raise OptionError(
+                f"{result.source} is not complete: {_named(result)} was ended early, so its counts are too low"
+            )
+    _check_all_are_there(results)
+
+
+def _check_same(first: PartResult, other: PartResult) -> None:
+    def differ(what: str, here: Any, there: Any) -> OptionError:
+        return OptionError(
+            f"{other.source} and {first.source} are not parts of one search: {what} is {here} in the one and "
+            f"{there} in the other"
+        )
+
+    if other.finished.graph_hash != first.finished.graph_hash:
+        raise OptionError(
+            f"{other.source} and {first.source} are parts of different graphs: {other.finished.graph} with "
+            f"n={other.finished.n:,}, m={other.finished.m:,}, and {first.finished.graph} with "
+            f"n={first.finished.n:,}, m={first.finished.m:,}; vertex names count as well"
+        )
+    if other.finished.program != first.finished.program:
+        raise differ("the version of chordless", other.finished.program, first.finished.program)
+    for field, option in _SAME_ASKED.items():
+        here, there = getattr(other.command, field), getattr(first.command, field)
+        if here != there:
+            raise differ(option, _said(here), _said(there))
+    if first.command.expansion == "paper" and other.finished.arch != first.finished.arch:
+        # It lays out the graph as the device likes it, and the parts depend on the layout.
+        raise differ("--arch", other.finished.arch, first.finished.arch)
+    assert first.command.part is not None
+    assert other.command.part is not None
+    if other.command.part[1] != first.command.part[1]:
+        raise differ("the number of parts", other.command.part[1], first.command.part[1])
+
+
+def _check_all_are_there(results: Sequence[PartResult]) -> None:
+    sources: dict[int, str] = {}
+    parts = 0
+    for result in results:
+        assert result.command.part is not None
+        number, parts = result.command.part
+        if number in sources:
+            raise OptionError(f"part {number} of {parts} is given twice: {sources[number]} and {result.source}")
+        sources[number] = result.source
+    missing = [str(number) for number in range(1, parts + 1) if number not in sources]
+    if missing:
+        what = f"part {missing[0]} of {parts} is" if len(missing) == 1 else f"parts {_listed(missing)} of {parts} are"
+        raise OptionError(f"{what} missing: all the parts make the whole")
+
+
+def merged(results: Sequence[PartResult]) -> tuple[RunCommand, Finished]:
+    """Add up the parts of one search.
+
+    Parameters
+    ----------
+    results : sequence of PartResult
+        See `check_parts`, which is called.
+
+    Returns
+    -------
+    command : RunCommand
+        What the whole search would have been asked.
+    finished : Finished
+        Its result. Counts and seconds are sums, memory is the most that any part took.
+
+    Raises
+    ------
+    OptionError
+        If they are not the parts of one search.
+    """
+    check_parts(results)
+    ends = [result.finished for result in results]
+    first = ends[0]
+    finished = replace(
+        first,
+        cycles=sum(end.cycles for end in ends),
+        cycles_by_length=_sum(end.cycles_by_length for end in ends),
+        paths=sum(end.paths for end in ends),
+        frontier=0,
+        frontier_by_length=_sum(end.frontier_by_length for end in ends),
+        listed=sum(end.listed for end in ends),
+        device_bytes=max(end.device_bytes for end in ends),
+        arch=", ".join(dict.fromkeys(end.arch for end in ends)),
+        device=", ".join(dict.fromkeys(end.device for end in ends)),
+        setup_seconds=sum(end.setup_seconds for end in ends),
+        enumerate_seconds=sum(end.enumerate_seconds for end in ends),
+        write_seconds=sum(end.write_seconds for end in ends),
+        total_seconds=sum(end.total_seconds for end in ends),
+        share=1.0,
+        peak_memory_bytes=max(end.peak_memory_bytes for end in ends),
+        checkpoint=None,
+        participation=_participation([end.participation for end in ends]),
+    )
+    return replace(results[0].command, part=None, checkpoint=None, resume=False), finished
+
+
+def _sum(counts: Iterable[Mapping[int, int]]) -> dict[int, int]:
+    total: Counter[int] = Counter()
+    for by_length in counts:
+        total.update(by_length)
+    return dict(sorted(total.items()))
+
+
+def _participation(objects: Sequence[dict[str, Any] | None]) -> dict[str, Any] | None:
+    there = [found for found in objects if found is not None]
+    if not there:
+        return None
+    # Equal graphs have their vertices and edges in the same order.
+    return {
+        kind: [
+            {
+                "name": entries[0]["name"],
+                "cycles": sum(entry["cycles"] for entry in entries),
+                "by_length": _sum(entry["by_length"] for entry in entries),
+            }
+            for entries in zip(*(found[kind] for found in there), strict=True)
+        ]
+        for kind in there[0]
+    }
+
+
+def _named(result: PartResult) -> str:
+    assert result.command.part is not None
+    return "part {} of {}".format(*result.command.part)
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, tuple):
+        return " ".join(value) or "not given"
+    return "not given" if value is None or value is False else "given" if value is True else str(value)
+
+
+def _listed(numbers: Sequence[str]) -> str:
+    return f"{', '.join(numbers[:-1])} and {numbers[-1]}"

@@ -1,0 +1,141 @@
+"""Files are replaced as a whole, written by one run at a time, and never through a planted link."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+from chordless.commands.writing import whole_file
+from chordless.cycles.lines import CycleEncoder
+from chordless.cycles.output import LineOutput
+from chordless.cycles.write import RowOutput
+from chordless.files import is_leftover, open_alone, open_own, remove_leftovers, replaced, same_file, text_of
+from patience import PATIENCE
+from program import ENVIRONMENT, REFERENCE, chordless, fails
+
+from kernels_ti.errors import EngineError, OptionError
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "file"
+    with replaced(path) as stream:
+        stream.write(b"one")
+        assert not path.exists()
+    assert path.read_bytes() == b"one"
+    with pytest.raises(ZeroDivisionError), replaced(path) as stream:
+        stream.write(b"%d" % (1 // 0))
+    assert path.read_bytes() == b"one"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o755])
+def test_permissions_stay_as_they_were(tmp_path, mode):
+    path = tmp_path / "file"
+    path.write_bytes(b"one")
+    path.chmod(mode)
+    with replaced(path) as stream:
+        stream.write(b"two")
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+    with replaced(tmp_path / "new"), open(tmp_path / "usual", "w"):
+        pass
+    assert (tmp_path / "new").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+def test_a_planted_link_is_not_followed(tmp_path, monkeypatch):
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"precious")
+    monkeypatch.setattr("secrets.token_hex", lambda _: "0" * 16)
+    for name in ("file.new", f".file.{'0' * 16}.new"):
+        (tmp_path / name).symlink_to(victim)
+    with pytest.raises(FileExistsError), replaced(tmp_path / "file") as stream:
+        stream.write(b"anything")
+    (tmp_path / f".file.{'0' * 16}.new").unlink()
+    (tmp_path / "file").symlink_to(victim)
+    with replaced(tmp_path / "file") as stream:
+        stream.write(b"anything")
+    assert victim.read_bytes() == b"precious"
+    assert not (tmp_path / "file").is_symlink()
+    with pytest.raises(EngineError, match="is a symbolic link"):
+        open_own(tmp_path / "file.new", os.O_RDWR)
+
+
+def test_what_the_user_calls_a_link_is_written_through(tmp_path):
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old")
+    link.symlink_to(target)
+    with whole_file(link) as stream, text_of(stream) as text:
+        text.write("neu\n")
+    assert link.is_symlink()
+    assert target.read_text() == "neu\n"
+
+
+def test_leftovers_of_a_killed_process_are_known_and_removed(tmp_path):
+    code = (
+        "import os; from chordless.files import replaced\n"
+        f"with replaced({str(tmp_path / 'checkpoint')!r}) as stream:\n stream.write(b'half'); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", code], env=ENVIRONMENT, timeout=PATIENCE)
+    [left] = os.listdir(tmp_path)
+    assert is_leftover(left, "checkpoint")
+    assert not is_leftover(left, "other")
+    remove_leftovers(tmp_path / "other")
+    assert os.listdir(tmp_path) == [left]
+    remove_leftovers(tmp_path / "checkpoint")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_file_has_one_writer_and_the_second_learns_which(tmp_path):
+    path = tmp_path / "same.txt"
+    first = open_alone(path, os.O_CREAT | os.O_TRUNC)
+    os.write(first, b"kept\n")
+    who = rf"same.txt is being written by another run of chordless \(process {os.getpid()}\)"
+    with pytest.raises(OptionError, match=who):
+        open_alone(path, os.O_CREAT | os.O_TRUNC, seconds=0.0)
+    assert path.read_text() == "kept\n"
+    os.close(first)
+    os.close(open_alone(path, os.O_TRUNC, seconds=0.0))
+    assert path.read_text() == ""
+
+
+def test_every_output_to_a_single_file_is_locked(tmp_path, monkeypatch):
+    monkeypatch.setattr("chordless.files.open_alone.__kwdefaults__", {"seconds": 0.0})
+    lines, rows = tmp_path / "a.txt", tmp_path / "a.npy"
+    opened = [LineOutput.to_file(str(lines), CycleEncoder(range(3), "text")), RowOutput(rows, 3)]
+    with pytest.raises(OptionError, match="another run"):
+        LineOutput.to_file(str(lines), CycleEncoder(range(3), "text"))
+    with pytest.raises(OptionError, match="another run"):
+        RowOutput(rows, 3)
+    for output in opened:
+        output.close()
+    RowOutput(rows, 3).close()
+
+
+def test_two_listings_to_one_file_do_not_mix(tmp_path):
+    path, events = tmp_path / "same.txt", tmp_path / "events.jsonl"
+    for held, arguments in (
+        (path, ("list", "petersen", "-o")),
+        (events, ("count", "petersen", "--events")),
+    ):
+        descriptor = open_alone(held, os.O_CREAT)
+        try:
+            os.write(descriptor, b"of the first\n")
+            done = chordless(*arguments, held, *REFERENCE)
+        finally:
+            os.close(descriptor)
+        assert fails(done, 2, f"{held} is being written by another run of chordless (process {os.getpid()})")
+        assert held.read_text() == "of the first\n"
+
+
+def test_a_file_that_was_replaced_is_no_longer_the_same(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("")
+    descriptor = os.open(path, os.O_RDONLY)
+    assert same_file(descriptor, path)
+    path.rename(tmp_path / "moved")
+    assert not same_file(descriptor, path)
+    path.symlink_to(tmp_path / "moved")
+    assert not same_file(descriptor, path)
+    os.close(descriptor)
