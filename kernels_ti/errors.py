@@ -39,6 +39,12 @@ class EngineError(ChordlessError, RuntimeError):
     exit_code = 1
 
 
+class SizeError(EngineError):
+    """A block of the graph is too large for the memory allowed, whatever is searched first; another bound may help."""
+
+    exit_code = 2
+
+
 class CheckpointError(ChordlessError, ValueError):
     """A run directory or its checkpoint cannot be used: damaged, foreign, in use, or not there."""
 

@@ -11,7 +11,7 @@ import numpy as np
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.device import LARGEST_BUFFER, Device
-from kernels_ti.errors import DeviceError, EngineError
+from kernels_ti.errors import DeviceError, SizeError
 from kernels_ti.found.stored import Place, ResidentBlocks, block_bytes
 from kernels_ti.state import Frames, Rows
 
@@ -104,14 +104,14 @@ def require_room(device: Device, groups: list[BlockGroup], memory: int) -> None:
 
     Raises
     ------
-    EngineError
+    SizeError
         The message says how much memory they would need.
     """
     too_long = any(group.rows * group.words > LARGEST_BUFFER for group in groups)
     needed = sum(block_bytes(group) for group in groups)
     if too_long or needed > memory:
         longest = max(group.longest_block for group in groups)
-        raise EngineError(
+        raise SizeError(
             f"a block of {longest:,} vertices needs {needed / 2**30:,.2f} GiB for its bit rows, more than the "
             f"{memory / 2**30:,.2f} GiB that may be used on {device.name}; "
             "--max-length would do with small parts of it, --memory allows more"

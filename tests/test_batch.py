@@ -256,5 +256,5 @@ def test_what_is_no_table_of_a_batch_stays_as_it_is(suffix, tmp_path):
 
 def test_a_table_that_cannot_be_made_leaves_nothing(tmp_path):
     with pytest.raises(OptionError, match="more than 63 bits"):
-        write_table([{"total": 1 << 63}], str(tmp_path / "counts.parquet"), "parquet")
+        write_table(lambda: [{"total": 1 << 63}], str(tmp_path / "counts.parquet"), "parquet")
     assert list(tmp_path.iterdir()) == []

@@ -21,7 +21,7 @@ from chordless.protocol.orders import CheckpointCommand, GoCommand, PauseCommand
 from patience import PATIENCE
 from program import SOURCE_PATH, slow_boot
 
-from kernels_ti.errors import DeviceError, EngineError, GraphError
+from kernels_ti.errors import CheckpointError, DeviceError, EngineError, GraphError, SizeError
 
 LONG = "grid:7x10"
 
@@ -48,6 +48,12 @@ def is_gone(pid):
     except ProcessLookupError:
         return True
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+@pytest.mark.parametrize("error", [SizeError("too large"), CheckpointError("damaged"), EngineError("died")])
+def test_a_failure_keeps_its_kind_and_its_exit_code(error):
+    reported = Failed(type(error).__name__, str(error), error.exit_code).to_error()
+    assert (type(reported), str(reported), reported.exit_code) == (type(error), str(error), error.exit_code)
 
 
 EVENTS = [

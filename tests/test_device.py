@@ -18,7 +18,7 @@ from kernels_ti.blocks.groups import block_batches
 from kernels_ti.device.device import ARCHES, Device, cores, open_device
 from kernels_ti.device.memory import resident_bytes
 from kernels_ti.device.selftest import LEAST_LOOP, failures
-from kernels_ti.errors import DeviceError, EngineError, OptionError
+from kernels_ti.errors import DeviceError, OptionError, SizeError
 from kernels_ti.run import Options, Run
 from kernels_ti.search import require_loops
 from kernels_ti.state import Layout
@@ -78,8 +78,9 @@ def test_a_graph_that_loops_longer_than_the_device_can_is_refused() -> None:
 
 def test_a_graph_that_does_not_fit_is_refused_with_its_size() -> None:
     memory = resident_bytes() + (70 << 20)
-    with pytest.raises(EngineError, match=r"a block of 22,500 vertices needs 0\.\d\d GiB for its bit rows"):
+    with pytest.raises(SizeError, match=r"a block of 22,500 vertices needs 0\.\d\d GiB for its bit rows") as refused:
         Run(grid(150, 150), open_device("cpu"), Options(memory=memory))
+    assert refused.value.exit_code == 2
 
 
 def test_unknown_arches_and_threads_are_refused() -> None:

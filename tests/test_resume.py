@@ -51,11 +51,17 @@ def test_a_stop_and_a_resumption_make_the_whole_run(tmp_path, bound, whole):
     after = json.loads(resumed.stdout)
     assert after["by_length"] == whole[0]
     assert (after["complete"], after["share"], after["graph"]) == (True, 1.0, GRAPH)
-    for name in ("setup", "enumerate", "write", "total"):
+    for name in ("setup", "enumerate", "total"):
         assert after["seconds"][name] > before["seconds"][name]
     events = events_in(run)
     assert [type(event) for event in events if isinstance(event, (Started, Finished))] == [Started, Finished] * 2
     assert any(isinstance(event, Checkpointed) for event in events)
+
+    for result in (before, after):
+        *parts, total = result["seconds"].values()
+        assert min(parts) >= 0
+        assert result["seconds"]["write"] > 0
+        assert sum(parts) == pytest.approx(total, abs=1e-9)
 
     again = chordless("resume", run, "--json", "--arch", "cpu")
     assert again.returncode == 0

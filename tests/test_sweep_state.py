@@ -13,7 +13,7 @@ from oracles import grid
 from kernels_ti import Graph
 from kernels_ti.blocks.groups import BlockGroup, block_batches
 from kernels_ti.device.device import open_device
-from kernels_ti.errors import EngineError
+from kernels_ti.errors import SizeError
 from kernels_ti.found.stored import ResidentBlocks
 from kernels_ti.search import Totals
 from kernels_ti.state import Frames, GroupState, Layout
@@ -238,7 +238,7 @@ def test_little_memory_makes_few_workers(name: str, collect: bool) -> None:
     graph = GRAPHS[name]
     group = groups_of(graph)[-1]
     totals, _ = whole_search(graph, group)
-    with pytest.raises(EngineError, match=r"^a block of \d+ vertices needs \S+ KiB for one worker's stack") as refused:
+    with pytest.raises(SizeError, match=r"^a block of \d+ vertices needs \S+ KiB for one worker's stack") as refused:
         sweep_of(graph, group, collect, 8, GroupState(), 0)
     least = 1024 * int(re.findall(r"(\S+) KiB", str(refused.value))[0])
     workers = []

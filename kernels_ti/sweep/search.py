@@ -11,7 +11,7 @@ import numpy.typing as npt
 from kernels_ti.bits import LARGEST_UNROLLED, vector_of
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.device import LARGEST_BUFFER
-from kernels_ti.errors import EngineError
+from kernels_ti.errors import SizeError
 from kernels_ti.found.stored import Place, ResidentBlocks
 from kernels_ti.search import Totals
 from kernels_ti.state import Frames, GroupState, Rows
@@ -56,7 +56,7 @@ class SweepSearch:
 
     Raises
     ------
-    EngineError
+    SizeError
         If not even one worker has room.
     """
 
@@ -120,7 +120,7 @@ class SweepSearch:
         room = min(memory, 8 * LARGEST_BUFFER)
         workers = min(device.threads or 1, room // least)
         if workers < 1:
-            raise EngineError(
+            raise SizeError(
                 f"a block of {group.longest_block:,} vertices needs {-(-least // 1024):,} KiB for one worker's stack, "
                 f"more than the {max(room, 0) // 1024:,} KiB that it may take: --max-length would do with less, "
                 "--memory allows more"

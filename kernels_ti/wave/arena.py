@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.device.device import LARGEST_BUFFER
-from kernels_ti.errors import EngineError
+from kernels_ti.errors import EngineError, SizeError
 from kernels_ti.found.stored import ResidentBlocks
 from kernels_ti.state import STATE_WORD_BITS, Frames, narrow_words, wide_words
 from kernels_ti.wave.transfer import gather, scatter, transplant
@@ -112,7 +112,7 @@ class Arena:
         self.capacity = min(first // self.record_bytes, self._most)
         while True:
             if self.capacity < SMALLEST:
-                raise EngineError(
+                raise SizeError(
                     f"{device.name} has no room for paths of {group.longest_block:,} vertices: "
                     "use --arch cpu, or allow more with --memory"
                 )

@@ -54,7 +54,9 @@ def entries_of(chunk: Chunk, first: int) -> list[Entry]:
             entries.append(Entry(first + i, title, name, next(keys), None, chunk, index))
             index += 1
         else:
-            key = f"{UNREADABLE}-{hashlib.blake2b(error.encode(), digest_size=_KEY_BYTES).hexdigest()}"
+            # The name of a file may hold bytes that are no UTF-8.
+            message = error.encode(errors="surrogatepass")
+            key = f"{UNREADABLE}-{hashlib.blake2b(message, digest_size=_KEY_BYTES).hexdigest()}"
             entries.append(Entry(first + i, title, name, key, error, chunk, -1))
     return entries
 

@@ -4,34 +4,51 @@ from __future__ import annotations
 
 import csv
 import json
-import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import IO, Any, Literal
 
 from chordless.batch.output import ADDED_LATER, FIELDS, encoded
 from chordless.cycles.export import require_parquet
+from chordless.files import replaced, text_of
 from kernels_ti.errors import EngineError, OptionError
 
 TableFormat = Literal["csv", "parquet"]
+Lines = Callable[[], Iterable[dict[str, Any]]]
+"""Returns the lines; they are gone through twice."""
 
+_BY_LENGTH = "by_length"
+_SHORTEST = 3
+# Of longer cycles only the lengths that occur have a column, so that one long cycle makes no endless table.
+_LONGEST_COLUMN_OF_ALL = 1000
+_LENGTH_COLUMN = re.compile(r"c(\d+)")
 _ROWS_AT_ONCE = 1 << 15
 _FLAGS = {"true": True, "false": False}
 _READ: dict[str, Callable[[Any], Any]] = {
-    "text": str,
+    "text": lambda cell: text_of_cell(cell),
     "whole": int,
     "real": float,
     "json": json.loads,
     "flag": _FLAGS.__getitem__,
 }
+# What a spreadsheet takes for a formula; such a text gets a quote in front, and so does one that looks quoted already.
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_WRITTEN_BYTE = re.compile(r"\\x([89a-f][0-9a-f])")
+_FIRST_BYTE_OF_SURROGATES = 0xDC00
 
 
-def write_table(lines: Iterable[dict[str, Any]], path: str, table_format: TableFormat) -> None:
-    """Write lines as a table with a column for each field; those that are objects are columns of JSON.
+def write_table(lines: Lines, path: str, table_format: TableFormat) -> None:
+    r"""Write lines as a table with a column for each field; those that are objects are columns of JSON.
+
+    The counts by length are columns ``c3``, ``c4`` and so on, up to the longest cycle of any graph; above 1000, only
+    lengths that occur have one. A cell is null where its length was not asked for or nothing was counted. A byte of a
+    name that is no UTF-8 is written as ``\xHH``.
 
     Parameters
     ----------
-    lines : iterable of dict
+    lines : callable
     path : str
         Made anew, and only whole: another file takes its place at the end.
     table_format : {"csv", "parquet"}
@@ -39,44 +56,102 @@ def write_table(lines: Iterable[dict[str, Any]], path: str, table_format: TableF
     Raises
     ------
     OptionError
-        If pyarrow is not installed.
+        If pyarrow is not installed, or a count does not fit into a column of Parquet.
     EngineError
         If the file cannot be written.
     """
-    new = f"{path}.new"
     try:
-        if table_format == "csv":
-            with open(new, "w", newline="", encoding="utf-8") as stream:
-                write_csv(lines, stream)
-        else:
-            _write_parquet(lines, new)
-        os.replace(new, path)
-    except BaseException as error:
-        _remove(new)
-        if isinstance(error, OSError):
-            raise EngineError(f"cannot write {path}: {error.strerror or error}") from error
-        raise
+        with replaced(path) as stream:
+            if table_format == "csv":
+                with text_of(stream) as text:
+                    write_csv(lines, text)
+            else:
+                _write_parquet(lines, stream)
+    except OSError as error:
+        raise EngineError(f"cannot write {path}: {error.strerror or error}") from error
 
 
-def _remove(path: str) -> None:
-    if os.path.isfile(path):
-        os.unlink(path)
+def write_csv(lines: Lines, stream: IO[str]) -> None:
+    """Write lines as CSV, with a line of headings; see `write_table`.
 
-
-def write_csv(lines: Iterable[dict[str, Any]], stream: IO[str]) -> None:
-    """Write lines as CSV, with a line of headings."""
+    A text that a spreadsheet would take for a formula gets a quote in front, see `cell_of_text`.
+    """
+    kinds = _kinds(lines())
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(FIELDS)
-    writer.writerows([_text(line.get(field), kind) for field, kind in FIELDS.items()] for line in lines)
+    writer.writerow(kinds)
+    for line in lines():
+        row = _row(line, kinds)
+        writer.writerow([_csv_cell(row.get(field), kind) for field, kind in kinds.items()])
 
 
-def _text(value: Any, kind: str) -> Any:
+def cell_of_text(text: str) -> str:
+    """Return a text as a cell of CSV that no spreadsheet takes for a formula.
+
+    One that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line end gets a single quote in front.
+
+    Examples
+    --------
+    >>> cell_of_text("=1+1"), cell_of_text("roads.txt")
+    ("'=1+1", 'roads.txt')
+    """
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def text_of_cell(cell: str) -> str:
+    """Return the text of which `cell_of_text` made a cell."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def _kinds(lines: Iterable[dict[str, Any]]) -> dict[str, str]:
+    """Return the columns of a table and their kinds."""
+    occurring: set[int] = set()
+    for line in lines:
+        occurring.update(map(int, line.get(_BY_LENGTH) or ()))
+    longest = min(max(occurring, default=_SHORTEST), _LONGEST_COLUMN_OF_ALL)
+    lengths = sorted({*range(_SHORTEST, longest + 1), *occurring})
+    kinds: dict[str, str] = {}
+    for field, kind in FIELDS.items():
+        kinds.update({f"c{length}": "whole" for length in lengths} if field == _BY_LENGTH else {field: kind})
+    return kinds
+
+
+def _row(line: dict[str, Any], kinds: dict[str, str]) -> dict[str, Any]:
+    """Return a line with a value for each length, and text that can be encoded."""
+    row = {field: _encodable(value) if isinstance(value, str) else value for field, value in line.items()}
+    by_length = line.get(_BY_LENGTH)
+    if by_length is not None:
+        least, most = line.get("min_length") or _SHORTEST, line.get("max_length")
+        for field in kinds:
+            if (found := _LENGTH_COLUMN.fullmatch(field)) is not None:
+                length = int(found[1])
+                asked_for = least <= length and (most is None or length <= most)
+                row[field] = by_length.get(found[1], 0) if asked_for else None
+    return row
+
+
+def _encodable(text: str) -> str:
+    r"""Write what stands for a byte that is no UTF-8 as ``\xHH``, and any other half of a surrogate pair in full."""
+    return _SURROGATE.sub(_written_surrogate, text)
+
+
+def _written_surrogate(found: re.Match[str]) -> str:
+    byte = ord(found[0]) - _FIRST_BYTE_OF_SURROGATES
+    return f"\\x{byte:02x}" if 0x80 <= byte <= 0xFF else f"\\u{ord(found[0]):04x}"
+
+
+def _from_encodable(text: str) -> str:
+    return _WRITTEN_BYTE.sub(lambda found: chr(_FIRST_BYTE_OF_SURROGATES + int(found[1], 16)), text)
+
+
+def _csv_cell(value: Any, kind: str) -> Any:
     if value is None:
         return ""
+    if kind == "text":
+        return cell_of_text(value)
     return json.dumps(value) if kind in ("json", "flag") else value
 
 
-def _write_parquet(lines: Iterable[dict[str, Any]], path: str) -> None:
+def _write_parquet(lines: Lines, stream: Any) -> None:
     pyarrow, parquet = require_parquet()
     types = {
         "text": pyarrow.string(),
@@ -85,13 +160,12 @@ def _write_parquet(lines: Iterable[dict[str, Any]], path: str) -> None:
         "json": pyarrow.string(),
         "flag": pyarrow.bool_(),
     }
-    schema = pyarrow.schema([(field, types[kind]) for field, kind in FIELDS.items()])
-    rows = iter(lines)
-    with parquet.ParquetWriter(path, schema) as writer:
+    kinds = _kinds(lines())
+    schema = pyarrow.schema([(field, types[kind]) for field, kind in kinds.items()])
+    rows = (_row(line, kinds) for line in lines())
+    with parquet.ParquetWriter(stream, schema) as writer:
         while some := list(islice(rows, _ROWS_AT_ONCE)):
-            columns = [
-                [_cell(line.get(field), kind) for line in some] for field, kind in FIELDS.items()
-            ]  # fmt: skip
+            columns = [[_parquet_cell(row.get(field), kind) for row in some] for field, kind in kinds.items()]
             try:
                 arrays = [pyarrow.array(column, type_) for column, type_ in zip(columns, schema.types, strict=True)]
             except (OverflowError, pyarrow.ArrowInvalid):
@@ -99,12 +173,14 @@ def _write_parquet(lines: Iterable[dict[str, Any]], path: str) -> None:
             writer.write_table(pyarrow.table(arrays, schema=schema))
 
 
-def _cell(value: Any, kind: str) -> Any:
+def _parquet_cell(value: Any, kind: str) -> Any:
     return json.dumps(value) if kind == "json" and value is not None else value
 
 
 def lines_of_table(path: str, table_format: TableFormat) -> Iterator[dict[str, Any]]:
     """Yield the lines of which a table was made.
+
+    Tables of version 0.4.0 have one column of JSON in place of those for each length, and lack some columns.
 
     Raises
     ------
@@ -114,46 +190,64 @@ def lines_of_table(path: str, table_format: TableFormat) -> Iterator[dict[str, A
     try:
         rows = _csv_rows(path) if table_format == "csv" else _parquet_rows(path)
         for row in rows:
-            whole = {**dict.fromkeys(ADDED_LATER), **row}
-            yield {field: _value(whole[field], kind, table_format) for field, kind in FIELDS.items()}
+            yield _line({**dict.fromkeys(ADDED_LATER), **row}, table_format)
     except (ValueError, KeyError, TypeError, OSError, csv.Error) as error:
         why = f"there is no column {error}" if isinstance(error, KeyError) else error
         raise OptionError(f"{path} is there and no table of a batch: {why}; write to another") from error
+
+
+def _line(row: dict[str, Any], table_format: TableFormat) -> dict[str, Any]:
+    line = {}
+    for field, kind in FIELDS.items():
+        if field != _BY_LENGTH or field in row:
+            line[field] = _value(row[field], kind, table_format)
+            continue
+        counts = {
+            found[1]: count
+            for column, cell in row.items()
+            if (found := _LENGTH_COLUMN.fullmatch(column)) is not None
+            if (count := _value(cell, "whole", table_format))
+        }
+        line[field] = counts if _value(row["total"], "whole", table_format) is not None else None
+    return line
 
 
 def _csv_rows(path: str) -> Iterator[dict[str, Any]]:
     csv.field_size_limit(1 << 30)
     with open(path, newline="", encoding="utf-8") as stream:
         rows = csv.DictReader(stream)
-        if rows.fieldnames and (
-            missing := [field for field in FIELDS if field not in (*rows.fieldnames, *ADDED_LATER)]
-        ):
-            raise KeyError(missing[0])
+        _require_columns(rows.fieldnames or ())
         yield from rows
 
 
 def _parquet_rows(path: str) -> Iterator[dict[str, Any]]:
     _, parquet = require_parquet()
     with parquet.ParquetFile(path) as file:
+        _require_columns(file.schema_arrow.names)
         for batch in file.iter_batches(_ROWS_AT_ONCE):
             yield from batch.to_pylist()
+
+
+def _require_columns(names: Iterable[str]) -> None:
+    names = set(names)
+    required = [field for field in FIELDS if field not in (_BY_LENGTH, *ADDED_LATER)]
+    if names and (missing := [field for field in required if field not in names]):
+        raise KeyError(missing[0])
+    if names and _BY_LENGTH not in names and not any(map(_LENGTH_COLUMN.fullmatch, names)):
+        raise KeyError(f"c{_SHORTEST}")
 
 
 def _value(value: Any, kind: str, table_format: TableFormat) -> Any:
     if value is None or (table_format == "csv" and value == ""):
         return None
-    return _READ[kind](value) if table_format == "csv" or kind == "json" else value
+    value = _READ[kind](value) if table_format == "csv" or kind == "json" else value
+    return _from_encodable(value) if kind == "text" else value
 
 
 def table_to_lines(path: str, table_format: TableFormat, to: str) -> None:
     """Write the lines of a table to a file of JSON lines, to go on with; it is there only once it is whole."""
-    new = f"{to}.new"
     try:
-        with open(new, "wb") as stream:
+        with replaced(to) as stream:
             stream.writelines(encoded(line) for line in lines_of_table(path, table_format))
-        os.replace(new, to)
-    except BaseException as error:
-        _remove(new)
-        if isinstance(error, OSError):
-            raise EngineError(f"cannot write {to}: {error.strerror}") from error
-        raise
+    except OSError as error:
+        raise EngineError(f"cannot write {to}: {error.strerror}") from error

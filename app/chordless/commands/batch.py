@@ -312,9 +312,9 @@ def _write_table(command: BatchCommand, options: argparse.Namespace, end: BatchF
     from chordless.batch.tables import write_csv, write_table
 
     if options.output == STANDARD_OUTPUT:
-        write_csv(read_lines(command.output), sys.stdout)
+        write_csv(lambda: read_lines(command.output), sys.stdout)
     elif end.reason == "complete":
-        write_table(read_lines(command.output), options.output, options.output_format)
+        write_table(lambda: read_lines(command.output), options.output, options.output_format)
         os.unlink(command.output)
 
 

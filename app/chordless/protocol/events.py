@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from kernels_ti.errors import CheckpointError, ChordlessError, DeviceError, EngineError, GraphError, OptionError
+from kernels_ti.errors import (
+    CheckpointError,
+    ChordlessError,
+    DeviceError,
+    EngineError,
+    GraphError,
+    OptionError,
+    SizeError,
+)
 
 PROTOCOL_VERSION = 2
 """Recordings of version 1 are read too; what they do not say has a default."""
@@ -238,7 +246,7 @@ class Failed:
 
     def to_error(self) -> ChordlessError:
         """Return the exception that this event reports."""
-        for known in (GraphError, OptionError, DeviceError, EngineError, CheckpointError):
+        for known in (GraphError, OptionError, DeviceError, SizeError, EngineError, CheckpointError):
             if known.__name__ == self.kind:
                 return known(self.message)
         return EngineError(self.message)
