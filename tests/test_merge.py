@@ -24,6 +24,7 @@ from kernels_ti.reference import chordless_cycles
 
 LOADED = load_graph("grid:4x5")
 CYCLES = list(chordless_cycles(LOADED.graph))
+_ASKED = {field.name for field in dataclasses.fields(RunCommand)} - {"arch"}
 
 
 def part(number, parts=3, cycles=None, source=None, **more):
@@ -32,15 +33,13 @@ def part(number, parts=3, cycles=None, source=None, **more):
     lengths = {}
     for cycle in found:
         lengths[len(cycle)] = lengths.get(len(cycle), 0) + 1
-    asked = {
-        key: more.pop(key) for key in list(more) if key in {field.name for field in dataclasses.fields(RunCommand)}
-    }
-    asked = {"part": (number, parts), **asked}
+    asked = {"part": (number, parts), **{key: more.pop(key) for key in _ASKED & more.keys()}}
     finished = Finished(**{
         "reason": "complete", "graph": "grid:4x5", "n": LOADED.graph.n, "m": LOADED.graph.m, "max_degree": 4,
         "cycles": len(found), "cycles_by_length": lengths, "paths": 10 * number, "frontier": 0,
         "frontier_by_length": {3: number}, "listed": 0, "device_bytes": 0, "arch": "cpu", "device": "a processor",
-        "setup_seconds": 0.5, "enumerate_seconds": 1.0, "total_seconds": 1.75, "share": 1.0, "peak_memory_bytes": number,
+        "setup_seconds": 0.5, "enumerate_seconds": 1.0, "total_seconds": 1.75, "share": 1.0,
+        "peak_memory_bytes": number,
         "write_seconds": 0.125, "graph_hash": graph_hash(LOADED.graph), "program": "1.2.3", **more,
     })  # fmt: skip
     return PartResult(source or f"{number}.json", RunCommand("grid:4x5", 0.0, **asked), finished)

@@ -241,3 +241,10 @@ def test_a_batch_counts_in_niche_overlap_graphs(webs, tmp_path, capfd):
 def test_options_that_do_not_go_together(web, capfd, arguments, words):
     assert main(["overlap", str(web((0, 1))), *arguments]) == 2
     assert words in capfd.readouterr().err
+
+
+def test_a_cell_of_the_table_of_webs_is_no_formula():
+    from chordless.commands.overlap_table import COLUMNS, _cells
+
+    row = {**dict.fromkeys(COLUMNS), "web": "=web.net", "n": -1, "error": "@caf\udce9", "interval": True}
+    assert [cell for cell in _cells(row) if cell != ""] == ["'=web.net", -1, "true", "'@caf\\xe9"]

@@ -85,21 +85,23 @@ def write_csv(lines: Lines, stream: IO[str]) -> None:
 
 
 def cell_of_text(text: str) -> str:
-    """Return a text as a cell of CSV that no spreadsheet takes for a formula.
+    r"""Return a text as a cell of CSV that no spreadsheet takes for a formula.
 
-    One that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line end gets a single quote in front.
+    A byte that is no UTF-8 is written as ``\xHH``. A text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line
+    end gets a single quote in front.
 
     Examples
     --------
     >>> cell_of_text("=1+1"), cell_of_text("roads.txt")
     ("'=1+1", 'roads.txt')
     """
+    text = _encodable(text)
     return f"'{text}" if _FORMULA.match(text) else text
 
 
 def text_of_cell(cell: str) -> str:
     """Return the text of which `cell_of_text` made a cell."""
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+    return _from_encodable(cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell)
 
 
 def _kinds(lines: Iterable[dict[str, Any]]) -> dict[str, str]:

@@ -13,8 +13,10 @@ from typing import IO, Any
 
 from chordless.batch.jobs import checked, jobs_of
 from chordless.batch.output import read_lines
+from chordless.batch.tables import cell_of_text
 from chordless.commands.batch_session import run_batch
 from chordless.commands.writing import whole_file
+from chordless.files import text_of
 from chordless.graphs.overlap import FoodWeb, read_food_web, warning_of_missing_types
 from chordless.protocol.orders import BatchCommand, BatchJob
 from kernels_ti.errors import GraphError
@@ -52,7 +54,7 @@ def print_table(webs: list[str], options: argparse.Namespace) -> int:
     if options.output in (None, "-"):
         _write(rows, sys.stdout, as_json=options.json)
     else:
-        with whole_file(options.output) as path, open(path, "w", newline="", encoding="utf-8") as stream:
+        with whole_file(options.output) as file, text_of(file) as stream:
             _write(rows, stream, as_json=PurePath(options.output).suffix.lower() == ".jsonl")
     failures = [row["error"] for row in rows if row["error"] is not None]
     if failures and not options.quiet:
@@ -116,4 +118,7 @@ def _write(rows: Iterable[dict[str, Any]], stream: IO[str], *, as_json: bool) ->
 def _cells(row: dict[str, Any]) -> Iterator[Any]:
     for name in COLUMNS:
         value = row[name]
-        yield json.dumps(value) if isinstance(value, bool) else "" if value is None else value
+        if isinstance(value, str):
+            yield cell_of_text(value)
+        else:
+            yield json.dumps(value) if isinstance(value, bool) else "" if value is None else value

@@ -23,7 +23,6 @@ from chordless.runs.directory import RunDirectory
 from chordless.runs.mailbox import Mailbox
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.memory import peak_memory, resident_bytes
-from kernels_ti.errors import EngineError
 
 if TYPE_CHECKING:
     from chordless.cycles.output import CycleOutput
