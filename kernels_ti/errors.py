@@ -9,7 +9,8 @@ class ChordlessError(Exception):
     Attributes
     ----------
     exit_code : int
-        What the command line exits with: 1 failed, 2 usage or unreadable graph, 3 arch not available.
+        What the command line exits with: 1 failed, 2 usage or unreadable graph, 3 arch not available,
+        4 stopped by a limit.
     """
 
     exit_code = 1
@@ -19,6 +20,12 @@ class GraphError(ChordlessError, ValueError):
     """The input is not a finite simple undirected graph; the message names what is wrong and where."""
 
     exit_code = 2
+
+
+class ReadingStoppedError(GraphError):
+    """The time that was allowed ended while the graph was still being read."""
+
+    exit_code = 4
 
 
 class OptionError(ChordlessError, ValueError):

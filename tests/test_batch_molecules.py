@@ -10,15 +10,15 @@ import pytest
 from benches import report
 from chordless.cli import main
 from chordless.graphs.load import load_graph
-from chordless.graphs.molecules import read_molecules
-from program import REFERENCE
+from chordless.graphs.molecules import looks_like_smiles, read_molecules
+from program import REFERENCE, chordless
 
 from kernels_ti.errors import GraphError
 
 pytest.importorskip("rdkit")
 
 SMILES = (
-    b"# drugs\n\nCC(=O)Oc1ccccc1C(=O)O aspirin\nCN1C=NC2=C1C(=O)N(C(=O)N2C)C caffeine\nC1CC not closed\n"
+    b"# drugs\n\nCC(=O)Oc1ccccc1C(=O)O aspirin\nCN1C=NC2=C1C(=O)N(C(=O)N2C)C caffeine 12.5\nC1CC\tnot closed\n"
     b"C12C3C4C1C5C2C3C45 cubane\r\n[Na+].[Cl-]\n"
 )
 # A triangle of atoms that no chemist would join, with a hydrogen that is to be counted.
@@ -106,11 +106,84 @@ def test_bench_batch_says_what_is_left_out(capsys, monkeypatch, tmp_path):
     assert [row["graphs"] for row in result["rows"]] == ["5 molecules"]
 
 
-@pytest.mark.parametrize("name", ["a.smi", "a.sdf", "A.SMI.gz"])
-def test_a_file_of_molecules_is_no_edge_list(tmp_path, name):
+@pytest.mark.parametrize("name", ["a.smi", "a.sdf", "A.SMI.gz", "a.txt"])
+def test_one_molecule_is_a_graph_and_several_are_not(tmp_path, name):
     path = tmp_path / name
-    path.write_text("1 2\n2 3\n")
+    sdf = name.endswith("sdf")
+    ring = MOL_BLOCK.format(name="ring") if sdf else "C1NC1[H] ring\n"
+    path.write_text(ring)
+    graph = load_graph(str(path)).graph
+    assert graph.names == (("F1", "F2", "C3", "H4") if sdf else ("C1", "N2", "C3", "H4"))
+    assert graph.edges().tolist() == [[0, 1], [0, 2], [1, 2], [2, 3]]
+    path.write_text(ring + "$$$$\n" * sdf + ring)
     with pytest.raises(
-        GraphError, match=f"{name}: a file of molecules; give one, .*{name}:1, or give all of them to `chordless batch"
+        GraphError,
+        match=f"{name}: a file of 2 molecules; give one, .*{name}:1, or give all of them to `chordless batch`",
     ):
         load_graph(str(path))
+    assert load_graph(f"{path}:2").graph.names == graph.names
+    path.write_bytes(b"\n")
+    with pytest.raises(GraphError, match="the file is empty"):
+        load_graph(str(path))
+
+
+TABLE = 'c=O?,Canonical_SMILES,Name\n1,C1CC1,"ring, small"\n2,CCO,ethanol\n'
+
+
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [
+        ("SMILES NAME\nC1CC1 ring 0.5\n# c\nCCO ethanol 2\n", ["ring", "ethanol"]),
+        ("C1CC1\tsmall ring\t0.5\nCCO\tethanol\t2\n", ["small ring", "ethanol"]),
+        (TABLE, ["ring, small", "ethanol"]),
+        (TABLE.replace(",", ";").replace("g; s", "g, s"), ["ring, small", "ethanol"]),
+        ("smiles,activity\nC1CC1,0.5\nCCO,2\n", ["", ""]),
+    ],
+)
+def test_headings_and_columns_of_smiles(tmp_path, content, names):
+    (some,) = read_molecules(io.BytesIO(content.encode()), "smiles")
+    assert list(some.names) == names
+    assert not some.errors
+    assert some.edges.tolist() == [[0, 1], [0, 2], [1, 2], [0, 1], [1, 2]]
+    assert some.atom_names(1) == ("C1", "C2", "O3")
+    path, output = tmp_path / ("table.csv" if "smiles" in content.lower() else "a.smi"), tmp_path / "out.jsonl"
+    path.write_text(content)
+    assert main(["batch", str(path), "-o", str(output), "-q", *REFERENCE]) == 0
+    assert [json.loads(line)["by_length"] for line in output.read_text().splitlines()] == [{"3": 1}, {}]
+
+
+@pytest.mark.parametrize(
+    ("start", "is_smiles"),
+    [
+        ("C1CC1\nCCO\n", True),
+        ("C=O formaldehyde\nCCO ethanol\n", True),
+        ("CCO ethanol\nCC ethane\n", None),
+        ("C N\nN O\n", False),
+        ("C1 C2\nC2 C3\n", False),
+        ("1 2\n2 3\n", False),
+        ("bob carol\ncarol bob\n", False),
+        ("# only words\n", False),
+    ],
+)
+def test_smiles_are_told_from_edges(start, is_smiles):
+    assert looks_like_smiles(start.encode()) is is_smiles
+
+
+def test_smiles_on_standard_input(tmp_path):
+    output = tmp_path / "out.jsonl"
+    done = chordless("batch", "-", "-o", output, *REFERENCE, "-q", input="C1CC1(=O) ring\nCCO ethanol\n")
+    assert done.returncode == 0, done.stderr
+    assert [json.loads(line)["name"] for line in output.read_text().splitlines()] == ["ring", "ethanol"]
+    output.unlink()
+    done = chordless("batch", "-", "-o", output, *REFERENCE, "-q", input="CCO ethanol\nCC ethane\n")
+    assert done.returncode == 5
+    assert "standard input: this may be SMILES or a list of edges; say which" in json.loads(output.read_text())["error"]
+    done = chordless("list", "-", "--format", "smiles", *REFERENCE, "-q", input="C1NC1 ring\n")
+    assert (done.returncode, done.stdout) == (0, "C1 N2 C3\n"), done.stderr
+
+
+def test_rings_are_listed_with_the_symbols_of_their_atoms(tmp_path):
+    path, folder = tmp_path / "rings.smi", tmp_path / "rings"
+    path.write_text("C1CC\nC1NO1 b\n")
+    main(["batch", str(path), "-o", str(tmp_path / "out.jsonl"), "--cycles", str(folder), "-q", *REFERENCE])
+    assert [file.read_text() for file in folder.iterdir()] == ["C1 N2 O3\n"]

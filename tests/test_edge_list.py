@@ -10,7 +10,7 @@ from graph_files import load, named_edges, pairs, refusal
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kernels_ti.errors import GraphError
+from kernels_ti.errors import GraphError, OptionError
 from kernels_ti.graph import Graph
 
 
@@ -75,11 +75,16 @@ def test_positions_are_by_index(tmp_path):
         ("1 2\n\na b c\n", "a.txt:3: edge needs two vertices, found 3 words: 'a b c'"),
         (
             "1 2\n2 3 0.5\n",
-            "a.txt:2: edge needs two vertices, found 3 words: '2 3 0.5' (a third column, perhaps weights",
+            "a.txt:2: edge needs two vertices, found 3 words: '2 3 0.5' (weights in a third column",
         ),
-        ("1 2 1\n2 3 1\n", "a.txt:1: edge needs two vertices, found 3 words: '1 2 1' (a third column"),
+        ("1 2 0.5\n2 3\n", "a.txt:1: edge needs two vertices, found 3 words: '1 2 0.5' (weights in a third column"),
+        ("1 2 1\n2 3 nan\n", "a.txt:1: edge needs two vertices, found 3 words: '1 2 1' (weights"),
+        ("1 2 a\n2 3 b\n", "a.txt:1: edge needs two vertices, found 3 words: '1 2 a'"),
         ("1 2\n3\n", "a.txt:2: edge needs two vertices, found 1 word: '3'"),
-        ("1,2\n2,3\n", "a.txt:1: edge needs two vertices, found 1 word: '1,2' (separate the two by a blank"),
+        ("1,2\n2;3\n", "a.txt:1: edge needs two vertices, found 1 word: '1,2'"),
+        ("1,2\n2,\n", "a.txt:1: edge needs two vertices, found 1 word: '1,2'"),
+        ("# xy 1 nan 1\n1 2\n", "a.txt:1: `# xy` needs a vertex id and two numbers"),
+        ("# xy 1 1_0 \u0661\n1 2\n", "a.txt:1: `# xy` needs a vertex id and two numbers"),
         ("1 2 # road\n", "a.txt:1: edge needs two vertices, found 4 words"),
         ("# a\n\n1 2\n4 4\n", "a.txt:4: edge from 4 to itself; a simple graph has no loops — --simplify drops them"),
         ("#\n1 2\n2 3\n\n2 1\n", "a.txt:5: edge 2 - 1 is already in line 2; a simple graph has each edge once"),
@@ -105,6 +110,61 @@ def test_positions_are_by_index(tmp_path):
 )
 def test_a_wrong_edge_list_is_one_clear_line(tmp_path, text, part):
     assert refusal(tmp_path / "a.txt", text).startswith(part)
+
+
+UNUSED = "a.txt: the third column, weights, is not used: every line is an edge"
+HEADING = "a.txt:1: taken for a heading, not for an edge: '{}'"
+
+
+@pytest.mark.parametrize(
+    ("text", "edges", "notes"),
+    [
+        ("1 2 0.5\n2 3 -1e3\n", pairs("1 2", "2 3"), [UNUSED]),
+        ("1 2 {'weight': 3, 'b': 4}\n2 3 {}\n", pairs("1 2", "2 3"), ["a.txt: the data in braces are not used: every"]),
+        ("1 2 {}\n2 3 {}\n", pairs("1 2", "2 3"), []),
+        ("1,2\n2,3\n", pairs("1 2", "2 3"), []),
+        ("1, 2\n2, 3\n", pairs("1 2", "2 3"), []),
+        ("1;2;9\n2;3;9\n", pairs("1 2", "2 3"), [UNUSED]),
+        ("u,v,weight\n1,2,9\n", pairs("1 2"), [HEADING.format("u,v,weight"), UNUSED]),
+        ("Source\tTarget\n1\t2\n", pairs("1 2"), [HEADING.format("Source\\tTarget")]),
+        ("from,to\nx,y\n", pairs("x y"), [HEADING.format("from,to")]),
+        ("u v\n1 2\n", pairs("1 2"), [HEADING.format("u v")]),
+        ("u v\nw x\n", pairs("u v", "w x"), []),
+        ("from to\nfrom x\n", pairs("from to", "from x"), []),
+        ("source target\n", pairs("source target"), []),
+        ("a,b c,d\nc,d e\n", pairs("a,b c,d", "c,d e"), []),
+    ],
+)
+def test_weights_separators_and_headings(tmp_path, text, edges, notes):
+    loaded = load(tmp_path / "a.txt", text)
+    assert named_edges(loaded.graph) == edges
+    said = [note.removeprefix(f"{tmp_path}/") for note in loaded.notes]
+    assert len(said) == len(notes)
+    assert all(one.startswith(part) for one, part in zip(said, notes, strict=True)), said
+
+
+def test_names_with_blanks_between_tabs_or_commas(tmp_path):
+    for text in ("Acton Town\tBank\nBank\tKing's Cross\n", 'Acton Town,Bank\n"Bank",King\'s Cross\nBank,Acton\n'):
+        assert load(tmp_path / "a.txt", text).graph.names[:3] == ("Acton Town", "Bank", "King's Cross")
+
+
+def test_a_heading_keeps_the_lines_of_errors(tmp_path):
+    assert refusal(tmp_path / "a.txt", "u,v\n1,2\n\n2,1\n").startswith("a.txt:4: edge 2 - 1 is already in line 2")
+
+
+def test_other_encodings(tmp_path):
+    text = "Ål Bø\nBø Ål2\n"
+    for encoding in ("latin-1", "utf-16", "UTF8"):
+        loaded = load(tmp_path / "a.txt", text.encode(encoding), encoding=encoding)
+        assert loaded.graph.names == ("Ål", "Bø", "Ål2")
+    latin = text.encode("latin-1")
+    assert (
+        "a.txt:1: byte 0xc5 is not UTF-8 text; save the file as UTF-8, or say what it is, such as --encoding latin-1"
+        in (refusal(tmp_path / "a.txt", latin))
+    )
+    for wrong in ("klingon", "hex", ""):
+        with pytest.raises(OptionError, match="there is no encoding"):
+            load(tmp_path / "a.txt", latin, encoding=wrong or "\0")
 
 
 def test_simplify_drops_loops_and_repeats(tmp_path):

@@ -15,7 +15,8 @@ def test_dimacs(tmp_path):
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("p edge 3 2\ne 1 2\ne 2 1\n", "a.col:3: edge 2 - 1 is already in line 2"),
+        ("p edge 3 3\ne 1 2\ne 2 1\ne 2 3\n", "a.col:3: edge 2 - 1 is already in line 2"),
+        ("p edge 3 4\ne 1 2\ne 2 1\ne 1 2\ne 2 1\n", "a.col:3: edge 2 - 1 is already in line 2"),
         ("p edge 3 1\ne 1 2 9\n", "a.col:2: an edge must read `e u v` with vertices 1 to 3, found 'e 1 2 9'"),
         ("p edge 3 1\ne 1 b\n", "a.col:2: an edge must read `e u v`"),
         ("p edge 3 1\nc\ne\n", "a.col:3: an edge must read `e u v`"),
@@ -85,3 +86,17 @@ def test_pajek_lists_and_matrices(tmp_path):
 )
 def test_a_wrong_pajek_file_is_one_clear_line(tmp_path, text, part):
     assert refusal(tmp_path / "a.net", text).startswith(part)
+
+
+def test_dimacs_with_each_edge_both_ways(tmp_path):
+    text = "p edge 4 {}\ne 1 2\ne 3 2\ne 2 1\ne 2 3\n"
+    for declared in (2, 4):
+        assert load(tmp_path / "a.col", text.format(declared)).graph.edges().tolist() == [[0, 1], [1, 2]]
+    assert "declares m=3" in refusal(tmp_path / "a.col", text.format(3))
+
+
+@pytest.mark.parametrize("word", ["nan", "1_0", "\u0661", "inf"])
+def test_numbers_of_a_pajek_file_are_plain_ones(tmp_path, word):
+    text = f'*Vertices 2\n1 "a" {word} 0.5\n2 "b" 1 1e-1\n*Edges\n1 2\n'
+    assert load(tmp_path / "a.net", text).positions == {1: (1.0, 0.1)}
+    assert f"{word!r} is not a number" in refusal(tmp_path / "a.net", f"*Vertices 2\n*Matrix\n0 {word}\n1 0\n")

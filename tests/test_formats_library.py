@@ -56,6 +56,54 @@ def test_graphml_names_and_unlisted_nodes(tmp_path):
     assert "the file holds 0 graphs" in refusal(tmp_path / "a.graphml", "<html></html>")
 
 
+NODES = '<node id="a"/>\n<node id="b"/>\n'
+EDGE = '<edge source="a" target="b"/>\n'
+
+
+@pytest.mark.parametrize(
+    ("inside", "part"),
+    [
+        (
+            f'{NODES}<node id="c">\n<graph id="g"><node id="d"/></graph></node>',
+            "5: <graph> inside <node>; nested",
+        ),
+        (f'{NODES}<node id="c">\n{EDGE}</node>', "5: <edge> inside <node>; nested graphs"),
+        (f'{NODES}<node id="a"/>', "4: node a is already in line 2; list each node once"),
+        (f'{NODES[:-1]}<node id="b"/>', "3: node b is already in line 3"),
+        (f'{NODES}<hyperedge><endpoint node="a"/></hyperedge>', "4: <hyperedge>; nested graphs"),
+        (f'{NODES}<node id="c"><port name="x"/></node>', "4: <port>; nested graphs"),
+        (f'{NODES}</graph><graph edgedefault="undirected">', " the file holds 2 graphs; one is needed"),
+        (f'{NODES}<edge source="a" target="z"/>', "4: an edge ends in a node that the file does not list: z"),
+        ("<desc>" * 200, "1: more than 100 elements inside one another"),
+    ],
+)
+def test_a_graphml_file_is_one_flat_graph(tmp_path, inside, part):
+    text = (
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><graph edgedefault="undirected">\n{}</graph></graphml>'
+    )
+    assert load(tmp_path / "a.graphml", text.format(NODES + EDGE)).graph.m == 1
+    if inside.startswith("<desc>"):
+        text = text.replace("\n", "")
+    assert part in refusal(tmp_path / "a.graphml", text.format(inside)).removeprefix("a.graphml:")
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("graph [\n node [ id 1 ]\n]\nnode [ id 2 ]\n", "a.gml:4: `node` outside of the brackets of the graph"),
+        ("graph [ node [ id 1 ] ]\ngraph [ ]\n", "a.gml: the file holds 2 graphs; one is needed"),
+        ("graph [ node [ id 1\n node [ id 2 ] ] ]\n", "a.gml:2: `node` inside `node`"),
+        ("graph [ node [ id 1 graph [\n node [ id 2 ] ] ] ]\n", "a.gml:1: `graph` inside `node`"),
+        ("graph [ node [ id 1 ] ] ]\n", "a.gml:1: a closing bracket without an opening one"),
+        (f"graph {'[ x ' * 5000}", "a.gml:1: more than 100 brackets inside one another"),
+    ],
+)
+def test_a_gml_file_is_one_flat_graph(tmp_path, text, part):
+    assert refusal(tmp_path / "a.gml", text).startswith(part)
+    whole = '# c [\ngraph [\n comment "node ["\n node [ id 1 graphics [ x 1.0 ] ]\n node [ id 2 ]\n]\n'
+    assert load(tmp_path / "a.gml", whole).graph.n == 2
+
+
 @pytest.mark.parametrize("extension", ["g6", "s6"])
 def test_graph6_and_sparse6(tmp_path, extension):
     writer = nx.to_graph6_bytes if extension == "g6" else nx.to_sparse6_bytes
@@ -129,8 +177,37 @@ GENERAL = "coordinate pattern general"
         (SYMMETRIC, "% nothing", "a.mtx:3: not a readable Matrix Market header: "),
         (SYMMETRIC, "3 3 1\n4 1\n", "a.mtx:3: not a readable Matrix Market file: Row index out of bounds"),
         (SYMMETRIC, "3 3 1\n2 0\n", "a.mtx:3: not a readable Matrix Market file: Column index out of bounds"),
-        (SYMMETRIC, "3 3 1\nnan 1.5\n", "a.mtx:3: not a readable Matrix Market file: Invalid integer value"),
-        ("coordinate real symmetric", "3 3 1\n2 1\n", "a.mtx:3: not a readable Matrix Market file: Invalid floating"),
+        (
+            SYMMETRIC,
+            "3 3 1\nnan 1.5\n",
+            "a.mtx:3: a matrix entry (pattern) must read `row column`, found",
+        ),
+        (
+            SYMMETRIC,
+            "3 3 1\n3 1_2\n",
+            "a.mtx:3: a matrix entry (pattern) must read `row column`, found '3 1_",
+        ),
+        (
+            SYMMETRIC,
+            "3 3 1\n3 1 1\n",
+            "a.mtx:3: a matrix entry (pattern) must read `row column`, found",
+        ),
+        (
+            SYMMETRIC,
+            "3 3 1\n3 \u0661\n",
+            "a.mtx:3: a matrix entry (pattern) must read `row column`, found",
+        ),
+        (
+            "coordinate real symmetric",
+            "3 3 1\n2 1\n",
+            "a.mtx:3: a matrix entry (real) must read `row column va",
+        ),
+        ("coordinate real symmetric", "3 3 1\n2 1 nan\n", "a.mtx:3: a matrix entry (real) must read"),
+        (
+            "coordinate integer symmetric",
+            "3 3 1\n2 1 1_0\n",
+            "a.mtx:3: a matrix entry (integer) must read",
+        ),
         ("array real general", "2 2\n0\n1\n1\n0\n", "a.mtx:1: a matrix in array form; write it in coordinate form"),
         ("coordinate odd general", "3 3 0\n", "a.mtx:1: not a readable Matrix Market header: "),
         ("coordinate real odd", "3 3 0\n", "a.mtx:1: not a readable Matrix Market header: "),
@@ -162,7 +239,8 @@ def test_a_damaged_matrix_does_not_crash_the_reader(tmp_path):
     assert done.returncode == 0, done.stderr
     answers = done.stdout.splitlines()
     assert len(answers) == len(paths)
-    assert answers[len(cuts) - 1] == "2"
+    assert answers[len(cuts) - 2] == "2"
+    assert "a matrix entry (real) must read" in answers[len(cuts) - 1]
     assert all("this is a binary file" in answer for answer in answers[len(cuts) :])
 
 

@@ -33,6 +33,7 @@ from chordless.commands import help as help_
 from chordless.commands import list as list_
 from chordless.commands.parser import USAGE_EXIT_CODE, ProgramParser, examples
 from chordless.commands.writing import silence_standard_output
+from chordless.shown import error_line
 from kernels_ti.errors import ChordlessError, EngineError
 
 _INTERRUPTED_EXIT_CODE = 130
@@ -156,6 +157,5 @@ def _mend_standard_streams() -> None:
 
 
 def _fail(message: str, exit_code: int) -> int:
-    line = " ".join(message.split())
-    sys.stderr.write(f"chordless: error: {line}\n")
+    sys.stderr.write(f"chordless: error: {error_line(message, sys.stderr)}\n")
     return exit_code

@@ -21,8 +21,8 @@ from functools import partial
 from types import TracebackType
 from typing import IO
 
-from chordless.batch.jobs import STANDARD_INPUT
 from chordless.engine.process import Engine
+from chordless.graphs.readers.incoming import STANDARD_INPUT
 from chordless.protocol.events import BatchFinished, BatchSearching, Event, Failed
 from chordless.protocol.orders import BatchCommand
 

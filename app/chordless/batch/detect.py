@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
 import os
-import stat
-import sys
 import zlib
 from pathlib import PurePath
-from typing import IO, Any, cast
+from typing import IO
 
-from chordless.batch.jobs import STANDARD_INPUT
-from chordless.graphs.load import FORMATS, format_of_content, format_of_name
+from chordless.graphs.load import FORMATS, MOLECULE_FORMATS, format_of_content, format_of_name
 from chordless.graphs.molecules import EXTENSIONS
+from chordless.graphs.readers.incoming import GZIP_MAGIC, STANDARD_INPUT, Limits, open_input, shown_name, standard_input
 from chordless.protocol.orders import BatchJob
 from kernels_ti.errors import ChordlessError, OptionError
 
-MOLECULE_FORMATS = ("sdf", "smiles")
 INPUT_FORMATS = (*FORMATS, *MOLECULE_FORMATS)
-_GZIP = b"\x1f\x8b"
 _START_BYTES = 1 << 16
 _COUNTED_AT_ONCE = 1 << 22
 # Larger files are not read through once more to know how many graphs there are.
@@ -35,7 +30,7 @@ def count_graphs(job: BatchJob) -> int | None:
             return 1
         if os.path.getsize(job.graph) > _MOST_BYTES_TO_COUNT:
             return None
-        with opened(job.graph) as stream:
+        with open_input(job.graph, Limits()) as stream:
             if file_format == "sdf":
                 return _count_records(stream)
             lines = _count_lines(stream)
@@ -84,27 +79,18 @@ def many_format(job: BatchJob) -> str | None:
             return None
         name = PurePath(job.graph.lower())
         suffix = PurePath(name.stem).suffix if name.suffix == ".gz" else name.suffix
-        chosen = EXTENSIONS.get(suffix) or format_of_name(job.graph) or format_of_content(_start(job.graph))
+        chosen = (
+            EXTENSIONS.get(suffix)
+            or format_of_name(job.graph)
+            or format_of_content(_start(job.graph), shown_name(job.graph))
+        )
     return chosen if chosen in ("graph6", *MOLECULE_FORMATS) else None
 
 
 def _start(path: str) -> bytes:
     """Return the beginning of an input, decompressed; what is read of standard input here stays in its buffer."""
     if path == STANDARD_INPUT:
-        buffer = cast(Any, sys.stdin.buffer)
-        start = bytes(buffer.peek(_START_BYTES))
-        return zlib.decompressobj(31).decompress(start, _START_BYTES) if start.startswith(_GZIP) else start
-    with opened(path) as stream:
+        start = bytes(standard_input().peek(_START_BYTES))
+        return zlib.decompressobj(31).decompress(start, _START_BYTES) if start.startswith(GZIP_MAGIC) else start
+    with open_input(path, Limits()) as stream:
         return stream.read(_START_BYTES)
-
-
-def opened(path: str) -> IO[bytes]:
-    """Open a file, or standard input, for its bytes, decompressed if need be."""
-    if path == STANDARD_INPUT:
-        buffer = cast(Any, sys.stdin.buffer)
-        return cast("IO[bytes]", gzip.open(buffer)) if buffer.peek(2).startswith(_GZIP) else cast("IO[bytes]", buffer)
-    if not stat.S_ISREG(os.stat(path).st_mode):
-        return open(path, "rb")
-    with open(path, "rb") as stream:
-        packed = stream.read(2) == _GZIP
-    return cast("IO[bytes]", gzip.open(path)) if packed else open(path, "rb")

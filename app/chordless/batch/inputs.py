@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import functools
 import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import IO, BinaryIO, cast
 
 import numpy as np
 
-from chordless.batch.detect import many_format, opened
-from chordless.batch.jobs import STANDARD_INPUT
+from chordless.batch.detect import many_format
 from chordless.graphs.graph6 import read_chunks
 from chordless.graphs.load import LoadedGraph, load_graph
 from chordless.graphs.molecules import MoleculeFormat, read_molecules
 from chordless.graphs.overlap import load_overlap
+from chordless.graphs.readers.incoming import STANDARD_INPUT, Limits, open_input
 from chordless.protocol.orders import BatchJob
 from kernels_ti.errors import ChordlessError, GraphError
+from kernels_ti.graph import Graph
 from kernels_ti.many.graphs import ManyGraphs
 
 LINES_AT_ONCE = 1 << 14
@@ -42,6 +43,8 @@ class Chunk:
         All others, in order. Empty where `loaded` is given.
     loaded : LoadedGraph or None
         The one graph, from an input that holds one.
+    atom_names : callable or None
+        Of molecules: names the vertices of graph `i` of those that there are.
     """
 
     job: BatchJob
@@ -50,6 +53,7 @@ class Chunk:
     errors: dict[int, str] = field(default_factory=dict)
     graphs: ManyGraphs | None = None
     loaded: LoadedGraph | None = None
+    atom_names: Callable[[int], tuple[str, ...]] | None = None
 
     @functools.cached_property
     def interval(self) -> bool | None:
@@ -66,10 +70,13 @@ class Chunk:
             return self.loaded
         assert self.graphs is not None
         places = [place for place in range(len(self.titles)) if place not in self.errors] if self.errors else None
-        return LoadedGraph(self.graphs.graph(i), self.titles[i if places is None else places[i]])
+        graph = self.graphs.graph(i)
+        if self.atom_names is not None:
+            graph = Graph(graph.row_ptr, graph.col_idx, self.atom_names(i))
+        return LoadedGraph(graph, self.titles[i if places is None else places[i]])
 
 
-def read_job(job: BatchJob) -> Iterator[Chunk]:
+def read_job(job: BatchJob, limits: Limits) -> Iterator[Chunk]:
     """Yield the graphs of an input, thousands at a time if it holds many.
 
     What is wrong with the input, or with some of its graphs, is among the chunks' `errors`; nothing is raised for it.
@@ -77,18 +84,26 @@ def read_job(job: BatchJob) -> Iterator[Chunk]:
     Parameters
     ----------
     job : BatchJob
+    limits : Limits
+        What reading it may take; of a file with one graph the time-out of the job as well.
     """
     try:
         if job.overlap:
-            yield Chunk(job, (job.graph,), (None,), loaded=load_overlap(job.graph, job.types))
+            yield Chunk(job, (job.graph,), (None,), loaded=load_overlap(job.graph, job.types, job.encoding))
             return
         file_format = many_format(job)
         if file_format is None:
-            loaded = load_graph(job.graph, simplify=job.simplify, file_format=job.file_format)
+            loaded = load_graph(
+                job.graph,
+                simplify=job.simplify,
+                file_format=job.file_format,
+                encoding=job.encoding,
+                limits=replace(limits, seconds=job.timeout),
+            )
             yield Chunk(job, (_label(job),), (None,), loaded=loaded)
             return
         read = _read_graph6 if file_format == "graph6" else _read_molecules
-        with opened(job.graph) as stream:
+        with open_input(job.graph, limits) as stream:
             yield from _lone_graph_goes_by_its_file(read(job, stream, file_format))
     except (ChordlessError, MemoryError) as error:
         # OptionError: RDKit or scipy is not installed, or there is no such format.
@@ -108,7 +123,7 @@ def _lone_graph_goes_by_its_file(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         return
     second = next(chunks, None)
     if second is None and len(first.titles) == 1:
-        yield Chunk(first.job, (_label(first.job),), first.names, first.errors, first.graphs)
+        yield Chunk(first.job, (_label(first.job),), first.names, first.errors, first.graphs, None, first.atom_names)
         return
     yield first
     if second is not None:
@@ -123,7 +138,7 @@ def _read_molecules(job: BatchJob, stream: IO[bytes], file_format: str) -> Itera
         titles = [f"{_label(job)}:{number}" for number in some.numbers]
         errors = {place: f"{titles[place]}: {message}" for place, message in some.errors.items()}
         graphs = ManyGraphs(some.first_vertex, some.first_edge, some.edges.astype(np.int32))
-        yield Chunk(job, titles, [name or None for name in some.names], errors, graphs)
+        yield Chunk(job, titles, [name or None for name in some.names], errors, graphs, None, some.atom_names)
     if empty:
         raise GraphError(f"{_label(job)}: the file has no molecules")
 

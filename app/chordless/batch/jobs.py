@@ -7,10 +7,9 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from chordless.graphs.readers.incoming import STANDARD_INPUT
 from chordless.protocol.orders import BatchJob
 from kernels_ti.errors import GraphError, OptionError
-
-STANDARD_INPUT = "-"
 
 
 def expand(graph: str) -> list[str]:

@@ -30,7 +30,8 @@ from pathlib import Path
 from typing import Any
 
 from chordless import values
-from chordless.batch.jobs import STANDARD_INPUT, checked, expand
+from chordless.batch.jobs import checked, expand
+from chordless.graphs.readers.incoming import STANDARD_INPUT
 from chordless.protocol.orders import ALL_LIVING, BatchJob
 from kernels_ti.errors import ChordlessError, OptionError
 
@@ -103,6 +104,8 @@ def _read(path: str) -> dict[str, Any]:
         place = f"{path}:{found[1]}" if found else path
         what = str(error)[: found.start()] if found else str(error)
         raise OptionError(f"{place}: not TOML: {what[:1].lower()}{what[1:]}") from None
+    except (ValueError, RecursionError) as error:
+        raise OptionError(f"{path}: not a manifest: {error}") from None
 
 
 def _jobs(
@@ -169,6 +172,12 @@ def _text(value: Any) -> str:
     return value
 
 
+def _encoding(value: Any) -> str:
+    from chordless.graphs.load import checked_encoding
+
+    return checked_encoding(_text(value))
+
+
 def _format(value: Any) -> str:
     from chordless.batch.detect import checked_format
 
@@ -215,6 +224,7 @@ _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "simplify": ("simplify", _flag),
     "overlap": ("overlap", _flag),
     "types": ("types", _text),
+    "encoding": ("encoding", _encoding),
     "min_length": ("min_length", _number(values.cycle_length)),
     "max_length": ("max_length", _number(values.cycle_length)),
     "task": ("task", _one_of(TASKS)),

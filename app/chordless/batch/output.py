@@ -250,6 +250,6 @@ def _parsed(text: bytes) -> dict[str, Any] | None:
         return None
     try:
         line = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return line if isinstance(line, dict) and {"graph", "status", "hash"} <= line.keys() else None

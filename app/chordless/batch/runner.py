@@ -15,6 +15,7 @@ from chordless.batch.inputs import LINES_AT_ONCE, Chunk, read_job
 from chordless.batch.output import BatchFile, encoded
 from chordless.batch.rows import TogetherLines, alone_line, error_line
 from chordless.engine.channel import Channel
+from chordless.graphs.readers.incoming import Limits
 from chordless.protocol.events import BatchFinished, BatchProgress, BatchSearching, BatchStarted, Event, Progress
 from chordless.protocol.orders import BatchCommand, BatchJob
 from kernels_ti.device.device import open_device
@@ -130,7 +131,7 @@ class Batch:
             yield Chunk(job, (job.graph,), (None,), {0: f"{job.graph}: {crash}"})
             return
         self.channel.send(BatchSearching(place, place + 1, job.graph))
-        yield from read_job(job)
+        yield from read_job(job, Limits(self.command.memory))
 
     def _do(self, entries: list[Entry]) -> None:
         """Find, search or refuse each of the entries, and write their lines in order."""

@@ -193,7 +193,7 @@ def lines_of_table(path: str, table_format: TableFormat) -> Iterator[dict[str, A
         rows = _csv_rows(path) if table_format == "csv" else _parquet_rows(path)
         for row in rows:
             yield _line({**dict.fromkeys(ADDED_LATER), **row}, table_format)
-    except (ValueError, KeyError, TypeError, OSError, csv.Error) as error:
+    except (ValueError, KeyError, TypeError, OSError, RecursionError, csv.Error) as error:
         why = f"there is no column {error}" if isinstance(error, KeyError) else error
         raise OptionError(f"{path} is there and no table of a batch: {why}; write to another") from error
 

@@ -136,6 +136,7 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
         choices=(ALL_LIVING,),
         help="with --overlap: every vertex is living, whatever the .clu beside the web says",
     )
+    shared.add_encoding(group)
 
 
 def _add_search(parser: argparse.ArgumentParser) -> None:
@@ -187,10 +188,15 @@ def act(options: argparse.Namespace) -> int:
         from chordless.batch.detect import checked_format
 
         checked_format(options.file_format)
+    if options.encoding is not None:
+        from chordless.graphs.load import checked_encoding
+
+        checked_encoding(options.encoding)
     template = BatchJob(
         "",
         file_format=options.file_format,
         simplify=options.simplify,
+        encoding=options.encoding,
         min_length=options.min_length,
         max_length=options.max_length,
         listing=options.cycles,
@@ -327,6 +333,7 @@ def _first_failure(command: BatchCommand) -> str | None:
 def _print_note(options: argparse.Namespace, end: BatchFinished, failure: str | None, *, deaths: int) -> None:
     """Say on standard error how a batch ended, how often its engine died, and what the first error was."""
     from chordless.batch.output import EARLIER
+    from chordless.shown import on_terminal, shortened
     from chordless.words import seconds_text
 
     # A table is made of the lines at the end.
@@ -349,4 +356,5 @@ def _print_note(options: argparse.Namespace, end: BatchFinished, failure: str | 
         line += f"\n{lines} of other graphs or with other options {kept} kept in {lines_path(options)}{EARLIER}"
     if failure is not None:
         line += f"\n{'the failure' if end.failed == 1 else 'the first failure'}: {failure}"
-    sys.stderr.write(f"{line}\n")
+    for one in line.split("\n"):
+        sys.stderr.write(f"{on_terminal(shortened(one), sys.stderr)}\n")

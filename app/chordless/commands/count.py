@@ -120,6 +120,7 @@ def act(options: argparse.Namespace) -> int:
 def _print_other_method(command: RunCommand, finished: Finished) -> None:
     """Print to standard error that the boundary method would finish the count, if it would."""
     from chordless.commands.other_method import other_method
+    from chordless.shown import on_terminal
     from kernels_ti.errors import ChordlessError
 
     try:
@@ -128,7 +129,7 @@ def _print_other_method(command: RunCommand, finished: Finished) -> None:
         # The result is printed. This line is extra: give it up on Ctrl-C, or if the graph cannot be read again.
         return
     if line is not None:
-        sys.stderr.write(f"{line}\n")
+        sys.stderr.write(f"{on_terminal(line, sys.stderr)}\n")
 
 
 def print_result(command: RunCommand, finished: Finished, *, as_json: bool) -> None:
@@ -146,7 +147,7 @@ def print_result(command: RunCommand, finished: Finished, *, as_json: bool) -> N
     for kind, what in (("vertices", "vertex"), ("edges", "edge")):
         if kind in counted:
             print()
-            for line in participation_table(counted[kind], what, finished.cycles):
+            for line in participation_table(counted[kind], what, finished.cycles, sys.stdout):
                 print(line)
 
 

@@ -78,13 +78,22 @@ def _seed(text: str) -> int:
 def act(options: argparse.Namespace) -> int:
     """Make a short trial, probe, print what came out, return the exit code."""
     from chordless.commands.other_method import quick_plan
+    from chordless.commands.session import print_notes
     from chordless.graphs.load import load_graph
+    from chordless.graphs.readers.incoming import Limits
     from chordless.graphs.vertex_names import restriction_named
     from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.estimate.estimate import Estimator
     from kernels_ti.options import Options
 
-    loaded = load_graph(options.graph, simplify=options.simplify, file_format=options.file_format)
+    loaded = load_graph(
+        options.graph,
+        simplify=options.simplify,
+        file_format=options.file_format,
+        encoding=options.encoding,
+        limits=Limits(options.memory),
+    )
+    print_notes(loaded.notes)
     through, avoid = restriction_named(loaded.graph, options.through, options.through_edge, options.avoid)
     trial = _trial(options, loaded)
     exit_code = 0
@@ -130,6 +139,7 @@ def _trial(options: argparse.Namespace, loaded: LoadedGraph) -> Finished:
             program_start=options.program_start,
             file_format=file_format,
             simplify=options.simplify,
+            encoding=None if graph != options.graph else options.encoding,
             arch=options.arch,
             threads=options.threads,
             min_length=options.min_length,
@@ -242,6 +252,7 @@ def _finite(value: float) -> float | None:
 
 def _table(estimate: Estimate, trial: Finished) -> Iterator[str]:
     """Yield the lines for people, fit for 80 columns."""
+    from chordless.shown import on_terminal
     from chordless.words import seconds_text
 
     triangles = estimate.triangles or 0
@@ -261,7 +272,7 @@ def _table(estimate: Estimate, trial: Finished) -> Iterator[str]:
         ("paths", *paths),
     ]
     width = max(len(value) for _, value, _ in rows)
-    yield trial.graph
+    yield on_terminal(trial.graph, sys.stdout)
     for label, value, note in rows:
         yield f"  {label:<16}  {value:>{width}}{note and '  '}{note}"
     if estimate.cycles_by_length:

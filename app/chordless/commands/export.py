@@ -67,6 +67,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--graph", metavar="GRAPH", help="for a FILE.npy: the graph whose cycles it holds")
     parser.add_argument("--simplify", action="store_true", help="read that graph as `list --simplify` does")
+    shared.add_encoding(parser)
     group = parser.add_argument_group("what to say meanwhile (on standard error)")
     group.add_argument(
         "--progress",
@@ -105,6 +106,7 @@ def act(options: argparse.Namespace) -> int:
     from chordless.cycles import export
     from chordless.cycles.lines import CycleEncoder
     from chordless.cycles.output import LineOutput
+    from chordless.shown import on_terminal, visible
     from chordless.words import seconds_text
     from kernels_ti.errors import OptionError
 
@@ -113,7 +115,9 @@ def act(options: argparse.Namespace) -> int:
     if options.graph is None:
         source = export.open_runs(options.cycles)
     else:
-        source = export.open_file(options.cycles[0], options.graph, simplify=options.simplify)
+        source = export.open_file(
+            options.cycles[0], options.graph, simplify=options.simplify, encoding=options.encoding
+        )
     to_file = options.output != STANDARD_OUTPUT
     if to_file and source.store.is_kept_in(options.output):
         raise OptionError(f"{options.output} is a file of the cycles that are to be exported; write to another")
@@ -123,7 +127,10 @@ def act(options: argparse.Namespace) -> int:
         elif options.export_format == "parquet":
             export.export_parquet(source, options.output, display.tell)
         else:
-            encoder = CycleEncoder(source.graph.names, "jsonl" if options.export_format == "jsonl" else "text")
+            names = source.graph.names
+            if not to_file and sys.stdout.isatty():
+                names = tuple(visible(str(name)) for name in names)
+            encoder = CycleEncoder(names, "jsonl" if options.export_format == "jsonl" else "text")
             if to_file:
                 output = LineOutput.to_file(options.output, encoder)
             else:
@@ -139,7 +146,7 @@ def act(options: argparse.Namespace) -> int:
     if not source.complete:
         note = f"not complete: the run in {options.cycles[0]} has not come to its end; {note}"
     if not options.quiet and (to_file or not source.complete):
-        sys.stderr.write(f"{note}\n")
+        sys.stderr.write(f"{on_terminal(note, sys.stderr)}\n")
     return 0 if source.complete else _UNFINISHED_EXIT_CODE
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from chordless.commands import options as shared
 from chordless.commands.parser import USAGE_EXIT_CODE
 from chordless.commands.writing import silence_standard_output
+from chordless.shown import on_terminal
 from chordless.words import lengths_text
 from kernels_ti.errors import ChordlessError, EngineError
 
@@ -100,10 +101,20 @@ def act(options: argparse.Namespace) -> int:
 
 
 def _chordality(options: argparse.Namespace) -> int:
+    from chordless.commands.session import print_notes
     from chordless.graphs.load import load_graph
+    from chordless.graphs.readers.incoming import Limits
     from kernels_ti.chordality import is_chordal
 
-    loaded = load_graph(options.graph, simplify=options.simplify, file_format=options.file_format)
+    loaded = load_graph(
+        options.graph,
+        simplify=options.simplify,
+        file_format=options.file_format,
+        encoding=options.encoding,
+        limits=Limits(options.memory),
+    )
+    if not options.quiet:
+        print_notes(loaded.notes)
     found = is_chordal(loaded.graph)
     if options.json:
         ordering = found.elimination_ordering if options.certificate else None
@@ -114,7 +125,8 @@ def _chordality(options: argparse.Namespace) -> int:
     elif options.certificate and found.elimination_ordering:
         _print_line(found.elimination_ordering)
     if found.chordal and not options.quiet:
-        sys.stderr.write(f"{loaded.title} is chordal: no chordless cycle of it has 4 or more vertices\n")
+        title = on_terminal(loaded.title, sys.stderr)
+        sys.stderr.write(f"{title} is chordal: no chordless cycle of it has 4 or more vertices\n")
     return NONE_EXIT_CODE if found.chordal else 0
 
 
@@ -133,6 +145,7 @@ def _engine(options: argparse.Namespace) -> int:
             program_start=options.program_start,
             file_format=options.file_format,
             simplify=options.simplify,
+            encoding=options.encoding,
             arch=options.arch,
             threads=options.threads,
             memory=options.memory,
@@ -154,7 +167,7 @@ def _engine(options: argparse.Namespace) -> int:
         return 0
     if not options.quiet:
         lengths_asked = lengths_text(options.min_length, options.max_length) or "cycles"
-        none = f"{finished.graph} has no chordless {lengths_asked}"
+        none = f"{on_terminal(finished.graph, sys.stderr)} has no chordless {lengths_asked}"
         sys.stderr.write(f"{none if finished.complete else f'not complete: {ending(finished)}; none found'}\n")
     return NONE_EXIT_CODE if finished.complete else exit_code
 
@@ -193,5 +206,5 @@ def _json_names(names: Iterable[Hashable]) -> list[int | str]:
 
 
 def _print_line(names: Sequence[Hashable]) -> None:
-    texts = [str(name) for name in names]
+    texts = [on_terminal(str(name), sys.stdout) for name in names]
     print(("\t" if any(character.isspace() for text in texts for character in text) else " ").join(texts))

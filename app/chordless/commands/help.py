@@ -35,7 +35,7 @@ environment variables:
 """
 
 _FORMATS = {
-    "edgelist": "a line `u v` for each edge; # begins a comment",
+    "edgelist": "a line `u v`, `u,v` or `u v weight` for each edge; # begins a comment",
     "dimacs": "DIMACS: a line `p edge n m`, then `e u v`",
     "pajek": "Pajek: *Vertices, then *Edges",
     "graphml": "GraphML",
@@ -43,6 +43,8 @@ _FORMATS = {
     "graph6": "graph6 and sparse6 of nauty; FILE:12 is the graph in line 12",
     "mtx": "a symmetric matrix in MatrixMarket format",
     "adjlist": "a line `u v w ...`: a vertex, then its neighbours",
+    "sdf": "one molecule, or FILE:12 for the twelfth; chordless batch reads all",
+    "smiles": "one molecule, or FILE:12 for that of line 12; also a table with a column `smiles`",
 }
 _WIDTH = 80
 _WIDEST_LEFT = 18
@@ -121,7 +123,7 @@ def spec_help() -> str:
 
 def format_help() -> str:
     """Return the help on the formats of graph files."""
-    from chordless.graphs.load import FORMATS
+    from chordless.graphs.load import FORMATS, MOLECULE_FORMATS
 
     return "\n".join(
         [
@@ -129,10 +131,11 @@ def format_help() -> str:
             "- for standard input. The format is told by the name and the content of the",
             "file; --format names it (--graph-format in `chordless batch`).",
             "",
-            *_rows([(name, _FORMATS[name]) for name in FORMATS]),
+            *_rows([(name, _FORMATS[name]) for name in (*FORMATS, *MOLECULE_FORMATS)]),
             "",
             "Graphs are simple and undirected. --simplify drops self-loops, repeated edges",
-            "and directions. Molecules in SDF or SMILES files: see chordless batch --help.",
+            "and directions. Weights are not used. Text is UTF-8; --encoding names another.",
+            "The atoms of a molecule are called C1, N2 ...: symbol, and number in the file.",
         ]
     )
 

@@ -94,12 +94,13 @@ def act(options: argparse.Namespace) -> int:
 def print_note(finished: Finished, output: str) -> None:
     """Print to standard error how a listing ended, unless its output shows it."""
     from chordless.commands.terminal import ending
+    from chordless.shown import on_terminal
     from chordless.words import seconds_text
 
     to_file = output != STANDARD_OUTPUT
     if finished.reason == "closed" or (finished.complete and not to_file):
         return
-    where = f" in {output}" if to_file else ""
+    where = f" in {on_terminal(output, sys.stderr)}" if to_file else ""
     cycles = "cycle" if finished.listed == 1 else "cycles"
     listed = f"{finished.listed:,} {cycles}{where}"
     if finished.complete:

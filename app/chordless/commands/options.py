@@ -24,6 +24,14 @@ def add_graph(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="drop self-loops, repeated edges and directions instead of refusing them",
     )
+    add_encoding(group)
+
+
+def add_encoding(group: Any) -> None:
+    """Add how the text of a graph file is written."""
+    group.add_argument(
+        "--encoding", metavar="NAME", help="of the text in the file: latin-1, utf-16 and the like (default: utf-8)"
+    )
 
 
 def add_search(parser: argparse.ArgumentParser, *, limit_help: str) -> None:

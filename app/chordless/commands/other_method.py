@@ -59,7 +59,9 @@ def other_method(command: RunCommand, finished: Finished) -> str | None:
     from chordless.runs.command_words import command_line
     from chordless.words import duration_text
 
-    graph = load_graph(command.graph, simplify=command.simplify, file_format=command.file_format).graph
+    graph = load_graph(
+        command.graph, simplify=command.simplify, file_format=command.file_format, encoding=command.encoding
+    ).graph
     plan = quick_plan(graph, *restriction_named(graph, command.through, command.through_edges, command.avoid))
     seconds = max(_COST_OF_LENGTHS * plan.seconds, 1.0)
     if not is_worth_it(plan) or seconds > _seconds_left(finished):

@@ -76,6 +76,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--report", action="store_true", help="print a report on the graph of each web")
     parser.add_argument("--json", action="store_true", help="print that report, or the rows of the table, as JSON")
+    shared.add_encoding(parser)
     group = parser.add_argument_group("how the holes of a report or a table are counted")
     shared.add_stops(group, "stop once N holes, or N cycles in each row of a table, or more were found")
     shared.add_device(group)
@@ -139,14 +140,15 @@ def act(options: argparse.Namespace) -> int:
 def _act_on_one(path: str, options: argparse.Namespace) -> int:
     from chordless.commands.writing import write_graph
     from chordless.graphs.overlap import read_food_web, warning_of_missing_types
+    from chordless.shown import on_terminal
 
-    web = read_food_web(path, options.types)
+    web = read_food_web(path, options.types, options.encoding)
     if options.types is None and web.types_path is None and not options.quiet:
         sys.stderr.write(f"warning: {warning_of_missing_types([path])}\n")
     if not options.report:
         write_graph(web.overlap, options.output or STANDARD_OUTPUT, [_comment(path)])
         if options.types is None and web.types_path is not None and not options.quiet:
-            sys.stderr.write(f"types of the vertices: {web.types_path}\n")
+            sys.stderr.write(f"types of the vertices: {on_terminal(web.types_path, sys.stderr)}\n")
         return 0
     if options.output is not None:
         write_graph(web.overlap, options.output, [_comment(path)])
@@ -166,7 +168,7 @@ def _act_on_one(path: str, options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(report.to_object()))
     else:
-        print("\n".join(report_lines(report)))
+        print("\n".join(on_terminal(line, sys.stdout) for line in report_lines(report)))
     return exit_code
 
 

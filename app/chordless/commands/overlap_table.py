@@ -19,6 +19,7 @@ from chordless.commands.writing import whole_file
 from chordless.files import text_of
 from chordless.graphs.overlap import FoodWeb, read_food_web, warning_of_missing_types
 from chordless.protocol.orders import BatchCommand, BatchJob
+from chordless.shown import on_terminal
 from kernels_ti.errors import GraphError
 from kernels_ti.options import require_threads
 
@@ -41,7 +42,13 @@ def print_table(webs: list[str], options: argparse.Namespace) -> int:
     """
     require_threads(options.threads)
     template = BatchJob(
-        "", arch=options.arch, limit=options.limit, timeout=options.timeout, overlap=True, types=options.types
+        "",
+        arch=options.arch,
+        limit=options.limit,
+        timeout=options.timeout,
+        overlap=True,
+        types=options.types,
+        encoding=options.encoding,
     )
     jobs = checked(jobs_of(webs, template))
     if options.types is None and not options.quiet:
@@ -50,7 +57,7 @@ def print_table(webs: list[str], options: argparse.Namespace) -> int:
         lines = str(Path(folder, "lines.jsonl"))
         command = BatchCommand(jobs, lines, threads=options.threads, memory=options.memory)
         outcome = run_batch(command, options)
-        rows = [_row(line, options.types) for line in read_lines(lines)]
+        rows = [_row(line, options.types, options.encoding) for line in read_lines(lines)]
     if options.output in (None, "-"):
         _write(rows, sys.stdout, as_json=options.json)
     else:
@@ -58,7 +65,8 @@ def print_table(webs: list[str], options: argparse.Namespace) -> int:
             _write(rows, stream, as_json=PurePath(options.output).suffix.lower() == ".jsonl")
     failures = [row["error"] for row in rows if row["error"] is not None]
     if failures and not options.quiet:
-        sys.stderr.write(f"{len(failures):,} of {len(rows):,} webs failed, first: {failures[0]}\n")
+        line = f"{len(failures):,} of {len(rows):,} webs failed, first: {failures[0]}"
+        sys.stderr.write(f"{on_terminal(line, sys.stderr)}\n")
     return outcome.exit_code
 
 
@@ -70,13 +78,13 @@ def _warn_of_missing_types(webs: Iterable[str]) -> None:
         sys.stderr.write(f"warning: {warning_of_missing_types(untyped)}\n")
 
 
-def _row(line: dict[str, Any], types: str | None) -> dict[str, Any]:
+def _row(line: dict[str, Any], types: str | None, encoding: str | None) -> dict[str, Any]:
     """Return the row of a web from the line that the engine wrote."""
     row = {**dict.fromkeys(COLUMNS), "web": line["graph"], "status": line["status"], "error": line["error"]}
     if line["status"] == "error":
         return row
     try:
-        web = read_food_web(line["graph"], types)
+        web = read_food_web(line["graph"], types, encoding)
     except GraphError as error:
         # It was there when the engine read it.
         return {**row, "status": "error", "error": str(error)}

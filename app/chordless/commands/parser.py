@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
+from chordless.shown import error_line
+
 USAGE_EXIT_CODE = 2
 _LIKENESS = 0.7
 _MOST_OPTIONS_IN_USAGE = 4
@@ -91,7 +93,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print what is wrong and where help is, and exit."""
-        sys.stderr.write(f"{self.prog}: error: {message.removeprefix('argument ')}\n(see {self.prog} --help)\n")
+        line = error_line(message.removeprefix("argument "), sys.stderr)
+        sys.stderr.write(f"{self.prog}: error: {line}\n(see {self.prog} --help)\n")
         raise SystemExit(USAGE_EXIT_CODE)
 
 

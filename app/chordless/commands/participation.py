@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TextIO
+
+from chordless.shown import on_terminal
 
 MOST_ROWS = 20
 """Vertices, or edges, that the table has."""
 _PLURALS = {"vertex": "vertices", "edge": "edges"}
 
 
-def participation_table(entries: list[dict[str, Any]], what: str, total: int) -> Iterator[str]:
+def participation_table(entries: list[dict[str, Any]], what: str, total: int, stream: TextIO) -> Iterator[str]:
     """Yield the lines of a table for people: those in the most cycles, and how many lie in none.
 
     Parameters
@@ -20,6 +22,8 @@ def participation_table(entries: list[dict[str, Any]], what: str, total: int) ->
     what : {"vertex", "edge"}
     total : int
         Cycles in all.
+    stream : text file
+        Where the lines will go.
     """
     found = [entry for entry in entries if entry["cycles"]]
     if not found:
@@ -27,7 +31,11 @@ def participation_table(entries: list[dict[str, Any]], what: str, total: int) ->
         return
     shown = sorted(found, key=lambda entry: -entry["cycles"])[:MOST_ROWS]
     rows = [
-        (_label(entry["name"]), f"{entry['cycles']:,}", f"{100 * entry['cycles'] / max(total, 1):.1f}%")
+        (
+            on_terminal(_label(entry["name"]), stream),
+            f"{entry['cycles']:,}",
+            f"{100 * entry['cycles'] / max(total, 1):.1f}%",
+        )
         for entry in shown
     ]
     widths = [max(map(len, column)) for column in zip((what, "cycles", "share"), *rows, strict=True)]

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import FrameType
 from typing import IO, Protocol
@@ -16,9 +16,10 @@ from typing import IO, Protocol
 from chordless.commands.terminal import ProgressDisplay, is_live
 from chordless.engine.process import Engine
 from chordless.files import open_alone
-from chordless.protocol.events import Failed, Finished, Progress
+from chordless.protocol.events import Failed, Finished, Progress, Started
 from chordless.protocol.orders import CycleFormat, RunCommand
 from chordless.runs.directory import resume_line
+from chordless.shown import on_terminal
 from kernels_ti.errors import ChordlessError, EngineError
 
 STOPPED_EXIT_CODE = 4
@@ -118,6 +119,8 @@ def run_command(
         program_start=options.program_start,
         file_format=options.file_format,
         simplify=options.simplify,
+        encoding=options.encoding,
+        reading_timeout=options.timeout,
         arch=options.arch,
         threads=options.threads,
         min_length=options.min_length,
@@ -186,7 +189,7 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
         stack.callback(display.clear)
         signals = Signals(engine, display)
         with signals.in_force():
-            end = _follow(engine, display)
+            end = _follow(engine, display, quiet=options.quiet)
         display.clear()
         resumable = command.checkpoint if engine.directory is not None else None
         if signals.killed and signals.received is not None and not isinstance(end, Finished):
@@ -204,14 +207,24 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
 def print_way_on(finished: Finished) -> None:
     """Print the command that resumes a run that was stopped, if there is a checkpoint, to standard error."""
     if finished.checkpoint is not None and not finished.complete:
-        sys.stderr.write(f"to go on from the checkpoint: {resume_line(finished.checkpoint)}\n")
+        line = f"to go on from the checkpoint: {resume_line(finished.checkpoint)}"
+        sys.stderr.write(f"{on_terminal(line, sys.stderr)}\n")
 
 
-def _follow(engine: Engine, display: ProgressDisplay) -> Finished | Failed:
+def print_notes(notes: Sequence[str]) -> None:
+    """Say on standard error what the reader of the graph has to tell."""
+    for note in notes:
+        sys.stderr.write(f"{on_terminal(note, sys.stderr)}\n")
+
+
+def _follow(engine: Engine, display: ProgressDisplay, *, quiet: bool) -> Finished | Failed:
     while True:
         event = engine.poll(_TICK_SECONDS)
         if isinstance(event, (Finished, Failed)):
             return event
+        if isinstance(event, Started) and not quiet:
+            display.clear()
+            print_notes(event.notes)
         display.show(event if isinstance(event, Progress) else None)
 
 

@@ -11,6 +11,7 @@ from typing import TextIO
 from chordless.protocol.events import Finished, Progress
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.results import triangle_count
+from chordless.shown import on_terminal
 from chordless.words import round_number, seconds_text, share_text, short_number
 
 _BOLD, _DIM, _YELLOW, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"
@@ -65,7 +66,7 @@ def result_table(command: RunCommand, finished: Finished, stream: TextIO) -> Ite
             rows.append(("chordless cycles", finished.cycles - triangles))
     rows.append(("total", finished.cycles))
     width = max(len(f"{value:,}") for _, value in rows)
-    yield _styled(finished.graph, _BOLD, colour)
+    yield _styled(on_terminal(finished.graph, stream), _BOLD, colour)
     for label, value in rows:
         note = "  (4 or more vertices)" if label == "chordless cycles" else ""
         number = _styled(f"{value:>{width},}", _BOLD, colour and label == "total")
@@ -185,7 +186,7 @@ class ProgressDisplay:
         if self._silent or time.monotonic() < self._next:
             return
         self._next = time.monotonic() + self._interval
-        parts = self._parts()
+        parts = [on_terminal(part, self._stream) for part in self._parts()]
         if self._live:
             room = shutil.get_terminal_size().columns - 1
             while len(parts) > 1 and len("  ".join(parts)) > room:

@@ -16,6 +16,7 @@ from chordless.cycles.lines import CycleEncoder
 from chordless.cycles.read import CYCLES_FOLDER
 from chordless.cycles.write import RowOutput
 from chordless.files import open_alone
+from chordless.shown import visible
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import EngineError, OptionError
 
@@ -93,7 +94,10 @@ def open_output(
     elif command.output_format == "npy":
         output = RowOutput(Path(command.output), graph.n, limit=command.limit, position=position)
     else:
-        encoder = CycleEncoder(graph.names, command.output_format)
+        names = graph.names
+        if command.output == STANDARD_OUTPUT and os.isatty(standard_output):
+            names = tuple(visible(str(name)) for name in names)
+        encoder = CycleEncoder(names, command.output_format)
         if command.output == STANDARD_OUTPUT:
             output = LineOutput(standard_output, "standard output", encoder, limit=command.limit)
         else:

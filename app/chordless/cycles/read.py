@@ -83,11 +83,13 @@ def read_rows(path: str | Path, position: Mapping[str, int] | None = None) -> li
 
 def _mapped(file: Path) -> Rows:
     try:
-        rows = np.load(file, mmap_mode="r", allow_pickle=False)
+        with np.errstate(over="ignore"):  # in a shape that no file holds
+            rows = np.load(file, mmap_mode="r", allow_pickle=False)
     except OSError as error:
         raise OptionError(f"{file}: cannot be read: {error.strerror or error}") from None
-    except (ValueError, EOFError):
-        # What numpy says of it is about pickled objects, which no file of cycles holds.
+    except Exception:
+        # A damaged header makes numpy raise errors of nearly every class, and what it says of one is about pickled
+        # objects, which no file of cycles holds.
         raise OptionError(f"{file}: not a whole .npy file, as `chordless list -o FILE.npy` writes it") from None
     if not isinstance(rows, np.ndarray) or rows.dtype != np.dtype("<u8") or rows.ndim != 2:
         raise OptionError(f"{file}: not a file of cycles, which are rows of 64-bit words")

@@ -55,15 +55,22 @@ def run(command: RunCommand, channel: Channel, standard_output: int) -> None:
         return
 
     from chordless.graphs.load import load_graph
+    from chordless.graphs.readers.incoming import Limits
 
     if command.checkpoint is not None:
         check_is_free(command.checkpoint)
     if command.overlap:
         from chordless.graphs.overlap import load_overlap
 
-        loaded = load_overlap(command.graph, command.types)
+        loaded = load_overlap(command.graph, command.types, command.encoding)
     else:
-        loaded = load_graph(command.graph, simplify=command.simplify, file_format=command.file_format)
+        loaded = load_graph(
+            command.graph,
+            simplify=command.simplify,
+            file_format=command.file_format,
+            encoding=command.encoding,
+            limits=Limits(command.memory, command.reading_timeout),
+        )
     if command.method == "boundary":
         _count_along_boundary(command, channel, loaded)
     else:
@@ -221,6 +228,7 @@ def _started(command: RunCommand, loaded: LoadedGraph, sessions: Sessions, direc
         pid=os.getpid(),
         options={key: value for key, value in asdict(command).items() if key not in _NOT_OPTIONS},
         directory=None if directory is None else os.path.abspath(directory.path),
+        notes=list(loaded.notes),
     )
 
 

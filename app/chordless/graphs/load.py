@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
+import codecs
 import os
 import re
-import sys
-import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, TextIO
+from pathlib import PurePath
+from typing import TYPE_CHECKING, TextIO, cast
 
 from chordless.graphs import generators
-from chordless.graphs.readers.source import STANDARD_INPUT, Parsed, Positions, Source
+from chordless.graphs.readers.incoming import STANDARD_INPUT, Limits, ends_in_time, read_bytes, shown_name
+from chordless.graphs.readers.source import UTF_8, Parsed, Positions, Source
 from kernels_ti.errors import GraphError, OptionError
 from kernels_ti.graph import Graph
 
@@ -21,6 +20,10 @@ if TYPE_CHECKING:
     from chordless.graphs.molecules import MoleculeFormat
 
 FORMATS = ("edgelist", "dimacs", "pajek", "graphml", "gml", "graph6", "mtx", "adjlist")
+MOLECULE_FORMATS = ("sdf", "smiles")
+"""What `chordless.graphs.molecules` reads."""
+
+_START_BYTES = 1 << 16
 
 # Extensions that belong to one format; .txt, .dat and all others are told apart by what the file holds.
 _EXTENSIONS = {
@@ -65,14 +68,24 @@ class LoadedGraph:
         The spec or the path as given.
     positions : dict or None
         Place of each vertex index that the file gives one for.
+    notes : tuple of str
+        What was not used of the file, or taken for something that the user should know of: a line for people each.
     """
 
     graph: Graph
     title: str
     positions: Positions | None = None
+    notes: tuple[str, ...] = ()
 
 
-def load_graph(source: str, *, simplify: bool = False, file_format: str | None = None) -> LoadedGraph:
+def load_graph(
+    source: str,
+    *,
+    simplify: bool = False,
+    file_format: str | None = None,
+    encoding: str | None = None,
+    limits: Limits | None = None,
+) -> LoadedGraph:
     """Load a graph from a file, from standard input or from a generator spec.
 
     An existing file wins over a spec of the same spelling.
@@ -85,7 +98,12 @@ def load_graph(source: str, *, simplify: bool = False, file_format: str | None =
     simplify : bool
         Drop loops, repeated edges and directions instead of refusing them.
     file_format : str, optional
-        One of `FORMATS`. By default the extension decides, and without a known one the content.
+        One of `FORMATS` or of `MOLECULE_FORMATS`. By default the extension decides, and without a known one the
+        content.
+    encoding : str, optional
+        How the text of the file is written, by a name that Python knows; by default UTF-8. GraphML says it itself.
+    limits : Limits, optional
+        What reading may take of memory and time.
 
     Returns
     -------
@@ -97,44 +115,63 @@ def load_graph(source: str, *, simplify: bool = False, file_format: str | None =
         If there is no such graph, or the file is not a finite simple undirected graph; one line that names the
         file, the line where it is known, what is wrong and what would be right.
     OptionError
-        For a format that does not exist.
+        For a format or an encoding that does not exist.
     """
-    if file_format is not None and file_format not in FORMATS:
-        raise OptionError(f"there is no file format {file_format!r}; the formats are {', '.join(FORMATS)}")
-    if source == "-":
-        graph, positions = _parse(
-            Source(STANDARD_INPUT, _decompress(STANDARD_INPUT, sys.stdin.buffer.read())), simplify, file_format
-        )
-    elif os.path.lexists(source):
-        if file_format is None and _molecule_format(source) is not None:
-            raise GraphError(
-                f"{source}: a file of molecules; give one, {source}:1, or give all of them to `chordless batch`"
-            )
-        data = _decompress(source, read_bytes(source))
-        graph, positions = _parse(Source(source, data), simplify, file_format or format_of_name(source))
-    elif (found := re.fullmatch(r"(.+):([1-9][0-9]*)", source)) and os.path.isfile(found[1]):
-        graph, positions = _read_one_of_many(found[1], int(found[2]), simplify, file_format), None
-    elif generators.is_spec(source):
-        graph, positions = generators.generate(source), None
-    else:
-        raise _no_such_graph(source)
-    return LoadedGraph(graph, source, positions)
+    if file_format is not None and file_format not in (*FORMATS, *MOLECULE_FORMATS):
+        known = ", ".join((*FORMATS, *MOLECULE_FORMATS))
+        raise OptionError(f"there is no file format {file_format!r}; the formats are {known}")
+    limits = limits or Limits()
+    how = _Reading(simplify, file_format, checked_encoding(encoding), limits)
+    with ends_in_time(shown_name(source), limits):
+        if source == STANDARD_INPUT or os.path.lexists(source):
+            return _read_file(source, how)
+        if (found := re.fullmatch(r"(.+):([1-9][0-9]{0,17})", source)) and os.path.isfile(found[1]):
+            return LoadedGraph(_read_one_of_many(found[1], int(found[2]), how), source)
+        if generators.is_spec(source):
+            return LoadedGraph(generators.generate(source), source)
+    raise _no_such_graph(source)
 
 
-def read_bytes(path: str) -> bytes:
-    """Read a whole file.
+@dataclass(frozen=True)
+class _Reading:
+    """How a file is read; see `load_graph`."""
+
+    simplify: bool
+    file_format: str | None
+    encoding: str
+    limits: Limits
+
+    def source(self, path: str) -> Source:
+        return Source(shown_name(path), read_bytes(path, self.limits), self.encoding, self.limits)
+
+
+def checked_encoding(name: str | None) -> str:
+    """Return the name of an encoding of text; that of UTF-8 for None.
 
     Raises
     ------
-    GraphError
-        If that is not possible; the message says why.
+    OptionError
+        If there is no such encoding.
     """
     try:
-        return Path(path).read_bytes()
-    except IsADirectoryError:
-        raise GraphError(f"{path}: this is a folder, not a graph file") from None
-    except OSError as error:
-        raise GraphError(f"{path}: cannot be read: {error.strerror or error}") from None
+        # Some codecs turn bytes into bytes, and are none of text.
+        " ".encode(name or UTF_8)
+        return codecs.lookup(name or UTF_8).name
+    except (LookupError, ValueError):
+        raise OptionError(f"there is no encoding {name!r}; common ones are utf-8, latin-1, cp1252, utf-16") from None
+
+
+def _read_file(path: str, how: _Reading) -> LoadedGraph:
+    source = how.source(path)
+    if not source.data.strip():
+        raise source.error("the file is empty; an edge list has a line `u v` for each edge")
+    kind = how.file_format or _molecule_format(path) or format_of_name(path) or _format_of_source(source)
+    if kind in MOLECULE_FORMATS:
+        from chordless.graphs.molecules import read_only_molecule
+
+        return LoadedGraph(read_only_molecule(source, cast("MoleculeFormat", kind)), path)
+    graph, positions = _reader(kind)(source, simplify=how.simplify)
+    return LoadedGraph(graph, path, positions, tuple(source.notes))
 
 
 def _no_such_graph(source: str) -> GraphError:
@@ -146,33 +183,39 @@ def _no_such_graph(source: str) -> GraphError:
     return GraphError(f"{source}: no such file, and {generators.unknown_kind(kind)}")
 
 
-def _decompress(name: str, data: bytes) -> bytes:
-    if not data.startswith(b"\x1f\x8b"):
-        return data
-    try:
-        return gzip.decompress(data)
-    except (EOFError, OSError, zlib.error) as error:
-        raise GraphError(f"{name}: the gzip file is damaged or cut short: {error}") from None
-
-
 def format_of_name(path: str) -> str | None:
     """Return the format that belongs to the extension of a file; None if that says nothing."""
     return _EXTENSIONS.get(_extension(path))
 
 
-def format_of_content(data: bytes) -> str:
-    """Return the format that the beginning of a file, decompressed, looks like."""
-    start = data[:65536].removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
+def format_of_content(data: bytes, name: str) -> str:
+    """Return the format that the beginning of a file, decompressed, looks like.
+
+    Raises
+    ------
+    GraphError
+        If it may be SMILES as well as a list of edges; `name` is what the message calls the file.
+    """
+    from chordless.graphs.molecules import looks_like_smiles
+
+    start = data[:_START_BYTES].removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
     for signature, file_format in _SIGNATURES:
         if signature.match(start):
             return file_format
-    return "edgelist"
+    smiles = looks_like_smiles(start)
+    if smiles is None:
+        raise GraphError(
+            f"{name}: this may be SMILES or a list of edges; say which, --format smiles or --format edgelist "
+            "(of chordless batch: --graph-format)"
+        )
+    return "smiles" if smiles else "edgelist"
 
 
-def _parse(source: Source, simplify: bool, file_format: str | None) -> Parsed:
-    if not source.data.strip():
-        raise source.error("the file is empty; an edge list has a line `u v` for each edge")
-    return _reader(file_format or format_of_content(source.data))(source, simplify=simplify)
+def _format_of_source(source: Source) -> str:
+    start = source.data[:_START_BYTES]
+    if source.encoding != UTF_8:
+        start = start.decode(source.encoding, "ignore").encode()
+    return format_of_content(start, source.name)
 
 
 def _extension(path: str) -> str:
@@ -187,19 +230,22 @@ def _molecule_format(path: str) -> MoleculeFormat | None:
     return EXTENSIONS.get(_extension(path))
 
 
-def _read_one_of_many(path: str, number: int, simplify: bool, file_format: str | None) -> Graph:
-    data = _decompress(path, read_bytes(path))
-    kind = _molecule_format(path)
-    if kind is not None and file_format is None:
+def _read_one_of_many(path: str, number: int, how: _Reading) -> Graph:
+    source = how.source(path)
+    kind = how.file_format or _molecule_format(path)
+    kind = kind or format_of_name(path) or _format_of_source(source)
+    if kind in MOLECULE_FORMATS:
         from chordless.graphs.molecules import read_molecule
 
-        return read_molecule(Source(path, data), kind, number)
-    if (file_format or format_of_name(path) or format_of_content(data)) != "graph6":
+        return read_molecule(source, cast("MoleculeFormat", kind), number)
+    if kind != "graph6":
         raise GraphError(f"{path}:{number}: {path} holds one graph; leave :{number} out")
-    lines = data.split(b"\n")
+    lines = source.data.split(b"\n")
     if number > len(lines) or not lines[number - 1].strip():
         raise GraphError(f"{path}:{number}: there is no graph in this line")
-    return _parse(Source(f"{path}:{number}", lines[number - 1]), simplify, "graph6")[0]
+    line = Source(f"{path}:{number}", lines[number - 1], limits=how.limits)
+    graph: Graph = _reader("graph6")(line, simplify=how.simplify)[0]
+    return graph
 
 
 def _reader(file_format: str) -> Callable[..., Parsed]:
@@ -207,10 +253,14 @@ def _reader(file_format: str) -> Callable[..., Parsed]:
         from chordless.graphs.readers.pajek import read_pajek
 
         return read_pajek
-    if file_format in ("edgelist", "dimacs"):
-        from chordless.graphs.readers.edge_list import read_dimacs, read_edge_list
+    if file_format == "edgelist":
+        from chordless.graphs.readers.edge_list import read_edge_list
 
-        return read_edge_list if file_format == "edgelist" else read_dimacs
+        return read_edge_list
+    if file_format == "dimacs":
+        from chordless.graphs.readers.dimacs import read_dimacs
+
+        return read_dimacs
     if file_format == "mtx":
         from chordless.graphs.readers.matrix_market import read_matrix_market
 

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import importlib
 import io
-from collections.abc import Iterator
+import itertools
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any, Literal
 
 import numpy as np
 
+from chordless.graphs.readers.columns import cells_of
+from chordless.graphs.readers.incoming import SHOWN_STANDARD_INPUT
 from chordless.graphs.readers.source import Source
 from kernels_ti.errors import GraphError, OptionError
 from kernels_ti.graph import Graph, IntArray
@@ -32,6 +36,13 @@ MOLECULES_AT_ONCE = 8192
 _SHOWN = 60
 _RECORD_END = b"$$$$"
 
+_ATOM = r"(?:Cl|Br|[BCNOPSFIbcnops*]|\[[^\]\s]+\])"
+_SMILES = re.compile(rf"{_ATOM}(?:{_ATOM}|[-=#$:/\\.()%0-9])*")
+# What the names of vertices seldom have.
+_CHEMICAL = re.compile(r"[=#()\[\]]")
+_LINES_LOOKED_AT = 200
+_NAME_COLUMNS = ("name", "title", "id", "compound", "molecule")
+
 
 @dataclass(frozen=True, eq=False)
 class Molecules:
@@ -49,6 +60,8 @@ class Molecules:
         Where the atoms and the bonds of each molecule begin, of those that there are.
     edges : ndarray of int64, shape (bonds, 2)
         The two atoms of each bond, numbered from 0 in their molecule, the smaller first.
+    parsed : sequence
+        The molecules themselves, as RDKit has them.
     """
 
     numbers: tuple[int, ...]
@@ -57,6 +70,11 @@ class Molecules:
     first_vertex: IntArray
     first_edge: IntArray
     edges: IntArray
+    parsed: Sequence[Any] = ()
+
+    def atom_names(self, i: int) -> tuple[str, ...]:
+        """Name the atoms of molecule `i` of those that there are; see `atom_names`."""
+        return atom_names(self.parsed[i])
 
 
 def require_rdkit() -> Any:
@@ -85,7 +103,9 @@ def read_molecules(
     stream : binary file
         Decompressed.
     file_format : {"sdf", "smiles"}
-        SMILES are a line ``SMILES NAME`` for each molecule; empty lines and those with a ``#`` first are passed over.
+        SMILES are a line ``SMILES NAME`` for each molecule; what follows is not used, and empty lines and those with
+        a ``#`` first are passed over. A table, with commas, semicolons or tabs between its columns, has a first line
+        that names them: ``smiles`` in any case, and ``name``, ``title`` or ``id`` if there is one.
     at_once : int
 
     Yields
@@ -101,8 +121,7 @@ def read_molecules(
         If the file cannot be read on.
     """
     chemistry = require_rdkit()
-    parse = _sdf_parser(chemistry) if file_format == "sdf" else _smiles_parser(chemistry)
-    records = _sdf_records(stream) if file_format == "sdf" else _smiles_records(stream)
+    parse, records = _reader(stream, file_format)
     numbers: list[int] = []
     names: list[str] = []
     errors: dict[int, str] = {}
@@ -124,6 +143,11 @@ def read_molecules(
 def read_molecule(source: Source, file_format: MoleculeFormat, number: int) -> Graph:
     """Return one molecule of a file: that of a line of SMILES, or at a place in an SDF, from 1.
 
+    Returns
+    -------
+    Graph
+        Its vertices are called as `atom_names` says.
+
     Raises
     ------
     OptionError
@@ -131,18 +155,64 @@ def read_molecule(source: Source, file_format: MoleculeFormat, number: int) -> G
     GraphError
         If there is none.
     """
-    chemistry = require_rdkit()
-    parse = _sdf_parser(chemistry) if file_format == "sdf" else _smiles_parser(chemistry)
-    stream = io.BytesIO(source.data)
-    for record, _, text in _sdf_records(stream) if file_format == "sdf" else _smiles_records(stream):
+    parse, records = _reader(io.BytesIO(source.data), file_format)
+    for record, _, text in records:
         if record == number:
-            try:
-                molecule = parse(text)
-            except GraphError as error:
-                raise GraphError(f"{source.name}:{number}: {error}") from None
-            bonds = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in molecule.GetBonds()]
-            return Graph.from_edges(molecule.GetNumAtoms(), bonds)
+            return _graph(parse, text, f"{source.name}:{number}")
     raise GraphError(f"{source.name}:{number}: there is no molecule {number}")
+
+
+def read_only_molecule(source: Source, file_format: MoleculeFormat) -> Graph:
+    """Return the molecule of a file that holds one; see `read_molecule`.
+
+    Raises
+    ------
+    OptionError
+        If RDKit is not installed.
+    GraphError
+        If the file holds none or several.
+    """
+    parse, some = _reader(io.BytesIO(source.data), file_format)
+    records = list(some)
+    if not records:
+        raise source.error("the file has no molecules")
+    if len(records) > 1:
+        one = "" if source.name == SHOWN_STANDARD_INPUT else f"give one, {source.name}:{records[0][0]}, or "
+        raise source.error(f"a file of {len(records):,} molecules; {one}give all of them to `chordless batch`")
+    number, _, text = records[0]
+    return _graph(parse, text, f"{source.name}:{number}")
+
+
+def _graph(parse: Any, text: bytes, place: str) -> Graph:
+    try:
+        molecule = parse(text)
+    except GraphError as error:
+        raise GraphError(f"{place}: {error}") from None
+    bonds = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in molecule.GetBonds()]
+    return Graph.from_edges(molecule.GetNumAtoms(), bonds, names=atom_names(molecule))
+
+
+def atom_names(molecule: Any) -> tuple[str, ...]:
+    """Name the atoms of a molecule by their symbols and their numbers in the file, from 1: ``C1``, ``N2``.
+
+    A symbol that is not text, of a damaged file, is ``?``.
+    """
+    return tuple(f"{_symbol(atom)}{number}" for number, atom in enumerate(molecule.GetAtoms(), 1))
+
+
+def _symbol(atom: Any) -> str:
+    try:
+        return str(atom.GetSymbol())
+    except UnicodeDecodeError:
+        return "?"
+
+
+def _reader(stream: IO[bytes], file_format: MoleculeFormat) -> tuple[Any, Iterator[tuple[int, str, bytes]]]:
+    """Return what parses a record, and the records: number, name, text."""
+    chemistry = require_rdkit()
+    if file_format == "sdf":
+        return _sdf_parser(chemistry), _sdf_records(stream)
+    return _smiles_parser(chemistry), _smiles_records(stream)
 
 
 def _together(
@@ -159,15 +229,85 @@ def _together(
     u, v = np.divmod(cells - first_cell[owner], sizes[owner])
     once = u < v
     return Molecules(
-        tuple(numbers), tuple(names), errors, first_vertex, first_edge, np.column_stack((u[once], v[once]))
+        tuple(numbers),
+        tuple(names),
+        errors,
+        first_vertex,
+        first_edge,
+        np.column_stack((u[once], v[once])),
+        molecules,
     )
 
 
 def _smiles_records(stream: IO[bytes]) -> Iterator[tuple[int, str, bytes]]:
-    for number, line in enumerate(_lines(stream), 1):
-        words = line.split(None, 1)
-        if words and not words[0].startswith(b"#"):
-            yield number, _text(words[1]) if len(words) > 1 else "", words[0]
+    lines = ((number, line) for number, line in enumerate(_lines(stream), 1) if not _is_blank(line))
+    first = next(lines, None)
+    if first is None:
+        return
+    columns = _columns(first[1])
+    if columns is not None:
+        yield from _table_records(lines, columns)
+        return
+    for number, line in itertools.chain((first,), lines):
+        # Names may have blanks where tabs part the columns.
+        words = line.split(b"\t") if b"\t" in line.strip() else line.split()
+        yield number, _text(words[1]) if len(words) > 1 else "", words[0].strip()
+
+
+def _is_blank(line: bytes) -> bool:
+    content = line.strip()
+    return not content or content.startswith(b"#")
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Where a table of molecules has what; `delimiter` None stands for blanks."""
+
+    delimiter: str | None
+    smiles: int
+    name: int | None
+
+
+def _columns(line: bytes) -> _Columns | None:
+    """Read the heading of a table of molecules; None for a line that is none. No molecule is written ``smiles``."""
+    text = _text(line).removeprefix("\ufeff")
+    for delimiter in ("\t", ",", ";", None):
+        cells = [cell.lower() for cell in cells_of(text, delimiter)]
+        found = [place for place, cell in enumerate(cells) if re.fullmatch(r"(?:\w+[ _])?smiles", cell)]
+        if found:
+            names = [cells.index(name) for name in _NAME_COLUMNS if name in cells]
+            return _Columns(delimiter, found[0], names[0] if names else None)
+    return None
+
+
+def _table_records(lines: Iterator[tuple[int, bytes]], columns: _Columns) -> Iterator[tuple[int, str, bytes]]:
+    for number, line in lines:
+        cells = cells_of(_text(line), columns.delimiter)
+        smiles, name = (
+            cells[place] if place is not None and place < len(cells) else "" for place in (columns.smiles, columns.name)
+        )
+        yield number, name, smiles.encode()
+
+
+def looks_like_smiles(start: bytes) -> bool | None:
+    """Tell SMILES from an edge list by the beginning of a file; None if it may be either.
+
+    Vertices may be called C and N as well: what settles it is a heading, a column alone, or a sign of a bond or a
+    bracket that names do not have.
+    """
+    whole = start.rpartition(b"\n")[0] or start
+    lines = [line for line in whole.split(b"\n") if not _is_blank(line)][:_LINES_LOOKED_AT]
+    # Python's text has more blanks than its bytes.
+    rows = [row for line in lines if (row := _text(line).split())]
+    if not rows:
+        return False
+    if _columns(lines[0]) is not None:
+        return True
+    if not all(_SMILES.fullmatch(row[0]) for row in rows):
+        return False
+    if any(len(row) == 1 or _CHEMICAL.search(row[0]) for row in rows):
+        return True
+    return False if all(_SMILES.fullmatch(row[1]) for row in rows) else None
 
 
 def _smiles_parser(chemistry: Any) -> Any:
@@ -176,7 +316,7 @@ def _smiles_parser(chemistry: Any) -> Any:
     options.removeHs = False
 
     def parse(text: bytes) -> Any:
-        molecule = chemistry.MolFromSmiles(text.decode("ascii", "replace"), options)
+        molecule = chemistry.MolFromSmiles(text.decode("ascii", "replace"), options) if text else None
         if molecule is None:
             raise GraphError(f"not a SMILES: {_text(text)[:_SHOWN]!r}")
         return molecule

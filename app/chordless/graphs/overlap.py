@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from chordless.graphs.load import LoadedGraph, read_bytes
+from chordless.graphs.load import LoadedGraph, checked_encoding
+from chordless.graphs.readers.incoming import read_bytes
 from chordless.graphs.readers.pajek import PajekNetwork, parse_network, parse_partition
 from chordless.graphs.readers.source import Source
 from chordless.protocol.orders import ALL_LIVING
@@ -41,7 +42,7 @@ class FoodWeb:
     links: int
 
 
-def niche_overlap(net_path: str, types_path: str | None = None) -> Graph:
+def niche_overlap(net_path: str, types_path: str | None = None, encoding: str | None = None) -> Graph:
     """Build the niche overlap graph of a food web: two species are joined when they share a living prey.
 
     The parameters and errors are those of `read_food_web`.
@@ -51,15 +52,15 @@ def niche_overlap(net_path: str, types_path: str | None = None) -> Graph:
     Graph
         With every vertex of the web, in its order and with its names.
     """
-    return read_food_web(net_path, types_path).overlap
+    return read_food_web(net_path, types_path, encoding).overlap
 
 
-def load_overlap(net_path: str, types_path: str | None = None) -> LoadedGraph:
+def load_overlap(net_path: str, types_path: str | None = None, encoding: str | None = None) -> LoadedGraph:
     """Load the niche overlap graph of a food web as a graph to be searched; see `niche_overlap`."""
-    return LoadedGraph(niche_overlap(net_path, types_path), net_path)
+    return LoadedGraph(niche_overlap(net_path, types_path, encoding), net_path)
 
 
-def read_food_web(net_path: str, types_path: str | None = None) -> FoodWeb:
+def read_food_web(net_path: str, types_path: str | None = None, encoding: str | None = None) -> FoodWeb:
     """Read a food web, and join those of its species that share a living prey.
 
     An arc a b of the web means that b eats a. Only arcs between living vertices count, whatever their weight, also
@@ -73,6 +74,8 @@ def read_food_web(net_path: str, types_path: str | None = None) -> FoodWeb:
         A Pajek partition (.clu) with the type of every vertex: 1 living, 2 other (detritus), 3 input, 4 output,
         5 respiration. By default the one beside the web with the same stem; if there is none, every vertex counts
         as living. "none" says that every vertex is living, whatever lies beside the web.
+    encoding : str, optional
+        How the text of the web is written; by default UTF-8.
 
     Returns
     -------
@@ -88,7 +91,7 @@ def read_food_web(net_path: str, types_path: str | None = None) -> FoodWeb:
     ----------
     J. E. Cohen, Food Webs and Niche Space, Princeton University Press, 1978.
     """
-    source = Source(net_path, read_bytes(net_path))
+    source = Source(net_path, read_bytes(net_path), checked_encoding(encoding))
     web = parse_network(source)
     if web.edges:
         raise source.error(

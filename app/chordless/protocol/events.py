@@ -12,6 +12,7 @@ from kernels_ti.errors import (
     EngineError,
     GraphError,
     OptionError,
+    ReadingStoppedError,
     SizeError,
 )
 
@@ -41,6 +42,7 @@ class Started:
     options: dict[str, Any] = field(default_factory=dict)
     version: int = PROTOCOL_VERSION
     directory: str | None = None
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -246,7 +248,8 @@ class Failed:
 
     def to_error(self) -> ChordlessError:
         """Return the exception that this event reports."""
-        for known in (GraphError, OptionError, DeviceError, SizeError, EngineError, CheckpointError):
+        kinds = (GraphError, ReadingStoppedError, OptionError, DeviceError, SizeError, EngineError, CheckpointError)
+        for known in kinds:
             if known.__name__ == self.kind:
                 return known(self.message)
         return EngineError(self.message)

@@ -22,8 +22,10 @@ class RunCommand:
         A file, a spec such as ``grid:7x10``, or ``-`` for standard input.
     program_start : float
         Wall-clock time (``time.time()``) at which the user's program began; the setup is measured from there.
-    file_format, simplify
+    file_format, simplify, encoding
         How the graph is read; see `chordless.graphs.load.load_graph`.
+    reading_timeout : float or None
+        Give up if the graph has not been read after so many seconds.
     arch, threads
         Where the search runs; see `kernels_ti.estimate.device_choice.device_for`.
     min_length, max_length, expansion
@@ -49,7 +51,7 @@ class RunCommand:
         Seconds between two checkpoints.
     resume : bool
         Go on with the run in that directory. Its own copy of the graph is searched; what `graph` says is passed
-        over, and so are `file_format` and `simplify`.
+        over, and so are `file_format`, `simplify` and `encoding`.
     through, avoid : sequence of str
         Names of vertices that every cycle passes, and of those that none passes; several may stand in one string,
         separated by commas.
@@ -93,6 +95,8 @@ class RunCommand:
     per_edge: bool = False
     overlap: bool = False
     types: str | None = None
+    encoding: str | None = None
+    reading_timeout: float | None = None
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,8 @@ class BatchJob:
         One of `chordless.graphs.load.FORMATS`, ``sdf`` or ``smiles``; by default the name and the content decide.
     simplify : bool
         Drop self-loops, repeated edges and directions instead of refusing them.
+    encoding : str or None
+        How the text of the input is written; by default UTF-8.
     min_length, max_length
         See `kernels_ti.run.Options`.
     listing : str or None
@@ -143,6 +149,7 @@ class BatchJob:
     timeout: float | None = None
     overlap: bool = False
     types: str | None = None
+    encoding: str | None = None
 
 
 @dataclass(frozen=True)

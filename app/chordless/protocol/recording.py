@@ -45,7 +45,7 @@ def timed_event(line: bytes) -> tuple[float, Event]:
     """
     try:
         values = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise EngineError(f"not a line of JSON: {_NO_RECORDING}") from None
     if not isinstance(values, dict) or "event" not in values or not isinstance(values.get("time"), (int, float)):
         raise EngineError(f"not an event with its time: {_NO_RECORDING}")

@@ -9,6 +9,7 @@ from typing import Any
 # The field of a `RunCommand`, the option, and what it is where nothing is said.
 _WITH_VALUE = (
     ("file_format", "--format", None),
+    ("encoding", "--encoding", None),
     ("min_length", "--min-length", 3),
     ("max_length", "--max-length", None),
     ("limit", "--limit", None),

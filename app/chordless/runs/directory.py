@@ -124,7 +124,7 @@ class RunDirectory:
             if positions is not None:
                 positions = {int(v): (float(x), float(y)) for v, (x, y) in positions.items()}
             title = str(values["title"])
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise CheckpointError(f"{path} is damaged: {_reason(error)}") from error
         if graph_hash(graph) != self._run_json().get("graph_hash"):
             raise CheckpointError(f"{path} is not the graph that this run began with")
@@ -153,7 +153,7 @@ class RunDirectory:
             found = values["format"]
         except (FileNotFoundError, NotADirectoryError):
             raise _no_run(self.path) from None
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise CheckpointError(f"{path} is damaged: {_reason(error)}") from error
         if found != RUN_FORMAT:
             raise CheckpointError(f"{path} is of format {found}; this program reads format {RUN_FORMAT}")

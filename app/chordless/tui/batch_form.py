@@ -7,9 +7,11 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
-from chordless.batch.detect import MOLECULE_FORMATS, count_graphs
-from chordless.batch.jobs import STANDARD_INPUT, checked, jobs_of
+from chordless.batch.detect import count_graphs
+from chordless.batch.jobs import checked, jobs_of
 from chordless.batch.manifest import read_manifest
+from chordless.graphs.load import MOLECULE_FORMATS
+from chordless.graphs.readers.incoming import STANDARD_INPUT
 from chordless.protocol.orders import BatchJob, RunCommand
 from chordless.tui.batch_lines import BatchLine, is_batch_file, line_count
 from chordless.tui.recent_batches import words_of

@@ -148,7 +148,7 @@ def parsed(number: int, text: bytes) -> BatchLine:
             values["max_length"],
             not values["hash"].startswith(UNREADABLE),
         )
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return BatchLine(number, "?", error="this line is damaged; the batch, gone on with, mends it")
 
 
@@ -256,6 +256,6 @@ def is_batch_file(path: str) -> bool:
     try:
         with open(path, "rb") as stream:
             values = json.loads(stream.readline(_BYTES_AT_ONCE))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return False
     return isinstance(values, dict) and {"graph", "status", "hash"} <= values.keys()

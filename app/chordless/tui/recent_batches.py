@@ -62,7 +62,7 @@ def load_recent() -> tuple[list[RecentBatch], str | None]:
         return [RecentBatch(**{key: str(value) for key, value in entry.items()}) for entry in entries], None
     except (FileNotFoundError, NotADirectoryError):
         return [], None
-    except (OSError, ValueError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
         return [], f"{path} is ignored: {error}"
 
 

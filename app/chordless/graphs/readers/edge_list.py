@@ -1,4 +1,4 @@
-"""Edge lists (``u v`` on each line) and DIMACS files, read by numpy where every id is a number."""
+"""Edge lists (``u v`` on each line), read by numpy where every id is a number."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from chordless.graphs.readers.source import UNDIRECTED_ONLY, Parsed, Source, build_graph, label_names
+from chordless.graphs.readers.columns import two_columns
+from chordless.graphs.readers.source import Parsed, Source, build_graph, label_names, number_of
 from kernels_ti.graph import IntArray
 
-_INTEGER = re.compile(r"-?[0-9]{1,18}")  # longer ones may not fit an int64 and are taken as words
+INTEGER = re.compile(r"-?[0-9]{1,18}")  # longer ones may not fit an int64 and are taken as words
 _TOO_LONG = re.compile(r"[0-9]{19}")  # some versions of numpy wrap such numbers around in silence
 _NOT_INTEGERS = re.compile(r"[^0-9\s-]")  # numpy takes +1 for an integer too, and its older versions 1.5
 
@@ -25,7 +26,7 @@ class _Notes:
 
 
 def read_edge_list(source: Source, *, simplify: bool = False) -> Parsed:
-    """Read a list of edges, one ``u v`` per line.
+    """Read a list of edges, one ``u v`` per line, or ``u,v``, ``u v weight``; see `columns` for these.
 
     Lines that start with ``#`` or ``%`` are comments, of which three mean something: ``# n=N m=M`` gives the
     numbers of vertices (isolated ones included) and edges, ``# label ID text`` names a vertex, ``# xy ID x y``
@@ -52,9 +53,13 @@ def read_edge_list(source: Source, *, simplify: bool = False) -> Parsed:
     """
     lines = source.text.split("\n")
     notes = _take_notes(source, lines)
-    integers = _integer_pairs(lines)
+    integers = integer_pairs(lines)
     if integers is None:
-        ids, ends = _number_words(source, _word_pairs(source, lines), notes)
+        words = two_columns(source, lines)
+        if all(map(INTEGER.fullmatch, words)):
+            integers = np.array(words, np.int64).reshape(-1, 2)
+    if integers is None:
+        ids, ends = _number_words(source, words, notes)
     else:
         ids, ends = _number_integers(source, integers, notes)
     if notes.size is None and not ids:
@@ -68,7 +73,7 @@ def read_edge_list(source: Source, *, simplify: bool = False) -> Parsed:
     positions = {index[name]: place for name, (place, _) in notes.positions.items()}
 
     graph = build_graph(
-        source, ends, label_names(labels, ids), simplify=simplify, line_of=lambda row: _line_of_row(lines, row)
+        source, ends, label_names(labels, ids), simplify=simplify, line_of=lambda row: line_of_row(lines, row)
     )
     if notes.size is not None:
         source.check_edge_count(notes.size[1], len(ends), graph.m, notes.size[2])
@@ -113,18 +118,17 @@ def _take_vertex_note(source: Source, notes: _Notes, kind: str, content: str, nu
     if kind == "label":
         notes.labels[name] = (found[2], number)
         return
-    try:
-        x, y = map(float, found[2].split())
-    except ValueError:
-        raise source.error(f"`# xy` needs a vertex id and two numbers, found {content!r}", number) from None
-    notes.positions[name] = ((x, y), number)
+    place = [number_of(word) for word in found[2].split()]
+    if len(place) != 2 or place[0] is None or place[1] is None:
+        raise source.error(f"`# xy` needs a vertex id and two numbers, found {content!r}", number)
+    notes.positions[name] = ((place[0], place[1]), number)
 
 
 def _canonical(word: str) -> str:
-    return str(int(word)) if _INTEGER.fullmatch(word) else word
+    return str(int(word)) if INTEGER.fullmatch(word) else word
 
 
-def _integer_pairs(lines: list[str]) -> IntArray | None:
+def integer_pairs(lines: list[str]) -> IntArray | None:
     """Read lines of two int64 numbers, or answer None if one of them is anything else."""
     text = "\n".join(lines)
     if not text or text.isspace():
@@ -138,33 +142,11 @@ def _integer_pairs(lines: list[str]) -> IntArray | None:
     return pairs if pairs.shape[1] == 2 else None
 
 
-def _word_pairs(source: Source, lines: list[str]) -> list[str]:
-    pairs: list[str] = []
-    for number, line in enumerate(lines, 1):
-        words = line.split()
-        if len(words) == 2:
-            pairs += words
-        elif words:
-            raise source.error(_wrong_columns(words, line), number)
-    return pairs
-
-
-def _wrong_columns(words: list[str], line: str) -> str:
-    count = f"{len(words)} word" + "s" * (len(words) != 1)
-    shown = line.strip() if len(line) <= 60 else line.strip()[:57] + "..."
-    message = f"edge needs two vertices, found {count}: {shown!r}"
-    if len(words) == 3 and re.fullmatch(r"[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?", words[2]):
-        return message + " (a third column, perhaps weights: keep the first two columns only)"
-    if len(words) == 1 and re.search(r"[,;|]", words[0]):
-        return message + " (separate the two by a blank or a tab)"
-    return message
-
-
 def _number_integers(source: Source, pairs: IntArray, notes: _Notes) -> tuple[list[str], IntArray]:
     ids = np.unique(pairs)
     seen = len(ids)
     if notes.size is not None and notes.size[0] > seen:
-        noted = [int(name) for name in (*notes.labels, *notes.positions) if _INTEGER.fullmatch(name)]
+        noted = [int(name) for name in (*notes.labels, *notes.positions) if INTEGER.fullmatch(name)]
         ids = np.union1d(ids, np.array(noted, np.int64))
         seen = len(ids)
         if notes.size[0] > seen:
@@ -197,83 +179,7 @@ def _check_vertex_count(source: Source, count: int, seen: int, notes: _Notes) ->
     )
 
 
-def _line_of_row(lines: list[str], row: int) -> int:
+def line_of_row(lines: list[str], row: int) -> int:
+    """Return the number of the line that edge number `row` stands in; all other lines are blank."""
     filled = [number for number, line in enumerate(lines, 1) if line.strip()]
     return filled[row]
-
-
-def read_dimacs(source: Source, *, simplify: bool = False) -> Parsed:
-    """Read a graph in DIMACS format: ``p edge N M``, then ``e u v`` for each edge, vertices 1 to N.
-
-    Parameters
-    ----------
-    source : Source
-        The file; ``c`` and ``n`` lines (comments and values of vertices) say nothing about the graph.
-    simplify : bool
-        Drop loops and repeated edges instead of refusing them.
-
-    Returns
-    -------
-    graph : Graph
-        Its names are "1" to "N".
-    positions : None
-
-    Raises
-    ------
-    GraphError
-        For anything that is not such a file; the message names the line.
-    """
-    lines = source.text.split("\n")
-    size = _take_problem(source, lines)
-    if size is None:
-        raise source.error("no `p edge N M` line; a DIMACS graph starts with one")
-    n, m, header = size
-    pairs = _integer_pairs(lines)
-    if pairs is None:
-        pairs = np.array(_dimacs_pairs(source, lines, n), np.int64).reshape(-1, 2)
-    outside = ((pairs < 1) | (pairs > n)).any(axis=1)
-    if outside.any():
-        row = int(np.argmax(outside))
-        u, v = pairs[row]
-        raise source.error(f"edge {u} {v}: the vertices are 1 to {n}", _line_of_row(lines, row))
-    names = tuple(map(str, range(1, n + 1)))
-    graph = build_graph(source, pairs - 1, names, simplify=simplify, line_of=lambda row: _line_of_row(lines, row))
-    source.check_edge_count(m, len(pairs), graph.m, header)
-    return graph, None
-
-
-def _take_problem(source: Source, lines: list[str]) -> tuple[int, int, int] | None:
-    """Find the ``p`` line, and leave of every other line the vertices of its edge."""
-    size: tuple[int, int, int] | None = None
-    for number, line in enumerate(lines, 1):
-        kind, rest = (*line.strip().split(None, 1), "", "")[:2]
-        if kind == "e" and size is not None:
-            # An `e` alone must not become a blank line, which would not be an error any more.
-            lines[number - 1] = rest or "e"
-            continue
-        lines[number - 1] = ""
-        if kind == "p":
-            found = re.fullmatch(r"\s*(?:edge|edges|col)\s+([0-9]{1,18})\s+([0-9]{1,18})", rest)
-            if found is None:
-                raise source.error(f"the problem line must read `p edge N M`, found {line.strip()!r}", number)
-            if size is not None:
-                raise source.error(f"a second `p` line, the first is line {size[2]}", number)
-            size = (int(found[1]), int(found[2]), number)
-            source.check_size(size[0], number)
-        elif kind == "e":
-            raise source.error("an edge before the `p edge N M` line", number)
-        elif kind == "a":
-            raise source.error(f"this graph is directed (`a` lines are arcs); {UNDIRECTED_ONLY}", number)
-        elif kind and kind[0] != "c" and kind != "n":
-            raise source.error(f"lines start with c, p, n or e, found {line.strip()[:60]!r}", number)
-    return size
-
-
-def _dimacs_pairs(source: Source, lines: list[str], n: int) -> list[int]:
-    for number, line in enumerate(lines, 1):
-        words = line.split()
-        if words and (len(words) != 2 or not all(map(_INTEGER.fullmatch, words))):
-            raise source.error(
-                f"an edge must read `e u v` with vertices 1 to {n}, found 'e {line.strip()[:60]}'", number
-            )
-    return [int(word) for line in lines for word in line.split()]

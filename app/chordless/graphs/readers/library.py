@@ -7,15 +7,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from chordless.graphs.readers.source import (
-    STANDARD_INPUT,
-    UNDIRECTED_ONLY,
-    Parsed,
-    Source,
-    build_graph,
-    label_names,
-    readable,
-)
+from chordless.graphs.readers.incoming import SHOWN_STANDARD_INPUT
+from chordless.graphs.readers.source import UNDIRECTED_ONLY, Parsed, Source, build_graph, label_names, readable
+from chordless.graphs.readers.structure import check_gml, check_graphml
 from kernels_ti.graph import Graph
 
 # A line of sparse6 with ten characters may declare any number of vertices, and networkx makes an object for each.
@@ -45,15 +39,8 @@ def read_graphml(source: Source, *, simplify: bool = False) -> Parsed:
     import networkx as nx
 
     with readable(source, "GraphML file"):
-        from xml.etree import ElementTree
-
-        root = ElementTree.fromstring(source.data)
-        count = len(root.findall("{*}graph"))
-        if count != 1:
-            raise source.error(f"the file holds {count} graphs; one is needed")
+        check_graphml(source)
         graph = nx.read_graphml(io.BytesIO(source.data), force_multigraph=True)
-        if len(graph) > len(root.findall(".//{*}node")):
-            raise source.error("an edge ends in a node that the file does not list")
     return _from_networkx(source, graph, _attribute_names(graph, "label", "name"), simplify=simplify), None
 
 
@@ -64,6 +51,7 @@ def read_gml(source: Source, *, simplify: bool = False) -> Parsed:
     # As a multigraph, so that a repeated edge is our message and can be merged.
     text = re.sub(r"(?m)^(\s*graph\s*\[)", r"\1 multigraph 1 ", source.text, count=1)
     with readable(source, "GML file"):
+        check_gml(source)
         graph = nx.parse_gml(text.split("\n"), label="id")
     return _from_networkx(source, graph, _attribute_names(graph, "label"), simplify=simplify), None
 
@@ -91,7 +79,7 @@ def read_graph6(source: Source, *, simplify: bool = False) -> Parsed:
     """Read a graph6 or sparse6 file with one graph; its vertices are called "0" to "n-1"."""
     lines = re.sub(rb"^\s*>>(?:graph6|sparse6)<<", b"", source.data).split()
     if len(lines) != 1:
-        one = "" if source.name == STANDARD_INPUT else f"give one, {source.name}:1, or "
+        one = "" if source.name == SHOWN_STANDARD_INPUT else f"give one, {source.name}:1, or "
         raise source.error(f"there are {len(lines):,} graphs; {one}give all of them to `chordless batch`")
     line = lines[0]
     if line.startswith(b"&"):

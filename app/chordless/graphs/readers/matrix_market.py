@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,19 @@ from chordless.graphs.readers.source import EDGES_ONCE, NO_LOOPS, UNDIRECTED_ONL
 from kernels_ti.graph import Graph
 
 _RIGHT_HEADER = "; right is `%%MatrixMarket matrix coordinate pattern symmetric`, then a line `rows columns entries`"
+
+_INTEGER = r"[0-9]{1,18}"
+_REAL = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eEdD][-+]?[0-9]+)?"
+# An entry of each kind: its row and column, and its value.
+_ENTRY = {
+    "pattern": re.compile(rf"{_INTEGER}\s+{_INTEGER}", re.A),
+    "integer": re.compile(rf"{_INTEGER}\s+{_INTEGER}\s+[-+]?[0-9]+", re.A),
+    "unsigned-integer": re.compile(rf"{_INTEGER}\s+{_INTEGER}\s+[0-9]+", re.A),
+    "real": re.compile(rf"{_INTEGER}\s+{_INTEGER}\s+{_REAL}", re.A),
+    "complex": re.compile(rf"{_INTEGER}\s+{_INTEGER}\s+{_REAL}\s+{_REAL}", re.A),
+}
+
+_VALUES = {"pattern": "", "integer": "value", "unsigned-integer": "value", "real": "value", "complex": "real imaginary"}
 
 
 def read_matrix_market(source: Source, *, simplify: bool = False) -> Parsed:
@@ -44,7 +58,7 @@ def read_matrix_market(source: Source, *, simplify: bool = False) -> Parsed:
     # NUL byte, which `text` refuses.
     data = f"{source.text}\n".encode()
     with readable(source, "Matrix Market header", hint=_RIGHT_HEADER):
-        rows, columns, entries, layout, *_ = mminfo(io.BytesIO(data))
+        rows, columns, entries, layout, kind, _ = mminfo(io.BytesIO(data))
     if layout != "coordinate":
         raise source.error(f"a matrix in {layout} form; write it in coordinate form, a line for each entry", 1)
     if rows != columns:
@@ -54,6 +68,7 @@ def read_matrix_market(source: Source, *, simplify: bool = False) -> Parsed:
     lines = source.text.count("\n") + 1
     if entries > lines:
         raise source.error(f"the header declares {entries:,} entries, but the file has only {lines:,} lines")
+    _check_entries(source, kind)
     with readable(source, "Matrix Market file"):
         matrix = mmread(io.BytesIO(data))
     # Ones instead of the values, so that entries at the same place add up to how many there are.
@@ -62,6 +77,20 @@ def read_matrix_market(source: Source, *, simplify: bool = False) -> Parsed:
     if not simplify:
         _check_simple(source, counts)
     return Graph.from_scipy(counts, names=tuple(map(str, range(1, rows + 1))), simplify=simplify), None
+
+
+def _check_entries(source: Source, kind: str) -> None:
+    """Refuse entries with anything behind their numbers, which the reader of scipy passes over."""
+    filled = [
+        (number, line.strip())
+        for number, line in enumerate(source.text.split("\n"), 1)
+        if line.strip() and not line.startswith("%")
+    ]
+    entry = _ENTRY[kind]
+    for number, line in filled[1:]:
+        if not entry.fullmatch(line):
+            right = f"`row column {_VALUES[kind]}`".replace(" `", "`")
+            raise source.error(f"a matrix entry ({kind}) must read {right}, found {line[:60]!r}", number)
 
 
 def _check_simple(source: Source, counts: Any) -> None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from chordless.graphs.readers.source import UNDIRECTED_ONLY, Parsed, Source, build_graph, label_names
+from chordless.graphs.readers.source import UNDIRECTED_ONLY, Parsed, Source, build_graph, label_names, number_of
 
 _WORD = re.compile(r'"([^"]*)"|(\S+)')
 _LINKS = ("*arcs", "*edges", "*arcslist", "*edgeslist")
@@ -139,10 +139,10 @@ def _take_vertex(source: Source, network: PajekNetwork, content: str, number: in
     if v in network.labels:
         raise source.error(f"vertex {words[0]} is listed twice", number)
     network.labels[v] = words[1] if len(words) > 1 else ""
-    try:
-        network.positions[v] = (float(words[2]), float(words[3]))
-    except (IndexError, ValueError):
-        return  # Places are optional, and what else may follow a label has no fixed form.
+    # Places are optional, and what else may follow a label has no fixed form.
+    x, y = (number_of(word) for word in (*words[2:4], "", "")[:2])
+    if x is not None and y is not None:
+        network.positions[v] = (x, y)
 
 
 def _take_links(source: Source, network: PajekNetwork, section: str, content: str, number: int) -> None:
@@ -171,11 +171,10 @@ def _take_matrix(source: Source, network: PajekNetwork, rows: list[tuple[int, li
         if len(words) != network.n:
             raise source.error(f"a row of the matrix needs {network.n} entries, found {len(words)}", number)
         for v, word in enumerate(words):
-            try:
-                present = float(word) != 0
-            except ValueError:
-                raise source.error(f"{word[:40]!r} is not a number", number) from None
-            if present:
+            value = number_of(word)
+            if value is None:
+                raise source.error(f"{word[:40]!r} is not a number", number)
+            if value != 0:
                 entries[u, v] = number
     if all((v, u) in entries for u, v in entries):
         network.edges += [(u, v, number) for (u, v), number in entries.items() if u <= v]

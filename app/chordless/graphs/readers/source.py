@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from chordless.graphs.readers.incoming import MEMORY_PER_VERTEX, SHOWN_STANDARD_INPUT, Limits
+from chordless.words import bytes_text
 from kernels_ti.errors import GraphError
 from kernels_ti.graph import Graph, IntArray
 
 Positions = dict[int, tuple[float, float]]
 Parsed = tuple[Graph, Positions | None]
 
-STANDARD_INPUT = "standard input"
-"""The name of what is no file, in messages."""
 LARGEST_DECLARED_SIZE = 10_000_000
 UNDIRECTED_ONLY = (
     "chordless cycles are those of undirected graphs — use --simplify to drop directions, "
@@ -26,6 +27,9 @@ UNDIRECTED_ONLY = (
 )
 NO_LOOPS = "a simple graph has no loops — --simplify drops them"
 EDGES_ONCE = "a simple graph has each edge once — --simplify merges them"
+UTF_8 = "utf-8"
+
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?")
 
 
 @dataclass(frozen=True)
@@ -35,19 +39,35 @@ class Source:
     Parameters
     ----------
     name : str
-        What messages call it: the path as given, or `STANDARD_INPUT`.
+        What messages call it: the path as given, or `SHOWN_STANDARD_INPUT`.
     data : bytes
         Its content, decompressed.
+    encoding : str
+        How its text is written.
+    limits : Limits
+        What reading it may take.
+    notes : list of str
+        What its reader did not use, or took for something that the user should know of: a line for people each.
     """
 
     name: str
     data: bytes
+    encoding: str = UTF_8
+    limits: Limits = field(default_factory=Limits)
+    notes: list[str] = field(default_factory=list)
 
     def error(self, message: str, line: int | None = None) -> GraphError:
         """Make the error that says what is wrong with this file, and in which line if that is known."""
+        return GraphError(f"{self._place(line)}: {message}")
+
+    def note(self, message: str, line: int | None = None) -> None:
+        """Keep a word for the user about this file, and about which line if that is known."""
+        self.notes.append(f"{self._place(line)}: {message}")
+
+    def _place(self, line: int | None) -> str:
         # Standard input has no name to which a line could be appended, as an editor or `FILE:12` takes it.
-        separator = ", line " if self.name == STANDARD_INPUT else ":"
-        return GraphError(f"{self.name}{'' if line is None else f'{separator}{line}'}: {message}")
+        separator = ", line " if self.name == SHOWN_STANDARD_INPUT else ":"
+        return self.name if line is None else f"{self.name}{separator}{line}"
 
     @cached_property
     def text(self) -> str:
@@ -56,21 +76,33 @@ class Source:
         Raises
         ------
         GraphError
-            If it is not UTF-8 text.
+            If it is not text in the encoding.
         """
-        if b"\0" in self.data:
+        if self.encoding == UTF_8 and b"\0" in self.data:
             raise self.error("this is a binary file (it holds NUL bytes); a graph file is UTF-8 text")
         try:
-            return self.data.decode("utf-8-sig").replace("\r\n", "\n")
+            text = self.data.decode(self.encoding).removeprefix("\ufeff").replace("\r\n", "\n")
         except UnicodeDecodeError as error:
             line = self.data.count(b"\n", 0, error.start) + 1
             byte = self.data[error.start]
-            raise self.error(f"byte 0x{byte:02x} is not UTF-8 text; save the file as UTF-8", line) from None
+            wanted = "UTF-8" if self.encoding == UTF_8 else self.encoding
+            hint = "save the file as UTF-8, or say what it is, such as --encoding latin-1"
+            raise self.error(f"byte 0x{byte:02x} is not {wanted} text; {hint}", line) from None
+        if "\0" in text:
+            raise self.error("the text holds NUL characters, so this is no graph file, or not of this --encoding")
+        return text
 
     def check_size(self, n: int, line: int | None = None, *, largest: int = LARGEST_DECLARED_SIZE) -> None:
         """Refuse a declared number of vertices that memory would not hold, before anything is allocated for it."""
         if n > largest:
             raise self.error(f"the file declares {n:,} vertices; graphs of up to {largest:,} are read", line)
+        if n > self.limits.most_vertices:
+            needed = bytes_text(n * MEMORY_PER_VERTEX)
+            raise self.error(
+                f"the file declares {n:,} vertices, which take {needed}: more than memory allows here "
+                f"(--memory SIZE sets another limit)",
+                line,
+            )
 
     def check_edge_count(self, declared: int, found: int, merged: int, line: int) -> None:
         """Compare the declared number of edges with that of the edge lines, or of the edges left by simplify."""
@@ -91,6 +123,15 @@ def readable(source: Source, what: str, *, hint: str = "") -> Iterator[None]:
         if found := re.match(r"Line ([0-9]+): ", reason):  # as scipy says it
             line, reason = int(found[1]), reason[found.end() :]
         raise source.error(f"not a readable {what}: {reason[:200].rstrip(' .:')}{hint}", line) from error
+
+
+def number_of(word: str) -> float | None:
+    """Return the number that a word is, written in ASCII digits as every format has it; None if it is not one.
+
+    Python's own `float` takes ``1_0``, ``nan``, ``inf`` and the digits of every script as well.
+    """
+    number = float(word) if _NUMBER.fullmatch(word) else math.nan
+    return number if math.isfinite(number) else None
 
 
 def build_graph(

@@ -1,0 +1,101 @@
+"""DIMACS files (``p edge N M``, then ``e u v``), read by numpy where every id is a number."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from chordless.graphs.readers.edge_list import INTEGER, integer_pairs, line_of_row
+from chordless.graphs.readers.source import UNDIRECTED_ONLY, Parsed, Source, build_graph
+from kernels_ti.graph import IntArray
+
+
+def read_dimacs(source: Source, *, simplify: bool = False) -> Parsed:
+    """Read a graph in DIMACS format: ``p edge N M``, then ``e u v`` for each edge, vertices 1 to N.
+
+    Many of these files have every edge twice, as ``e u v`` and as ``e v u``; they are read as well.
+
+    Parameters
+    ----------
+    source : Source
+        The file; ``c`` and ``n`` lines (comments and values of vertices) say nothing about the graph.
+    simplify : bool
+        Drop loops and repeated edges instead of refusing them.
+
+    Returns
+    -------
+    graph : Graph
+        Its names are "1" to "N".
+    positions : None
+
+    Raises
+    ------
+    GraphError
+        For anything that is not such a file; the message names the line.
+    """
+    lines = source.text.split("\n")
+    size = _take_problem(source, lines)
+    if size is None:
+        raise source.error("no `p edge N M` line; a DIMACS graph starts with one")
+    n, m, header = size
+    pairs = integer_pairs(lines)
+    if pairs is None:
+        pairs = np.array(_dimacs_pairs(source, lines, n), np.int64).reshape(-1, 2)
+    outside = ((pairs < 1) | (pairs > n)).any(axis=1)
+    if outside.any():
+        row = int(np.argmax(outside))
+        u, v = pairs[row]
+        raise source.error(f"edge {u} {v}: the vertices are 1 to {n}", line_of_row(lines, row))
+    names = tuple(map(str, range(1, n + 1)))
+    declared = len(pairs)
+    if not simplify and _is_both_ways(pairs):
+        pairs = pairs[pairs[:, 0] < pairs[:, 1]]
+    graph = build_graph(source, pairs - 1, names, simplify=simplify, line_of=lambda row: line_of_row(lines, row))
+    source.check_edge_count(m, declared, graph.m, header)
+    return graph, None
+
+
+def _is_both_ways(pairs: IntArray) -> bool:
+    """Say whether each edge is there in both directions, and in each of them once."""
+    if (pairs[:, 0] == pairs[:, 1]).any():
+        return False
+    there = np.unique(pairs, axis=0)
+    return len(there) == len(pairs) and np.array_equal(there, np.unique(pairs[:, ::-1], axis=0))
+
+
+def _take_problem(source: Source, lines: list[str]) -> tuple[int, int, int] | None:
+    """Find the ``p`` line, and leave of every other line the vertices of its edge."""
+    size: tuple[int, int, int] | None = None
+    for number, line in enumerate(lines, 1):
+        kind, rest = (*line.strip().split(None, 1), "", "")[:2]
+        if kind == "e" and size is not None:
+            # An `e` alone must not become a blank line, which would not be an error any more.
+            lines[number - 1] = rest or "e"
+            continue
+        lines[number - 1] = ""
+        if kind == "p":
+            found = re.fullmatch(r"\s*(?:edge|edges|col)\s+([0-9]{1,18})\s+([0-9]{1,18})", rest)
+            if found is None:
+                raise source.error(f"the problem line must read `p edge N M`, found {line.strip()!r}", number)
+            if size is not None:
+                raise source.error(f"a second `p` line, the first is line {size[2]}", number)
+            size = (int(found[1]), int(found[2]), number)
+            source.check_size(size[0], number)
+        elif kind == "e":
+            raise source.error("an edge before the `p edge N M` line", number)
+        elif kind == "a":
+            raise source.error(f"this graph is directed (`a` lines are arcs); {UNDIRECTED_ONLY}", number)
+        elif kind and kind[0] != "c" and kind != "n":
+            raise source.error(f"lines start with c, p, n or e, found {line.strip()[:60]!r}", number)
+    return size
+
+
+def _dimacs_pairs(source: Source, lines: list[str], n: int) -> list[int]:
+    for number, line in enumerate(lines, 1):
+        words = line.split()
+        if words and (len(words) != 2 or not all(map(INTEGER.fullmatch, words))):
+            raise source.error(
+                f"an edge must read `e u v` with vertices 1 to {n}, found 'e {line.strip()[:60]}'", number
+            )
+    return [int(word) for line in lines for word in line.split()]

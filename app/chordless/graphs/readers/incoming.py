@@ -1,0 +1,235 @@
+"""The one door through which the bytes of graph files come in: files, pipes, devices, standard input, gzip.
+
+Nothing here waits for ever and nothing fills the memory: what is no ordinary file is opened without blocking, and
+every reading has its `Limits`.
+"""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import io
+import os
+import select
+import signal
+import stat
+import sys
+import threading
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
+from typing import IO, Any, cast
+
+from chordless.words import bytes_text, seconds_text
+from kernels_ti.errors import GraphError, ReadingStoppedError
+
+STANDARD_INPUT = "-"
+SHOWN_STANDARD_INPUT = "standard input"
+"""The name of what is no file, in messages."""
+GZIP_MAGIC = b"\x1f\x8b"
+
+_AT_ONCE = 1 << 20
+_SHARE_OF_FREE = 0.8
+# A reader holds the bytes, the text and its lines, the numbers and the graph; so much for each byte is little.
+_MEMORY_PER_BYTE = 8
+MEMORY_PER_VERTEX = 256
+"""Bytes for a name and its place in an index, and for a vertex in the arrays of the graph and of its blocks."""
+
+_LEAST_MEMORY = 64 << 20
+"""Bytes that reading may always take: a budget for the search may be smaller than what Python takes already."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What reading a graph may take.
+
+    Attributes
+    ----------
+    memory : int or None
+        Bytes of memory; None for most of what is free.
+    seconds : float or None
+        After so many seconds reading ends with an error; None for no end.
+    patience : float
+        Seconds to wait for the first byte of a pipe that nobody writes to, or for the next of a device.
+    """
+
+    memory: int | None = None
+    seconds: float | None = None
+    patience: float = 60.0
+
+    @property
+    def largest_file(self) -> int:
+        """Bytes of the largest file, decompressed, that is read."""
+        return self._memory // _MEMORY_PER_BYTE
+
+    @property
+    def most_vertices(self) -> int:
+        """Vertices that a file may declare without an edge for each."""
+        return self._memory // MEMORY_PER_VERTEX
+
+    @property
+    def _memory(self) -> int:
+        import psutil
+
+        budget = _SHARE_OF_FREE * psutil.virtual_memory().available if self.memory is None else self.memory
+        return max(int(budget), _LEAST_MEMORY)
+
+
+def open_input(path: str, limits: Limits) -> IO[bytes]:
+    """Open a file, or standard input, for its bytes, decompressed if they are a gzip file.
+
+    Raises
+    ------
+    GraphError
+        If it cannot be opened; the message says why.
+    """
+    with _one_line(path):
+        stream = standard_input() if path == STANDARD_INPUT else io.BufferedReader(_PatientFile(path, limits.patience))
+        packed = stream.peek(2).startswith(GZIP_MAGIC)
+    return cast("IO[bytes]", gzip.GzipFile(fileobj=stream)) if packed else stream
+
+
+def read_bytes(path: str, limits: Limits | None = None) -> bytes:
+    """Read all of a file, or of standard input, decompressed.
+
+    Raises
+    ------
+    GraphError
+        If that is not possible or goes beyond a limit; the message says why.
+    """
+    limits = limits or Limits()
+    largest = limits.largest_file
+    name = shown_name(path)
+    pieces: list[bytes] = []
+    total = 0
+    with _one_line(path):
+        _check_file_size(path, largest)
+        stream = open_input(path, limits)
+        try:
+            # Not all at once: a small gzip file may hold any amount.
+            while piece := stream.read(_AT_ONCE):
+                if not pieces and not piece.strip(b"\0"):
+                    raise GraphError(f"{name}: this is a binary file (it begins with NUL bytes), not a graph file")
+                pieces.append(piece)
+                total += len(piece)
+                if total > largest:
+                    raise _too_large(name, largest)
+        finally:
+            if path != STANDARD_INPUT:
+                stream.close()
+    return b"".join(pieces)
+
+
+def shown_name(path: str) -> str:
+    """Return what messages call an input."""
+    return SHOWN_STANDARD_INPUT if path == STANDARD_INPUT else path
+
+
+@contextmanager
+def ends_in_time(name: str, limits: Limits) -> Iterator[None]:
+    """End the reading and parsing inside the block when the time of `limits` is over; in the main thread only.
+
+    Raises
+    ------
+    ReadingStoppedError
+        When it is.
+    """
+    if limits.seconds is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise ReadingStoppedError(
+            f"{name}: stopped by --timeout after {seconds_text(limits.seconds or 0)}, while the graph was still read"
+        )
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, limits.seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _check_file_size(path: str, largest: int) -> None:
+    if path != STANDARD_INPUT and os.path.isfile(path) and os.path.getsize(path) > largest:
+        raise _too_large(path, largest)
+
+
+def _too_large(name: str, largest: int) -> GraphError:
+    return GraphError(
+        f"{name}: there is more to read than {bytes_text(largest)}, which is what memory allows here "
+        "(--memory SIZE sets another limit, eight times the size of the file)"
+    )
+
+
+@contextmanager
+def _one_line(path: str) -> Iterator[None]:
+    name = shown_name(path)
+    try:
+        yield
+    except IsADirectoryError:
+        raise GraphError(f"{name}: this is a folder, not a graph file") from None
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise GraphError(f"{name}: the gzip file is damaged or cut short: {error}") from None
+    except OSError as error:
+        raise GraphError(f"{name}: cannot be read: {error.strerror or error}") from None
+
+
+def standard_input() -> io.BufferedReader:
+    """Return standard input for its bytes; a look ahead leaves them in its buffer."""
+    buffer: Any = sys.stdin.buffer
+    return buffer if isinstance(buffer, io.BufferedReader) else io.BufferedReader(buffer)
+
+
+class _PatientFile(io.RawIOBase):
+    """A file that is opened without blocking, so that waiting for its bytes can be ended.
+
+    Some files that look ordinary are none: those in ``/proc`` may block as a device does.
+    """
+
+    def __init__(self, path: str, patience: float) -> None:
+        self._path = path
+        self._patience = patience
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        kind = os.fstat(self._descriptor).st_mode
+        if stat.S_ISDIR(kind):
+            os.close(self._descriptor)
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        self._is_pipe = stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind)
+        self._poll = select.poll()
+        self._poll.register(self._descriptor, select.POLLIN)
+
+    def readable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._descriptor
+
+    def close(self) -> None:
+        if not self.closed:
+            os.close(self._descriptor)
+        super().close()
+
+    def readinto(self, buffer: Any) -> int:
+        """Read what there is, after waiting for it; 0 is the end."""
+        waits_until = time.monotonic() + self._patience
+        while True:
+            ready = self._poll.poll(max(1000 * (waits_until - time.monotonic()), 0))
+            try:
+                count = os.readv(self._descriptor, [buffer])
+            except BlockingIOError:
+                # Somebody holds the other end of a pipe, and may take their time.
+                if self._is_pipe:
+                    waits_until = time.monotonic() + self._patience
+            else:
+                # A pipe without a writer reads as one at its end, but nothing has been said of an end.
+                if count or ready or not self._is_pipe:
+                    return count
+            if time.monotonic() >= waits_until:
+                who = "nobody writes to this pipe" if self._is_pipe else "nothing comes from this device"
+                raise GraphError(f"{self._path}: {who}; gave up after {seconds_text(self._patience)}")

@@ -1,0 +1,130 @@
+"""The bytes of graph files: pipes, devices, bombs, and the limits of memory and time."""
+
+import gzip
+import os
+import signal
+import subprocess
+import threading
+import time
+
+import pytest
+from chordless.graphs.load import load_graph
+from chordless.graphs.readers.incoming import Limits, read_bytes
+from program import ENVIRONMENT, REFERENCE, chordless, command, fails
+
+from kernels_ti.errors import GraphError, ReadingStoppedError
+
+LITTLE = Limits(memory=64 << 20)
+
+
+def test_a_pipe_without_a_writer_is_given_up(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(GraphError, match=f"^{pipe}: nobody writes to this pipe; gave up after 50 ms$"):
+        load_graph(str(pipe), limits=Limits(patience=0.05))
+
+
+def test_a_writer_may_come_late_and_take_its_time(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    def write():
+        time.sleep(0.1)
+        with open(pipe, "wb") as stream:
+            for piece in (b"1 2\n", b"2 ", b"3\n"):
+                time.sleep(0.3)
+                stream.write(piece)
+                stream.flush()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    assert load_graph(str(pipe), limits=Limits(patience=0.2)).graph.m == 2
+    writer.join()
+
+
+def test_a_compressed_pipe(tmp_path):
+    read, write = os.pipe()
+    os.write(write, gzip.compress(b"1 2\n"))
+    os.close(write)
+    assert load_graph(f"/dev/fd/{read}").graph.m == 1
+    os.close(read)
+
+
+def test_a_device_without_an_end():
+    with pytest.raises(GraphError, match=r"^/dev/zero: this is a binary file \(it begins with NUL bytes\)"):
+        load_graph("/dev/zero", limits=LITTLE)
+    with pytest.raises(GraphError, match=r"^/dev/urandom: there is more to read than 8\.0 MiB.*--memory"):
+        load_graph("/dev/urandom", limits=LITTLE)
+
+
+def test_a_terminal_on_which_nobody_types():
+    leader, follower = os.openpty()
+    with pytest.raises(GraphError, match="nothing comes from this device; gave up after 50 ms"):
+        load_graph(os.ttyname(follower), limits=Limits(patience=0.05))
+    os.close(leader)
+    os.close(follower)
+
+
+def test_a_gzip_bomb_is_not_unpacked(tmp_path):
+    path = tmp_path / "bomb.txt.gz"
+    path.write_bytes(gzip.compress(b"1 2\n" * (5 << 20)))
+    assert path.stat().st_size < 1 << 17
+    with pytest.raises(GraphError, match=r"bomb.txt.gz: there is more to read than 8\.0 MiB"):
+        read_bytes(str(path), LITTLE)
+    assert len(read_bytes(str(path))) == 20 << 20
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.txt", "# n=9999999 m=0\n"),
+        ("a.col", "p edge 9999999 0\n"),
+        ("a.net", "*Vertices 9999999"),
+        ("a.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n9999999 9999999 0\n"),
+    ],
+)
+def test_a_header_does_not_fill_the_memory(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(GraphError, match=r"declares 9,999,999 vertices, which take 2\.4 GiB: more than memory allows"):
+        load_graph(str(path), limits=LITTLE)
+
+
+def test_reading_ends_with_its_time(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    before = signal.getsignal(signal.SIGALRM)
+    with pytest.raises(ReadingStoppedError, match=f"^{pipe}: stopped by --timeout after 50 ms, while the graph was"):
+        load_graph(str(pipe), limits=Limits(seconds=0.05))
+    assert signal.getsignal(signal.SIGALRM) is before
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_the_program_leaves_a_silent_pipe(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert fails(chordless("count", pipe, "--timeout", "0.2", *REFERENCE), 4, "stopped by --timeout after 200 ms")
+    bomb = tmp_path / "bomb.gz"
+    bomb.write_bytes(gzip.compress(b"1 2\n" * (5 << 20)))
+    assert fails(chordless("count", bomb, "--memory", "64M", *REFERENCE), 2, "there is more to read than 8.0 MiB")
+
+
+@pytest.mark.parametrize(("number", "subcommand"), [(signal.SIGTERM, "count"), (signal.SIGINT, "first")])
+def test_a_signal_ends_the_wait_for_a_pipe(tmp_path, number, subcommand):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    process = subprocess.Popen(command(subcommand, pipe), env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 30
+    writer = None
+    while writer is None and time.monotonic() < deadline:
+        try:
+            # This fails as long as nobody has it open for reading.
+            writer = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            time.sleep(0.05)
+    assert writer is not None
+    process.send_signal(number)
+    said = process.communicate(timeout=30)[1]
+    os.close(writer)
+    assert process.returncode == 128 + number, said
+    assert "interrupted" in said

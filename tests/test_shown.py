@@ -1,0 +1,88 @@
+"""Texts of others on a terminal and elsewhere."""
+
+import io
+import os
+
+import pytest
+from chordless.cli import main
+from chordless.shown import LONGEST_LINE, error_line, on_terminal, shortened, visible
+from program import ENVIRONMENT, REFERENCE, command
+
+NAME = "a\x1b[31mb"
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Ål 1-2", "Ål 1-2"),
+        ("\x1b]0;x\x07", "^[]0;x^G"),
+        ("a\0b\nc\td\x7f", "a^@b^Jc^Id^?"),
+        ("\x9b31m", "M-^[31m"),
+        ("\u202etxt", "\\u202etxt"),
+        ("\udcff", "\\xff"),
+    ],
+)
+def test_controls_are_written_out_on_a_terminal_alone(text, shown):
+    assert visible(text) == on_terminal(text, Terminal()) == shown
+    assert on_terminal(text, io.StringIO()) == text
+
+
+def test_an_error_line_has_a_limit():
+    name = "x" * 9000
+    line = error_line(f"{name}: no such file;\n did you mean grid?", io.StringIO())
+    assert len(line) < LONGEST_LINE
+    assert line.endswith("xx: no such file; did you mean grid?")
+    assert "xx ... xx" in line
+    assert len(shortened("word " * 900)) == LONGEST_LINE
+    assert shortened("short") == "short"
+
+
+def test_the_program_shortens_what_it_quotes(capsys):
+    assert main(["count", "x" * 9000]) == 2
+    said = capsys.readouterr().err
+    assert len(said) < LONGEST_LINE + 50
+    assert "no such file" in said
+
+
+def on_a_terminal(*arguments):
+    """Return what the program writes where standard output and standard error are a terminal."""
+    import pty
+    import subprocess
+
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(command(*arguments), stdout=follower, stderr=follower, env=ENVIRONMENT)
+    os.close(follower)
+    said = b""
+    while True:
+        try:
+            piece = os.read(leader, 4096)
+        except OSError:
+            break
+        said += piece
+    process.wait()
+    os.close(leader)
+    return said.decode()
+
+
+def test_names_of_vertices_and_files_do_not_reach_the_terminal_as_orders(tmp_path, capsys):
+    path = tmp_path / "g\x1b[2J.txt"
+    path.write_text(f"{NAME} b\nb c\nc d\nd {NAME}\n")
+    for arguments in (
+        ("list", path, *REFERENCE, "-q"),
+        ("first", path),
+        ("count", path, *REFERENCE, "--per-vertex", "-q"),
+        ("count", f"{path}x"),
+    ):
+        said = on_a_terminal(*arguments)
+        own = ("\x1b[1m", "\x1b[2m", "\x1b[0m", "\x1b[K")
+        for sequence in own:
+            said = said.replace(sequence, "")
+        assert "\x1b" not in said, arguments
+        assert ("a^[[31mb" in said) or ("g^[[2J.txt" in said), arguments
+    assert main(["first", str(path)]) == 0
+    assert NAME in capsys.readouterr().out
