@@ -192,7 +192,7 @@ def test_an_engine_that_dies_of_a_graph_does_not_end_the_batch(tmp_path, monkeyp
     output.unlink()
     assert main(["batch", str(path), "-o", str(output)]) == 5
     said = capsys.readouterr().err
-    assert re.search(r"\nthe engine died \d times; another went on where it was\n", said)
+    assert re.search(r"\nthe engine died \d times; a new one continued\n", said)
     assert "done before" not in said
 
 

@@ -209,7 +209,7 @@ def test_options_that_contradict_each_other(tmp_path, capfd):
         (["run", "-o", "cycles.csv"], ["which format?", "txt, jsonl, npy, parquet"]),
         (["run", "--format", "npy", "-o", "cycles.bin"], ["ends in .npy"]),
         (["run", "--graph", "petersen"], ["holds its graph"]),
-        (["cycles.npy"], ["--graph GRAPH is needed"]),
+        (["cycles.npy"], ["--graph GRAPH is missing"]),
     ]:
         with usage_error(capfd, *words):
             export(tmp_path / arguments[0], *arguments[1:])

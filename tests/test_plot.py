@@ -234,7 +234,11 @@ def test_refusals(tmp_path, capfd, monkeypatch):
         ((tmp_path / "none", "-o", picture), 2, "no such run directory"),
         ((tmp_path, "-o", picture), 2, "there is no run in"),
         ((path / "graph.json", "-o", picture), 2, "not one whole line"),
-        ((path / "run.json", "-o", picture), 2, "line 1: not a line of JSON: this is no recording, as --events makes"),
+        (
+            (path / "run.json", "-o", picture),
+            2,
+            "line 1: not a line of JSON: this is not a recording made with --events",
+        ),
         ((tmp_path / "batch.jsonl", "-o", picture), 2, "line 1: not an event with its time: this is no recording"),
         ((tmp_path / "g.png", "-o", picture), 2, "line 1: not a line of JSON: this is no recording"),
         ((path, "-o", tmp_path / "no" / "a.svg"), 1, "cannot write"),

@@ -1,4 +1,4 @@
-"""Values that users write, on a command line, in a form or in a manifest: sizes, times, lengths, parts."""
+"""Values that users write on a command line, in a form or in a manifest: sizes, times, lengths, parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers for people: durations, memory, rates, estimates, shares, and which lengths were asked for."""
+"""Numbers as text for people: durations, memory, rates, estimates, shares, bounds on the length."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def short_number(value: float) -> str:
 
 
 def round_number(value: float) -> str:
-    """Return an estimate with two digits, as short as it goes: ``950``, ``7.2e7``."""
+    """Return an estimate in two significant digits: ``950``, ``7.2e7``."""
     if value < 1000:
         return f"{value:.0f}"
     digits, power = f"{value:.1e}".split("e")
@@ -48,7 +48,7 @@ def round_number(value: float) -> str:
 
 
 def share_text(share: float) -> str:
-    """Return a share of a search in per cent, never rounded up: ``0.02%``, ``12%``; 100% is the end."""
+    """Return a share (0 to 1) in per cent, rounded down, so that 100% means finished: ``0.02%``, ``12%``."""
     per_cent = 100 * share
     if per_cent >= 10:
         return f"{int(per_cent)}%"
@@ -59,7 +59,7 @@ def share_text(share: float) -> str:
 
 
 def lengths_text(min_length: int, max_length: int | None) -> str:
-    """Return which cycles bounds on the length leave: ``cycles of 5 to 8 vertices``; "" where they leave all."""
+    """Return the cycles that the bounds allow: ``cycles of 5 to 8 vertices``; "" if they allow all."""
     if max_length == min_length:
         return f"cycles of {min_length} vertices"
     if max_length is not None:
@@ -73,7 +73,7 @@ def count_text(value: float) -> str:
 
 
 def duration_text(seconds: float) -> str:
-    """Return an estimated duration for people, in two digits: ``12 s``, ``3.4 minutes``, ``1.2e9 years``."""
+    """Return an estimated duration in two digits: ``12 s``, ``3.4 minutes``, ``1.2e9 years``."""
     if not math.isfinite(seconds):
         return "longer than can be said"
     if seconds < 1:

@@ -1,8 +1,8 @@
 """The engine process: reads the graph, opens the device, searches, writes the cycles, reports.
 
-It is started by `chordless.engine.process`, obeys the commands of one pipe and reports on another; see
-`chordless.protocol.codec`. It never looks at the terminal's signals: its client
-decides, and where it dies of one, the pipes close.
+`chordless.engine.process` starts it. It reads commands from one pipe and writes events to another, see
+`chordless.protocol.codec`. It ignores the signals of the terminal, because its client decides what to do with them; if
+the client dies, the pipes close.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def probe(command: ProbeCommand, channel: Channel) -> None:
-    """Open the arch, which tests it, and report what it is; ``auto`` is here what it is for a large graph."""
+    """Open and test the arch, and report its properties; ``auto`` is resolved as for a large graph."""
     from kernels_ti.device.device import cuda_is_here, open_device
 
     arch = command.arch
@@ -40,7 +40,7 @@ def probe(command: ProbeCommand, channel: Channel) -> None:
 
 def _failure(error: Exception) -> Failed:
     if isinstance(error, OSError) and isinstance(error.__context__, ChordlessError):
-        # The taking away of a folder that is gone has failed too; what went wrong is what came first.
+        # If a folder has vanished, removing it fails as well. Report the first error.
         error = error.__context__
     if isinstance(error, ChordlessError):
         return Failed(type(error).__name__, str(error), error.exit_code)
@@ -62,7 +62,7 @@ def main(commands: int, events: int) -> None:
     for number in left_to_client:
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, left_to_client)
-    # Taichi and drivers print to descriptor 1, and standard output carries data only.
+    # Taichi and drivers print to descriptor 1, but standard output must carry data only.
     standard_output = os.dup(1)
     os.dup2(2, 1)
     channel = Channel(commands, events)
@@ -82,5 +82,5 @@ def main(commands: int, events: int) -> None:
         except Exception as error:
             channel.send(_failure(error))
     except ClientIsGone:
-        # Nobody is left to hear of anything, so nothing is cleaned up that the system does not clean up itself.
+        # The client is gone, so leave the cleaning up to the operating system.
         os._exit(1)

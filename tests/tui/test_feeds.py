@@ -334,7 +334,7 @@ def test_what_is_no_recording_is_refused(tmp_path):
     for content in ("", "0 1\n", '{"event": "log", "text": "x"}\n'):
         path = Path(tmp_path / "file")
         path.write_text(content)
-        with pytest.raises(EngineError, match=r": line 1: .*: this is no recording, as --events makes it"):
+        with pytest.raises(EngineError, match=r": line 1: .*: this is not a recording made with --events"):
             ReplayFeed(path)
     path = recording(tmp_path / "events", [1.0, 2.0])
     path.write_text(path.read_text() + "nonsense\n")

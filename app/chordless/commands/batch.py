@@ -1,4 +1,4 @@
-"""``chordless batch``: many graphs in one go, a line of JSON to each."""
+"""``chordless batch``: count or list the cycles of many graphs, one line of output for each graph."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
 
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """Settle the format; end with a usage error where the options contradict each other."""
+    """Determine the output format; end with a usage error for options that contradict each other."""
     to_file = options.output != STANDARD_OUTPUT
     shared.settle_lengths(parser, options)
     if options.manifest is not None and options.graphs:
@@ -180,7 +180,7 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    """Do the batch, say how it ended, return the exit code."""
+    """Run the batch, print how it ended, return the exit code."""
     from chordless.batch.jobs import checked, jobs_of
     from chordless.protocol.orders import BatchCommand, BatchJob
 
@@ -252,7 +252,7 @@ def _make_folder(path: str) -> None:
 
 @contextlib.contextmanager
 def _lines_file(options: argparse.Namespace) -> Iterator[str]:
-    """Give out the file that the engine writes its lines to."""
+    """Yield the path of the file to which the engine writes its lines."""
     from kernels_ti.errors import OptionError
 
     if options.output == STANDARD_OUTPUT:
@@ -285,7 +285,7 @@ def _run(command: BatchCommand, options: argparse.Namespace) -> int:
 
 @contextlib.contextmanager
 def _copy_to_standard_output(command: BatchCommand, options: argparse.Namespace) -> Iterator[Any]:
-    """Give out what copies the whole lines that have been written meanwhile; lines of a table wait for the end."""
+    """Yield a function that copies the lines written since its last call; a table is printed at the end instead."""
     if options.output != STANDARD_OUTPUT or options.output_format != "jsonl":
         yield lambda: None
         return
@@ -311,7 +311,7 @@ def _copy_to_standard_output(command: BatchCommand, options: argparse.Namespace)
 
 
 def _write_table(command: BatchCommand, options: argparse.Namespace, end: BatchFinished) -> None:
-    """Make a CSV or Parquet file of a batch that came to its end; the lines stay as long as some graph failed."""
+    """Turn the lines of a batch that has ended into a CSV or Parquet file."""
     if options.output_format == "jsonl":
         return
     from chordless.batch.output import read_lines
@@ -331,12 +331,12 @@ def _first_failure(command: BatchCommand) -> str | None:
 
 
 def _print_note(options: argparse.Namespace, end: BatchFinished, failure: str | None, *, deaths: int) -> None:
-    """Say on standard error how a batch ended, how often its engine died, and what the first error was."""
+    """Print to standard error how a batch ended, how often its engine died, and what the first error was."""
     from chordless.batch.output import EARLIER
     from chordless.shown import on_terminal, shortened
     from chordless.words import seconds_text
 
-    # A table is made of the lines at the end.
+    # The table is written only when the batch is complete; until then there are only the lines.
     path = options.output if end.reason == "complete" else lines_path(options)
     where = "" if options.output == STANDARD_OUTPUT else f" in {path}"
     parts = [f"{end.done:,} graph{'s' * (end.done != 1)}{where}, {end.cycles:,} cycle{'s' * (end.cycles != 1)}"]
@@ -350,7 +350,7 @@ def _print_note(options: argparse.Namespace, end: BatchFinished, failure: str | 
     elif end.reason == "failed":
         line = f"ended at the first failure; {line}"
     if deaths:
-        line += f"\nthe engine died {'once' if deaths == 1 else f'{deaths} times'}; another went on where it was"
+        line += f"\nthe engine died {'once' if deaths == 1 else f'{deaths} times'}; a new one continued"
     if end.beside:
         lines, kept = ("1 line", "is") if end.beside == 1 else (f"{end.beside:,} lines", "are")
         line += f"\n{lines} of other graphs or with other options {kept} kept in {lines_path(options)}{EARLIER}"

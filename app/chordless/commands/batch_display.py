@@ -12,14 +12,14 @@ _BAR_WIDTH = 16
 
 
 class BatchDisplay(ProgressDisplay):
-    """Shows how far a batch is; see `ProgressDisplay`."""
+    """Shows the progress of a batch; see `ProgressDisplay`."""
 
     def __init__(self, mode: str, stream: TextIO, *, live: bool) -> None:
         super().__init__(mode, stream, live=live)
         self._batch: BatchProgress | None = None
 
     def show_batch(self, progress: BatchProgress | None) -> None:
-        """Show the state, if it is time for it; None stands for no news."""
+        """Show the state if an update is due; None stands for no news since the last call."""
         self._batch = progress or self._batch
         self.show(None)
 

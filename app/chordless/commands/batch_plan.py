@@ -1,4 +1,4 @@
-"""What a batch would do, for ``--dry-run``, and where its lines are."""
+"""The plan that ``--dry-run`` prints, and the path of the file of JSON lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def print_plan(options: argparse.Namespace, jobs: tuple[BatchJob, ...]) -> int:
-    """Print a line for each input, and what is done already."""
+    """Print a line for each input, and how many graphs are done already; return the exit code."""
     from chordless.batch.detect import count_graphs
     from chordless.shown import on_terminal
 
@@ -60,5 +60,5 @@ def _bounds(job: BatchJob) -> str:
 
 
 def lines_path(options: argparse.Namespace) -> str:
-    """Return the file of JSON lines: the output itself, or what a table is made of."""
+    """Return the path of the JSON lines: the output itself, or the file from which a table is made."""
     return str(options.output) if options.output_format == "jsonl" else f"{options.output}.jsonl"

@@ -1,4 +1,4 @@
-"""``chordless bench``: the paper's Table 1 beside this machine, and other programs on the same graphs."""
+"""``chordless bench``: measure the graphs of the paper's Table 1, other programs, and many small graphs."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def _names(text: str) -> list[str]:
 
 
 def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """End with a usage error for a FILE that was meant to be a graph, and for two kinds of output at once."""
+    """End with a usage error for a bad ``--json`` FILE, or for two kinds of output at once."""
     if options.json == STANDARD_OUTPUT and options.markdown:
         parser.error("--markdown and --json without a file both print to standard output")
     if options.json not in (None, STANDARD_OUTPUT) and not options.json.endswith(".json"):
@@ -315,7 +315,7 @@ def _finish(
 
 
 def _below(report: Report[Any], markdown: bool) -> Iterator[str]:
-    """Yield what stands below the table: where and when, what the columns mean, notes."""
+    """Yield the lines below the table: machine and date, the meaning of the columns, notes."""
     heading, machine = report.heading, report.heading["machine"]
     where = f"{machine['cpu']}, {machine['cores']} cores"
     if machine["device"] != machine["cpu"]:

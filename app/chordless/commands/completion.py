@@ -44,7 +44,7 @@ def act(options: argparse.Namespace) -> int:
 
 
 def _prepare(parser: argparse.ArgumentParser) -> None:
-    """Mark what file or folder names complete, as told by what the help calls it; describe each command in a line."""
+    """Mark the arguments that file or folder names complete, by their metavar; describe each command in one line."""
     import shtab
 
     from chordless.batch.detect import INPUT_FORMATS
@@ -53,7 +53,7 @@ def _prepare(parser: argparse.ArgumentParser) -> None:
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for name, command in action.choices.items():
-                # Of a description, the shells show the first line, which is half a sentence.
+                # Shells show the first line of a description. It may be half a sentence, so the summary replaces it.
                 command.description = next(choice.help for choice in action._choices_actions if choice.dest == name)
                 _prepare(command)
         elif action.choices is None and isinstance(action.metavar, str):
@@ -62,5 +62,5 @@ def _prepare(parser: argparse.ArgumentParser) -> None:
             elif "DIR" in action.metavar:
                 action.complete = shtab.DIRECTORY  # type: ignore[attr-defined]
             elif action.dest == "file_format":
-                # No choices of the parser: it would import the readers to know them.
+                # The parser has no choices here, because every command would import the readers to know them.
                 action.choices = INPUT_FORMATS if "--graph-format" in action.option_strings else FORMATS

@@ -1,4 +1,4 @@
-"""``chordless export``: the cycles that a run wrote as bit rows, as lines, one .npy file or Parquet."""
+"""``chordless export``: turn cycles that a run wrote as bit rows into lines, one .npy file or Parquet."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ wrote as bit rows into another format: text or JSON lines like those of
 length and vertices (names in the order of the cycle). The run directories of
 all parts of one search (--part I/N) become one output.
 
-A run that has not come to its end is exported up to its checkpoint; the exit
-code is 4 then.
+Of a run that is not finished, the cycles up to its checkpoint are exported; the
+exit code is 4 then.
 """
 
 
@@ -68,7 +68,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--graph", metavar="GRAPH", help="for a FILE.npy: the graph whose cycles it holds")
     parser.add_argument("--simplify", action="store_true", help="read that graph as `list --simplify` does")
     shared.add_encoding(parser)
-    group = parser.add_argument_group("what to say meanwhile (on standard error)")
+    group = parser.add_argument_group("progress (on standard error)")
     group.add_argument(
         "--progress",
         choices=shared.PROGRESS,
@@ -76,12 +76,12 @@ def add_parser(subparsers: Any) -> None:
         metavar="HOW",
         help="auto: a live line on a terminal; plain: a line every 2 s; none",
     )
-    group.add_argument("-q", "--quiet", action="store_true", help="no progress and no notes, only errors")
+    group.add_argument("-q", "--quiet", action="store_true", help="only errors: no progress, no notes")
     parser.set_defaults(act=act, check=check, parser=parser)
 
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """Settle the format; end with a usage error where the options contradict each other."""
+    """Determine the output format; end with a usage error for options that contradict each other."""
     to_file = options.output != STANDARD_OUTPUT
     if options.export_format is None:
         suffix = PurePath(options.output).suffix.lower().removeprefix(".")
@@ -98,11 +98,11 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     if options.graph is not None and not files:
         parser.error("--graph is for a FILE.npy; a run directory holds its graph")
     if options.graph is None and files:
-        parser.error(f"--graph GRAPH is needed: which graph has {files[0]} the cycles of?")
+        parser.error(f"--graph GRAPH is missing: the graph whose cycles {files[0]} holds")
 
 
 def act(options: argparse.Namespace) -> int:
-    """Export, say how it ended where that is worth a word, return the exit code."""
+    """Export, print how it ended unless the output shows it, return the exit code."""
     from chordless.cycles import export
     from chordless.cycles.lines import CycleEncoder
     from chordless.cycles.output import LineOutput
@@ -120,7 +120,7 @@ def act(options: argparse.Namespace) -> int:
         )
     to_file = options.output != STANDARD_OUTPUT
     if to_file and source.store.is_kept_in(options.output):
-        raise OptionError(f"{options.output} is a file of the cycles that are to be exported; write to another")
+        raise OptionError(f"{options.output} is itself a file of these cycles; write to another file")
     with _Display(options, source) as display:
         if options.export_format == "npy":
             export.export_rows(source, options.output, display.tell)
@@ -144,14 +144,14 @@ def act(options: argparse.Namespace) -> int:
     if to_file:
         note += f" in {options.output}, {seconds_text(time.time() - options.program_start)} in all"
     if not source.complete:
-        note = f"not complete: the run in {options.cycles[0]} has not come to its end; {note}"
+        note = f"not complete: the run in {options.cycles[0]} is not finished; {note}"
     if not options.quiet and (to_file or not source.complete):
         sys.stderr.write(f"{on_terminal(note, sys.stderr)}\n")
     return 0 if source.complete else _UNFINISHED_EXIT_CODE
 
 
 class _Display:
-    """Shows on standard error how an export goes on; a short one is over before anything is shown."""
+    """Shows the progress of an export on standard error. A short export ends before anything is shown."""
 
     def __init__(self, options: argparse.Namespace, source: Source) -> None:
         from chordless.commands.terminal import is_live, seconds_between
@@ -174,7 +174,7 @@ class _Display:
             sys.stderr.flush()
 
     def tell(self, done: int) -> None:
-        """Show that so many cycles are done, if it is time for it."""
+        """Show that `done` cycles are exported, if an update is due."""
         now = time.monotonic()
         if self._silent or now < self._next:
             return

@@ -141,7 +141,7 @@ def format_help() -> str:
 
 
 def _rows(rows: list[tuple[str, str]]) -> list[str]:
-    """Lay out two columns; what is too long for the first has a line of its own."""
+    """Lay out two columns; a text that is too long for the first has a line of its own."""
     width = min(max(len(left) for left, _ in rows), _WIDEST_LEFT)
     below = " " * (width + 4)
     lines = []

@@ -1,4 +1,4 @@
-"""``chordless info``: versions, and what the engine can run on here."""
+"""``chordless info``: versions, and the arches that this machine can use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When counting along a boundary would have been the better method: what plans it, and the line that says so."""
+"""The hint that counting along a boundary would finish a count that a search did not finish."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 _SECONDS_FOR_ORDERS = 1.0
 _LONGEST_COUNT = 86400.0
-# Of a count by length, in terms of the total alone that the plan knows the time of.
+# How much longer a count by length takes than the total alone, which is what a plan estimates.
 _COST_OF_LENGTHS = 4
 _LARGEST_GRAPH = 20_000
 
 
 def quick_plan(graph: Graph, through: Sequence[int] = (), avoid: Sequence[int] = ()) -> BoundaryPlan:
-    """Return how a graph would be counted along a boundary, within about a second."""
+    """Return a plan for counting a graph along a boundary; it takes about a second to make."""
     from kernels_ti.boundary.count import plan_of
     from kernels_ti.boundary.order import no_longer_than
 
@@ -29,29 +29,29 @@ def quick_plan(graph: Graph, through: Sequence[int] = (), avoid: Sequence[int] =
 
 
 def is_worth_it(plan: BoundaryPlan) -> bool:
-    """Return whether a count along a boundary is possible, and comes to its end within a day."""
+    """Return whether a count along a boundary is possible and takes at most a day."""
     return plan.is_possible and plan.seconds <= _LONGEST_COUNT
 
 
 def other_method(command: RunCommand, finished: Finished) -> str | None:
-    """Say that the count that a search did not finish would be finished along a boundary.
+    """Return the line that names the command by which the boundary method would finish a count.
 
     Parameters
     ----------
     command : RunCommand
         The search.
     finished : Finished
-        What came out of it.
+        Its result.
 
     Returns
     -------
     str or None
-        A line; None where the other method cannot count the same, or is not expected to be the faster one.
+        None where the boundary method cannot count the same cycles, or is not expected to be faster.
     """
     counts_what_it_cannot = command.part is not None or command.per_vertex or command.per_edge
     if finished.complete or command.method != "search" or counts_what_it_cannot:
         return None
-    # Standard input has been read; and a large graph would take long to be read again.
+    # Standard input cannot be read a second time, and reading a large graph again would take long.
     if command.graph == "-" or finished.n > _LARGEST_GRAPH:
         return None
     from chordless.graphs.load import load_graph
@@ -74,7 +74,7 @@ def other_method(command: RunCommand, finished: Finished) -> str | None:
 
 
 def _seconds_left(finished: Finished) -> float:
-    """Return about how long the search would have gone on."""
+    """Return about how many seconds of search were left."""
     if not finished.share:
         return math.inf
     return finished.enumerate_seconds * (1 - finished.share) / finished.share

@@ -1,4 +1,4 @@
-"""The parser of the command line: errors that name what would be right, and help in groups and topics."""
+"""The parser of the command line: its errors name the nearest right word, its help comes in groups."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NEGATIVE_NUMBER = re.compile(r"-(\d+|\d*\.\d+)")
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Writes ``[options]`` into the usage where there are many: they stand below anyway."""
+    """Writes ``[options]`` into the usage where there are many, because the help lists them below."""
 
     def add_usage(self, usage: str | None, actions: Any, groups: Any, prefix: str | None = None) -> None:
         """Add the usage; called by argparse."""
@@ -30,7 +30,7 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser with errors of two lines, which name the nearest option or choice.
+    """An argument parser whose errors are two lines and name the nearest option or choice.
 
     Parameters
     ----------
@@ -45,14 +45,14 @@ class Parser(argparse.ArgumentParser):
         self._closing = closing
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse a command line; what is left over is an error of the subcommand, whose help says what it takes."""
+        """Parse a command line. Superfluous arguments are reported by the subcommand that they follow."""
         options, left = self.parse_known_args(args, namespace)
         if left:
             getattr(options, "parser", self).error(f"too many arguments: {' '.join(left)}")
         return options
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse a command line; an unknown option is an error before anything after it is taken for its value."""
+        """Parse a command line. Unknown options come first, so that their values are not taken for arguments."""
         args = list(sys.argv[1:] if args is None else args)
         self._refuse_unknown_options(args)
         return super().parse_known_args(args, namespace)
@@ -88,11 +88,11 @@ class Parser(argparse.ArgumentParser):
         return super().format_help()
 
     def print_help(self, file: Any = None) -> None:
-        """Print the help text; unlike argparse's own, a closed pipe or a full disk is not passed over."""
+        """Print the help text. Unlike argparse, raise the error of a closed pipe or a full disk."""
         (file or sys.stdout).write(self.format_help())
 
     def error(self, message: str) -> NoReturn:
-        """Print what is wrong and where help is, and exit."""
+        """Print the error and the command that shows the help, and exit."""
         line = error_line(message.removeprefix("argument "), sys.stderr)
         sys.stderr.write(f"{self.prog}: error: {line}\n(see {self.prog} --help)\n")
         raise SystemExit(USAGE_EXIT_CODE)
@@ -131,7 +131,7 @@ class ProgramParser(Parser):
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return a hint at the known words that are spelt like `word`; "" if there is none."""
+    """Return a hint at known words that begin with, or are spelt like, `word`; "" if there is none."""
     words = list(known)
     longer = [whole for whole in words if whole.startswith(word)]
     close = longer[:2] or difflib.get_close_matches(word, words, n=1, cutoff=_LIKENESS)

@@ -28,9 +28,9 @@ class GraphFacts:
     Parameters
     ----------
     n, m, max_degree : int or None
-        Vertices, edges and largest degree, each None where it takes a whole look at the graph to tell.
+        Vertices, edges and largest degree; None where only the whole graph tells.
     note : str
-        What else is to be said; empty, or a clause without a full stop.
+        A remark: empty, or a clause without a full stop.
     """
 
     n: int | None
@@ -54,7 +54,7 @@ class GraphFacts:
 
 
 def check_graph(source: str, *, simplify: bool = False) -> GraphFacts:
-    """Look at a graph as the engine will read it; one that takes long is only looked at from outside.
+    """Return the facts of a graph as the engine will read it; of a large one, those known without reading it.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def check_graph(source: str, *, simplify: bool = False) -> GraphFacts:
     Raises
     ------
     GraphError
-        What the engine would say of it.
+        If the graph is wrong, with the message of the engine.
     """
     if source == "-":
         raise GraphError("standard input is the keyboard here; name a file or a spec such as grid:7x10")
@@ -80,12 +80,12 @@ def check_graph(source: str, *, simplify: bool = False) -> GraphFacts:
         cost, facts = known
         if LARGEST_MADE < cost <= LARGEST_SIZE:
             return facts
-    # What is larger than all that is made is refused by its size, before anything is.
+    # A graph that is too large to be made is refused by its size, before anything is allocated.
     return GraphFacts.of(load_graph(source).graph)
 
 
 def check_overlap(web: str, types: str | None) -> GraphFacts:
-    """Look at the niche overlap graph of a food web, see `chordless.graphs.overlap.niche_overlap`.
+    """Return the facts of the niche overlap graph of a food web, see `chordless.graphs.overlap.niche_overlap`.
 
     Raises
     ------
@@ -112,14 +112,14 @@ def _check_file(path: str, simplify: bool) -> GraphFacts:
 
 
 def _check_kind(path: str) -> None:
-    # Reading one of these may never come to an end, or take away what was meant for another reader.
+    # Reading a device or a pipe may never end, or take data away from another reader.
     if os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path):
         raise GraphError(f"{path}: this is a device or a pipe, not a graph file; name a file")
 
 
 def _too_large(path: str) -> GraphFacts | None:
     _check_kind(path)
-    # Reading what is no file, or is not there, says so.
+    # The reader reports what is not a file or does not exist.
     size = os.path.getsize(path) if os.path.isfile(path) else 0
     if size <= LARGEST_READ:
         return None
@@ -129,9 +129,9 @@ def _too_large(path: str) -> GraphFacts | None:
 
 
 def _known_before(spec: str) -> tuple[int, GraphFacts] | None:
-    """Work out what the graph of a spec costs, in vertices or edges or pairs drawn, and what is known of it unmade.
+    """Return the cost of making the graph of a spec (vertices, edges or pairs drawn) and its known facts.
 
-    Returns None for a graph without a size and for a spec that is wrong: making it says how.
+    None for a named graph and for a wrong spec: making it reports the error.
     """
     try:
         known = generators.family_size(spec)

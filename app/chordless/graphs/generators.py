@@ -58,11 +58,11 @@ def _regular(spec: str, degree: int, n: int, seed: int) -> Graph:
     _check_random(spec, degree * n // 2)
     import networkx as nx
 
-    # Drawing a dense one edge by edge hardly ever succeeds, so its complement is drawn.
+    # Drawing a dense graph edge by edge hardly ever succeeds, so draw its complement.
     drawn = nx.random_regular_graph(min(degree, n - 1 - degree), n, seed=seed)
     if degree > n - 1 - degree:
         drawn = nx.complement(drawn)
-    # By number: networkx lists the vertices in the order in which edges were drawn.
+    # networkx lists the vertices in the order in which the edges were drawn; order them by number instead.
     return Graph.from_edge_array(edge_array(drawn.edges()), n=n)
 
 
@@ -73,7 +73,7 @@ def _planar(spec: str, n: int, seed: int) -> Graph:
     inner = v % columns + 1 < columns
     right, down = v[inner & (v + 1 < n)], v[v + columns < n]
     square = v[inner & (v + columns + 1 < n)]
-    # Raw numbers, because those of a seed are the same in every version of numpy.
+    # Raw numbers, because for a given seed they are the same in every version of numpy.
     source = np.random.PCG64(seed)
     falling = source.random_raw(len(square)) >> np.uint64(63) == 0
     pairs = np.concatenate(
@@ -182,12 +182,12 @@ def known_kinds() -> tuple[Kind, ...]:
 
 
 def is_spec(text: str) -> bool:
-    """Say whether a text starts with a known kind; what follows may still be wrong."""
+    """Return whether a text starts with a known kind; what follows may still be wrong."""
     return text.partition(":")[0] in (*FAMILIES, *_PRODUCTS, *_RANDOM, *_NAMED)
 
 
 def unknown_kind(kind: str) -> str:
-    """Say that there is no such kind of graph, and which are spelt like it."""
+    """Return the message that there is no such kind of graph, with kinds that are spelt like it."""
     known = (*FAMILIES, *_PRODUCTS, *_RANDOM, *_NAMED)
     close = difflib.get_close_matches(kind.lower(), known, n=3)
     hint = f"did you mean {' or '.join(close)}?" if close else "`chordless help specs` lists the kinds"
@@ -234,7 +234,7 @@ def generate(spec: str) -> Graph:
 
     graph = getattr(nx, _NAMED[kind])()
     if all(isinstance(name, int) for name in graph):
-        # By number, whatever the order in which networkx adds them.
+        # Order the vertices by number, in whatever order networkx adds them.
         return Graph.from_edge_array(edge_array(graph.edges()), n=len(graph))
     return Graph.from_networkx(graph)
 

@@ -51,7 +51,7 @@ def event_from_json(line: str | bytes) -> Event:
     Parameters
     ----------
     line : str or bytes
-        One JSON object. Fields that this version does not know are passed over.
+        One JSON object. Fields that this version does not know are ignored.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def _build(kinds: Mapping[str, type[_Message]], name: Any, values: dict[str, Any
 
 @functools.cache
 def _classes_by_field(name: str) -> dict[str, tuple[type, ...]]:
-    """Return for each field of an event what its value may be an instance of."""
+    """Return the types that the value of each field of an event may have."""
     hints = get_type_hints(_EVENTS[name])
     return {key: _classes(hint) for key, hint in hints.items() if get_origin(hint) is not ClassVar}
 
@@ -118,7 +118,7 @@ def _classes(hint: Any) -> tuple[type, ...]:
         return tuple(itertools.chain.from_iterable(map(_classes, get_args(hint))))
     if origin is Literal:
         return (str,)
-    # JSON does not tell whole floats from integers.
+    # JSON does not distinguish whole floats from integers.
     return (int, float) if origin is float else (origin,)
 
 

@@ -47,7 +47,7 @@ class Started:
 
 @dataclass(frozen=True)
 class Progress:
-    """Totals so far; those of a resumed run are of all its sessions.
+    """Totals so far, over all sessions of a resumed run.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Progress:
     paths, cycles : int
         Found so far.
     frontier : int
-        Paths that wait to be looked at.
+        Paths that are waiting to be expanded.
     frontier_by_length, cycles_by_length : dict
         Number of paths and of cycles for each number of vertices.
     device_bytes : int
@@ -66,11 +66,12 @@ class Progress:
     share : float
         Share of the search that is done, 0 to 1.
     memory_bytes : int
-        Memory of the engine's process that is resident now.
+        Resident memory of the engine's process.
     states : int or None
-        States held now, of a count along a boundary, which has no paths.
+        States that a count along a boundary holds now; None for a search. Such a count has no paths.
     cycles_estimate, cycles_low, cycles_high : float or None
-        How many cycles there are in all, by random probes, and the spread of that; None until there are enough.
+        Estimate of the number of all cycles from random probes, and the ends of its range; None until there are
+        enough probes.
     """
 
     name: ClassVar[str] = "progress"
@@ -92,14 +93,17 @@ class Progress:
 
 @dataclass(frozen=True)
 class Paused:
-    """The search halts. When it goes on, the next event is a `Progress`."""
+    """The search is paused. When it continues, the next event is a `Progress`."""
 
     name: ClassVar[str] = "paused"
 
 
 @dataclass(frozen=True)
 class Checkpointed:
-    """A checkpoint is safe on the disk: so many cycles found, and listed, up to it; `bytes` is its size."""
+    """A checkpoint is on the disk.
+
+    `cycles` and `listed` are the cycles found and listed up to it, `bytes` is its size.
+    """
 
     name: ClassVar[str] = "checkpointed"
     path: str
@@ -110,17 +114,16 @@ class Checkpointed:
 
 @dataclass(frozen=True)
 class Finished:
-    """The search ended; all that a result needs is here, so the last line of a recording suffices.
+    """The search ended. The event holds everything that a result needs.
 
-    `reason` says why it ended; the counts are the whole truth only where it is ``complete``. `frontier` is the
-    number of paths that were left, `share` the share of the search that is done. The seconds are those of all
-    sessions of a resumed run, `peak_memory_bytes` is the largest resident size that an engine had in any.
-    `checkpoint` is the run directory to resume from. `graph_hash` tells the graph from any other and `program` is the
-    version that searched; recordings of version 0.4.0 have neither, nor `write_seconds`. `participation` is what
-    `chordless.cycles.participation.participation_object` makes of a count for each vertex or edge, where one was
-    asked for. `boundary` is there for a count along a boundary: its ``width`` in vertices and the most ``states`` that
-    were held at once. Such a count has no paths; where it did not tell lengths apart, `cycles_by_length` has the
-    triangles alone.
+    `reason` says why the search ended. Unless it is ``complete``, the counts are lower bounds. `frontier` is the
+    number of paths that were left, `share` the finished share of the search. The seconds are those of all sessions of
+    a resumed run; `peak_memory_bytes` is the largest resident memory of an engine in any session. `checkpoint` is the
+    run directory to resume from. `graph_hash` identifies the graph, and `program` is the version that searched;
+    recordings of version 0.4.0 have neither, nor `write_seconds`. `participation` is the result of
+    `chordless.cycles.participation.participation_object`, if a count for each vertex or edge was asked for.
+    `boundary` belongs to a count along a boundary: its ``width`` in vertices and the largest number of ``states`` held
+    at once. Such a count has no paths. If it did not distinguish lengths, `cycles_by_length` has only the triangles.
     """
 
     name: ClassVar[str] = "finished"
@@ -152,13 +155,13 @@ class Finished:
 
     @property
     def complete(self) -> bool:
-        """Whether nothing was left out."""
+        """Whether all cycles were found."""
         return self.reason == "complete"
 
 
 @dataclass(frozen=True)
 class BatchStarted:
-    """The output is open and the first graph is next; `total` is the number of graphs, where that is known."""
+    """The output is open and the first graph is next; `total` is the number of graphs, None if it is unknown."""
 
     name: ClassVar[str] = "batch_started"
     pid: int
@@ -169,9 +172,9 @@ class BatchStarted:
 
 @dataclass(frozen=True)
 class BatchSearching:
-    """The graphs at the places from `first` to before `stop` are being searched; one place is a search of its own.
+    """The graphs at the places `first` to `stop` - 1 are being searched, counted from 0.
 
-    If there is none between them, those before are done.
+    One place alone is a search of its own. If `first` equals `stop`, all graphs before `first` are done.
     """
 
     name: ClassVar[str] = "batch_searching"
@@ -182,22 +185,23 @@ class BatchSearching:
 
 @dataclass(frozen=True)
 class BatchProgress:
-    """Where a batch stands; graphs that are counted together get their lines together, soon after they are done.
+    """Totals of a batch so far. Graphs that are counted together get their lines together, soon after they are done.
 
     Parameters
     ----------
     seconds : float
-        Since this engine began with the batch.
+        Since this engine began the batch.
     done, kept, failed, stopped : int
-        Graphs that are done; how many of them were done before, failed, or were stopped by a limit or a time-out.
+        Graphs that are done, and how many of them were done in an earlier session, failed, or were stopped by a
+        limit or a timeout.
     cycles : int
         Found in all of them.
     total : int or None
-        Graphs in all, where that is known.
+        Graphs in all; None if that is unknown.
     graph : str or None
-        The graph that is searched on its own, if one is.
+        The graph that is searched on its own, if there is one.
     share : float
-        Share of its search that is done, 0 to 1.
+        Finished share of its search, 0 to 1.
     """
 
     name: ClassVar[str] = "batch_progress"
@@ -216,9 +220,9 @@ class BatchProgress:
 class BatchFinished:
     """The batch ended.
 
-    `reason` is ``complete``, also where graphs failed, ``interrupted``, or ``failed`` where the first failure was to
-    end it. The numbers are those of `BatchProgress`; `seconds` those of this engine. `beside` counts the lines of an
-    earlier batch that nobody asked for: they are in the file beside.
+    `reason` is ``complete`` (even if graphs failed), ``interrupted``, or ``failed`` if the first failure was to end the
+    batch. The numbers are those of `BatchProgress`; `seconds` is the time of this engine. `beside` is the number of
+    lines of an earlier batch that do not belong to this one; they were moved to a file beside the output.
     """
 
     name: ClassVar[str] = "batch_finished"
@@ -236,8 +240,8 @@ class BatchFinished:
 class Failed:
     """The run ended without a result.
 
-    `kind` is the name of the error's class, `exit_code` what the program exits with; `traceback` is there for
-    errors that nobody foresaw.
+    `kind` is the name of the error's class, `exit_code` the exit code of the program. `traceback` is given for
+    internal errors.
     """
 
     name: ClassVar[str] = "failed"
@@ -257,7 +261,7 @@ class Failed:
 
 @dataclass(frozen=True)
 class DeviceReport:
-    """The answer to a probe; `message` says why where the arch is not `available`."""
+    """The answer to a probe; if the arch is not `available`, `message` says why."""
 
     name: ClassVar[str] = "device"
     arch: str
@@ -270,7 +274,7 @@ class DeviceReport:
 
 @dataclass(frozen=True)
 class Log:
-    """A line that the engine, or a driver below it, printed. Made by the client from the engine's stderr."""
+    """A line that the engine, or a driver, printed to standard error. The client makes this event."""
 
     name: ClassVar[str] = "log"
     text: str

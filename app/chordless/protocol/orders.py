@@ -1,4 +1,4 @@
-"""What a client asks of the engine: one first command, and then what a user may want of a run that goes on."""
+"""The commands of a client to the engine: a first one that says what to do, and others during a run."""
 
 from __future__ import annotations
 
@@ -31,11 +31,10 @@ class RunCommand:
     min_length, max_length, expansion
         See `kernels_ti.run.Options`.
     limit : int or None
-        Stop once so many cycles were found; a listing ends after exactly so many. Those of the earlier sessions
-        of a resumed run are among them.
+        Stop once so many cycles were found, in all sessions of a resumed run; a listing ends after exactly so many.
     timeout : float or None
-        Stop so many seconds after the search, or its resumption, began; the writing of a listing counts as well,
-        pauses do not.
+        Stop so many seconds after the search, or its resumption, began. The writing of a listing counts, pauses do
+        not.
     output : str or None
         Where the cycles go: None counts only, ``-`` is standard output, anything else a file, or with the format
         ``parts`` the run directory.
@@ -50,19 +49,19 @@ class RunCommand:
     checkpoint_every : float
         Seconds between two checkpoints.
     resume : bool
-        Go on with the run in that directory. Its own copy of the graph is searched; what `graph` says is passed
-        over, and so are `file_format`, `simplify` and `encoding`.
+        Continue the run in that directory with the copy of the graph that it holds; `graph`, `file_format`, `simplify`
+        and `encoding` are ignored.
     through, avoid : sequence of str
-        Names of vertices that every cycle passes, and of those that none passes; several may stand in one string,
-        separated by commas.
+        Names of the vertices that every cycle must contain, and of those that none may contain. A string may hold
+        several names, separated by commas.
     through_edges : sequence of str
-        Edges that every cycle has, such as ``3-4``.
+        Edges that every cycle must contain, such as ``3-4``.
     per_vertex, per_edge : bool
-        Count for each vertex, or each edge, in how many cycles it lies. Not of a listing, and without checkpoints.
+        Count the cycles through each vertex, or each edge. Not for a listing, and not with checkpoints.
     method : {"search", "boundary"}
-        How a count is made; see `kernels_ti.boundary.count` for the second.
+        How to count; for the second see `kernels_ti.boundary.count`.
     total_only : bool
-        Along a boundary: count the cycles of all lengths together, in less time and memory.
+        With the method boundary: count all lengths together, in less time and memory.
     overlap, types
         The graph is the niche overlap graph of a food web; see `BatchJob`.
     """
@@ -101,7 +100,7 @@ class RunCommand:
 
 @dataclass(frozen=True)
 class ProbeCommand:
-    """The first line to the engine: open this arch, test it, say what it is."""
+    """The first line to the engine: open this arch, test it, report its properties."""
 
     name: ClassVar[str] = "probe"
     arch: str
@@ -109,7 +108,7 @@ class ProbeCommand:
 
 @dataclass(frozen=True)
 class BatchJob:
-    """What a batch shall do with one input, which may hold many graphs.
+    """What a batch does with one input, which may hold many graphs.
 
     Parameters
     ----------
@@ -130,7 +129,7 @@ class BatchJob:
     arch : str
         Where graphs are searched; see `kernels_ti.estimate.device_choice.device_for`.
     limit, timeout
-        What ends the search of each graph early, see `RunCommand`.
+        When the search of each graph stops early, see `RunCommand`.
     overlap : bool
         The input is a food web; its niche overlap graph is searched, see `chordless.graphs.overlap`.
     types : str or None
@@ -161,15 +160,14 @@ class BatchCommand:
     jobs : tuple of BatchJob
         In the order of the lines.
     output : str
-        The file of JSON lines, one for each graph. Lines that are there already, for the same graphs with the same
-        options, are kept.
+        The file of JSON lines, one for each graph. Existing lines for the same graphs with the same options are kept.
     threads, memory
         See `RunCommand`.
     fail_fast : bool
         End at the first graph that fails.
     crashes : tuple of (int, int, str)
-        Places in the batch, from the first to before the second, where an earlier engine died, and how it did. One
-        place alone is a failed graph; a range is searched in smaller pieces, until the graph is found.
+        Ranges of places in the batch (the second number is exclusive) where an earlier engine died, and the reason. A
+        range of one place is a failed graph. A longer range is searched in smaller pieces until the graph is found.
     """
 
     name: ClassVar[str] = "batch"
@@ -190,21 +188,21 @@ class StopCommand:
 
 @dataclass(frozen=True)
 class PauseCommand:
-    """Halt after this slice; until it shall go on, the engine answers commands and reports nothing else."""
+    """Pause after this slice. While paused, the engine answers commands and reports nothing else."""
 
     name: ClassVar[str] = "pause"
 
 
 @dataclass(frozen=True)
 class GoCommand:
-    """Go on after a pause."""
+    """Continue after a pause."""
 
     name: ClassVar[str] = "go"
 
 
 @dataclass(frozen=True)
 class CheckpointCommand:
-    """Write a checkpoint after this slice. A run without a directory says on its log that it has none."""
+    """Write a checkpoint after this slice. A run without a directory writes a line to its log instead."""
 
     name: ClassVar[str] = "checkpoint"
 

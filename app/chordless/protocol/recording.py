@@ -1,4 +1,4 @@
-"""The recording of a run: events, each with the wall-clock time at which it was heard of."""
+"""The recording of a run: its events, each with the wall-clock time at which the client received it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from chordless.protocol.codec import event_from_json
 from chordless.protocol.events import Event
 from kernels_ti.errors import EngineError
 
-_NO_RECORDING = "this is no recording, as --events makes it"
+_NO_RECORDING = "this is not a recording made with --events"
 
 
 def recorded(path: Path) -> Iterator[tuple[float, Event]]:
-    """Yield time and event of each line; what a killed process has torn is left out.
+    """Yield time and event of each line, leaving out an incomplete last line of a killed process.
 
     Raises
     ------
@@ -24,7 +24,7 @@ def recorded(path: Path) -> Iterator[tuple[float, Event]]:
     try:
         with open(path, "rb") as stream:
             for number, line in enumerate(stream, start=1):
-                # What a killed process has torn has no end.
+                # A process that was killed while writing leaves a last line without an end.
                 if not line.endswith(b"\n"):
                     return
                 try:
@@ -41,7 +41,7 @@ def timed_event(line: bytes) -> tuple[float, Event]:
     Raises
     ------
     EngineError
-        If it is no such line.
+        If the line is not an event with its time.
     """
     try:
         values = json.loads(line)
