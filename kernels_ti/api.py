@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +13,12 @@ from kernels_ti.blocks.restriction import vertices_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycles import Cycles, CycleTable
-from kernels_ti.errors import OptionError
-from kernels_ti.estimate.device_choice import device_for
+from kernels_ti.device.device import held_device, open_device
+from kernels_ti.errors import EngineError, OptionError
+from kernels_ti.estimate.device_choice import arch_for
 from kernels_ti.graph import Graph
-from kernels_ti.options import EXPANSIONS, METHODS
-from kernels_ti.run import Options, Run
+from kernels_ti.options import EXPANSIONS, METHODS, Arch, Expansion, Method, require_limits
+from kernels_ti.run import SLICE_SECONDS, Options, Run
 
 if TYPE_CHECKING:
     from kernels_ti.found.participation import Participation
@@ -36,12 +38,15 @@ class CycleCounts:
         Time of the search alone, without start-up and compilation.
     min_length : int
         The lower bound of the search.
+    complete : bool
+        False if the search ended before it was done, at its limit or time-out: there may be more cycles.
     """
 
     by_length: dict[int, int]
     frontier: dict[int, int]
     seconds: float
     min_length: int = 3
+    complete: bool = True
 
     @property
     def triangles(self) -> int | None:
@@ -62,14 +67,17 @@ class CycleCounts:
 def count_cycles(
     graph: Any,
     *,
-    arch: str = "auto",
+    arch: Arch = "auto",
     min_length: int = 3,
     max_length: int | None = None,
-    expansion: str = "two-ended",
+    expansion: Expansion = "two-ended",
     threads: int | None = None,
     through: Iterable[Hashable] = (),
     avoid: Iterable[Hashable] = (),
-    method: str = "search",
+    method: Method = "search",
+    limit: int | None = None,
+    timeout: float | None = None,
+    simplify: bool = False,
 ) -> CycleCounts:
     """Count the chordless cycles of a graph.
 
@@ -90,11 +98,18 @@ def count_cycles(
         cycle that passes both ends of an edge has the edge.
     method : {"search", "boundary"}
         Meet every cycle, or add them up along a boundary, see `kernels_ti.boundary.count`; then there is no
-        frontier, and `arch`, `expansion` and `threads` are left as they are.
+        frontier, and `arch`, `expansion`, `threads` and `limit` are left as they are.
+    limit : int, optional
+        End the search once so many cycles are found; a few more may be, for it is looked at ten times a second.
+    timeout : float, optional
+        End the search after so many seconds, start-up and compilation not counted.
+    simplify : bool
+        Drop self-loops, repeated edges and directions of the graph instead of refusing them.
 
     Returns
     -------
     CycleCounts
+        With `complete` False if the limit or the time-out ended the search.
 
     Raises
     ------
@@ -106,6 +121,12 @@ def count_cycles(
         If the arch is not there or fails its self-test.
     EngineError
         If the search itself fails.
+
+    Notes
+    -----
+    This and the other functions here may be called from several threads. Searches on one arch take turns. A process has
+    one arch at a time: a call that needs another one waits for the counts of other threads. What has used a device
+    cannot be forked: start processes with the method ``spawn`` or ``forkserver``.
 
     Examples
     --------
@@ -120,34 +141,37 @@ def count_cycles(
     chordless cycles in graphs*.
     """
     options = Options(min_length=min_length, max_length=max_length, expansion=expansion)
+    require_limits(limit, timeout)
     if method not in METHODS:
         raise OptionError(f"there is no method {method!r}: choose {' or '.join(METHODS)}")
+    graph = as_graph(graph, simplify=simplify)
     if method == "boundary":
-        if (arch, expansion, threads) not in (("auto", EXPANSIONS[0], None), ("cpu", EXPANSIONS[0], None)):
-            raise OptionError("arch, expansion and threads are for the method search")
-        return _count_along_boundary(as_graph(graph), options, through, avoid)
-    run = _run(as_graph(graph), arch, threads, options, through, avoid)
-    while not run.finished:
-        run.advance()
+        if arch not in ("auto", "cpu") or (expansion, threads, limit) != (EXPANSIONS[0], None, None):
+            raise OptionError("arch, expansion, threads and limit are for the method search")
+        return _count_along_boundary(graph, options, through, avoid, timeout)
+    with _held_run(graph, arch, threads, options, through, avoid) as run:
+        for _ in _slices(run, limit, timeout):
+            pass
     last = run.snapshot()
-    return CycleCounts(last.cycles_by_length, last.paths_by_length, last.seconds, min_length)
+    return CycleCounts(last.cycles_by_length, last.paths_by_length, last.seconds, min_length, complete=run.finished)
 
 
 def enumerate_cycles(
     graph: Any,
     *,
-    arch: str = "auto",
+    arch: Arch = "auto",
     min_length: int = 3,
     max_length: int | None = None,
     threads: int | None = None,
     through: Iterable[Hashable] = (),
     avoid: Iterable[Hashable] = (),
+    simplify: bool = False,
 ) -> Iterator[list[Hashable]]:
     """Enumerate the chordless cycles of a graph, streamed while the search goes on.
 
     Parameters
     ----------
-    graph, arch, min_length, max_length, threads, through, avoid
+    graph, arch, min_length, max_length, threads, through, avoid, simplify
         As for `count_cycles`.
 
     Yields
@@ -159,7 +183,9 @@ def enumerate_cycles(
     Raises
     ------
     GraphError, OptionError, DeviceError, EngineError
-        As for `count_cycles`, at the call and not at the first cycle, but for EngineError.
+        As for `count_cycles`, at the call and not at the first cycle, but for EngineError. Also a DeviceError at the
+        next cycle if another arch, or the CPU with another number of threads, has been opened in this process since
+        the call: unlike the other functions, the iterator does not keep its arch.
 
     Examples
     --------
@@ -169,31 +195,39 @@ def enumerate_cycles(
     [['a', 'b', 'c', 'd']]
     """
     options = Options(min_length=min_length, max_length=max_length, collect=True)
-    return _stream(_run(as_graph(graph), arch, threads, options, through, avoid))
+    graph = as_graph(graph, simplify=simplify)
+    space, chosen = _space(graph, arch, threads, options, through, avoid)
+    return _stream(Run(space, open_device(chosen, threads=threads)))
 
 
 def collect_cycles(
     graph: Any,
     *,
-    arch: str = "auto",
+    arch: Arch = "auto",
     min_length: int = 3,
     max_length: int | None = None,
     threads: int | None = None,
     through: Iterable[Hashable] = (),
     avoid: Iterable[Hashable] = (),
+    limit: int | None = None,
+    timeout: float | None = None,
+    simplify: bool = False,
 ) -> CycleTable:
     """Find the chordless cycles of a graph, all together in arrays.
 
     Parameters
     ----------
-    graph, arch, min_length, max_length, threads, through, avoid
+    graph, arch, min_length, max_length, threads, through, avoid, timeout, simplify
         As for `count_cycles`.
+    limit : int, optional
+        Find so many cycles and no more.
 
     Returns
     -------
     CycleTable
         A CSR pair ``offsets`` and ``vertices``, 4 bytes to a vertex and 8 to a cycle, with ``rows()`` for bit rows,
-        ``lists()`` and ``to_arrow()``. The cycles come in no particular order.
+        ``lists()`` and ``to_arrow()``. The cycles come in no particular order. `complete` is False if the limit or
+        the time-out ended the search.
 
     Raises
     ------
@@ -208,21 +242,27 @@ def collect_cycles(
     10
     """
     options = Options(min_length=min_length, max_length=max_length, collect=True)
-    graph = as_graph(graph)
-    run = _run(graph, arch, threads, options, through, avoid)
-    return CycleTable.of_pieces(graph, _pieces(run))
+    require_limits(limit, timeout)
+    graph = as_graph(graph, simplify=simplify)
+    with _held_run(graph, arch, threads, options, through, avoid) as run:
+        table = CycleTable.of_pieces(graph, _pieces(run, limit, timeout))
+    table = replace(table, complete=run.finished)
+    return table if limit is None else table.first(limit)
 
 
 def count_participation(
     graph: Any,
     *,
-    arch: str = "auto",
+    arch: Arch = "auto",
     min_length: int = 3,
     max_length: int | None = None,
     threads: int | None = None,
     through: Iterable[Hashable] = (),
     avoid: Iterable[Hashable] = (),
     edges: bool = True,
+    limit: int | None = None,
+    timeout: float | None = None,
+    simplify: bool = False,
 ) -> Participation:
     """Count for each vertex, and each edge, in how many chordless cycles it lies, by length.
 
@@ -230,7 +270,7 @@ def count_participation(
 
     Parameters
     ----------
-    graph, arch, min_length, max_length, threads, through, avoid
+    graph, arch, min_length, max_length, threads, through, avoid, limit, timeout, simplify
         As for `count_cycles`.
     edges : bool
         Count for the edges too.
@@ -253,50 +293,85 @@ def count_participation(
     """
     wanted = "edges" if edges else "vertices"
     options = Options(min_length=min_length, max_length=max_length, participation=wanted)
-    run = _run(as_graph(graph), arch, threads, options, through, avoid)
-    while not run.finished:
-        run.advance()
+    require_limits(limit, timeout)
+    with _held_run(as_graph(graph, simplify=simplify), arch, threads, options, through, avoid) as run:
+        for _ in _slices(run, limit, timeout):
+            pass
     return run.participation()
 
 
-def _run(
+@contextmanager
+def _held_run(
     graph: Graph,
     arch: str,
     threads: int | None,
     options: Options,
     through: Iterable[Hashable],
     avoid: Iterable[Hashable],
-) -> Run:
+) -> Iterator[Run]:
+    """Begin a run that no other thread can end by opening another arch, until the block is left."""
+    space, chosen = _space(graph, arch, threads, options, through, avoid)
+    with held_device(chosen, threads=threads) as device:
+        yield Run(space, device)
+
+
+def _space(
+    graph: Graph,
+    arch: str,
+    threads: int | None,
+    options: Options,
+    through: Iterable[Hashable],
+    avoid: Iterable[Hashable],
+) -> tuple[SearchSpace, str]:
+    """Return what is searched, and what `auto` means for it."""
     options = replace(options, through=vertices_called(graph, through), avoid=vertices_called(graph, avoid))
     space = SearchSpace(graph, options)
-    return Run(space, device_for(space, arch, threads=threads), options)
+    return space, arch_for(space, arch, threads=threads)
 
 
 def _count_along_boundary(
-    graph: Graph, options: Options, through: Iterable[Hashable], avoid: Iterable[Hashable]
+    graph: Graph, options: Options, through: Iterable[Hashable], avoid: Iterable[Hashable], timeout: float | None
 ) -> CycleCounts:
     from kernels_ti.boundary.count import BoundaryCount
     from kernels_ti.device.memory import host_budget
 
     began = time.perf_counter()
-    count = BoundaryCount(
-        graph,
-        min_length=options.min_length,
-        max_length=options.max_length,
-        memory=host_budget(None),
-        through=vertices_called(graph, through),
-        avoid=vertices_called(graph, avoid),
-    )
-    while not count.finished:
-        count.advance(math.inf)
-    return CycleCounts(count.cycles_by_length, {}, time.perf_counter() - began, options.min_length)
+    deadline = began + (math.inf if timeout is None else timeout)
+    try:
+        count = BoundaryCount(
+            graph,
+            min_length=options.min_length,
+            max_length=options.max_length,
+            memory=host_budget(None),
+            through=vertices_called(graph, through),
+            avoid=vertices_called(graph, avoid),
+            enough=lambda: time.perf_counter() >= deadline,
+        )
+    except EngineError:
+        if time.perf_counter() < deadline:
+            raise
+        # It was stopped before it had an order.
+        return CycleCounts({}, {}, time.perf_counter() - began, options.min_length, complete=False)
+    while not count.finished and time.perf_counter() < deadline:
+        count.advance(SLICE_SECONDS)
+    seconds = time.perf_counter() - began
+    return CycleCounts(count.cycles_by_length, {}, seconds, options.min_length, complete=count.finished)
 
 
-def _pieces(run: Run) -> Iterator[Cycles]:
+def _slices(run: Run, limit: int | None, timeout: float | None) -> Iterator[None]:
+    """Search until the end, the limit or the time-out; yield after each slice, and before the first."""
+    deadline = time.perf_counter() + (math.inf if timeout is None else timeout)
+    most = math.inf if limit is None else limit
     # Where cycles must pass several vertices, some are found before the first slice.
-    yield run.take_cycles()
-    while not run.finished:
-        run.advance()
+    found = run.snapshot().cycles
+    yield
+    while not run.finished and found < most and time.perf_counter() < deadline:
+        found = run.advance().cycles
+        yield
+
+
+def _pieces(run: Run, limit: int | None = None, timeout: float | None = None) -> Iterator[Cycles]:
+    for _ in _slices(run, limit, timeout):
         yield run.take_cycles()
 
 

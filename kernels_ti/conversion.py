@@ -10,13 +10,15 @@ from kernels_ti.errors import GraphError
 from kernels_ti.graph import Graph
 
 
-def as_graph(graph: Any) -> Graph:
+def as_graph(graph: Any, *, simplify: bool = False) -> Graph:
     """Return a graph of any library as a `Graph`.
 
     Parameters
     ----------
     graph : Graph, networkx.Graph, igraph.Graph, rustworkx.PyGraph, scipy sparse matrix or numpy array
         Simple and undirected; a matrix or an array is an adjacency matrix.
+    simplify : bool
+        Drop self-loops, repeated edges and directions instead of refusing them.
 
     Returns
     -------
@@ -26,7 +28,7 @@ def as_graph(graph: Any) -> Graph:
     Raises
     ------
     GraphError
-        If it is none of these, or not simple and undirected.
+        If it is none of these, or, unless `simplify`, not simple and undirected.
 
     Examples
     --------
@@ -37,15 +39,15 @@ def as_graph(graph: Any) -> Graph:
     if isinstance(graph, Graph):
         return graph
     if hasattr(graph, "is_directed") and hasattr(graph, "edges"):
-        return Graph.from_networkx(graph)
+        return Graph.from_networkx(graph, simplify=simplify)
     if hasattr(graph, "is_directed") and hasattr(graph, "get_edgelist"):
-        return Graph.from_igraph(graph)
+        return Graph.from_igraph(graph, simplify=simplify)
     if hasattr(graph, "edge_list") and hasattr(graph, "node_indices"):
-        return Graph.from_rustworkx(graph)
+        return Graph.from_rustworkx(graph, simplify=simplify)
     if hasattr(graph, "tocoo"):
-        return Graph.from_scipy(graph)
+        return Graph.from_scipy(graph, simplify=simplify)
     if isinstance(graph, np.ndarray):
-        return Graph.from_numpy(graph)
+        return Graph.from_numpy(graph, simplify=simplify)
     raise GraphError(
         f"a {type(graph).__name__} is not a graph: give a Graph, a graph of networkx, igraph or rustworkx, or an "
         "adjacency matrix of scipy or numpy"

@@ -92,6 +92,8 @@ class CycleTable:
     vertices : ndarray of int32
         Vertex indices of `graph` in cycle order; each cycle starts at its smallest vertex and goes on to that
         vertex's smaller neighbour.
+    complete : bool
+        False if the search ended before it was done: there may be more cycles.
 
     Examples
     --------
@@ -108,6 +110,7 @@ class CycleTable:
     graph: Graph
     offsets: IntArray
     vertices: npt.NDArray[np.int32]
+    complete: bool = True
 
     @classmethod
     def of_pieces(cls, graph: Graph, pieces: Iterable[Cycles]) -> CycleTable:
@@ -126,6 +129,12 @@ class CycleTable:
         offsets = np.zeros(sum(map(len, lengths)) + 1, np.int64)
         np.cumsum(np.concatenate([np.empty(0, np.int32), *lengths]), out=offsets[1:])
         return cls(graph, offsets, vertices)
+
+    def first(self, count: int) -> CycleTable:
+        """Return a table of so many cycles; it is complete if that is all there are, and this one is."""
+        if count >= len(self):
+            return self
+        return CycleTable(self.graph, self.offsets[: count + 1], self.vertices[: self.offsets[count]], complete=False)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from numbers import Integral
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, Literal, get_args
 
 from kernels_ti.errors import OptionError
 
-EXPANSIONS = ("two-ended", "paper")
-METHODS = ("search", "boundary")
+Arch = Literal["auto", "cpu", "cuda", "vulkan", "reference"]
+"""What a search runs on; ``auto`` is CUDA where that is there and worth its start, else the CPU."""
+
+Method = Literal["search", "boundary"]
+"""How cycles are counted: each is met, or they are added up along a boundary."""
+
+Expansion = Literal["two-ended", "paper"]
+"""How a path grows, see `Options`."""
+
+EXPANSIONS: tuple[Expansion, ...] = get_args(Expansion)
+METHODS: tuple[Method, ...] = get_args(Method)
 PARTICIPATIONS = ("none", "vertices", "edges")
 MOST_THREADS = 1024
 
@@ -18,6 +27,14 @@ def require_threads(threads: Any) -> None:
     """Raise OptionError if a CPU cannot have so many workers."""
     if threads is not None and not (isinstance(threads, Integral) and 1 <= int(threads) <= MOST_THREADS):
         raise OptionError(f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}")
+
+
+def require_limits(limit: Any, timeout: Any) -> None:
+    """Raise OptionError if a search cannot end after so many cycles or seconds; None is no limit."""
+    if limit is not None and not (isinstance(limit, Integral) and int(limit) >= 1):
+        raise OptionError(f"limit must be a whole number of cycles, 1 or more, not {limit!r}")
+    if timeout is not None and not (isinstance(timeout, Real) and float(timeout) > 0):
+        raise OptionError(f"timeout must be a number of seconds above 0, not {timeout!r}")
 
 
 @dataclass(frozen=True)

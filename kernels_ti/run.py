@@ -25,7 +25,7 @@ from kernels_ti.found.stored import ResidentBlocks
 from kernels_ti.graph import Graph
 from kernels_ti.options import Options, Snapshot
 from kernels_ti.search import DeviceSearch, GroupSearch, Search, Totals, require_loops, require_room
-from kernels_ti.state import STATE_WORD_BITS, GroupState, Layout, Rows, RunState, populations
+from kernels_ti.state import STATE_WORD_BITS, Frames, GroupState, Layout, Rows, RunState, populations
 
 if TYPE_CHECKING:
     from kernels_ti.found.participation import Counter, Participation
@@ -45,8 +45,8 @@ Weights = list[npt.NDArray[np.float64]]
 class Run:
     """The enumeration of one graph on one device, in slices.
 
-    A run belongs to the thread that opened the device. After an exception, an interrupt included, it cannot
-    go on: what it had found stays readable.
+    Any thread may use a run, one at a time. After an exception, an interrupt included, it cannot go on: what it had
+    found stays readable.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class Run:
             self._seconds, self._share, self._batch = state.seconds, state.share, state.batch
         self._layout = _layout(space, device, self.options) if state is None else state.layout
         self._searches = self._plan(state) if self._longest >= 3 else iter(())
-        self._current: Search | None = next(self._searches, None)
+        self._current: Search | None = device.call(next, self._searches, None)
 
     def _plan(self, state: RunState | None) -> Iterator[Search]:
         """Return the searches to make, one after another."""
@@ -234,18 +234,23 @@ class Run:
         if self._broken:
             raise EngineError("this run cannot go on: an earlier slice of it ended in an exception")
         if self._current is not None:
-            require_running(self.device)
-            self._broken = True
-            started = time.perf_counter()
-            self._current.advance(SLICE_SECONDS)
-            self._take(self._current)
-            self._seconds += time.perf_counter() - started
-            if self._current.finished:
-                self._totals.add(self._current.totals.paths, self._current.totals.cycles)
-                self._current = None
-                self._current = next(self._searches, None)
-            self._broken = False
+            self.device.call(self._advance)
         return self.snapshot()
+
+    def _advance(self) -> None:
+        """Search for one slice, on the thread of the device."""
+        assert self._current is not None
+        require_running(self.device)
+        self._broken = True
+        started = time.perf_counter()
+        self._current.advance(SLICE_SECONDS)
+        self._take(self._current)
+        self._seconds += time.perf_counter() - started
+        if self._current.finished:
+            self._totals.add(self._current.totals.paths, self._current.totals.cycles)
+            self._current = None
+            self._current = next(self._searches, None)
+        self._broken = False
 
     def _take(self, search: Search) -> None:
         """Take what a slice has found."""
@@ -269,7 +274,7 @@ class Run:
         """
         if self._counter is None:
             raise OptionError("this run does not count for each vertex: ask for a participation")
-        return self._counter.result(self.options.min_length)
+        return self._counter.result(self.options.min_length, complete=self.finished)
 
     def snapshot(self) -> Snapshot:
         """Say where the run stands, without searching."""
@@ -324,13 +329,16 @@ class Run:
             raise EngineError("cycles that were found have not been taken")
         if self._counter is not None:
             raise OptionError("a run that counts for each vertex cannot be stopped and resumed")
+        return self.device.call(self._state)
+
+    def _state(self) -> RunState:
         totals = self._all_totals()
         groups = list(self._states)
         if self._survey is not None:
             groups = [replace(state, surveyed=done) for state, done in zip(groups, self._survey.surveyed, strict=True)]
         elif self._current is not None:
             search = cast(GroupSearch, self._current)
-            groups[self._group] = GroupState(search.surveyed, search.next_seed, search.frames())
+            groups[self._group] = GroupState(search.surveyed, search.next_seed, self._made_on_device(search.frames()))
         return RunState(
             layout=self._layout,
             batch=self._batch,
@@ -340,6 +348,10 @@ class Run:
             seconds=self._seconds,
             share=self._share_done(),
         )
+
+    def _made_on_device(self, frames: Iterator[Frames]) -> Iterator[Frames]:
+        while (some := self.device.call(next, frames, None)) is not None:
+            yield some
 
     def _keep(self, found: Cycles | Rows) -> None:
         """Keep cycles until they are taken."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kernels_ti.graph import Graph
+    from kernels_ti.options import Arch
 
 NETWORKX_SECONDS_PER_CYCLE = 7e-6
 """What networkx takes for a cycle, of 20 vertices or so."""
@@ -52,7 +53,7 @@ class Backend:
     """What networkx calls, see its guide for backends."""
 
     @staticmethod
-    def chordless_cycles(G: Any, length_bound: int | None = None, *, arch: str = "cpu") -> Iterator[list[Hashable]]:
+    def chordless_cycles(G: Any, length_bound: int | None = None, *, arch: Arch = "cpu") -> Iterator[list[Hashable]]:
         """Find the chordless cycles of a graph, streamed while the search goes on.
 
         Parameters

@@ -9,17 +9,19 @@ import platform
 import re
 import sys
 import tempfile
-import time
+import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from kernels_ti.device import kernel_cache, owner
+from kernels_ti.device.turns import Turns
 from kernels_ti.errors import DeviceError, EngineError, OptionError
 from kernels_ti.options import require_threads
 
@@ -29,14 +31,14 @@ ARCHES = ("cpu", "cuda", "vulkan", "reference")
 LARGEST_BUFFER = (1 << 31) - 1
 """Elements of a buffer: kernels count them in 32 bits."""
 
-STALE_LOCK = 60.0
-"""Seconds after which a lock on Taichi's cache of compiled kernels is nobody's: it is held for milliseconds."""
-
 UNLIMITED_ROUNDS = 1 << 30
 _THREADS = "/proc/self/task"
 _NO_DRIVER = re.compile(r"(libcuda\.so|nvcuda\.dll) lib not found")
 SOFTWARE_DRIVERS = re.compile("llvmpipe|lavapipe|softpipe|swiftshader", re.IGNORECASE)
 """Vulkan drivers that run on the CPU."""
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,10 @@ class Device:
         """Whether a CPU plays the GPU: to make a large buffer then costs time."""
         return self.arch == "vulkan" and SOFTWARE_DRIVERS.search(self.name) is not None
 
+    def call(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Carry out what uses the device, on the thread that Taichi wants; see `kernels_ti.device.owner.call`."""
+        return work(*args, **kwargs) if self.arch == "reference" else owner.call(work, *args, **kwargs)
+
     def buffer(self, values: np.ndarray) -> Any:
         """Copy an array to the device; on CPU it is the array itself.
 
@@ -87,7 +93,7 @@ class Device:
         if self.arch == "cpu":
             return np.ascontiguousarray(values)
         target = self.empty(len(values), values.dtype)
-        target.from_numpy(np.ascontiguousarray(values))
+        owner.call(target.from_numpy, np.ascontiguousarray(values))
         return target
 
     def empty(self, size: int, dtype: np.typing.DTypeLike) -> Any:
@@ -107,19 +113,12 @@ class Device:
             raise EngineError(f"{self.name} has no room for another {wanted:,.0f} MiB: {error}") from error
 
     def _allocated(self, size: int, dtype: np.dtype[Any]) -> Any:
-        if self.arch == "cpu":
-            return np.empty(size, dtype)
-        import taichi as ti
-
-        types = {"int32": ti.i32, "uint32": ti.u32, "int64": ti.i64, "uint64": ti.u64}
-        buffer = ti.ndarray(types[dtype.name], (size,))
-        _buffers.add(buffer)
-        return buffer
+        return np.empty(size, dtype) if self.arch == "cpu" else owner.call(_new_buffer, size, dtype)
 
     def free_memory(self) -> int | None:
         """Bytes of the device's memory that are free now, None where its driver does not say."""
         if self.arch == "cuda":
-            return _free_cuda_memory()
+            return owner.call(_free_cuda_memory)
         return None if self.arch == "vulkan" else self.memory
 
     def download(self, buffer: Any) -> np.ndarray:
@@ -132,15 +131,21 @@ class Device:
         """
         if isinstance(buffer, np.ndarray):
             return buffer
-        return _copied_from_cuda(buffer) if self.arch == "cuda" else buffer.to_numpy()
+        return owner.call(_copied_from_cuda if self.arch == "cuda" else type(buffer).to_numpy, buffer)
 
 
 _started: dict[tuple[str, int | None], Device] = {}  # by arch and threads: what Taichi runs on in this process
 _buffers: weakref.WeakSet[Any] = weakref.WeakSet()
+_closings = 0  # how often Taichi has been closed
+_turns = Turns()
 
 
 def cuda_is_here() -> bool:
     """Whether a driver for CUDA is there; a device is not tried."""
+    return owner.call(_cuda_is_here)
+
+
+def _cuda_is_here() -> bool:
     taichi = _taichi()
     with _captured_output() as said:
         here = bool(taichi._lib.core.with_cuda())
@@ -174,39 +179,141 @@ def open_device(arch: str, *, threads: int | None = None) -> Device:
 
     Notes
     -----
-    Taichi runs on one arch at a time in a process: opening another one ends the runs on the one before.
+    Taichi runs on one arch at a time in a process: opening another one ends the runs on the one before. It waits for
+    calls of other threads that hold the one before, see `held_device`.
+    """
+    with held_device(arch, threads=threads) as device:
+        return device
+
+
+@contextmanager
+def held_device(arch: str, *, threads: int | None = None) -> Iterator[Device]:
+    """Open an arch, and let no other thread open another one until the block is left.
+
+    Parameters
+    ----------
+    arch, threads
+        As for `open_device`.
+
+    Yields
+    ------
+    Device
+
+    Raises
+    ------
+    DeviceError, OptionError
+        As for `open_device`.
     """
     if arch not in ARCHES:
         raise OptionError(f"there is no arch {arch!r}: choose one of auto, {', '.join(ARCHES)}")
     require_threads(threads)
     if arch == "reference":
-        return Device("reference", f"Python {platform.python_version()}", _host_memory(), None)
-    ti = _taichi()
+        yield Device("reference", f"Python {platform.python_version()}", _host_memory(), None)
+        return
     workers = (threads or cores()) if arch == "cpu" else None
+    with _turns.hold((arch, workers)):
+        yield _started.get((arch, workers)) or owner.call(_open, arch, workers)
+
+
+def _open(arch: str, workers: int | None) -> Device:
+    """Return the arch if it runs, else end the one that does and start this one."""
+    ti = _taichi()
     if arch != "cpu" and not getattr(ti._lib.core, f"with_{arch}")():
         raise DeviceError(f"arch {arch} is not available here: no driver for it was found")
     if (arch, workers) not in _started:
-        _started.clear()
-        _disown_buffers()
-        _started[arch, workers] = _start(ti, arch, workers)
+        _close()
+        try:
+            _started[arch, workers] = _start(ti, arch, workers)
+        except DeviceError:
+            raise
+        except Exception:
+            if not kernel_cache.discard():
+                raise
+            _reset()
+            _started[arch, workers] = _start(ti, arch, workers)
     return _started[arch, workers]
+
+
+def _close() -> None:
+    """End the arch that runs, if any does, and keep the kernels that were compiled for it."""
+    global _closings
+    if not _started:
+        return
+    _started.clear()
+    _closings += 1
+    _disown_buffers()
+    with kernel_cache.writing():
+        _reset()
+
+
+def _reset() -> None:
+    with kernel_cache.own_cache_home():
+        _taichi().reset()
+
+
+owner.at_end(_close)
+
+
+def _keep_taichi() -> None:
+    """Never free Taichi, in a forked child: its destructor waits for threads that are not there."""
+    impl: Any = sys.modules.get("taichi.lang.impl")
+    if impl is not None and impl.get_runtime().prog is not None:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(impl.get_runtime().prog))
+
+
+os.register_at_fork(after_in_child=_keep_taichi)
 
 
 def _disown_buffers() -> None:
     """Detach our handles from the device memory that they stand for.
 
-    `ti.init` has freed these buffers. A late destructor would free whatever now lives at their address.
+    Taichi has freed these buffers. A late destructor would free whatever now lives at their address.
     """
     for buffer in _buffers:
         buffer.arr = None
     _buffers.clear()
 
 
+def _new_buffer(size: int, dtype: np.dtype[Any]) -> Any:
+    ti = _taichi()
+    types = {"int32": ti.i32, "uint32": ti.u32, "int64": ti.i64, "uint64": ti.u64}
+    buffer = ti.ndarray(types[dtype.name], (size,))
+    buffer.__class__ = _buffer_class()
+    _buffers.add(buffer)
+    return buffer
+
+
+@lru_cache
+def _buffer_class() -> Any:
+    """Return Taichi's class of buffers with another destructor: any thread may drop a buffer, the owner frees it."""
+    from taichi.lang._ndarray import ScalarNdarray
+
+    class Buffer(ScalarNdarray):  # type: ignore[misc]
+        def __del__(self) -> None:
+            if self.arr is None:
+                return
+            if owner.is_owner():
+                _free(self.arr, _closings)
+            else:
+                owner.send(partial(_free, self.arr, _closings))
+
+    return Buffer
+
+
+def _free(allocated: Any, closings: int) -> None:
+    """Free a buffer, unless Taichi has done so by being closed since."""
+    if closings == _closings:
+        from taichi.lang import impl
+
+        impl.get_runtime().prog.delete_ndarray(allocated)
+
+
 def _taichi() -> Any:
     """Import Taichi, quietly."""
     os.environ["TI_SKIP_VERSION_CHECK"] = "ON"  # Taichi asks a server otherwise
     os.environ["ENABLE_TAICHI_HEADER_PRINT"] = "0"
-    import taichi
+    with kernel_cache.own_cache_home():
+        import taichi
 
     return taichi
 
@@ -220,14 +327,17 @@ def require_running(device: Device) -> None:
         Taichi has dropped the kernels and buffers of the device.
     """
     if device.arch != "reference" and all(arch != device.arch for arch, _ in _started):
-        raise DeviceError(f"arch {device.arch} is no longer open: another one has been opened since in this process")
+        raise DeviceError(
+            f"arch {device.arch} is no longer open: another one has been opened since in this process. Take all "
+            "cycles of a search before another arch is opened, or use a process for each arch"
+        )
 
 
 def _start(ti: Any, arch: str, threads: int | None) -> Device:
     options: dict[str, Any] = {"cpu_max_num_threads": threads} if threads else {}
-    _remove_stale_lock(ti)
+    options |= kernel_cache.settings()
     before = _thread_ids()
-    with _captured_output() as said:
+    with _captured_output() as said, kernel_cache.own_cache_home():
         try:
             ti.init(
                 arch=getattr(ti, arch),
@@ -244,7 +354,8 @@ def _start(ti: Any, arch: str, threads: int | None) -> Device:
         raise DeviceError(f"arch {arch} is not available here: Taichi started {ti.cfg.arch} instead")
     if threads:
         # Taichi starts those that compile first, then those that compute.
-        _spread(sorted(_thread_ids() - before)[-threads:])
+        of_python = {thread.native_id for thread in threading.enumerate()}
+        _spread(sorted(_thread_ids() - before - of_python)[-threads:])
     name, memory = _identity(arch, said[0])
     word_bits = 64 if arch == "cpu" else 32
     device = Device(arch, name, memory, threads, word_bits)
@@ -254,18 +365,6 @@ def _start(ti: Any, arch: str, threads: int | None) -> Device:
     if found:
         raise DeviceError(f"{name} ({arch}) fails the self-test and is not used: {'; '.join(found)}")
     return Device(arch, name, memory, threads, word_bits, UNLIMITED_ROUNDS if rounds >= LONG_LOOP else rounds)
-
-
-def _remove_stale_lock(ti: Any) -> None:
-    """Let compiled kernels be kept again after a process was killed as it kept its own.
-
-    Its lock would stay, and every process from then on compile for itself, in silence.
-    """
-    chosen = os.environ.get("TI_OFFLINE_CACHE_FILE_PATH")
-    lock = Path(chosen or ti._lib.core.default_compile_config().offline_cache_file_path, "ticache.lock")
-    with suppress(OSError):  # there is none, as a rule
-        if time.time() - lock.stat().st_mtime > STALE_LOCK:
-            lock.unlink()
 
 
 def _thread_ids() -> set[int]:

@@ -50,12 +50,16 @@ def device_for(graph: Graph | SearchSpace, arch: str = "auto", *, threads: int |
     Both figures were measured on an NVIDIA H200 beside 16 cores of an Intel Xeon: the CPU wins up to 100 million
     cycles or so.
     """
-    if arch == "auto":
-        arch = "cpu"
-        space = SearchSpace.of(graph)
-        if cuda_is_here() and space.graph.n > SMALL_GRAPH:
-            arch = "cuda" if _is_large(Estimator(space), threads or cores()) else "cpu"
-    return open_device(arch, threads=threads)
+    space = SearchSpace.of(graph)
+    return open_device(arch_for(space, arch, threads=threads), threads=threads)
+
+
+def arch_for(space: SearchSpace, arch: str, *, threads: int | None) -> str:
+    """Return the arch that `device_for` opens, which has the same parameters."""
+    if arch != "auto":
+        return arch
+    large = cuda_is_here() and space.graph.n > SMALL_GRAPH and _is_large(Estimator(space), threads or cores())
+    return "cuda" if large else "cpu"
 
 
 def _is_large(estimator: Estimator, threads: int) -> bool:

@@ -7,6 +7,7 @@ bundles of one block and one length; the device turns the bundles on their side 
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.cycles import Cycles
+from kernels_ti.errors import OptionError
 from kernels_ti.found.stored import Place, ResidentBlocks
 from kernels_ti.graph import Graph, IntArray
 
@@ -43,11 +45,60 @@ class Participation:
         The same for the edges; None if only vertices were asked for.
     edge_list : ndarray of int64, shape (m, 2)
         The ends of each edge, in the order of `Graph.edges`.
+    names : tuple of hashable
+        The names of the vertices.
+    complete : bool
+        False if the search ended before it was done: only the cycles found until then are counted.
+
+    Examples
+    --------
+    >>> from kernels_ti import Graph, count_participation
+    >>> house = Graph.from_edges(5, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)], names="abcde")
+    >>> counts = count_participation(house, arch="cpu")
+    >>> counts.top(2)
+    [('a', 2), ('b', 2)]
+    >>> counts.top(1, edges=True)
+    [(('a', 'b'), 2)]
     """
 
     vertices: IntArray
     edges: IntArray | None
     edge_list: IntArray
+    names: tuple[Hashable, ...]
+    complete: bool = True
+
+    def top(self, n: int = 10, *, edges: bool = False) -> list[tuple[Any, int]]:
+        """Return the vertices, or edges, that lie in the most cycles of any length.
+
+        Parameters
+        ----------
+        n : int
+            How many; fewer if there are not so many.
+        edges : bool
+            Rank the edges.
+
+        Returns
+        -------
+        list of (name, int)
+            The name of a vertex, or the names of the two ends of an edge, and in how many cycles it lies; most cycles
+            first, among equals in the order of the graph. What lies in no cycle is left out.
+
+        Raises
+        ------
+        OptionError
+            If edges were not counted.
+        """
+        if edges and self.edges is None:
+            raise OptionError("the edges were not counted: ask for edges=True")
+        counts = (self.edges if edges and self.edges is not None else self.vertices).sum(axis=1)
+        ranked = np.argsort(-counts, kind="stable")[: max(n, 0)]
+        ranked = ranked[counts[ranked] > 0]
+        if not edges:
+            return [(self.names[v], int(counts[v])) for v in ranked.tolist()]
+        ends = self.edge_list[ranked].tolist()
+        return [
+            ((self.names[u], self.names[v]), int(counts[e])) for e, (u, v) in zip(ranked.tolist(), ends, strict=True)
+        ]
 
 
 class Counter:
@@ -62,6 +113,7 @@ class Counter:
 
     def __init__(self, graph: Graph, *, edges: bool) -> None:
         self._n = graph.n
+        self._names = graph.names
         self._edge_list = graph.edges()
         self._keys = self._edge_list @ np.array([graph.n, 1]) if edges else None
         # For each length that was met, the vertices, then the edges.
@@ -101,15 +153,15 @@ class Counter:
             taken = min(at_once, first + count - start)
             self._add_some(blocks, (cycles, cycle_stride, word_stride, start, taken))
 
-    def result(self, min_length: int) -> Participation:
-        """Return what has been counted, of cycles from a length on."""
+    def result(self, min_length: int, *, complete: bool) -> Participation:
+        """Return what has been counted, of cycles from a length on; `complete` says whether that is all."""
         counted = {length: counts for length, counts in self._counts.items() if length >= min_length}
         longest = max(counted, default=0)
         whole = np.zeros((self._n + (0 if self._keys is None else len(self._keys)), longest + 1), np.int64)
         for length, counts in counted.items():
             whole[:, length] = counts
         edges = None if self._keys is None else whole[self._n :]
-        return Participation(whole[: self._n], edges, self._edge_list)
+        return Participation(whole[: self._n], edges, self._edge_list, self._names, complete)
 
     def _counts_of(self, length: int) -> IntArray:
         if length not in self._counts:

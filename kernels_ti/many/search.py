@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.bits import vector_of
-from kernels_ti.device.device import UNLIMITED_ROUNDS, Device
+from kernels_ti.device.device import UNLIMITED_ROUNDS, Device, require_running
 from kernels_ti.graph import IntArray
 from kernels_ti.many.graphs import ManyGraphs
 from kernels_ti.many.kernel import (
@@ -68,6 +68,11 @@ class ManySearch:
 
     def __init__(self, graphs: ManyGraphs, device: Device, words: int, max_length: int | None) -> None:
         self._graphs, self._device = graphs, device
+        device.call(self._set_up, words, max_length)
+
+    def _set_up(self, words: int, max_length: int | None) -> None:
+        graphs, device = self._graphs, self._device
+        require_running(device)
         self._words = vector_of(words, device.word_bits)
         word = np.uint64 if device.word_bits == 64 else np.uint32
         longest = int(graphs.vertices.max())
@@ -136,6 +141,10 @@ class ManySearch:
 
     def advance(self) -> None:
         """Search for one slice."""
+        self._device.call(self._advance)
+
+    def _advance(self) -> None:
+        require_running(self._device)
         started = time.perf_counter()
         for made in range(0, self._budget, self._most_per_launch):
             self._launch(min(self._budget - made, self._most_per_launch))

@@ -12,6 +12,7 @@ from chordless.protocol.orders import RunCommand
 from chordless.runs.history import RunStage, RunSummary
 from chordless.tui.run_words import search_words
 from chordless.words import bytes_text, seconds_text, share_text
+from kernels_ti.folders import home
 
 _STAGES: dict[RunStage, tuple[str, str, str]] = {
     "running": ("▶", ">", "running"),
@@ -139,7 +140,5 @@ def _what_next(run: RunSummary) -> str:
 
 def with_home(path: Path) -> str:
     """Return a path with ``~`` for the home folder."""
-    try:
-        return f"~/{path.relative_to(Path.home())}"
-    except ValueError:
-        return str(path)
+    folder = home()
+    return f"~/{path.relative_to(folder)}" if folder is not None and path.is_relative_to(folder) else str(path)

@@ -15,6 +15,7 @@ import tomli_w
 from chordless.files import replaced
 from chordless.tui.toml_text import with_values
 from kernels_ti.errors import EngineError
+from kernels_ti.folders import base_folder
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -65,7 +66,7 @@ class LastChoices:
 
 def default_runs_folder() -> Path:
     """Return where runs are kept if the settings name no other folder."""
-    return _base_folder("XDG_DATA_HOME", ".local/share") / "chordless" / "runs"
+    return base_folder("XDG_DATA_HOME", ".local/share") / "chordless" / "runs"
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ class Settings:
 
 def settings_path() -> Path:
     """Return where the settings are kept."""
-    return _base_folder("XDG_CONFIG_HOME", ".config") / "chordless" / _FILE
+    return base_folder("XDG_CONFIG_HOME", ".config") / "chordless" / _FILE
 
 
 def load_settings() -> tuple[Settings, list[str]]:
@@ -227,9 +228,3 @@ def _kept(path: Path) -> str | None:
 def _write(path: Path, text: str) -> None:
     with replaced(path) as stream:
         stream.write(text.encode())
-
-
-def _base_folder(variable: str, otherwise: str) -> Path:
-    # The XDG standard says that a relative path is ignored.
-    named = os.environ.get(variable, "")
-    return Path(named) if os.path.isabs(named) else Path.home() / otherwise

@@ -1,0 +1,134 @@
+"""The one thread that calls Taichi.
+
+Taichi wants `ti.init` and every call after it from one thread. Callers may be on any thread, so the library has a
+thread of its own: `call` hands it a piece of work, such as the opening of a device or a slice of a search, and waits.
+Pieces are carried out in the order in which they came, so two searches take turns.
+
+At exit the thread ends with the piece of work in hand. A forked child has no such thread, and only a part of what
+Taichi needs: there `call` raises an error.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from functools import partial
+from queue import SimpleQueue
+from typing import Any, ParamSpec, TypeVar
+
+from kernels_ti.errors import DeviceError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+SECONDS_TO_FINISH = 1.0
+"""How long an interrupted caller waits for the piece of work in hand, so that its search is left in order."""
+
+STACK_BYTES = 16 << 20
+"""Stack of the thread: a compiler runs on it, and some systems give a thread half a megabyte."""
+
+_jobs: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
+_thread: threading.Thread | None = None
+_starting = threading.Lock()
+_closing: list[Callable[[], None]] = []
+_ended = ""  # why nothing can be carried out any more
+
+
+def call(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Carry out `work` on the thread that owns Taichi; return what it returns, raise what it raises.
+
+    Raises
+    ------
+    DeviceError
+        In a process forked after Taichi was used, and while the interpreter shuts down.
+    """
+    if is_owner():
+        return work(*args, **kwargs)
+    _begin()
+    future: Future[T] = Future()
+    _jobs.put((future, partial(work, *args, **kwargs)))
+    try:
+        return future.result()
+    except BaseException:
+        if not future.done() and not future.cancel():
+            wait([future], SECONDS_TO_FINISH)
+        raise
+    finally:
+        del future  # it holds the error, whose traceback holds this frame
+
+
+def send(work: Callable[[], None]) -> None:
+    """Let the owner carry out `work` some time, without waiting. May be called while Python collects garbage."""
+    if _thread is not None and not _ended:
+        _jobs.put((Future(), work))
+
+
+def is_owner() -> bool:
+    """Whether this is the thread that owns Taichi."""
+    return _thread is threading.current_thread()
+
+
+def at_end(close: Callable[[], None]) -> None:
+    """Let the owner carry out `close` as its last work."""
+    _closing.append(close)
+
+
+def _begin() -> None:
+    """Start the thread, if that has not been done."""
+    global _thread
+    with _starting:
+        if _ended:
+            raise DeviceError(_ended)
+        if _thread is None:
+            before = threading.stack_size(STACK_BYTES)
+            try:
+                _thread = threading.Thread(target=_serve, name="chordless", daemon=True)
+                _thread.start()
+            finally:
+                threading.stack_size(before)
+            atexit.register(_end, os.getpid())
+
+
+def _serve() -> None:
+    while (job := _jobs.get()) is not None:
+        _carry_out(*job)
+        del job  # nothing that a search holds is kept until the next job
+
+
+def _carry_out(future: Future[Any], work: Callable[[], Any]) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        result = work()
+    except BaseException as error:
+        future.set_exception(error)
+    else:
+        future.set_result(result)
+
+
+def _end(process: int) -> None:
+    """End the thread before Python takes the interpreter apart under it."""
+    global _ended
+    if os.getpid() != process or _thread is None:
+        return
+    for close in _closing:
+        call(close)
+    _ended = "the interpreter is shutting down: no device can be used any more"
+    _jobs.put(None)
+    _thread.join()
+
+
+def _after_fork() -> None:
+    global _ended, _starting
+    _starting = threading.Lock()
+    if _thread is not None:
+        _ended = (
+            "this process was forked from one that had used a device, and Taichi does not survive that: start "
+            'processes with multiprocessing.get_context("spawn") or "forkserver", or use arch="reference"'
+        )
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,54 @@
+"""Whose turn it is: Taichi runs one arch at a time, and a call that searches to its end keeps its arch until then."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+
+
+class Turns:
+    """Lets calls that need the same thing go on side by side, and makes those that need another one wait.
+
+    Calls are served in the order in which they came. A thread never waits for itself: a call within a call is served
+    at once, whatever it needs.
+
+    Examples
+    --------
+    >>> turns = Turns()
+    >>> with turns.hold("cpu"), turns.hold("cpu"):
+    ...     pass
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._holders: list[tuple[int, Hashable]] = []
+        self._waiting: deque[object] = deque()
+
+    @contextmanager
+    def hold(self, needed: Hashable) -> Iterator[None]:
+        """Wait until nobody holds anything else, then hold `needed`."""
+        holder = (threading.get_ident(), needed)
+        self._wait_for_turn(holder)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._holders.remove(holder)
+                self._changed.notify_all()
+
+    def _wait_for_turn(self, holder: tuple[int, Hashable]) -> None:
+        ident, needed = holder
+        place = object()
+        with self._changed:
+            if all(other != ident for other, _ in self._holders):
+                self._waiting.append(place)
+                try:
+                    self._changed.wait_for(
+                        lambda: self._waiting[0] is place and all(held == needed for _, held in self._holders)
+                    )
+                finally:
+                    self._waiting.remove(place)
+                    self._changed.notify_all()
+            self._holders.append(holder)
