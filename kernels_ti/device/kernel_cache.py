@@ -184,4 +184,5 @@ def _remove_stale_lock(folder: Path) -> None:
 
 
 def _say(what: str) -> None:
+    # The prefix tells front ends of the engine that the line is for the user.
     print(f"chordless: {what}: they are compiled again", file=sys.stderr)

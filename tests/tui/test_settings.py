@@ -50,11 +50,11 @@ def test_what_is_saved_is_loaded():
 def test_the_folders_are_those_of_the_user(tmp_path, monkeypatch):
     assert settings_path() == tmp_path / "config" / "chordless" / "settings.toml"
     assert default_runs_folder() == tmp_path / "data" / "chordless" / "runs"
-    monkeypatch.setenv("HOME", "/home/somebody")
+    monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CONFIG_HOME", "relative")
     monkeypatch.delenv("XDG_DATA_HOME")
-    assert settings_path() == Path("/home/somebody/.config/chordless/settings.toml")
-    assert default_runs_folder() == Path("/home/somebody/.local/share/chordless/runs")
+    assert settings_path() == tmp_path / ".config/chordless/settings.toml"
+    assert default_runs_folder() == tmp_path / ".local/share/chordless/runs"
 
 
 @pytest.mark.parametrize("content", [b'theme = "nord', b"\xff\xfe", b"theme = 1\ntheme = 2\n"])

@@ -81,6 +81,7 @@ def run_batch(
                     end = event
                 if meanwhile is not None:
                     meanwhile()
+                display.show_warning(event)
                 display.show_batch(event if isinstance(event, BatchProgress) else None)
         display.clear()
         if isinstance(end, Failed):

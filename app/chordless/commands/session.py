@@ -225,6 +225,7 @@ def _follow(engine: Engine, display: ProgressDisplay, *, quiet: bool) -> Finishe
         if isinstance(event, Started) and not quiet:
             display.clear()
             print_notes(event.notes)
+        display.show_warning(event)
         display.show(event if isinstance(event, Progress) else None)
 
 

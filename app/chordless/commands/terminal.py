@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import TextIO
 
-from chordless.protocol.events import Finished, Progress
+from chordless.protocol.events import Event, Finished, Log, Progress
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.results import triangle_count
 from chordless.shown import on_terminal
@@ -197,6 +197,12 @@ class ProgressDisplay:
         self._stream.write(text if self._live else f"{text}\n")
         self._stream.flush()
         self._drawn = True
+
+    def show_warning(self, event: Event | None) -> None:
+        """Write a warning of the engine as a line of its own; pass over any other event."""
+        if isinstance(event, Log) and event.is_warning:
+            self.clear()
+            self._stream.write(f"{event.text}\n")
 
     def clear(self) -> None:
         """Erase the live line."""

@@ -279,6 +279,11 @@ class Log:
     name: ClassVar[str] = "log"
     text: str
 
+    @property
+    def is_warning(self) -> bool:
+        """Whether the compute library wrote it for the user to read, and not a driver."""
+        return self.text.startswith("chordless: ")
+
 
 Event = (
     Started | Progress | Paused | Checkpointed | Finished | BatchStarted | BatchSearching | BatchProgress

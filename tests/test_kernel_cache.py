@@ -1,0 +1,174 @@
+"""Where compiled kernels are kept, what happens when they are damaged, and folders of users without a home."""
+
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from patience import PATIENCE
+from program import ENVIRONMENT, chordless
+
+from kernels_ti import folders
+from kernels_ti.device import device as devices
+from kernels_ti.device import kernel_cache
+from kernels_ti.device.device import Device
+
+OWN_WAY = ("HOME", "XDG_CACHE_HOME", "TI_OFFLINE_CACHE", "TI_OFFLINE_CACHE_FILE_PATH")
+START = "from kernels_ti.device.device import open_device; open_device('cpu'); print('started')"
+
+
+def environment(folder: Path, **more: str) -> dict[str, str]:
+    """Return an environment without a home, whose temporary folder is that of the test."""
+    kept = {name: value for name, value in ENVIRONMENT.items() if name not in OWN_WAY}
+    return {**kept, "TMPDIR": str(folder), **more}
+
+
+def start(folder: Path, here: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", START],
+        cwd=here,
+        env=environment(folder, **more),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def temporary(tmp_path: Path) -> Path:
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.parametrize("homes", [{}, {"HOME": "", "XDG_CACHE_HOME": "relative"}], ids=["none", "empty"])
+def test_a_device_starts_without_a_home(homes: dict[str, str], here: Path, temporary: Path) -> None:
+    done = start(temporary, here, **homes)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "started\n", "")
+    assert list(here.iterdir()) == []
+    (private,) = temporary.iterdir()
+    assert stat.S_IMODE(private.stat().st_mode) == 0o700
+    assert list(private.rglob("*.tic")) != []
+
+
+def test_a_damaged_cache_is_taken_away_with_one_line(here: Path, temporary: Path, tmp_path: Path) -> None:
+    own = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    assert start(temporary, here, **own).stderr == ""
+    folder = tmp_path / "cache" / "chordless" / "taichi" / "ticache"
+    metadata = folder / "ticache.tcb"
+    content = bytearray(metadata.read_bytes())
+    content[len(content) // 2] ^= 4
+    metadata.write_bytes(content)
+    damaged = start(temporary, here, **own)
+    assert (damaged.returncode, damaged.stdout) == (0, "started\n")
+    assert damaged.stderr == (
+        f"chordless: the compiled kernels in {folder} are damaged or incomplete: they are compiled again\n"
+    )
+    assert list(temporary.iterdir()) == []
+
+
+def test_the_engine_runs_without_a_home_and_the_command_line_passes_its_warning_on(here: Path, temporary: Path) -> None:
+    private = temporary / f"chordless-{os.getuid()}"
+    folder = private / ".cache" / "chordless" / "taichi" / "ticache"
+    folder.mkdir(parents=True)
+    private.chmod(0o700)
+    (folder / "ticache.tcb").write_bytes(b"nothing that Taichi wrote")
+    done = chordless("count", "petersen", "--arch", "cpu", env=environment(temporary), cwd=here)
+    assert done.returncode == 0
+    assert done.stderr.splitlines() == [
+        f"chordless: the compiled kernels in {folder} are damaged or incomplete: they are compiled again"
+    ]
+    assert list(here.iterdir()) == []
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of kernels of this process, with a file in it that is listed."""
+    for name in OWN_WAY:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    folder = Path(kernel_cache.settings()["offline_cache_file_path"])
+    with kernel_cache.writing():
+        (folder / "a.tic").write_bytes(b"one")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda folder: (folder / "a.tic").write_bytes(b"two"),
+        lambda folder: (folder / "a.tic").unlink(),
+        lambda folder: (folder / "b.tic").write_bytes(b""),
+        lambda folder: (folder / "checksums.json").write_bytes(b'{"a.tic": '),
+        lambda folder: (folder / "checksums.json").unlink(),
+    ],
+    ids=["changed", "missing", "added", "list damaged", "list missing"],
+)
+def test_what_differs_from_the_list_is_taken_away(damage, cache, capfd) -> None:
+    kernel_cache.settings()
+    assert (cache / "a.tic").read_bytes() == b"one"
+    assert capfd.readouterr().err == ""
+    damage(cache)
+    kernel_cache.settings()
+    assert [path.name for path in cache.iterdir()] == ["chordless.lock"]
+    assert "damaged or incomplete" in capfd.readouterr().err
+
+
+def test_a_start_that_fails_is_tried_once_more_with_an_empty_cache(cache, monkeypatch, capfd) -> None:
+    failures = [ValueError("what is this?")]
+
+    def begin(ti: object, arch: str, workers: int | None) -> Device:
+        if failures:
+            raise failures.pop()
+        return Device(arch, arch, None, workers)
+
+    monkeypatch.setattr(devices, "_taichi", lambda: None)
+    monkeypatch.setattr(devices, "_started", {})
+    monkeypatch.setattr(devices, "_start", begin)
+    monkeypatch.setattr(devices, "_reset", lambda: None)
+    assert devices._open("cpu", 99).threads == 99
+    assert capfd.readouterr().err.startswith("chordless: the device did not start with the compiled kernels in ")
+    assert not (cache / "a.tic").exists()
+    failures.append(ValueError("again"))
+    devices._started.clear()
+    with pytest.raises(ValueError, match="again"):  # there is no cache that could be to blame
+        devices._open("cpu", 98)
+
+
+@pytest.mark.parametrize("named", [None, "", "relative", "/nonexistent/home"])
+def test_without_a_home_folders_are_private_ones_among_the_temporary(named, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("XDG_DATA_HOME", "relative")
+    monkeypatch.setenv("HOME", named) if named is not None else monkeypatch.delenv("HOME")
+    folders.private_folder.cache_clear()
+    found = folders.base_folder("XDG_DATA_HOME", ".local/share")
+    assert found == tmp_path / f"chordless-{os.getuid()}" / ".local/share"
+    assert folders.home() is None
+    monkeypatch.setenv("XDG_DATA_HOME", "/absolute")
+    assert folders.base_folder("XDG_DATA_HOME", ".local/share") == Path("/absolute")
+    monkeypatch.setenv("XDG_DATA_HOME", "")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert folders.base_folder("XDG_DATA_HOME", ".local/share") == tmp_path / ".local/share"
+    folders.private_folder.cache_clear()
+
+
+def test_a_private_folder_that_others_could_have_filled_is_not_used(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    taken = tmp_path / f"chordless-{os.getuid()}"
+    taken.mkdir(mode=0o755)
+    taken.chmod(0o777)
+    folders.private_folder.cache_clear()
+    private = folders.private_folder()
+    folders.private_folder.cache_clear()
+    assert private != taken
+    assert stat.S_IMODE(private.stat().st_mode) == 0o700
