@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import resource
 import sys
@@ -11,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from chordless.cli import main
-from chordless.graphs.load import load_graph
+from chordless.graphs.load import LoadedGraph, load_graph
 from chordless.protocol.codec import event_to_json
 from chordless.protocol.events import Finished, Progress, Started
 from oracles import by_length
@@ -19,13 +20,16 @@ from program import ENVIRONMENT, chordless, fails
 from test_export import make_run
 
 from kernels_ti.errors import OptionError
+from kernels_ti.graph import Graph
 
 pytest.importorskip("matplotlib")
 
 from chordless.pictures import style
 from chordless.pictures.charts import evolution_chart, length_histogram
 from chordless.pictures.cycle_drawing import cycle_number, draw_cycle, longest_cycle
+from chordless.pictures.graph_drawing import draw_dots, new_drawing, write_names
 from chordless.pictures.recorded_run import read_run
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 GRAPH = load_graph("grid:4x5").graph
 PATHS = {3: 12, 4: 30, 5: 41, 6: 7}
@@ -170,6 +174,50 @@ def test_the_cycle_is_drawn_along_its_edges(tmp_path):
     assert len(edges) == GRAPH.m
     assert {tuple(np.abs(a - b)) for a, b in edges} == {(0.0, 1.0), (1.0, 0.0)}
     assert [text.get_text() for text in axes.texts] == [str(name) for name in GRAPH.names]
+
+
+def drawing_of(graph, title="a graph", names=None):
+    graph = load_graph(graph).graph if isinstance(graph, str) else graph
+    if names is not None:
+        graph = Graph.from_edge_array(graph.edges(), n=graph.n, names=names)
+    loaded = LoadedGraph(graph, title)
+    drawing = new_drawing(loaded, range(min(graph.n, 40)), titled=False)
+    draw_dots(drawing, drawing.drawn, colour="#000000")
+    write_names(drawing, [])
+    return drawing
+
+
+@pytest.mark.usefixtures("in_style")
+@pytest.mark.parametrize(
+    ("graph", "names"), [("planar:300,1", None), ("karate", None), ("planar:24,1", "a long name {}")]
+)
+def test_names_never_overlap_each_other_or_a_dot(graph, names):
+    n = load_graph(graph).graph.n
+    drawing = drawing_of(graph, names=None if names is None else [names.format(v) for v in range(n)])
+    texts = drawing.axes.texts
+    assert len(texts) >= 5
+    if drawing.names_inside:
+        return
+    renderer = FigureCanvasAgg(drawing.figure).get_renderer()
+    boxes = [text.get_window_extent(renderer) for text in texts]
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+    dots = drawing.axes.transData.transform(drawing.places[drawing.drawn])
+    assert not any(box.contains(*dot) for box in boxes for dot in dots)
+    width, height = drawing.figure.bbox.size
+    assert all(box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height for box in boxes)
+
+
+@pytest.mark.usefixtures("in_style")
+def test_dots_leave_the_edges_in_sight():
+    sizes = [drawing_of(f"planar:{n},1").dot for n in (30, 300)]
+    assert sizes[0] > sizes[1] > 0
+    for n in (30, 300):
+        drawing = drawing_of(f"planar:{n},1")
+        u, v = load_graph(f"planar:{n},1").graph.edges().T
+        lengths = np.hypot(*(drawing.points[u] - drawing.points[v]).T)
+        assert drawing.names_inside or drawing.dot < 0.4 * np.median(lengths)
+    many = drawing_of("grid:20x30", "grid:20x30")
+    assert (many.dot, len(many.axes.collections)) == (0, 0)
 
 
 @pytest.mark.parametrize("how", [(), ("--histogram",), ("--longest",)])

@@ -17,7 +17,11 @@ from kernels_ti.graph import Graph
 
 pytest.importorskip("matplotlib")
 
+from chordless.pictures import style
+from chordless.pictures.participation_drawing import draw_used_edges, graph_of_edges
+from chordless.pictures.recorded_run import read_run
 from chordless.runs.command_words import command_words
+from chordless.runs.directory import program_version
 
 NASTY = '<script>alert("a&b")</script>--!><img src=x onerror=y>\x07'
 _VOID = {"meta", "br", "img", "link", "input"}
@@ -233,3 +237,84 @@ def test_the_command_that_repeats_a_run(line):
 def test_the_command_of_a_run_directory_names_a_folder():
     asked = {"output": "/runs/a b", "output_format": "parts", "min_length": 3}
     assert command_words("x", asked) == ["chordless", "list", "x", "-o", "/runs/a b/"]
+
+
+def counted_for_each(graph, cycles, names=None):
+    """Return the participation of a graph of which some cycles are known."""
+    names = names or [str(name) for name in graph.names]
+    edges = [[names[u], names[v]] for u, v in graph.edges().tolist()]
+    on = [{frozenset(pair) for pair in zip(cycle, [*cycle[1:], cycle[0]], strict=True)} for cycle in cycles]
+    return {
+        "vertices": [{"name": name, "cycles": sum(name in cycle for cycle in cycles)} for name in names],
+        "edges": [{"name": edge, "cycles": sum(frozenset(edge) in used for used in on)} for edge in edges],
+    }
+
+
+TAILED = Graph.from_edges(6, [(0, 1), (1, 2), (2, 3), (3, 0), (3, 4), (4, 2), (4, 5)], names=list("abcdef"))
+TAILED_CYCLES = [list("abcd"), list("cde")]
+
+
+@pytest.mark.parametrize("where", ["nowhere", "there", "changed"])
+def test_what_lies_in_most_cycles_is_ranked_and_drawn(tmp_path, where):
+    file = tmp_path / "tailed.txt"
+    if where != "nowhere":
+        changed = [("a", "b")] * (where == "changed")
+        pairs = changed or [(str(TAILED.names[u]), str(TAILED.names[v])) for u, v in TAILED.edges().tolist()]
+        file.write_text("".join(f"{u} {v}\n" for u, v in pairs))
+    end = finished({3: 1, 4: 1}, participation=counted_for_each(TAILED, TAILED_CYCLES), n=6, m=7)
+    started = replace(STARTED, graph=str(file), n=6, m=7)
+    page, text = page_of(record(tmp_path / "run.jsonl", started, end), tmp_path)
+    rows = re.findall(r'<tr><td>(\d+)</td><td class="name">([^<]*)</td><td>(\d+)</td><td>([^<]*)</td></tr>', text)
+    vertices, edges = rows[:5], rows[5:]
+    assert [row[1:3] for row in vertices] == [("c", "2"), ("d", "2"), ("a", "1"), ("b", "1"), ("e", "1")]
+    assert vertices[0][3] == "100.00 %"
+    assert edges[0][1:3] in (("c - d", "2"), ("d - c", "2"))
+    assert len(edges) == 6
+    drawing = next(svg for svg in page.named("svg") if "share of the cycles" in svg["aria-label"])
+    assert drawing
+
+
+def test_edges_are_as_wide_as_their_share_of_the_cycles(tmp_path):
+    end = finished({3: 1, 4: 1}, participation=counted_for_each(TAILED, TAILED_CYCLES), n=6, m=7)
+    run = read_run(record(tmp_path / "run.jsonl", replace(STARTED, graph="x.txt", n=6, m=7), end))
+    loaded = graph_of_edges(run)
+    with style.in_style():
+        (axes,) = draw_used_edges(run, loaded).axes
+    unused, used = axes.collections[:2]
+    assert (len(unused.get_segments()), len(used.get_segments())) == (1, 6)
+    widths = used.get_linewidths()
+    assert sorted(widths) == list(widths)
+    # One edge is in both cycles, the others in one.
+    assert len({round(width, 6) for width in widths[:5]}) == 1
+    assert widths[5] > 1.5 * widths[4]
+
+
+def test_an_overlap_run_is_called_by_its_web(tmp_path, capfd):
+    web = tmp_path / "ring.net"
+    arcs = "".join(f"{6 + i} {1 + i} 1\n{6 + i} {1 + (i + 1) % 5} 1\n" for i in range(5))
+    web.write_text(f"*Vertices 10\n*Arcs\n{arcs}")
+    recording = tmp_path / "run.jsonl"
+    command = ["overlap", str(web), "--types", "none", "--report", "--arch", "reference", "--events", str(recording)]
+    assert main(command) == 0
+    capfd.readouterr()
+    page, _ = page_of(recording, tmp_path)
+    assert f"Chordless cycles of the niche overlap graph of {web}" in page.text
+    assert f"chordless overlap {web} --report --types none --arch reference" in page.text
+    assert "Vertices in the most cycles" in page.text
+    assert f"a run of chordless {program_version()}, begun" in page.text
+
+
+def test_the_longest_within_a_bound_is_not_called_the_longest(tmp_path):
+    bounded = replace(STARTED, options={"max_length": 8})
+    page, _ = page_of(record(tmp_path / "run.jsonl", bounded, finished({4: 12, 8: 3})), tmp_path)
+    assert "length of the longest, up to the bound of 8 8" in page.text
+    page, _ = page_of(record(tmp_path / "run.jsonl", STARTED, finished({4: 12}, reason="timeout")), tmp_path)
+    assert "length of the longest found so far 4" in page.text
+    path, _ = listed_run(tmp_path / "run", title="grid:4x5")
+    page, _ = page_of(path, tmp_path)
+    assert "The longest cycle that was found" not in page.text
+    events = (path / "events.jsonl").read_text()
+    (path / "events.jsonl").write_text(events.replace('"max_length": null', '"max_length": 8'))
+    page, _ = page_of(path, tmp_path)
+    assert "The longest cycle that was found" in page.text
+    assert "Cycles of more than 8 vertices were not asked for." in page.text

@@ -12,10 +12,12 @@ SUMMARY = "write a run as one self-contained page of HTML"
 
 DESCRIPTION = """\
 Write a run as one page of HTML, to be sent, kept or printed: what was asked,
-the graph, the counts by length, the evolution chart and the histogram, the
-longest cycle drawn in the graph where the run keeps its cycles and the graph
-is small enough, time, memory, machine, and the command that repeats it. The
-page needs no other file and no network.
+the graph, the counts by length, the evolution chart and the histogram; of a
+count --per-vertex or --per-edge those in the most cycles, ranked, and the graph
+with its edges as wide as they are used; the longest cycle drawn in the graph
+where the run keeps its cycles and the graph is small enough; time, memory,
+machine, and the command that repeats it. The page needs no other file and no
+network.
 """
 
 

@@ -229,6 +229,7 @@ def _started(command: RunCommand, loaded: LoadedGraph, sessions: Sessions, direc
         options={key: value for key, value in asdict(command).items() if key not in _NOT_OPTIONS},
         directory=None if directory is None else os.path.abspath(directory.path),
         notes=list(loaded.notes),
+        program=program_version(),
     )
 
 

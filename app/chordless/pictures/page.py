@@ -10,6 +10,7 @@ from dataclasses import fields
 from chordless.graphs.drawing import can_be_drawn
 from chordless.pictures.charts import evolution_chart, length_histogram
 from chordless.pictures.cycle_drawing import DrawnCycle, draw_cycle, longest_cycle
+from chordless.pictures.participation_drawing import Ranked, draw_used_edges, graph_of_edges, ranking
 from chordless.pictures.recorded_run import RecordedRun
 from chordless.pictures.style import PALETTE, page_svg, printable
 from chordless.protocol.results import triangle_count
@@ -28,6 +29,7 @@ _DARK = {
 }
 
 _ROWS_IN_ONE_TABLE = 14
+_RANKED = 20
 
 _STYLE = """\
 :root { color-scheme: light dark; %(light)s }
@@ -52,6 +54,7 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums }
 th, td { text-align: right; padding: .22rem 0 .22rem 1.6rem; border-bottom: 1px solid var(--grid) }
 thead th { color: var(--muted); font-weight: 500; font-size: .85rem; border-bottom-color: var(--muted) }
 th:first-child, td:first-child { padding-left: .2rem }
+td.name, th.name { text-align: left; overflow-wrap: anywhere }
 tr { break-inside: avoid }
 table.facts { width: 100%% }
 table.facts th { text-align: left; font-weight: 400; color: var(--muted); width: 12rem; vertical-align: top }
@@ -82,19 +85,19 @@ def report_page(run: RecordedRun) -> str:
     ChordlessError
         If the cycles of the run cannot be read.
     """
-    state = run.state
     parts = [
         _head(run),
         f'<dl class="tiles">{"".join(_tile(*tile) for tile in _tiles(run))}</dl>',
         _section("Asked", _facts(_asked(run))),
         _section("Graph", _facts(_graph_facts(run))),
         *_charts(run),
+        *_participation(run),
         *_cycle(run),
         _section("How it ran", _facts(_machine(run))),
         _section("To repeat it", *_repeat(run)),
         _footer(run),
     ]
-    title = _text(f"Chordless cycles of {state.graph}")
+    title = _text(f"Chordless cycles of {run.title}")
     style = _STYLE % {
         "light": _properties({item.name: getattr(PALETTE, item.name) for item in fields(PALETTE)}),
         "dark": _properties(_DARK),
@@ -111,6 +114,8 @@ def report_page(run: RecordedRun) -> str:
 _WHAT_CYCLES_ARE = """\
 A chordless cycle is a cycle in which no two vertices are joined by an edge but those next to each other on it;
 triangles count, and those of 4 or more vertices are also called holes."""
+
+_BOUND = "Cycles of more than {:,} vertices were not asked for."
 
 _CYCLES = "|C<sub>t</sub>| is the number of chordless cycles of t vertices"
 
@@ -139,8 +144,8 @@ def _footer(run: RecordedRun) -> str:
 def _head(run: RecordedRun) -> str:
     began = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.state.began))
     lines = [
-        f"<h1>Chordless cycles of {_text(run.state.graph)}</h1>",
-        f'<p class="note">a run of chordless{_text(f" {run.program}" if run.program else "")}, begun {began}</p>',
+        f"<h1>Chordless cycles of {_text(run.title)}</h1>",
+        f'<p class="note">a run of chordless {_text(run.program or "of an unknown version")}, begun {began}</p>',
     ]
     if run.shortfall():
         share = share_text(run.state.share) if run.state.share else "an unknown share"
@@ -160,8 +165,16 @@ def _tiles(run: RecordedRun) -> list[tuple[str, str]]:
     if triangles is not None:
         tiles += [("of 4 or more vertices", f"{state.cycles - triangles:,}"), ("triangles", f"{triangles:,}")]
     if run.has_lengths and state.cycles:
-        tiles.append(("length of the longest", f"{max(t for t, count in state.cycles_by_length.items() if count):,}"))
+        tiles.append((_longest_words(run), f"{max(t for t, count in state.cycles_by_length.items() if count):,}"))
     return [*tiles, (_work(run), seconds_text(state.seconds))]
+
+
+def _longest_words(run: RecordedRun) -> str:
+    """Name the length of the longest cycle: within a bound, or before the end, it is not that of the graph."""
+    most = run.state.options.get("max_length")
+    if run.shortfall():
+        return "length of the longest found so far"
+    return "length of the longest" if most is None else f"length of the longest, up to the bound of {most:,}"
 
 
 def _asked(run: RecordedRun) -> list[tuple[str, str]]:
@@ -184,7 +197,7 @@ def _asked(run: RecordedRun) -> list[tuple[str, str]]:
 
 def _graph_facts(run: RecordedRun) -> list[tuple[str, str]]:
     state = run.state
-    rows = [("graph", state.graph), ("vertices", f"{state.n:,}"), ("edges", f"{state.m:,}")]
+    rows = [("graph", run.title), ("vertices", f"{state.n:,}"), ("edges", f"{state.m:,}")]
     if state.n > 1:
         rows.append(("density", f"{200 * state.m / (state.n * (state.n - 1)):.3g} %"))
     rows.append(("largest degree", f"{state.max_degree:,}"))
@@ -228,6 +241,42 @@ def _length_table(run: RecordedRun) -> str:
     return f'<div class="tables">{body}</div>'
 
 
+def _participation(run: RecordedRun) -> list[str]:
+    """Rank the vertices and the edges, where they were counted, and draw the edges."""
+    parts = []
+    for what, one in (("vertices", "vertex"), ("edges", "edge")):
+        if run.finished is None or what not in (run.finished.participation or {}):
+            continue
+        ranked = ranking(run, what)
+        content = [*([_used_edges(run)] if what == "edges" and ranked else []), _rank_table(ranked, one)]
+        parts.append(_section(f"{what.capitalize()} in the most cycles", *content))
+    return parts
+
+
+def _used_edges(run: RecordedRun) -> str:
+    loaded = graph_of_edges(run)
+    if loaded is None or not can_be_drawn(loaded):
+        return '<p class="note">The graph is too large for a picture of its edges.</p>'
+    meaning = "the graph, each edge as wide as its share of the cycles"
+    picture = page_svg(draw_used_edges(run, loaded), "edges", meaning)
+    note = "The wider an edge, the more cycles have it; the grey ones are in no cycle."
+    return f'<figure>{picture}</figure>\n<p class="note">{note}</p>'
+
+
+def _rank_table(ranked: list[Ranked], one: str) -> str:
+    if not ranked:
+        return f"<p>No {one} lies in any of these cycles.</p>"
+    rows = [
+        f'<tr><td>{place:,}</td><td class="name">{_text(entry.name)}</td><td>{entry.cycles:,}</td>'
+        f"<td>{_text(_share(entry.share))}</td></tr>"
+        for place, entry in enumerate(ranked[:_RANKED], 1)
+    ]
+    head = f'<thead><tr><th></th><th class="name">{one}</th><th>cycles</th><th>share</th></tr></thead>'
+    left = len(ranked) - len(rows)
+    note = f'<p class="note">and {left:,} more that lie in a cycle</p>' if left > 0 else ""
+    return f'<div class="tables"><table>{head}<tbody>{"".join(rows)}</tbody></table></div>{note}'
+
+
 def _share(share: float) -> str:
     return f"{100 * share:.2f} %" if share >= 0.00005 else "< 0.01 %"
 
@@ -241,16 +290,14 @@ def _cycle(run: RecordedRun) -> list[str]:
         return []
     cycle = longest_cycle(run.directory.path)
     names = f'<p class="note">{_text(_joined(cycle))}</p>'
-    if not can_be_drawn(cycle.loaded):
-        return [_section("The longest cycle", names)]
-    meaning = f"the graph with its longest chordless cycle, of {len(cycle.vertices)} vertices"
-    return [
-        _section(
-            "The longest cycle",
-            f"<figure>{page_svg(draw_cycle(cycle, titled=False), 'cycle', meaning)}</figure>",
-            names,
-        )
-    ]
+    most = run.state.options.get("max_length")
+    heading = "The longest cycle" if most is None and not run.shortfall() else "The longest cycle that was found"
+    content = [names] if most is None else [names, f'<p class="note">{_BOUND.format(most)}</p>']
+    if can_be_drawn(cycle.loaded):
+        meaning = f"the graph with its longest chordless cycle, of {len(cycle.vertices)} vertices"
+        picture = page_svg(draw_cycle(cycle, titled=False), "cycle", meaning)
+        content.insert(0, f"<figure>{picture}</figure>")
+    return [_section(heading, *content)]
 
 
 def _joined(cycle: DrawnCycle) -> str:

@@ -50,6 +50,12 @@ class RecordedRun:
         """Whether it is a count along a boundary, which meets no paths and has one thread."""
         return self.state.options.get("method") == "boundary"
 
+    @property
+    def title(self) -> str:
+        """What was searched, in words."""
+        graph = self.state.graph
+        return f"the niche overlap graph of {graph}" if self.state.options.get("overlap") else graph
+
     def shortfall(self) -> str:
         """Say why the counts are lower bounds; empty for a complete run."""
         state = self.state
@@ -100,6 +106,8 @@ def read_run(path: str | Path) -> RecordedRun:
     state = RunState().after(events)
     if directory is None or not is_at_work(path):
         state = state.lost()
+    if program is None:
+        program = next((event.program for _, event in events if isinstance(event, Started)), None)
     last = next((event for _, event in reversed(events) if isinstance(event, (Started, Finished))), None)
     return RecordedRun(path, state, last if isinstance(last, Finished) else None, directory, program)
 

@@ -27,7 +27,8 @@ class Started:
     """The graph is read, the device is open, the first slice is next.
 
     `options` holds the fields of the `RunCommand` that shape the search, `pid` is the engine's process,
-    `directory` the absolute path of the run directory, where there is one.
+    `directory` the absolute path of the run directory, where there is one, `program` the version that searches;
+    recordings of version 0.4.0 do not say it.
     """
 
     name: ClassVar[str] = "started"
@@ -43,6 +44,7 @@ class Started:
     version: int = PROTOCOL_VERSION
     directory: str | None = None
     notes: list[str] = field(default_factory=list)
+    program: str | None = None
 
 
 @dataclass(frozen=True)

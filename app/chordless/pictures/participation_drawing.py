@@ -1,0 +1,146 @@
+"""Which vertices and edges lie in the most cycles: ranked, and the graph with its edges as wide as they are used."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chordless.graphs.generators import is_spec
+from chordless.graphs.load import LoadedGraph, load_graph
+from chordless.pictures.graph_drawing import draw_dots, draw_edges, new_drawing, write_names
+from chordless.pictures.recorded_run import RecordedRun
+from chordless.pictures.style import PALETTE
+from kernels_ti.errors import ChordlessError
+from kernels_ti.graph import Graph
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_THINNEST, _WIDEST = 0.4, 6.0
+_UNUSED = 0.5
+_NAMED_EDGES = 12
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A vertex or an edge, and the cycles that have it.
+
+    Parameters
+    ----------
+    name : str
+        Of an edge, the names of both ends.
+    cycles : int
+    share : float
+        Of all cycles, 0 to 1.
+    """
+
+    name: str
+    cycles: int
+    share: float
+
+
+def ranking(run: RecordedRun, what: str) -> list[Ranked]:
+    """Return the vertices, or edges, that lie in a cycle, those in the most cycles first.
+
+    Parameters
+    ----------
+    run : RecordedRun
+    what : {"vertices", "edges"}
+
+    Returns
+    -------
+    list of Ranked
+        Empty if they were not counted.
+    """
+    total = max(run.state.cycles, 1)
+    used = [entry for entry in _entries(run, what) if entry["cycles"]]
+    used.sort(key=lambda entry: -entry["cycles"])
+    return [Ranked(_label(entry["name"]), entry["cycles"], entry["cycles"] / total) for entry in used]
+
+
+def graph_of_edges(run: RecordedRun) -> LoadedGraph | None:
+    """Return the graph of a run that counted for each edge: as its file has it, else made of the counted edges.
+
+    Only a file says where its vertices lie. It is taken if it still holds the same edges.
+
+    Returns
+    -------
+    LoadedGraph or None
+        None if the run did not count for each edge.
+    """
+    edges = [entry["name"] for entry in _entries(run, "edges")]
+    if not edges:
+        return None
+    options = run.state.options
+    wanted = {frozenset(map(str, edge)) for edge in edges}
+    # Standard input, a device or a pipe cannot be read a second time.
+    if is_spec(run.state.graph) or os.path.isfile(run.state.graph):
+        simplify, file_format = bool(options.get("simplify")), options.get("file_format")
+        with contextlib.suppress(ChordlessError):
+            # It may be another file by now, or none of a graph.
+            loaded = load_graph(run.state.graph, simplify=simplify, file_format=file_format)
+            if _named_edges(loaded.graph) == wanted:
+                return loaded
+    names = list(dict.fromkeys(str(end) for edge in edges for end in edge))
+    number = {name: v for v, name in enumerate(names)}
+    pairs = [(number[str(u)], number[str(v)]) for u, v in edges]
+    return LoadedGraph(Graph.from_edges(len(names), pairs, names=names), run.state.graph)
+
+
+def draw_used_edges(run: RecordedRun, loaded: LoadedGraph) -> Figure:
+    """Draw a graph with each edge as wide as its share of the cycles; edges in no cycle are grey.
+
+    Parameters
+    ----------
+    run : RecordedRun
+        Counted for each edge.
+    loaded : LoadedGraph
+        Its graph, see `graph_of_edges`.
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    OptionError
+        If the graph is too large, see `chordless.graphs.drawing.layout_of`.
+    """
+    graph = loaded.graph
+    cycles = {frozenset(map(str, entry["name"])): entry["cycles"] for entry in _entries(run, "edges")}
+    names = [str(name) for name in graph.names]
+    edges = graph.edges()
+    counts = [cycles[frozenset((names[u], names[v]))] for u, v in edges.tolist()]
+    # A number of cycles may be too large for a float; a share is not.
+    most = max(counts, default=0)
+    shares = np.array([count / most if most else 0.0 for count in counts])
+    order = np.argsort(-shares, kind="stable")
+    named = list(dict.fromkeys(v for edge in edges[order[:_NAMED_EDGES]].tolist() for v in edge)) if most else []
+    drawing = new_drawing(loaded, named, titled=False)
+    unused = shares == 0
+    draw_edges(drawing, edges[unused], widths=_UNUSED, colour=PALETTE.edge)
+    # The widest edges lie above the others.
+    rising = order[::-1][int(unused.sum()) :]
+    widths = _THINNEST + (drawing.line(_WIDEST) - _THINNEST) * shares[rising]
+    draw_edges(drawing, edges[rising], widths=widths.tolist(), colour=PALETTE.cycles)
+    draw_dots(drawing, drawing.drawn, colour=PALETTE.vertex)
+    write_names(drawing, [])
+    return drawing.figure
+
+
+def _entries(run: RecordedRun, what: str) -> list[dict[str, Any]]:
+    participation = None if run.finished is None else run.finished.participation
+    entries: list[dict[str, Any]] = (participation or {}).get(what, [])
+    return entries
+
+
+def _named_edges(graph: Graph) -> set[frozenset[str]]:
+    return {frozenset((str(graph.names[u]), str(graph.names[v]))) for u, v in graph.edges().tolist()}
+
+
+def _label(name: Any) -> str:
+    return " - ".join(map(str, name)) if isinstance(name, list) else str(name)
