@@ -221,6 +221,7 @@ def test_only_a_page_is_written(tmp_path, capfd):
 def test_the_command_that_repeats_a_run(line):
     def asked(words):
         options = make_parser().parse_args(words)
+        options.check(options.parser, options)
         options.program_start = 0.0
         output = getattr(options, "output", None)
         command = run_command(options, output=output, output_format="jsonl" if output == "out.jsonl" else "text")
