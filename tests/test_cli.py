@@ -15,8 +15,8 @@ from patience import PATIENCE
 from program import ENVIRONMENT, REFERENCE, chordless, command, count, fails, on_full_disk
 
 COMMANDS = (
-    "count", "list", "first", "tui", "resume", "replay", "estimate", "export", "info", "generate", "overlap", "plot",
-    "report", "batch", "bench", "completion", "help",
+    "count", "list", "first", "tui", "resume", "replay", "estimate", "merge", "export", "info", "generate", "overlap",
+    "plot", "report", "batch", "bench", "completion", "help",
 )  # fmt: skip
 
 

@@ -288,7 +288,7 @@ def test_refusals(tmp_path, capfd, monkeypatch):
             "line 1: not a line of JSON: this is not a recording made with --events",
         ),
         ((tmp_path / "batch.jsonl", "-o", picture), 2, "line 1: not an event with its time: this is not a recording"),
-        ((tmp_path / "g.png", "-o", picture), 2, "line 1: not a line of JSON: this is no recording"),
+        ((tmp_path / "g.png", "-o", picture), 2, "line 1: not a line of JSON: this is not a recording"),
         ((path, "-o", tmp_path / "no" / "a.svg"), 1, "cannot write"),
     ]:
         said, code = refused(capfd, "plot", *arguments)

@@ -95,7 +95,7 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     files = [path for path in options.cycles if os.path.isfile(path)]
     if len(options.cycles) > 1 and (files or options.graph is not None):
         parser.error("several inputs are the run directories of the parts of one search, without --graph")
-    if options.graph is not None and not files:
+    if options.graph is not None and os.path.isdir(options.cycles[0]):
         parser.error("--graph is for a FILE.npy; a run directory holds its graph")
     if options.graph is None and files:
         parser.error(f"--graph GRAPH is missing: the graph whose cycles {files[0]} holds")

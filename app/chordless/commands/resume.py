@@ -19,10 +19,10 @@ SUMMARY = "continue a run that was stopped or killed"
 
 DESCRIPTION = """\
 Continue a run of `chordless count --checkpoint DIR`, `chordless list
---checkpoint DIR` or `chordless list -o DIR/` from its last checkpoint. Print the
-result of the whole run. A listing is cut back to the checkpoint first: no cycle
-is lost and none comes twice. DIR holds a copy of the graph, so the graph's own
-file is not needed.
+--checkpoint DIR` or `chordless list -o DIR/` from its last checkpoint. At the
+end, print the result of the whole run. A listing is cut back to the checkpoint
+first: no cycle is lost and none comes twice. DIR holds a copy of the graph, so
+the graph's own file is not needed.
 
 The search stays the same. The arch, the threads, the memory and the stops may
 be changed; a limit or a timeout of an earlier session no longer holds. A

@@ -100,7 +100,7 @@ def read_run(path: str | Path) -> RecordedRun:
     except EngineError as error:
         raise OptionError(str(error)) from error
     if not events:
-        raise OptionError(f"{recording}: this is no recording, it has not one whole line")
+        raise OptionError(f"{recording}: this is not a recording: it has not one whole line")
     if not any(isinstance(event, Started) for _, event in events):
         raise OptionError(f"{path}: no search had begun when this was recorded, there is nothing to draw")
     state = RunState().after(events)
