@@ -22,17 +22,23 @@ if TYPE_CHECKING:
     from kernels_ti.errors import ChordlessError, DeviceError, EngineError, GraphError, OptionError
     from kernels_ti.found.participation import Participation
     from kernels_ti.graph import Graph
+    from kernels_ti.options import Arch, Expansion, Method
     from kernels_ti.run import Options, Run, Snapshot
 
+__version__ = "0.4.0"
+
 _MODULE_OF = {
+    "Arch": "options",
     "Chordality": "chordality",
     "ChordlessError": "errors",
     "CycleCounts": "api",
     "CycleTable": "cycles",
     "DeviceError": "errors",
     "EngineError": "errors",
+    "Expansion": "options",
     "Graph": "graph",
     "GraphError": "errors",
+    "Method": "options",
     "OptionError": "errors",
     "Options": "run",
     "Participation": "found.participation",
@@ -47,19 +53,23 @@ _MODULE_OF = {
 }
 
 __all__ = [
+    "Arch",
     "Chordality",
     "ChordlessError",
     "CycleCounts",
     "CycleTable",
     "DeviceError",
     "EngineError",
+    "Expansion",
     "Graph",
     "GraphError",
+    "Method",
     "OptionError",
     "Options",
     "Participation",
     "Run",
     "Snapshot",
+    "__version__",
     "as_graph",
     "collect_cycles",
     "count_cycles",
@@ -73,3 +83,7 @@ def __getattr__(name: str) -> Any:
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -6,6 +6,8 @@ else is imported where it is used.
 
 from __future__ import annotations
 
+import math
+import os
 import time
 from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -38,7 +40,7 @@ def backend_info() -> dict[str, Any]:
         "short_summary": "Chordless cycles on CPU, CUDA and Vulkan.",
         "functions": {
             "chordless_cycles": {
-                "additional_docs": "Simple undirected graphs, with a whole number or None as the length bound. "
+                "additional_docs": "Simple undirected graphs; a fractional length bound is rounded down. "
                 "The cycles are the same, in another order.",
                 "additional_parameters": {
                     "arch : {'cpu', 'auto', 'cuda', 'vulkan'}, optional (default: 'cpu')": "What to search on. The "
@@ -53,15 +55,15 @@ class Backend:
     """What networkx calls, see its guide for backends."""
 
     @staticmethod
-    def chordless_cycles(G: Any, length_bound: int | None = None, *, arch: Arch = "cpu") -> Iterator[list[Hashable]]:
+    def chordless_cycles(G: Any, length_bound: float | None = None, *, arch: Arch = "cpu") -> Iterator[list[Hashable]]:
         """Find the chordless cycles of a graph, streamed while the search goes on.
 
         Parameters
         ----------
         G : Graph
             Simple and undirected.
-        length_bound : int, optional
-            Vertices of the longest cycle that is wanted.
+        length_bound : number, optional
+            Vertices of the longest cycle that is wanted; a fraction is rounded down.
         arch : {"cpu", "auto", "cuda", "vulkan"}
             What to search on.
 
@@ -84,11 +86,15 @@ class Backend:
             raise ValueError("length bound must be non-negative")
         if length_bound is None or length_bound >= 3:
             _begun = True
-            yield from enumerate_cycles(G, arch=arch, max_length=None if length_bound is None else int(length_bound))
+            yield from enumerate_cycles(G, arch=arch, max_length=_max_length(length_bound))
 
     @staticmethod
     def can_run(name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> bool | str:
-        """Say whether the engine finds what networkx would: not where cycles have one or two vertices.
+        """Say that `chordless_cycles` may be called; where it cannot be carried out, `convert_from_nx` says why.
+
+        networkx raises an error without the reason where this is False, and where a `NotImplementedError` is raised. So
+        `convert_from_nx` raises another error, and `should_run` keeps networkx from choosing this backend by itself.
+        Only the tests of networkx go by this answer, to fall back on networkx.
 
         Parameters
         ----------
@@ -100,20 +106,10 @@ class Backend:
         Returns
         -------
         bool or str
-            True, or why not: a directed graph, a multigraph, a self-loop, a bound that is not a whole number.
+            True; in the tests of networkx, why not.
         """
-        graph, length_bound = _arguments(*arguments, **options)
-        if length_bound is not None and not hasattr(length_bound, "__index__"):
-            return f"the length bound {length_bound!r} is not a whole number"
-        if not hasattr(graph, "is_directed"):  # one of ours
-            return True
-        if graph.is_directed():
-            return "the graph is directed"
-        if graph.is_multigraph():
-            return "the graph is a multigraph"
-        if any(v in neighbours for v, neighbours in graph.adj.items()):
-            return "the graph has a self-loop, which networkx counts as a cycle"
-        return True
+        graph, _ = _arguments(*arguments, **options)
+        return ("NETWORKX_TEST_BACKEND" in os.environ and _obstacle(graph)) or True
 
     @staticmethod
     def should_run(name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> bool | str:
@@ -127,7 +123,7 @@ class Backend:
         Parameters
         ----------
         name, arguments, options
-            As for `can_run`, which has said yes.
+            As for `can_run`.
 
         Returns
         -------
@@ -141,14 +137,14 @@ class Backend:
         from kernels_ti.options import Options
 
         graph, length_bound = _arguments(*arguments, **options)
+        if obstacle := _obstacle(graph):
+            return obstacle
         if length_bound is not None and length_bound < 3:
             return f"there is nothing to search up to a length of {length_bound}"
         converted = as_graph(graph)
         if (independent := _independent_cycles(converted)) <= FEW_INDEPENDENT_CYCLES:
             return f"the graph has few edges ({independent}) beyond a spanning forest"
-        estimator = Estimator(
-            SearchSpace(converted, Options(max_length=None if length_bound is None else int(length_bound)))
-        )
+        estimator = Estimator(SearchSpace(converted, Options(max_length=_max_length(length_bound))))
         try:
             estimator.add_walk(WALK_PATHS, deadline=time.perf_counter() + ESTIMATE_SECONDS)
         except EngineError:  # too large to be estimated
@@ -161,9 +157,21 @@ class Backend:
 
     @staticmethod
     def convert_from_nx(graph: Any, **_: Any) -> Any:
-        """Turn a graph of networkx into a `kernels_ti.Graph`; attributes are of no use to it."""
+        """Turn a graph of networkx into a `kernels_ti.Graph`; attributes are of no use to it.
+
+        Raises
+        ------
+        GraphError
+            For a directed graph, a multigraph and a self-loop, in which networkx finds cycles of one or two vertices.
+        """
+        from kernels_ti.errors import GraphError
         from kernels_ti.graph import Graph
 
+        if obstacle := _obstacle(graph):
+            raise GraphError(
+                f"the backend chordless finds cycles of simple undirected graphs: {obstacle}. Without "
+                'backend="chordless" networkx finds those of this graph'
+            )
         return Graph.from_networkx(graph)
 
     @staticmethod
@@ -195,5 +203,22 @@ def _independent_cycles(graph: Graph) -> int:
     return len(edges) - len(vertices) + int(component.max(initial=-1)) + 1
 
 
-def _arguments(G: Any, length_bound: int | None = None, **_: Any) -> tuple[Any, int | None]:
+def _arguments(G: Any, length_bound: float | None = None, **_: Any) -> tuple[Any, float | None]:
     return G, length_bound
+
+
+def _max_length(length_bound: float | None) -> int | None:
+    return None if length_bound is None or length_bound == math.inf else math.floor(length_bound)
+
+
+def _obstacle(graph: Any) -> str:
+    """Return why the engine cannot find what networkx would, "" where it can."""
+    if not hasattr(graph, "is_directed"):  # one of ours
+        return ""
+    if graph.is_directed():
+        return "the graph is directed"
+    if graph.is_multigraph():
+        return "the graph is a multigraph"
+    if any(v in neighbours for v, neighbours in graph.adj.items()):
+        return "the graph has a self-loop, which networkx counts as a cycle"
+    return ""
