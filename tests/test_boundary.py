@@ -15,8 +15,9 @@ from kernels_ti import count_cycles
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary import order as order_module
 from kernels_ti.boundary import states as boundary_states
-from kernels_ti.boundary.count import BoundaryCount, plan_of
+from kernels_ti.boundary.count import BoundaryCount
 from kernels_ti.boundary.order import no_longer_than, small_boundary_order
+from kernels_ti.boundary.plan import plan_of
 from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.graph import Graph
 from kernels_ti.reference import chordless_cycles
@@ -223,3 +224,13 @@ def test_totals_of_many_states_do_not_overflow():
     assert states.totals(boundary_states.np.arange(k)) == [k * largest]
     assert math.log2(k * largest) > 64
     assert boundary.LARGEST_BOUNDARY == 254
+
+
+def test_a_count_is_given_up_in_the_midst_of_a_vertex():
+    """With a large boundary one vertex takes seconds, in which a time-out or an interrupt may come."""
+    count = BoundaryCount(generate("grid:5x6"))
+    count.advance(0.0)
+    states, share = count.states, count.share
+    count.advance(math.inf, lambda: True)
+    assert not count.finished
+    assert (count.states, count.share) == (states, share)

@@ -1,4 +1,5 @@
 """Counting without listing: dynamic programming over a path decomposition.
 
-`order` chooses the vertex order, `states` holds the states of a boundary, `count` moves it over the graph.
+`plan` splits a graph into blocks, `order` chooses the vertex order of each, `states` holds the states of a boundary,
+`count` moves it over the graph.
 """

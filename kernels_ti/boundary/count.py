@@ -17,18 +17,17 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.blocks.biconnected import biconnected_edges
-from kernels_ti.blocks.restriction import restricted
-from kernels_ti.boundary.order import BoundaryOrder, small_boundary_order
+from kernels_ti.boundary.order import BoundaryOrder
+from kernels_ti.boundary.plan import plan_of
 from kernels_ti.boundary.states import (
     FIRST_END,
     INNER,
     LARGEST_BOUNDARY,
+    GivenUp,
     States,
     Words,
     merged,
@@ -42,86 +41,6 @@ from kernels_ti.graph import Graph
 
 # Beside the counts, which are there twice while states are merged: words, sums, order and ranks of old and new states.
 _BYTES_OF_A_STATE = 150
-# Grids and road networks on one core of an AMD EPYC: 0.2 to 0.5 us.
-_SECONDS_TO_A_STATE = 4e-7
-
-
-@dataclass(frozen=True)
-class BoundaryPlan:
-    """How a graph would be counted.
-
-    Attributes
-    ----------
-    cycles_by_length : dict of int to int
-        Those of blocks that are nothing but a cycle.
-    blocks : tuple of Graph
-        The others.
-    orders : tuple of BoundaryOrder or None
-        One to a block; None for a block of which none was found with boundaries that a state can hold.
-    required : tuple of frozenset of int
-        The vertices of each block that every cycle has to pass.
-    """
-
-    cycles_by_length: dict[int, int]
-    blocks: tuple[Graph, ...]
-    orders: tuple[BoundaryOrder | None, ...]
-    required: tuple[frozenset[int], ...]
-
-    @property
-    def width(self) -> int:
-        """Vertices in the largest boundary."""
-        return max((order.width for order in self.orders if order is not None), default=0)
-
-    @property
-    def cost(self) -> float:
-        """About how many states will be met."""
-        return sum(order.cost for order in self.orders if order is not None)
-
-    @property
-    def seconds(self) -> float:
-        """About how long a count of all lengths together takes; for each length, up to four times as long."""
-        return self.cost * _SECONDS_TO_A_STATE
-
-    @property
-    def is_possible(self) -> bool:
-        """Whether there is an order for every block."""
-        return None not in self.orders
-
-
-def plan_of(
-    graph: Graph,
-    through: Sequence[int] = (),
-    avoid: Sequence[int] = (),
-    *,
-    seconds: float = 20.0,
-    enough: Callable[[], bool] = lambda: False,
-) -> BoundaryPlan:
-    """Split a graph into blocks and put the vertices of each in order.
-
-    Parameters
-    ----------
-    graph : Graph
-    through, avoid : sequence of int
-        Only cycles that pass all of the first vertices and none of the others are to be counted.
-    seconds, enough : float, callable
-        How long to look for the order of a block, see `small_boundary_order`.
-    """
-    # What it keeps of a graph are the blocks in which all vertices to be passed lie.
-    graph = restricted(graph, through, avoid).graph
-    edges, component = biconnected_edges(graph)
-    sizes = np.bincount(component)
-    ends = np.cumsum(sizes)
-    rings: dict[int, int] = {}
-    blocks, required = [], []
-    for start, end in zip((ends - sizes).tolist(), ends.tolist(), strict=True):
-        vertices, places = np.unique(edges[start:end], return_inverse=True)
-        if len(vertices) == end - start:
-            rings[len(vertices)] = rings.get(len(vertices), 0) + 1
-        else:
-            blocks.append(Graph.from_edge_array(places.reshape(-1, 2), n=len(vertices)))
-            required.append(frozenset(np.searchsorted(vertices, list(through)).tolist()))
-    orders = tuple(small_boundary_order(block, LARGEST_BOUNDARY, seconds=seconds, enough=enough) for block in blocks)
-    return BoundaryPlan(rings, tuple(blocks), orders, tuple(required))
 
 
 class BoundaryCount:
@@ -219,8 +138,15 @@ class BoundaryCount:
         bounds = range(self._min_length, self._longest + 1)
         return {length: count for length, count in sorted(counts.items()) if length in bounds}
 
-    def advance(self, seconds: float) -> None:
+    def advance(self, seconds: float, enough: Callable[[], bool] = lambda: False) -> None:
         """Go on for about so many seconds, by one vertex at least; with a large boundary one can take longer.
+
+        Parameters
+        ----------
+        seconds : float
+        enough : callable
+            Asked again and again; once it says so, the vertex that comes is given up and the count cannot go on: what
+            has been counted stays.
 
         Raises
         ------
@@ -233,7 +159,10 @@ class BoundaryCount:
             if self._block is None:
                 self._block = _BlockCount(*self._blocks.pop(0), self._longest)
             self._check_memory(self._block)
-            self._done += self._block.take_vertex()
+            try:
+                self._done += self._block.take_vertex(enough)
+            except GivenUp:
+                break
             self.most_states = max(self.most_states, len(self._block.states))
             if self._block.finished:
                 self._counts.update(self._block.cycles)
@@ -283,8 +212,8 @@ class _BlockCount:
         """Vertices in the boundary now."""
         return len(self._slots)
 
-    def take_vertex(self) -> float:
-        """Let the next vertex come, in all states; return the expected cost of that."""
+    def take_vertex(self, enough: Callable[[], bool]) -> float:
+        """Let the next vertex come, in all states, unless it is enough; return the expected cost of that."""
         v, cost = self._order.pop()
         near = [u for u in self._neighbours[v] if u in self._slots]
         slot = self._slots[v] = self._free.pop()
@@ -302,7 +231,12 @@ class _BlockCount:
             self._let_go([v, *near], *self._joined([self._slots[u] for u in near], slot)),
         )
         self.states = merged(
-            self.states, [side[0] for side in sides], [side[1] for side in sides], [0, 1], longest=self._longest
+            self.states,
+            [side[0] for side in sides],
+            [side[1] for side in sides],
+            [0, 1],
+            longest=self._longest,
+            enough=enough,
         )
         for u in (v, *near):
             if self._missing[u] == 0:

@@ -29,6 +29,8 @@ _BEAMS = (8, 32, 128, 512, 2048)
 _LARGEST_FOR_BEAMS = 5000
 # A small boundary now is worth more than a little work saved before.
 _STEPS_AHEAD = 3
+# Vertices with which an order may begin, spread over all.
+_STARTS = 1024
 # Cells of the arrays that are made at once.
 _CELLS_AT_ONCE = 1 << 20
 # A prefix has about so many longer ones; a cell is one neighbour of what was added.
@@ -175,14 +177,15 @@ class _Beam:
     def order(self, prefixes: int, enough: Callable[[], bool]) -> list[int] | None:
         """Follow so many prefixes to the end; None if it was enough before, or all boundaries became too large."""
         n = self._n
-        first = np.arange(n)
-        self._came = np.zeros((n, n + 1), np.bool_)
-        self._came[first, first] = True
+        first = np.unique(np.arange(_STARTS) * n // _STARTS)
+        rows = np.arange(len(first))
+        self._came = np.zeros((len(first), n + 1), np.bool_)
+        self._came[rows, first] = True
         self._inside = self._came.copy()  # in the boundary
-        self._missing = np.append(np.tile(self._degree, (n, 1)), np.zeros((n, 1), np.int16), axis=1)
-        np.subtract.at(self._missing, (first[:, None], self._near), 1)
-        self._edges, self._cost = np.zeros(n, np.int64), np.zeros(n)
-        self._set = self._number.copy()
+        self._missing = np.tile(np.append(self._degree, np.int16(0)), (len(first), 1))
+        np.subtract.at(self._missing, (rows[:, None], self._near[first]), 1)
+        self._edges, self._cost = np.zeros(len(first), np.int64), np.zeros(len(first))
+        self._set = self._number[first]
         self._seconds, self._last = 0.0, prefixes
         steps = [(first, first)]
         for _ in range(n - 1):

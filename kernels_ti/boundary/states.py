@@ -11,6 +11,7 @@ the slot of the piece's other end: its own while the piece is that vertex alone.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,6 +35,10 @@ _ROWS_AT_ONCE = 2048
 _FIELD = np.uint64((1 << SYMBOL_BITS) - 1)
 _END_BITS = np.uint64(sum(0xFE << SYMBOL_BITS * k for k in range(SLOTS_TO_A_WORD)))
 _MULTIPLIERS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
+
+
+class GivenUp(Exception):
+    """States were being put together when it was enough."""
 
 
 @dataclass
@@ -146,7 +151,13 @@ def pieces_end_only_at(words: Words, first: Words, second: Words) -> npt.NDArray
 
 
 def merged(
-    states: States, parents: list[Indices], words: list[Words], added: list[int], *, longest: int | None
+    states: States,
+    parents: list[Indices],
+    words: list[Words],
+    added: list[int],
+    *,
+    longest: int | None,
+    enough: Callable[[], bool] = lambda: False,
 ) -> States:
     """Put states together that look alike.
 
@@ -163,9 +174,17 @@ def merged(
     longest : int or None
         Sets of more vertices are dropped; None does not tell sets apart by their number of vertices.
 
+    enough : callable
+        Asked again and again.
+
     Returns
     -------
     States
+
+    Raises
+    ------
+    GivenUp
+        Once it was enough.
     """
     order, in_order, first = _alike(np.concatenate(words, axis=1))
     group = np.empty(len(order), np.int64)
@@ -193,6 +212,8 @@ def merged(
             shift = 0 if longest is None else more
             # So few at a time that they stay in the cache between being read and being written.
             for start in range(0, len(now), _ROWS_AT_ONCE):
+                if enough():
+                    raise GivenUp
                 piece = slice(start, start + _ROWS_AT_ONCE)
                 ways = states.counts[parent[now[piece]], :, : grown - shift]
                 end = shift + ways.shape[2]

@@ -208,6 +208,11 @@ class Estimator:
         """Whether there is anything to estimate from."""
         return bool(self._samples) or self._broken_off is not None
 
+    @property
+    def has_walked(self) -> bool:
+        """Whether a walk has come to its end."""
+        return bool(self._samples)
+
     def probe(self, seconds: float) -> None:
         """Probe for about so many seconds, less if all has been looked at.
 

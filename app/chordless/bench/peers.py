@@ -206,8 +206,8 @@ def _obstacle(graph: BenchGraph, one: Ours, timeout: float) -> str | None:
     """Say why one of our ways cannot be measured on a graph, if so."""
     if one.method == "search":
         return None
-    from kernels_ti.boundary.count import plan_of
     from kernels_ti.boundary.order import no_longer_than
+    from kernels_ti.boundary.plan import plan_of
 
     plan = plan_of(graph.graph, enough=no_longer_than(_SECONDS_FOR_ORDERS))
     return None if plan.is_possible and plan.seconds < timeout else "too wide"

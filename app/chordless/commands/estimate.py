@@ -9,7 +9,6 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from chordless import values
@@ -18,14 +17,17 @@ from chordless.protocol.results import triangle_count
 from chordless.words import count_text, duration_text
 
 if TYPE_CHECKING:
-    from chordless.graphs.load import LoadedGraph
     from chordless.protocol.events import Finished
-    from kernels_ti.boundary.count import BoundaryPlan
+    from kernels_ti.boundary.plan import BoundaryPlan
     from kernels_ti.estimate.estimate import Estimate
 
 SUMMARY = "estimate the number of cycles, and the time of a run"
 
-_TRIAL_SECONDS, _LONGEST_TRIAL = 1.0, 10.0  # of search alone, and with all that is compiled meanwhile
+_PART_FOR_ORDERS = 0.3  # of the time that there is
+_SHORTEST_PROBE = 0.1  # seconds
+_USUAL_PATHS_PER_SECOND = 50e6  # of one thread of a CPU
+_OUT_OF_REACH = 1000 * 365.25 * 86400  # seconds
+_SHORT_RUN = 60.0  # seconds; of a run so short no other method is spoken of
 _FEWEST_CYCLES = 1000  # of a trial; with fewer its rate is that of its paths
 _ROWS = 24
 _INTERRUPTED_EXIT_CODE = 130
@@ -56,9 +58,9 @@ def add_parser(subparsers: Any) -> None:
     group.add_argument(
         "--seconds",
         type=values.duration,
-        default=5.0,
+        default=2.0,
         metavar="TIME",
-        help="probe for about this long: 10, 1.5, 90s, 5m, 2h (default: 5); four times as long halves the range",
+        help="answer after about this long: 10, 1.5, 90s, 5m, 2h (default: 2); four times as long halves the range",
     )
     group.add_argument("--seed", type=_seed, default=0, metavar="N", help="of the random probes (default: 0)")
     shared.add_device(parser.add_argument_group("how the run would be made"))
@@ -79,6 +81,7 @@ def act(options: argparse.Namespace) -> int:
     """Make a short trial, probe, print what came out, return the exit code."""
     from chordless.commands.other_method import quick_plan
     from chordless.commands.session import print_notes
+    from chordless.commands.trial import Trial
     from chordless.graphs.load import load_graph
     from chordless.graphs.readers.incoming import Limits
     from chordless.graphs.vertex_names import restriction_named
@@ -95,70 +98,38 @@ def act(options: argparse.Namespace) -> int:
     )
     print_notes(loaded.notes)
     through, avoid = restriction_named(loaded.graph, options.through, options.through_edge, options.avoid)
-    trial = _trial(options, loaded)
+    wanted = Options(min_length=options.min_length, max_length=options.max_length, through=through, avoid=avoid)
     exit_code = 0
-    if trial.complete:
-        estimate = _of_complete(options.min_length, trial)
-    else:
-        wanted = Options(min_length=options.min_length, max_length=options.max_length, through=through, avoid=avoid)
-        estimator = Estimator(SearchSpace(loaded.graph, wanted), seed=options.seed)
+    estimator: Estimator | None = None
+    with tempfile.TemporaryDirectory(prefix="chordless-") as folder, Trial(options, loaded, folder) as trial:
+        plan = quick_plan(loaded.graph, through, avoid, seconds=_PART_FOR_ORDERS * options.seconds)
+        probe = min(_SHORTEST_PROBE, options.seconds / 4)
         try:
-            estimator.probe(options.seconds)
+            while trial.goes_on:
+                if not trial.has_started and trial.seconds_left > 0:
+                    estimator = estimator or Estimator(SearchSpace(loaded.graph, wanted), seed=options.seed)
+                    estimator.probe(probe)
+                    # A walk that takes longer than this time needs more.
+                    probe = probe if estimator.has_walked else 2 * probe
+            tried = trial.result()
+            if not tried.complete:
+                estimator = estimator or Estimator(SearchSpace(loaded.graph, wanted), seed=options.seed)
+                estimator.probe(max(trial.seconds_left, 0.0 if estimator.has_walked else options.seconds / 4))
         except KeyboardInterrupt:
-            if not estimator.probed:
+            if estimator is None or not estimator.probed:
                 raise
             exit_code = _INTERRUPTED_EXIT_CODE
-        estimate = estimator.estimate()
-    plan = quick_plan(loaded.graph, through, avoid)
+            tried = trial.result()
+    whole = _of_complete(options.min_length, tried)
+    estimate = whole if tried.complete or estimator is None else estimator.estimate()
     if options.json:
-        print(json.dumps({**_result_object(estimate, trial), "boundary": _boundary_object(plan)}))
+        print(json.dumps({**_result_object(estimate, tried), "boundary": _boundary_object(plan)}))
     else:
-        for line in (*_table(estimate, trial), *_boundary_lines(plan, estimate, trial)):
+        for line in (*_table(estimate, tried), *_boundary_lines(plan, estimate, tried)):
             print(line)
     if exit_code:
         sys.stderr.write("chordless: interrupted: this is what the probes up to now tell\n")
     return exit_code
-
-
-def _trial(options: argparse.Namespace, loaded: LoadedGraph) -> Finished:
-    """Search for a moment, as the run would."""
-    from chordless.engine.process import Engine
-    from chordless.protocol.events import Failed, Finished, Progress
-    from chordless.protocol.orders import RunCommand
-
-    with tempfile.TemporaryDirectory(prefix="chordless-") as folder:
-        graph, file_format = options.graph, options.file_format
-        if graph == "-":
-            # Standard input has been read; the engine gets a copy.
-            from chordless.commands.writing import write_graph
-
-            graph, file_format = os.path.join(folder, "graph.txt"), "edgelist"
-            write_graph(loaded.graph, graph, ())
-        command = RunCommand(
-            graph=graph,
-            program_start=options.program_start,
-            file_format=file_format,
-            simplify=options.simplify,
-            encoding=None if graph != options.graph else options.encoding,
-            arch=options.arch,
-            threads=options.threads,
-            min_length=options.min_length,
-            max_length=options.max_length,
-            memory=options.memory,
-            timeout=_LONGEST_TRIAL,
-            through=tuple(options.through),
-            through_edges=tuple(options.through_edge),
-            avoid=tuple(options.avoid),
-        )
-        with Engine(command) as engine:
-            for event in engine.events():
-                if isinstance(event, Progress) and event.seconds >= _TRIAL_SECONDS:
-                    engine.stop()
-                if isinstance(event, Failed):
-                    raise event.to_error()
-                if isinstance(event, Finished):
-                    return replace(event, graph=loaded.title)
-    raise AssertionError("the engine's last event is a Finished or a Failed")
 
 
 def _of_complete(min_length: int, trial: Finished) -> Estimate:
@@ -181,9 +152,15 @@ def _of_complete(min_length: int, trial: Finished) -> Estimate:
 
 
 def _run_seconds(estimate: Estimate, trial: Finished) -> tuple[float, float, float] | None:
-    """Estimate the time of a run: its middle, its lower and its upper end; None if the trial tells no rate."""
+    """Estimate the time of a run: its middle, its lower and its upper end; None if the trial tells no rate.
+
+    Without a trial it is that at the usual rate.
+    """
     if trial.complete:
         return (trial.enumerate_seconds,) * 3
+    if not trial.enumerate_seconds:
+        rate = _USUAL_PATHS_PER_SECOND * (os.cpu_count() or 1)
+        return estimate.paths / rate, estimate.paths_low / rate, estimate.paths_high / rate
     # Cycles rather than paths: how many dead paths a search makes on the way to a cycle depends on the arch.
     if trial.cycles >= _FEWEST_CYCLES:
         done, wanted = trial.cycles, (estimate.cycles, estimate.cycles_low, estimate.cycles_high)
@@ -228,7 +205,12 @@ def _result_object(estimate: Estimate, trial: Finished) -> dict[str, Any]:
 def _boundary_object(plan: BoundaryPlan) -> dict[str, float] | None:
     if not plan.is_possible:
         return None
-    return {"width": plan.width, "states": _finite(plan.cost) or 0.0, "seconds": plan.seconds}
+    return {
+        "width": plan.width,
+        "states": _finite(plan.cost) or 0.0,
+        "seconds": plan.seconds,
+        "settled": plan.is_settled,
+    }
 
 
 def _boundary_lines(plan: BoundaryPlan, estimate: Estimate, trial: Finished) -> Iterator[str]:
@@ -236,10 +218,17 @@ def _boundary_lines(plan: BoundaryPlan, estimate: Estimate, trial: Finished) -> 
     from chordless.commands.other_method import is_worth_it
 
     search = _run_seconds(estimate, trial)
-    if trial.complete or not is_worth_it(plan) or (search is not None and plan.seconds > search[0]):
+    if trial.complete or (search is not None and search[0] < min(plan.seconds, _SHORT_RUN)):
         return
-    yield f"  --method boundary would count them without meeting each, in about {duration_text(plan.seconds)}"
-    yield f"  (the total alone; the boundary has {plan.width} vertices)"
+    if not is_worth_it(plan):
+        width = f"of {plan.width} vertices" if plan.is_possible else "of hundreds of vertices"
+        yield f"  --method boundary is out of reach too: the graph has a boundary {width}"
+    elif search is None or plan.seconds <= search[0]:
+        at_most = "" if plan.is_settled else "at most "
+        yield f"  --method boundary would count them without meeting each, in {at_most or 'about '}{{}}".format(
+            duration_text(plan.seconds)
+        )
+        yield f"  (the total alone; the boundary has {at_most}{plan.width} vertices)"
 
 
 def _range_object(values: tuple[float, float, float]) -> dict[str, float | None]:
@@ -286,13 +275,28 @@ def _table(estimate: Estimate, trial: Finished) -> Iterator[str]:
         yield "  no probe came to its end, so more is not known: allow more time, --seconds"
     elif seconds is None:
         yield f"  the search met nothing in {seconds_text(trial.enumerate_seconds)}, so its time cannot be estimated"
+    elif seconds[1] > _OUT_OF_REACH:
+        yield f"  a run is out of reach: there are more than {_power_of_ten(estimate.cycles_low)} cycles"
     else:
         middle, low, high = map(duration_text, seconds)
         yield f"  a run would take about {middle}{'' if low == high else f' ({low} to {high})'}"
-        yield f"  if it goes on like its first {seconds_text(trial.enumerate_seconds)}, at {_rate_text(trial)}"
-    yield f"  on {trial.arch}: {trial.device}"
+        if trial.enumerate_seconds:
+            yield f"  if it goes on like its first {seconds_text(trial.enumerate_seconds)}, at {_rate_text(trial)}"
+        else:
+            yield "  at the usual rate: there was no time to measure it here (--seconds gives more)"
+    if trial.device:
+        yield f"  on {trial.arch}: {trial.device}"
     if estimate.walks and not estimate.exact:
         yield f"  by {estimate.probes:,} probes; 9 ranges out of 10 hold the truth"
+        if estimate.triangles is not None:
+            yield "  counted exactly: vertices, edges, degrees and triangles"
+    elif estimate.exact and not trial.complete:
+        yield "  all cycles and paths are counted exactly; only the time is an estimate"
+
+
+def _power_of_ten(count: float) -> str:
+    """Return the largest power of ten that is no larger than a count."""
+    return f"10^{math.floor(math.log10(count)) if math.isfinite(count) else 308}"
 
 
 def _count_texts(middle: float, low: float, high: float, estimate: Estimate) -> tuple[str, str]:

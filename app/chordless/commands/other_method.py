@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from chordless.protocol.events import Finished
     from chordless.protocol.orders import RunCommand
-    from kernels_ti.boundary.count import BoundaryPlan
+    from kernels_ti.boundary.plan import BoundaryPlan
     from kernels_ti.graph import Graph
 
 _SECONDS_FOR_ORDERS = 1.0
@@ -20,12 +20,14 @@ _COST_OF_LENGTHS = 4
 _LARGEST_GRAPH = 20_000
 
 
-def quick_plan(graph: Graph, through: Sequence[int] = (), avoid: Sequence[int] = ()) -> BoundaryPlan:
-    """Return a plan for counting a graph along a boundary; it takes about a second to make."""
-    from kernels_ti.boundary.count import plan_of
+def quick_plan(
+    graph: Graph, through: Sequence[int] = (), avoid: Sequence[int] = (), *, seconds: float = _SECONDS_FOR_ORDERS
+) -> BoundaryPlan:
+    """Return a plan for counting a graph along a boundary; it takes about so many seconds to make."""
     from kernels_ti.boundary.order import no_longer_than
+    from kernels_ti.boundary.plan import plan_of
 
-    return plan_of(graph, through, avoid, enough=no_longer_than(_SECONDS_FOR_ORDERS))
+    return plan_of(graph, through, avoid, enough=no_longer_than(seconds))
 
 
 def is_worth_it(plan: BoundaryPlan) -> bool:

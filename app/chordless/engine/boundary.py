@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 
 from chordless.engine.channel import Channel
 from chordless.protocol.events import Paused, Progress, Reason
@@ -67,8 +68,8 @@ def count_along_boundary(
         return reason, Snapshot(seconds=watch.seconds), {"width": 0, "states": 0}
     reason = None
     while reason is None and not count.finished:
-        count.advance(_SLICE_SECONDS)
-        channel.send(_progress(count))
+        count.advance(_SLICE_SECONDS, partial(_reported_enough, channel, watch, count))
+        channel.send(_progress(count, watch.seconds))
         if not count.finished:
             reason = watch.look()
     lengths = count.cycles_by_length
@@ -81,6 +82,13 @@ def count_along_boundary(
         finished=count.finished,
     )
     return reason or "complete", snapshot, {"width": count.plan.width, "states": count.most_states}
+
+
+def _reported_enough(channel: Channel, watch: _Watch, count: BoundaryCount) -> bool:
+    """Say whether to end, and report now and then, while one vertex takes long."""
+    if watch.is_due:
+        channel.send(_progress(count, watch.seconds))
+    return watch.says_enough()
 
 
 class _Watch:
@@ -98,9 +106,14 @@ class _Watch:
         """Since the count began."""
         return time.monotonic() - self._began
 
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time to look again."""
+        return time.monotonic() - self._looked >= _SLICE_SECONDS
+
     def says_enough(self) -> bool:
         """Say whether it is to end, looking now and then only."""
-        if time.monotonic() - self._looked >= _SLICE_SECONDS:
+        if self.is_due:
             self.look()
         return self._reason is not None
 
@@ -125,10 +138,10 @@ class _Watch:
         self._channel.send(_NOTHING_YET)
 
 
-def _progress(count: BoundaryCount) -> Progress:
+def _progress(count: BoundaryCount, seconds: float) -> Progress:
     lengths = count.cycles_by_length
     return Progress(
-        seconds=count.seconds,
+        seconds=seconds,
         paths=0,
         cycles=sum(lengths.values()),
         frontier=0,
