@@ -50,3 +50,22 @@ def test_a_graph_of_many_edges_is_refused_by_their_number(monkeypatch):
     forecast = Forecast(space)
     forecast.improve()
     assert not forecast.fields
+
+
+@pytest.mark.parametrize(
+    ("total", "low", "high", "branching", "cycles", "expected"),
+    [
+        (None, None, None, 0.2, 470, 0.2),  # no estimate yet
+        (1000.0, 900.0, 1100.0, 0.2, 470, 0.47),  # a good one
+        (1000.0, 100.0, 1e4, 0.2, 90, 0.2),  # a rough one leaves room
+        (1000.0, 100.0, 1e4, 0.001, 470, 0.047),
+        (1000.0, 500.0, 1e4, 0.9, 100, 0.2),
+        (1000.0, 900.0, 1100.0, 0.2, 1050, 1050 / 1100),  # more than was thought
+        (1000.0, 900.0, 1100.0, 0.9, 1200, 0.9),  # more than was thought possible
+        (1000.0, 900.0, None, 0.3, 470, 0.3),
+    ],
+)
+def test_the_share_is_that_of_the_cycles_once_their_number_is_known(total, low, high, branching, cycles, expected):
+    forecast = Forecast(SearchSpace(generate("grid:4x4")))
+    forecast.fields = {"cycles_estimate": total, "cycles_low": low, "cycles_high": high}
+    assert forecast.share(branching, cycles) == pytest.approx(expected)

@@ -22,6 +22,9 @@ _SHARE_OF_FORECAST = 50
 _LARGEST_FORECAST = 20_000
 _SEED_WORDS = 100_000
 _PART_WITHIN_BUDGET = 10
+_FIELDS = ("cycles_estimate", "cycles_low", "cycles_high")
+# An estimate is good enough for a share if its upper end is no more than so many times its lower end.
+_NARROW = 3
 
 
 class Forecast:
@@ -65,6 +68,24 @@ class Forecast:
         now = time.monotonic()
         self._next = now + (now - began) * _SHARE_OF_FORECAST
 
+    def share(self, branching: float, cycles: int) -> float:
+        """Return the share of the search that is done, 0 to 1.
+
+        Parameters
+        ----------
+        branching : float
+            The share by the branching of the search so far.
+        cycles : int
+            Cycles found so far. Once their number in all is known well enough, their share decides; a rougher
+            estimate bounds the share by branching.
+        """
+        total, low, high = (self.fields.get(name) for name in _FIELDS)
+        if not total or not low or high is None:
+            return branching
+        if high <= _NARROW * low and cycles < total:
+            return cycles / total
+        return max(min(branching, cycles / low), cycles / high) if cycles < high else branching
+
     def _is_cheap(self) -> bool:
         """Say whether the seeds are few, first by the size of the graph, then by its blocks."""
         graph = self._space.restricted.graph
@@ -84,7 +105,6 @@ class Forecast:
             self._probe_seconds = min(2 * self._probe_seconds, _LONGEST_PROBE)
             return
         values = (estimate.cycles, estimate.cycles_low, estimate.cycles_high)
-        names = ("cycles_estimate", "cycles_low", "cycles_high")
         self.fields = {
-            name: float(value) if math.isfinite(value) else None for name, value in zip(names, values, strict=True)
+            name: float(value) if math.isfinite(value) else None for name, value in zip(_FIELDS, values, strict=True)
         }

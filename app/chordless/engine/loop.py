@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -167,6 +167,7 @@ class Search:
         self._snapshot = self.run.snapshot()
         self._began = self._reported = self._kept = time.monotonic()
         self._halted = False
+        self._share = 0.0
         self.write_seconds = 0.0
         if self.keeper is not None:
             self.channel.mailbox = Mailbox(self.keeper.directory.path)
@@ -183,7 +184,7 @@ class Search:
         reason = self._search()
         if self.keeper is not None:
             self._checkpoint(self.keeper, finished=reason == "complete")
-        return reason, self._snapshot
+        return reason, replace(self._snapshot, share=self._share_done())
 
     def _search(self) -> Reason:
         reason = self._write()
@@ -285,6 +286,15 @@ class Search:
     def _found(self) -> int:
         return self._snapshot.cycles if self.output is None else self.output.listed
 
+    def _share_done(self) -> float:
+        """Return the share that is done; it never goes back."""
+        snapshot = self._snapshot
+        share = snapshot.share
+        if self.forecast is not None and not snapshot.finished:
+            share = self.forecast.share(share, snapshot.cycles)
+        self._share = max(self._share, share)
+        return self._share
+
     def _progress(self) -> Progress:
         snapshot = self._snapshot
         return Progress(
@@ -296,7 +306,7 @@ class Search:
             cycles_by_length=snapshot.cycles_by_length,
             device_bytes=snapshot.device_bytes,
             listed=0 if self.output is None else self.output.listed,
-            share=snapshot.share,
+            share=self._share_done(),
             memory_bytes=resident_bytes(),
             **cast(Any, self.forecast.fields if self.forecast is not None else {}),
         )
