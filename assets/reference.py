@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+CONFIGURATION = Path(__file__).resolve().parent / "site" / "mkdocs.yml"
 
 
 def on_files(files: Any, **_: Any) -> None:
@@ -23,13 +23,14 @@ def main(folder: Path) -> None:
     Raises
     ------
     SystemExit
-        If mkdocs is not installed, or warns of anything: a link that leads nowhere, a page that is not in `mkdocs.yml`.
+        If mkdocs is not installed, or warns of anything: a link that leads nowhere, a page that the configuration does
+        not name.
     """
     try:
         from mkdocs.__main__ import build_command
     except ImportError:
         sys.exit("the documentation needs mkdocs: pip install 'chordless[docs]'")
-    build_command(["--config-file", str(ROOT / "mkdocs.yml"), "--site-dir", str(folder.resolve()), "--strict"])
+    build_command(["--config-file", str(CONFIGURATION), "--site-dir", str(folder.resolve()), "--strict"])
 
 
 if __name__ == "__main__":
