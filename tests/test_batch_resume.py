@@ -17,7 +17,7 @@ import pytest
 from batches import ATLAS, batch_in_process, expected, graph6, lines_in
 from chordless.batch.client import BatchClient
 from chordless.batch.jobs import jobs_of
-from chordless.batch.output import read_lines
+from chordless.batch.output import BatchFile, encoded, read_lines
 from chordless.cli import main
 from chordless.engine import process
 from chordless.protocol.events import BatchFinished, BatchProgress
@@ -91,8 +91,6 @@ def test_resume_keeps_what_is_done_wherever_it_stands(tmp_path):
 
 
 def test_what_was_done_outlives_a_kill_in_the_middle_of_putting_it_right(tmp_path):
-    from chordless.batch.output import BatchFile
-
     output = tmp_path / "out.jsonl"
     batch_in_process(["cycle:5", "cycle:6", "cycle:7"], output, BatchJob("", arch="reference"))
     keys = [line["hash"] for line in lines_in(output)]
@@ -109,6 +107,20 @@ def test_what_was_done_outlives_a_kill_in_the_middle_of_putting_it_right(tmp_pat
     file.complete()
     file.close()
     assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
+
+
+@pytest.mark.parametrize("written", [2, 3])
+def test_the_file_beside_goes_when_an_interrupted_batch_has_put_everything_back(tmp_path, written):
+    output, beside = tmp_path / "out.jsonl", tmp_path / "out.jsonl.earlier"
+    batch_in_process(["cycle:5", "cycle:6", "cycle:7"], output, BatchJob("", arch="reference"))
+    keys = [line["hash"] for line in lines_in(output)]
+    file = BatchFile(str(output))
+    assert file.find("a graph that is new", "x") is None  # all three are out of place now
+    found = [file.find(key, "now") for key in keys]
+    file.write(b"".join(encoded(line) for line, _ in found[:written]))
+    file.close()  # interrupted
+    assert beside.exists() == (written < 3)
+    assert len(lines_in(output)) == written
 
 
 def test_fail_fast_ends_at_the_first_failure(tmp_path, capsys):

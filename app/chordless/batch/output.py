@@ -93,6 +93,7 @@ class BatchFile:
         self._end = 0
         self._earlier: dict[str, int] = {}  # where a line begins in the file beside
         self._taken: set[str] = set()
+        self._is_complete = False
         self._was_held = self._held.exists()
         self._beside: IO[bytes] | None = None
         self._in_place: IO[bytes] | None = open(path, "rb")  # noqa: SIM115
@@ -144,6 +145,7 @@ class BatchFile:
         """Make the file safe on the disk; return how many lines that nobody asked for stay beside it."""
         if self._in_place is not None:
             self._hold_the_rest()
+        self._is_complete = True
         left = len(self._earlier.keys() - self._taken)
         try:
             os.fsync(self._descriptor)
@@ -156,11 +158,22 @@ class BatchFile:
         return left
 
     def close(self) -> None:
-        """Give the file back; what is not in its place is held beside it until the next time."""
+        """Give the file back; what is not in its place is held beside it until the next time.
+
+        The file beside is removed if the batch has ended early and everything in it has its place again.
+        """
+        if not self._is_complete and self._held.exists() and self._holds_nothing_else():
+            os.fsync(self._descriptor)
+            self._held.unlink()
         for stream in (self._in_place, self._beside):
             if stream is not None:
                 stream.close()
         os.close(self._descriptor)
+
+    def _holds_nothing_else(self) -> bool:
+        """Say whether every line of the file beside is in the file itself as well."""
+        here = {_key_of(line) for line in _lines_of(Path(self._path))}
+        return all(_key_of(line) in here for line in _lines_of(self._held))
 
     def _read_next(self) -> dict[str, Any] | None:
         assert self._in_place is not None
