@@ -27,7 +27,7 @@ _NO_LOCKS = (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK)
 
 
 @contextlib.contextmanager
-def replaced(path: str | Path) -> Iterator[BinaryIO]:
+def replaced(path: str | Path, *, private: bool = False) -> Iterator[BinaryIO]:
     """Yield a stream whose content takes the place of a file once the block has ended without an error.
 
     The content goes to a new file in the same folder. Its name cannot be guessed, and it is only opened if nothing has
@@ -37,6 +37,8 @@ def replaced(path: str | Path) -> Iterator[BinaryIO]:
     Parameters
     ----------
     path : str or Path
+    private : bool, default False
+        Nobody but the user may read or write a new file.
 
     Raises
     ------
@@ -45,7 +47,8 @@ def replaced(path: str | Path) -> Iterator[BinaryIO]:
     """
     path = Path(path)
     new = path.with_name(f".{path.name}.{secrets.token_hex(8)}.new")
-    descriptor = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(new, flags, 0o600 if private else 0o666)
     try:
         with open(descriptor, "w+b") as stream:
             with contextlib.suppress(FileNotFoundError):

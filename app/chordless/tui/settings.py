@@ -226,5 +226,5 @@ def _kept(path: Path) -> str | None:
 
 
 def _write(path: Path, text: str) -> None:
-    with replaced(path) as stream:
+    with replaced(path, private=True) as stream:
         stream.write(text.encode())
