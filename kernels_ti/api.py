@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from kernels_ti.blocks.restriction import vertices_called
+from kernels_ti.blocks.restriction import edges_called, vertices_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycles import Cycles, CycleTable
@@ -74,6 +74,7 @@ def count_cycles(
     threads: int | None = None,
     through: Iterable[Hashable] = (),
     avoid: Iterable[Hashable] = (),
+    avoid_edges: Iterable[tuple[Hashable, Hashable]] = (),
     method: Method = "search",
     limit: int | None = None,
     timeout: float | None = None,
@@ -96,6 +97,8 @@ def count_cycles(
     through, avoid : iterable of vertex names, optional
         Only cycles that pass all of the first vertices and none of the others; the search is the shorter for it. A
         cycle that passes both ends of an edge has the edge.
+    avoid_edges : iterable of pairs of vertex names, optional
+        Only cycles that have none of these edges. They stay chords of longer cycles. Not along a boundary.
     method : {"search", "boundary"}
         Meet every cycle, or add them up along a boundary, see `kernels_ti.boundary.count`; then there is no
         frontier, and `arch`, `expansion`, `threads` and `limit` are left as they are.
@@ -148,8 +151,10 @@ def count_cycles(
     if method == "boundary":
         if arch not in ("auto", "cpu") or (expansion, threads, limit) != (EXPANSIONS[0], None, None):
             raise OptionError("arch, expansion, threads and limit are for the method search")
+        if tuple(avoid_edges):
+            raise OptionError("avoid_edges is for the method search")
         return _count_along_boundary(graph, options, through, avoid, timeout)
-    with _held_run(graph, arch, threads, options, through, avoid) as run:
+    with _held_run(graph, arch, threads, options, through, avoid, avoid_edges) as run:
         for _ in _slices(run, limit, timeout):
             pass
     last = run.snapshot()
@@ -165,13 +170,14 @@ def enumerate_cycles(
     threads: int | None = None,
     through: Iterable[Hashable] = (),
     avoid: Iterable[Hashable] = (),
+    avoid_edges: Iterable[tuple[Hashable, Hashable]] = (),
     simplify: bool = False,
 ) -> Iterator[list[Hashable]]:
     """Enumerate the chordless cycles of a graph, streamed while the search goes on.
 
     Parameters
     ----------
-    graph, arch, min_length, max_length, threads, through, avoid, simplify
+    graph, arch, min_length, max_length, threads, through, avoid, avoid_edges, simplify
         As for `count_cycles`.
 
     Yields
@@ -196,7 +202,7 @@ def enumerate_cycles(
     """
     options = Options(min_length=min_length, max_length=max_length, collect=True)
     graph = as_graph(graph, simplify=simplify)
-    space, chosen = _space(graph, arch, threads, options, through, avoid)
+    space, chosen = _space(graph, arch, threads, options, through, avoid, avoid_edges)
     return _stream(Run(space, open_device(chosen, threads=threads)))
 
 
@@ -209,6 +215,7 @@ def collect_cycles(
     threads: int | None = None,
     through: Iterable[Hashable] = (),
     avoid: Iterable[Hashable] = (),
+    avoid_edges: Iterable[tuple[Hashable, Hashable]] = (),
     limit: int | None = None,
     timeout: float | None = None,
     simplify: bool = False,
@@ -217,7 +224,7 @@ def collect_cycles(
 
     Parameters
     ----------
-    graph, arch, min_length, max_length, threads, through, avoid, timeout, simplify
+    graph, arch, min_length, max_length, threads, through, avoid, avoid_edges, timeout, simplify
         As for `count_cycles`.
     limit : int, optional
         Find so many cycles and no more.
@@ -244,7 +251,7 @@ def collect_cycles(
     options = Options(min_length=min_length, max_length=max_length, collect=True)
     require_limits(limit, timeout)
     graph = as_graph(graph, simplify=simplify)
-    with _held_run(graph, arch, threads, options, through, avoid) as run:
+    with _held_run(graph, arch, threads, options, through, avoid, avoid_edges) as run:
         table = CycleTable.of_pieces(graph, _pieces(run, limit, timeout))
     table = replace(table, complete=run.finished)
     return table if limit is None else table.first(limit)
@@ -259,6 +266,7 @@ def count_participation(
     threads: int | None = None,
     through: Iterable[Hashable] = (),
     avoid: Iterable[Hashable] = (),
+    avoid_edges: Iterable[tuple[Hashable, Hashable]] = (),
     edges: bool = True,
     limit: int | None = None,
     timeout: float | None = None,
@@ -270,7 +278,7 @@ def count_participation(
 
     Parameters
     ----------
-    graph, arch, min_length, max_length, threads, through, avoid, limit, timeout, simplify
+    graph, arch, min_length, max_length, threads, through, avoid, avoid_edges, limit, timeout, simplify
         As for `count_cycles`.
     edges : bool
         Count for the edges too.
@@ -294,7 +302,7 @@ def count_participation(
     wanted = "edges" if edges else "vertices"
     options = Options(min_length=min_length, max_length=max_length, participation=wanted)
     require_limits(limit, timeout)
-    with _held_run(as_graph(graph, simplify=simplify), arch, threads, options, through, avoid) as run:
+    with _held_run(as_graph(graph, simplify=simplify), arch, threads, options, through, avoid, avoid_edges) as run:
         for _ in _slices(run, limit, timeout):
             pass
     return run.participation()
@@ -308,9 +316,10 @@ def _held_run(
     options: Options,
     through: Iterable[Hashable],
     avoid: Iterable[Hashable],
+    avoid_edges: Iterable[tuple[Hashable, Hashable]],
 ) -> Iterator[Run]:
     """Begin a run that no other thread can end by opening another arch, until the block is left."""
-    space, chosen = _space(graph, arch, threads, options, through, avoid)
+    space, chosen = _space(graph, arch, threads, options, through, avoid, avoid_edges)
     with held_device(chosen, threads=threads) as device:
         yield Run(space, device)
 
@@ -322,9 +331,15 @@ def _space(
     options: Options,
     through: Iterable[Hashable],
     avoid: Iterable[Hashable],
+    avoid_edges: Iterable[tuple[Hashable, Hashable]],
 ) -> tuple[SearchSpace, str]:
     """Return what is searched, and what `auto` means for it."""
-    options = replace(options, through=vertices_called(graph, through), avoid=vertices_called(graph, avoid))
+    options = replace(
+        options,
+        through=vertices_called(graph, through),
+        avoid=vertices_called(graph, avoid),
+        avoid_edges=edges_called(graph, avoid_edges),
+    )
     space = SearchSpace(graph, options)
     return space, arch_for(space, arch, threads=threads)
 

@@ -59,6 +59,8 @@ class Options:
         Bytes that the search may take, see `kernels_ti.device.memory`; None for a share of what is free.
     through, avoid : tuple of int
         Only cycles that pass all of the first vertices and none of the others. Both prune the search.
+    avoid_edges : tuple of (int, int)
+        Only cycles that have none of these edges, so no cycle that passes both ends of one.
     participation : {"none", "vertices", "edges"}
         Count for each vertex, or for each vertex and edge, in how many cycles it lies; see `Run.participation`. Not
         with `collect`.
@@ -78,6 +80,7 @@ class Options:
     memory: int | None = None
     through: tuple[int, ...] = ()
     avoid: tuple[int, ...] = ()
+    avoid_edges: tuple[tuple[int, int], ...] = ()
     participation: str = "none"
 
     def __post_init__(self) -> None:
@@ -103,7 +106,7 @@ class Options:
     @property
     def members(self) -> bool:
         """Whether paths must know their members: for the cycles, or to tell whether they pass several vertices."""
-        return self.collect or self.participation != "none" or len(set(self.through)) > 1
+        return self.collect or self.participation != "none" or len(set(self.through)) + len(self.avoid_edges) > 1
 
 
 @dataclass(frozen=True)

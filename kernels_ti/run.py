@@ -58,7 +58,7 @@ class Run:
         By default those of the space.
     state : RunState, optional
         Go on from here. It must come from a run of the same graph, bounds, expansion and part, through and avoiding
-        the same vertices, and with `collect` from one that collected; the device may be another.
+        the same vertices and edges, and with `collect` from one that collected; the device may be another.
 
     Raises
     ------
@@ -78,7 +78,6 @@ class Run:
         self.graph = space.graph
         self._space = space
         self._longest = space.longest
-        self._left = space.restricted
         self._totals = Totals()
         self._seconds = 0.0
         self._share = 0.0
@@ -107,7 +106,8 @@ class Run:
                 raise OptionError("the reference searches a graph in one piece: choose another arch")
             from kernels_ti.search_reference import ReferenceSearch
 
-            return iter([ReferenceSearch(self._left.graph, self._longest, self.options.members, self.options.through)])
+            cases = self._space.cases
+            return (ReferenceSearch(each.graph, self._longest, self.options.members, each.through) for each in cases)
         return self._batches(state)
 
     def _batches(self, state: RunState | None) -> Iterator[Search]:
@@ -138,7 +138,7 @@ class Run:
 
         A search through several vertices begins with frames: there are few, and the kernels make all others.
         """
-        if self.options.part is None and not self._left.required:
+        if self.options.part is None and all(group.required is None for group in groups):
             self._states = [GroupState() for _ in groups]
             return
         from kernels_ti.estimate.parts import split, whole_of_required

@@ -37,7 +37,7 @@ def test_a_graph_is_prepared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     while not run.finished:
         run.advance()
     assert run.snapshot().cycles == estimator.estimate().cycles > 0
-    assert [graph for graph in split if graph.n] == [space.restricted.graph]
+    assert [graph for graph in split if graph.n] == [space.cases[0].graph]
 
 
 def test_a_run_of_other_bounds_is_refused() -> None:

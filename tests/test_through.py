@@ -9,7 +9,7 @@ from chordless.graphs.vertex_names import edge_named, vertices_named
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracles import check_cycles, grid
-from program import chordless, count, fails, slowly
+from program import REFERENCE, chordless, count, fails, slowly
 
 from kernels_ti.api import collect_cycles, count_cycles, enumerate_cycles
 from kernels_ti.blocks.restriction import restricted
@@ -54,6 +54,108 @@ def long_ring() -> Graph:
     joined = nx.disjoint_union(nx.grid_2d_graph(4, 5), nx.cycle_graph(700))
     joined.add_edges_from([(0, 20), (19, 90), (7, 300)])
     return Graph.from_networkx(joined)
+
+
+def check_without_edges(graph: Graph, device: Device, edges: list[tuple[int, int]], **options: object) -> list:
+    expected = [
+        cycle
+        for cycle in wanted(graph, options.get("through", ()), options.get("avoid", ()), options.get("max_length"))
+        if not any(u in cycle and v in cycle for u, v in edges)
+    ]
+    cycles, snapshot = found(graph, device, avoid_edges=tuple(edges), collect=True, **options)
+    check_cycles(graph, cycles)
+    assert cycles == expected
+    _, counted = found(graph, device, avoid_edges=tuple(edges), **options)
+    assert counted.cycles_by_length == snapshot.cycles_by_length
+    assert counted.cycles == len(expected)
+    return expected
+
+
+def test_an_avoided_edge_stays_a_chord() -> None:
+    square = Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)], names="abcd")
+    assert count_cycles(square, arch="cpu", avoid_edges=[("a", "c")]).by_length == {}
+    assert count_cycles(square, arch="cpu", avoid_edges=[("a", "b")]).by_length == {3: 1}
+    assert list(enumerate_cycles(square, arch="cpu", avoid_edges=["ab"])) == [["a", "c", "d"]]
+
+
+@pytest.mark.parametrize(
+    "edges", [[(0, 1)], [(6, 7), (7, 8)], [(6, 7), (12, 13)], [(0, 1), (1, 2), (2, 7), (6, 11), (13, 14), (12, 17)]]
+)
+def test_cycles_of_a_grid_without_edges(edges: list[tuple[int, int]]) -> None:
+    cpu = open_device("cpu")
+    assert check_without_edges(grid(4, 5), cpu, edges)
+    check_without_edges(grid(4, 5), cpu, edges, through=(7, 18), max_length=12)
+
+
+def test_the_reference_and_the_paper_avoid_edges_too() -> None:
+    edges = [(6, 7), (12, 13)]
+    assert check_without_edges(grid(4, 5), open_device("cpu"), edges, through=(8,), avoid=(4,), expansion="paper")
+    assert check_without_edges(grid(4, 5), open_device("reference"), edges, through=(8,))
+
+
+def test_every_device_avoids_edges(device: Device) -> None:
+    assert check_without_edges(grid(4, 5), device, [(6, 7), (12, 13)])
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 5))
+def test_random_graphs_without_edges(seed: int, count: int) -> None:
+    drawn = nx.gnm_random_graph(10, 20, seed=seed)
+    edges = sorted(tuple(sorted(edge)) for edge in drawn.edges())[:: 20 // count][:count]
+    graph = Graph.from_networkx(drawn)
+    check_without_edges(graph, open_device("cpu"), edges)
+    check_without_edges(graph, open_device("cpu"), edges, max_length=5)
+
+
+def test_the_parts_of_a_search_without_edges_add_up() -> None:
+    graph, edges = grid(4, 5), ((6, 7), (12, 13))
+    whole = found(graph, open_device("cpu"), avoid_edges=edges, collect=True)[0]
+    parts = [found(graph, open_device("cpu"), avoid_edges=edges, collect=True, part=(i, 3))[0] for i in (1, 2, 3)]
+    assert sorted(chain(*parts)) == whole
+
+
+def test_a_search_without_edges_goes_on_from_its_state() -> None:
+    graph, options = grid(4, 5), Options(avoid_edges=((6, 7), (12, 13), (1, 2)))
+    cpu = open_device("cpu")
+    run = Run(graph, cpu, options)
+    stops = 0
+    while not run.finished:
+        run.advance()
+        if not run.finished:
+            run, stops = Run(graph, cpu, options, run.state()), stops + 1
+    assert stops > 2
+    expected = found(graph, cpu, avoid_edges=options.avoid_edges)[1]
+    assert run.snapshot().cycles_by_length == expected.cycles_by_length
+
+
+def test_what_cannot_be_avoided(monkeypatch) -> None:
+    graph = grid(4, 5)
+    for edges, through, said in (
+        ([(0, 7)], (), "there is no edge 0 - 7"),
+        ([(0,)], (), "is not a pair"),
+        ([(0, 99)], (), "there is no vertex 99"),
+        ([(0, 1)], (0, 1), "every cycle through 0 and 1 has the edge between them"),
+    ):
+        with pytest.raises(OptionError, match=said):
+            count_cycles(graph, arch="cpu", avoid_edges=edges, through=through)
+    with pytest.raises(OptionError, match="avoid_edges is for the method search"):
+        count_cycles(graph, method="boundary", avoid_edges=[(0, 1)])
+    monkeypatch.setattr("kernels_ti.blocks.restriction.MOST_CASES", 3)
+    with pytest.raises(OptionError, match="4 edges are too many to avoid: they make more than 3 cases"):
+        SearchSpace(graph, Options(avoid_edges=((0, 1), (2, 7), (6, 11), (13, 18))))
+
+
+def test_edges_to_avoid_on_the_command_line() -> None:
+    result, exit_code = count("grid:4x5", "--avoid-edge", "1,1-1,2", "--avoid-edge", "2,2-2,3", *REFERENCE)
+    assert (exit_code, result["avoid_edges"]) == (0, ["1,1-1,2", "2,2-2,3"])
+    assert result["total"] == found(grid(4, 5), open_device("cpu"), avoid_edges=((6, 7), (12, 13)))[1].cycles
+    table = chordless("count", "grid:4x5", "--avoid-edge", "1,1-1,2", *REFERENCE).stdout
+    assert table.startswith("grid:4x5, without the edge 1,1-1,2\n")
+    assert fails(chordless("count", "grid:4x5", "--avoid-edge", "0,0-1,2", *REFERENCE), 2, "there is no edge 0,0 - 1,2")
+    done = chordless("count", "grid:4x5", "--avoid-edge", "0-1", "--method", "boundary")
+    assert (done.returncode, "--avoid-edge is for --method search" in done.stderr) == (2, True)
+    estimate = chordless("estimate", "grid:4x5", "--avoid-edge", "1,1-1,2", "--json", "--seconds", "1", *REFERENCE)
+    assert json.loads(estimate.stdout)["boundary"] is None, estimate.stderr
 
 
 THROUGH = [(0,), (7,), (0, 1), (6, 13), (0, 19), (6, 7, 8), (1, 9, 17, 12)]

@@ -144,6 +144,15 @@ class BlockBatches:
     seed_words: int
     makers: tuple[Callable[[], list[BlockGroup]], ...]
 
+    @classmethod
+    def joined(cls, parts: Sequence[BlockBatches], work: npt.NDArray[np.float64]) -> BlockBatches:
+        """Put the batches of several searches behind one another; `work` is in proportion to that of each."""
+        if len(parts) == 1:
+            return parts[0]
+        shares = np.concatenate([part.shares * share for part, share in zip(parts, work / work.sum(), strict=True)])
+        makers = tuple(maker for part in parts for maker in part.makers)
+        return cls(shares, max(part.seed_words for part in parts), makers)
+
     def __len__(self) -> int:
         return len(self.makers)
 

@@ -21,6 +21,9 @@ from kernels_ti.graph import Graph, IntArray
 MOST_ROUNDS = 8
 """How often the blocks and the distances are looked at again; what is left over costs words only."""
 
+MOST_CASES = 1024
+"""Searches that edges to avoid may be split into; see `restricted_cases`."""
+
 
 @dataclass(frozen=True, eq=False)
 class Restricted:
@@ -39,6 +42,11 @@ class Restricted:
     graph: Graph
     root: int | None = None
     required: tuple[int, ...] = ()
+
+    @property
+    def through(self) -> tuple[int, ...]:
+        """All vertices that a cycle must pass."""
+        return () if self.root is None else (self.root, *self.required)
 
 
 def restricted(
@@ -92,6 +100,80 @@ def restricted(
     # Few neighbours of the root make few paths to begin with.
     root = min(wanted, key=lambda v: (int(left.degrees[v]), v))
     return Restricted(left, root, tuple(v for v in wanted if v != root))
+
+
+def restricted_cases(
+    graph: Graph,
+    through: Sequence[int] = (),
+    avoid: Sequence[int] = (),
+    avoid_edges: Sequence[tuple[int, int]] = (),
+    max_length: int | None = None,
+) -> tuple[Restricted, ...]:
+    """Split a search that avoids edges into searches that avoid vertices only.
+
+    An induced cycle that passes both ends of an edge has that edge. So the cycles without the edge u, v are those that
+    do not pass u, and those that pass u but not v: every wanted cycle belongs to exactly one case. With several edges
+    each case is split again, at the vertex with the most edges that are left to avoid. Deleting the edges would be
+    wrong: cycles of which they are chords would seem chordless.
+
+    Parameters
+    ----------
+    graph : Graph
+    through, avoid, max_length
+        See `restricted`.
+    avoid_edges : sequence of (int, int)
+        Edges that no cycle has.
+
+    Returns
+    -------
+    tuple of Restricted
+        At least one. Cases in which no cycle can lie are left out.
+
+    Raises
+    ------
+    OptionError
+        See `restricted`; for a pair that is no edge, an edge whose ends both must be passed, and for edges that make
+        more than `MOST_CASES` cases.
+    """
+    for u, v in avoid_edges:
+        if not (0 <= u < graph.n and v in graph.neighbours(u)):
+            raise OptionError(f"there is no edge between the vertices {u} and {v} that could be avoided")
+        if u in through and v in through:
+            names = f"{graph.names[u]} and {graph.names[v]}"
+            raise OptionError(f"every cycle through {names} has the edge between them, which is to be avoided")
+    if not avoid_edges:
+        return (restricted(graph, through, avoid, max_length),)
+    found: list[Restricted] = []
+    waiting = [(tuple(through), tuple(avoid), tuple(avoid_edges))]
+    looked_at = 0
+    while waiting:
+        passed, avoided, edges = waiting.pop()
+        edges = tuple(edge for edge in edges if not set(edge) & set(avoided))
+        forced = {v for edge in edges for u, v in (edge, edge[::-1]) if u in passed}
+        if forced & set(passed):
+            continue
+        if forced:
+            waiting.append((passed, (*avoided, *sorted(forced)), edges))
+            continue
+        looked_at += 1
+        if looked_at > 2 * MOST_CASES:
+            raise OptionError(
+                f"{len(avoid_edges)} edges are too many to avoid: they make more than {MOST_CASES:,} cases; edges that "
+                "share a vertex make fewer"
+            )
+        left = restricted(graph, passed, avoided, max_length)
+        if not left.graph.m:
+            continue
+        # An edge that is in no block of the case need not be avoided.
+        edges = tuple((u, v) for u, v in edges if v in left.graph.neighbours(u))
+        if not edges:
+            found.append(left)
+            continue
+        ends = [v for edge in edges for v in edge]
+        u = max(sorted(set(ends)), key=ends.count)
+        waiting.append(((*passed, u), avoided, edges))
+        waiting.append((passed, (*avoided, u), edges))
+    return tuple(found) or (restricted(graph, avoid=range(graph.n)),)
 
 
 def _in_common_blocks(edges: IntArray, wanted: tuple[int, ...], n: int) -> IntArray:
@@ -148,6 +230,25 @@ def vertices_called(graph: Graph, names: Iterable[Hashable]) -> tuple[int, ...]:
             found.append(index[name])
         except (KeyError, TypeError):  # it may be no name at all, but a list
             raise no_vertex(graph, name) from None
+    return tuple(found)
+
+
+def edges_called(graph: Graph, edges: Iterable[tuple[Hashable, Hashable]]) -> tuple[tuple[int, int], ...]:
+    """Find edges by the names of their ends, each given as it is in `Graph.names`.
+
+    Raises
+    ------
+    OptionError
+        For a name that no vertex has, for what is no pair of names, and for two vertices that are not adjacent.
+    """
+    found = []
+    for edge in edges:
+        if not isinstance(edge, Iterable) or len(pair := tuple(edge)) != 2:
+            raise OptionError(f"avoid_edges is a list of pairs of vertices; {edge!r} is not a pair")
+        u, v = vertices_called(graph, pair)
+        if v not in graph.neighbours(u):
+            raise OptionError(f"there is no edge {pair[0]} - {pair[1]} in the graph")
+        found.append((u, v))
     return tuple(found)
 
 

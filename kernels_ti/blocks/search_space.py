@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from functools import cached_property
 
+import numpy as np
+
 from kernels_ti.blocks.balls import choose_radius
 from kernels_ti.blocks.groups import BlockBatches, LabelledBlocks
-from kernels_ti.blocks.restriction import Restricted, restricted
+from kernels_ti.blocks.restriction import Restricted, restricted_cases
 from kernels_ti.errors import OptionError
 from kernels_ti.graph import Graph
 from kernels_ti.options import Options
@@ -15,6 +17,9 @@ from kernels_ti.state import STATE_WORD_BITS, Layout
 
 class SearchSpace:
     """A graph with the bounds and the restriction of a search, and its blocks.
+
+    Its cases are searched one after another; there are several only where edges are to be avoided, see
+    `kernels_ti.blocks.restriction.restricted_cases`.
 
     The choice of a device, an estimate, a forecast and the run itself all take it. Each part of it is made when it is
     first needed, and then kept.
@@ -35,7 +40,9 @@ class SearchSpace:
         self.graph = graph
         self.options = options or Options()
         wanted = self.options
-        self.restricted: Restricted = restricted(graph, wanted.through, wanted.avoid, wanted.max_length)
+        self.cases: tuple[Restricted, ...] = restricted_cases(
+            graph, wanted.through, wanted.avoid, wanted.avoid_edges, wanted.max_length
+        )
         self._batches: dict[tuple[Layout, int], BlockBatches] = {}
 
     @classmethod
@@ -61,12 +68,12 @@ class SearchSpace:
     @cached_property
     def radius(self) -> int | None:
         """Edges from the root of a ball; see `kernels_ti.blocks.balls.choose_radius`."""
-        return choose_radius(self.restricted.graph, self.options.max_length)
+        return choose_radius(self.cases[0].graph, self.options.max_length)
 
     @cached_property
-    def blocks(self) -> LabelledBlocks:
-        """The blocks in which wanted cycles can lie."""
-        return LabelledBlocks(self.restricted.graph, self.restricted.root, self.restricted.required)
+    def blocks(self) -> tuple[LabelledBlocks, ...]:
+        """The blocks in which wanted cycles can lie, for each case."""
+        return tuple(LabelledBlocks(case.graph, case.root, case.required) for case in self.cases)
 
     def batches(self, layout: Layout | None = None, word_bits: int = STATE_WORD_BITS) -> BlockBatches:
         """Return the blocks in batches; see `kernels_ti.blocks.groups.LabelledBlocks.batches`.
@@ -80,9 +87,10 @@ class SearchSpace:
         """
         key = (layout or Layout(radius=self.radius), word_bits)
         if key not in self._batches:
-            self._batches[key] = self.blocks.batches(*key)
+            edges = np.array([max(case.graph.m, 1) for case in self.cases], np.float64)
+            self._batches[key] = BlockBatches.joined([blocks.batches(*key) for blocks in self.blocks], edges)
         return self._batches[key]
 
 
 def _bounds(options: Options) -> tuple[object, ...]:
-    return options.min_length, options.max_length, options.through, options.avoid
+    return options.min_length, options.max_length, options.through, options.avoid, options.avoid_edges

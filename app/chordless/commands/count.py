@@ -80,6 +80,7 @@ def _check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) 
         return
     meant_for_search = {
         "--part": options.part is not None,
+        "--avoid-edge": bool(options.avoid_edge),
         "--limit": options.limit is not None,
         "--checkpoint": options.checkpoint is not None,
         "--per-vertex": options.per_vertex,
@@ -162,6 +163,12 @@ def _scope(command: RunCommand) -> str:
 def _restriction(command: RunCommand) -> str:
     """Return which vertices and edges the cycles contain and do not contain."""
     passed = ", ".join([*command.through, *(f"the edge {edge}" for edge in command.through_edges)])
-    return (f", through {passed}" if passed else "") + (
-        f", not through {', '.join(command.avoid)}" * bool(command.avoid)
+    return "".join(
+        f", {word} {what}"
+        for word, what in (
+            ("through", passed),
+            ("not through", ", ".join(command.avoid)),
+            ("without the edge", ", ".join(command.avoid_edges)),
+        )
+        if what
     )

@@ -84,7 +84,7 @@ def act(options: argparse.Namespace) -> int:
     from chordless.commands.trial import Trial
     from chordless.graphs.load import load_graph
     from chordless.graphs.readers.incoming import Limits
-    from chordless.graphs.vertex_names import restriction_named
+    from chordless.graphs.vertex_names import edges_named, restriction_named
     from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.estimate.estimate import Estimator
     from kernels_ti.options import Options
@@ -98,11 +98,20 @@ def act(options: argparse.Namespace) -> int:
     )
     print_notes(loaded.notes)
     through, avoid = restriction_named(loaded.graph, options.through, options.through_edge, options.avoid)
-    wanted = Options(min_length=options.min_length, max_length=options.max_length, through=through, avoid=avoid)
+    wanted = Options(
+        min_length=options.min_length,
+        max_length=options.max_length,
+        through=through,
+        avoid=avoid,
+        avoid_edges=edges_named(loaded.graph, options.avoid_edge),
+    )
     exit_code = 0
     estimator: Estimator | None = None
     with tempfile.TemporaryDirectory(prefix="chordless-") as folder, Trial(options, loaded, folder) as trial:
-        plan = quick_plan(loaded.graph, through, avoid, seconds=_PART_FOR_ORDERS * options.seconds)
+        # A count along a boundary cannot avoid edges.
+        plan = None
+        if not options.avoid_edge:
+            plan = quick_plan(loaded.graph, through, avoid, seconds=_PART_FOR_ORDERS * options.seconds)
         probe = min(_SHORTEST_PROBE, options.seconds / 4)
         try:
             while trial.goes_on:
@@ -123,9 +132,10 @@ def act(options: argparse.Namespace) -> int:
     whole = _of_complete(options.min_length, tried)
     estimate = whole if tried.complete or estimator is None else estimator.estimate()
     if options.json:
-        print(json.dumps({**_result_object(estimate, tried), "boundary": _boundary_object(plan)}))
+        boundary = None if plan is None else _boundary_object(plan)
+        print(json.dumps({**_result_object(estimate, tried), "boundary": boundary}))
     else:
-        for line in (*_table(estimate, tried), *_boundary_lines(plan, estimate, tried)):
+        for line in (*_table(estimate, tried), *(() if plan is None else _boundary_lines(plan, estimate, tried))):
             print(line)
     if exit_code:
         sys.stderr.write("chordless: interrupted: this is what the probes up to now tell\n")

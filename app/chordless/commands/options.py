@@ -105,6 +105,13 @@ def add_restriction(group: Any) -> None:
     group.add_argument(
         "--avoid", action="append", default=[], metavar="V[,V..]", help="only cycles through none of these vertices"
     )
+    group.add_argument(
+        "--avoid-edge",
+        action="append",
+        default=[],
+        metavar="U-V",
+        help="only cycles without this edge; it stays a chord of others; may be given several times",
+    )
 
 
 def add_stops(group: Any, limit_help: str) -> None:

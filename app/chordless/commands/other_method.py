@@ -54,7 +54,7 @@ def other_method(command: RunCommand, finished: Finished) -> str | None:
     if finished.complete or command.method != "search" or counts_what_it_cannot:
         return None
     # Standard input cannot be read a second time, and reading a large graph again would take long.
-    if command.graph == "-" or finished.n > _LARGEST_GRAPH:
+    if command.graph == "-" or finished.n > _LARGEST_GRAPH or command.avoid_edges:
         return None
     from chordless.graphs.load import load_graph
     from chordless.graphs.vertex_names import restriction_named

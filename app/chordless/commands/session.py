@@ -137,6 +137,7 @@ def run_command(
         through=tuple(options.through),
         through_edges=tuple(options.through_edge),
         avoid=tuple(options.avoid),
+        avoid_edges=tuple(options.avoid_edge),
     )
 
 

@@ -151,4 +151,5 @@ def _command(options: argparse.Namespace, loaded: LoadedGraph, folder: str) -> R
         through=tuple(options.through),
         through_edges=tuple(options.through_edge),
         avoid=tuple(options.avoid),
+        avoid_edges=tuple(options.avoid_edge),
     )

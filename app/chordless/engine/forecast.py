@@ -88,11 +88,12 @@ class Forecast:
 
     def _is_cheap(self) -> bool:
         """Say whether the seeds are few, first by the size of the graph, then by its blocks."""
-        graph = self._space.restricted.graph
-        # An edge that is no bridge is a seed, but for one at each root.
-        fewest_seeds = graph.m - 2 * graph.n
-        if graph.n > _LARGEST_FORECAST // self._part or fewest_seeds > _SEED_WORDS // self._part:
-            return False
+        for case in self._space.cases:
+            graph = case.graph
+            # An edge that is no bridge is a seed, but for one at each root.
+            fewest_seeds = graph.m - 2 * graph.n
+            if graph.n > _LARGEST_FORECAST // self._part or fewest_seeds > _SEED_WORDS // self._part:
+                return False
         return self._space.batches().seed_words <= _SEED_WORDS // self._part
 
     def _probe(self, estimator: Estimator) -> None:

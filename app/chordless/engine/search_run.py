@@ -103,7 +103,7 @@ def search(
 ) -> None:
     """Search on from a checkpoint, or from the beginning; in the latter case make the directory, if one is wanted."""
     from chordless.engine.loop import Keeper, Search, Session
-    from chordless.graphs.vertex_names import restriction_named
+    from chordless.graphs.vertex_names import edges_named, restriction_named
     from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.estimate.device_choice import device_for
     from kernels_ti.run import Options, Run
@@ -126,6 +126,7 @@ def search(
         memory=command.memory,
         through=through,
         avoid=avoid,
+        avoid_edges=edges_named(graph, command.avoid_edges),
         participation="edges" if command.per_edge else "vertices" if command.per_vertex else "none",
     )
     space = SearchSpace(graph, options)
@@ -196,7 +197,7 @@ def _forecast(command: RunCommand, space: SearchSpace, device: Device) -> Foreca
 
 def _identity(command: RunCommand) -> dict[str, Any]:
     """Return what a checkpoint of this run is valid for."""
-    restriction = {name: list(getattr(command, name)) for name in ("through", "through_edges", "avoid")}
+    restriction = {name: list(getattr(command, name)) for name in ("through", "through_edges", "avoid", "avoid_edges")}
     return {
         "min_length": command.min_length,
         "max_length": command.max_length,

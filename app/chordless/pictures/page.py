@@ -182,7 +182,13 @@ def _asked(run: RecordedRun) -> list[tuple[str, str]]:
     least, most = asked.get("min_length", 3), asked.get("max_length")
     lengths = f"{least:,} or more" if most is None else f"{least:,}{f' to {most:,}' if most > least else ''}"
     rows = [("vertices of a cycle", "any number" if most is None and least <= 3 else lengths)]
-    for field, label in (("through", "through"), ("through_edges", "through the edges"), ("avoid", "not through")):
+    restrictions = (
+        ("through", "through"),
+        ("through_edges", "through the edges"),
+        ("avoid", "not through"),
+        ("avoid_edges", "without the edges"),
+    )
+    for field, label in restrictions:
         if asked.get(field):
             rows.append((label, ", ".join(map(str, asked[field]))))
     if asked.get("part") is not None:

@@ -56,6 +56,8 @@ class RunCommand:
         several names, separated by commas.
     through_edges : sequence of str
         Edges that every cycle must contain, such as ``3-4``.
+    avoid_edges : sequence of str
+        Edges that no cycle has, such as ``3-4``.
     per_vertex, per_edge : bool
         Count the cycles through each vertex, or each edge. Not for a listing, and not with checkpoints.
     method : {"search", "boundary"}
@@ -90,6 +92,7 @@ class RunCommand:
     through: Sequence[str] = ()
     through_edges: Sequence[str] = ()
     avoid: Sequence[str] = ()
+    avoid_edges: Sequence[str] = ()
     per_vertex: bool = False
     per_edge: bool = False
     overlap: bool = False

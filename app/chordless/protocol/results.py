@@ -8,7 +8,7 @@ from typing import Any
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
 
-_RESTRICTIONS = ("through", "through_edges", "avoid")
+_RESTRICTIONS = ("through", "through_edges", "avoid", "avoid_edges")
 _TRIANGLE = 3
 
 
@@ -111,6 +111,7 @@ def result_of_object(values: Mapping[str, Any]) -> tuple[RunCommand, Finished]:
         through=tuple(values.get("through", ())),
         through_edges=tuple(values.get("through_edges", ())),
         avoid=tuple(values.get("avoid", ())),
+        avoid_edges=tuple(values.get("avoid_edges", ())),
     )
     finished = Finished(
         reason="complete" if values["complete"] else "interrupted",

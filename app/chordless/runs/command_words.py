@@ -26,7 +26,12 @@ _FLAGS = (
     ("per_vertex", "--per-vertex"),
     ("per_edge", "--per-edge"),
 )
-_NAMES = (("through", "--through"), ("through_edges", "--through-edge"), ("avoid", "--avoid"))
+_NAMES = (
+    ("through", "--through"),
+    ("through_edges", "--through-edge"),
+    ("avoid", "--avoid"),
+    ("avoid_edges", "--avoid-edge"),
+)
 
 
 def command_words(graph: str, asked: Mapping[str, Any]) -> list[str]:

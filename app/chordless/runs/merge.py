@@ -24,6 +24,7 @@ _SAME_ASKED = {
     "through": "--through",
     "through_edges": "--through-edge",
     "avoid": "--avoid",
+    "avoid_edges": "--avoid-edge",
     "per_vertex": "--per-vertex",
     "per_edge": "--per-edge",
 }

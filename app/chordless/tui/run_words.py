@@ -178,7 +178,13 @@ def search_words(options: Mapping[str, Any]) -> str:
     ]
     if options.get("expansion") == "paper":
         words.append("paper's expansion")
-    for option, word in (("through", "through"), ("through_edges", "through edge"), ("avoid", "avoiding")):
+    restrictions = (
+        ("through", "through"),
+        ("through_edges", "through edge"),
+        ("avoid", "avoiding"),
+        ("avoid_edges", "avoiding edge"),
+    )
+    for option, word in restrictions:
         if options.get(option):
             words.append(f"{word} {' '.join(options[option])}")
     if options.get("part") is not None:
