@@ -79,7 +79,7 @@ def test_files_of_batches_are_told_from_others(folder, written):
 @pytest.mark.parametrize(
     ("graphs", "output", "graphs_fault", "output_fault"),
     [
-        ("grid:3x3 'all.g6", "new.jsonl", "a quotation mark has no partner", None),
+        ("grid:3x3 'all.g6", "new.jsonl", "a quotation mark is missing", None),
         ("nosuch*.net", "new.jsonl", "no file matches this pattern", None),
         ("grid:3x3 grid:3x3", "new.jsonl", "given twice", None),
         ("-", "new.jsonl", "standard input is the keyboard", None),
@@ -88,7 +88,7 @@ def test_files_of_batches_are_told_from_others(folder, written):
         ("grid:3x3", ".", None, "this is a folder"),
         ("grid:3x3", "new.csv", None, "FILE.jsonl"),
         ("grid:3x3", "no/new.jsonl", None, "there is no folder"),
-        ("grid:3x3", "all.g6", None, "no file of a batch"),
+        ("grid:3x3", "all.g6", None, "was not written by a batch"),
         ("grid:3x3 *.g6", "out.jsonl", None, None),
     ],
 )

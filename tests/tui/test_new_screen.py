@@ -161,8 +161,8 @@ def test_a_run_on_the_reference_has_no_folder_and_says_so(tmp_path):
         app.screen.query_one("#arch", Choice).choose("reference")
         app.screen.query_one("#what", Choice).choose("list")
         await put(pilot, "#directory", str(tmp_path / "mine"))
-        assert said(app, "#status").startswith("! Find: a run on reference has no folder for its cycles")
-        assert beside(app, "directory") == "! a run on reference has none: leave this empty"
+        assert said(app, "#status").startswith("! Find: arch reference keeps no cycles")
+        assert beside(app, "directory") == "! arch reference keeps no run folder: leave this empty"
         app.screen.query_one("#what", Choice).choose("count")
         await put(pilot, "#directory", "")
         assert beside(app, "directory") == "none: a run on reference is not kept"

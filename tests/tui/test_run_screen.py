@@ -140,8 +140,8 @@ def test_what_cannot_be_done_says_why():
 
     assert play(Stage(), SMALL, steps) == [
         "This run has no folder: there is no place for a checkpoint.",
-        "The run is at work, nothing is to be resumed.",
-        "The run is at work; it is paused: space lets it go on.",
+        "The run is at work: there is nothing to resume.",
+        "The run is paused: space lets it go on.",
         "This is a recording: it cannot be paused.",
         "The run is over: it cannot be stopped.",
         "The search is complete: nothing is left to do.",
@@ -222,12 +222,12 @@ def test_a_frozen_view_holds_still_while_the_run_goes_on():
 
     async def steps(pilot):
         await pilot.press("f")
-        await until(pilot, lambda: "VIEW FROZEN, f lets it go" in text_of(app))
+        await until(pilot, lambda: "VIEW FROZEN, f unfreezes it" in text_of(app))
         # How it stands is no part of the picture.
         app.tell(FAILED)
         await until(pilot, lambda: "✘ failed" in text_of(app))
         assert "SIGKILL" in text_of(app)
-        assert "VIEW FROZEN, f lets it go" in text_of(app)
+        assert "VIEW FROZEN, f unfreezes it" in text_of(app)
         app.tell(COMPLETE)
         await until(pilot, lambda: "✔ complete" in text_of(app))
         assert "SIGKILL" not in text_of(app)
@@ -252,7 +252,7 @@ def test_a_view_frozen_before_it_was_drawn_is_of_the_run():
         screen = app.screen
         screen._shown, screen._waits = None, True
         await pilot.press("f")
-        await until(pilot, lambda: "VIEW FROZEN, f lets it go" in text_of(app))
+        await until(pilot, lambda: "VIEW FROZEN, f unfreezes it" in text_of(app))
         assert f"{RUNNING.cycles:,}" in text_of(app)
 
     play(app, SMALL, steps)

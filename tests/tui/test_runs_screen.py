@@ -109,7 +109,7 @@ def test_the_newest_is_first_and_a_line_says_what_it_is(size, runs):
         assert "Count: lengths from 3\n" in details(app)
         await pilot.press("down")
         assert "List: lengths from 3\n" in details(app)
-        assert "It ended at its limit at 100%. It can be resumed." in details(app)
+        assert "It reached its limit at 100%. It can be resumed." in details(app)
         await pilot.press("down")
         assert "It cannot be used: it has no checkpoint." in details(app)
         await pilot.resize_terminal(*(SMALL if size == LARGE else LARGE))

@@ -57,7 +57,15 @@ class Action:
 
 # Where a shell can put a program aside.
 _SUSPEND: tuple[Action, ...] = (
-    (Action("suspend_process", EVERYWHERE, "ctrl+z", "Suspend", "Put the dashboard aside; `fg` in the shell goes on."),)
+    (
+        Action(
+            "suspend_process",
+            EVERYWHERE,
+            "ctrl+z",
+            "Suspend",
+            "Suspend the dashboard; `fg` in the shell brings it back.",
+        ),
+    )
     if hasattr(signal, "SIGTSTP")
     else ()
 )
@@ -71,16 +79,16 @@ ACTIONS = (
     Action("show_batch", EVERYWHERE, "f6", "Batch", "Count many graphs in one go, and look at each."),
     Action("show_help", EVERYWHERE, "f1,question_mark", "Help", "Show every key.", in_footer=True),
     Action("command_palette", EVERYWHERE, "ctrl+p", "Palette", "Find any action by its name."),
-    Action("quit", EVERYWHERE, "ctrl+q", "Quit", "Leave; a run that goes on can be kept running."),
+    Action("quit", EVERYWHERE, "ctrl+q", "Quit", "Leave the dashboard; a run at work may go on without it."),
     *_SUSPEND,
     Action("start", "new", "ctrl+r", "Start", "Begin the run.", in_footer=True),
-    Action("pause", "run", "space", "Pause", "Halt the search after this slice, or let it go on.", in_footer=True),
-    Action("stop", "run", "s", "Stop", "End the search; what was found is kept, with a checkpoint.", in_footer=True),
+    Action("pause", "run", "space", "Pause", "Pause the search, or let it go on.", in_footer=True),
+    Action("stop", "run", "s", "Stop", "Stop the search; a run with a folder can be resumed.", in_footer=True),
     Action("checkpoint", "run", "k", "Checkpoint", "Write a checkpoint now."),
-    Action("resume", "run", "r", "Resume", "Go on with a run that was stopped or has died."),
-    Action("freeze", "run", "f", "Freeze", "Hold the picture still; the search goes on.", in_footer=True),
+    Action("resume", "run", "r", "Resume", "Resume a run that was stopped or has died."),
+    Action("freeze", "run", "f", "Freeze", "Freeze the screen; the search goes on.", in_footer=True),
     Action("scale", "run", "l", "Log/linear", "Draw the curves on a logarithmic or on a linear scale."),
-    Action("go_to", "cycles", "slash,g", "Go to", "Go to the cycle of a number.", in_footer=True),
+    Action("go_to", "cycles", "slash,g", "Go to", "Go to a cycle by its number.", in_footer=True),
     Action(
         "filter", "cycles", "f", "Filter", "Show only cycles of some lengths, or through some vertices.", in_footer=True
     ),
@@ -95,20 +103,32 @@ ACTIONS = (
     Action("pan_down", "cycles", "shift+down", "Look down", "Move the view of the drawing down."),
     Action("alone", "cycles", "o", "Cycle alone", "Draw the cycle alone, as a ring, or in the graph."),
     Action("drawing", "cycles", "d", "Drawing", "Show or hide the drawing."),
-    Action("cancel", "cycles", "escape", "Stop sorting", "Stop sorting or filtering; else show all cycles again."),
+    Action("cancel", "cycles", "escape", "Stop sorting", "Stop sorting or filtering; otherwise show all cycles again."),
     Action("open", "runs", "enter", "Open", "Watch this run, or look at what it found.", in_footer=True),
     Action("resume", "runs", "r", "Resume", "Go on with this run.", in_footer=True),
     Action("compare", "runs", "c", "Compare", "Mark this run; two marked runs are shown side by side.", in_footer=True),
-    Action(
-        "sort", "runs", "s", "Sort", "Sort by the next column; a click on a heading sorts by it, twice turns round."
-    ),
-    Action("delete", "runs", "delete,d", "Delete", "Delete the folder of this run, after a question."),
+    Action("sort", "runs", "s", "Sort", "Sort by the next column; click on a heading to sort by it, again to reverse."),
+    Action("delete", "runs", "delete,d", "Delete", "Delete the folder of this run; you are asked first."),
     Action(
         "scale", "compare", "l", "Log/linear", "Draw the curves on a logarithmic or on a linear scale.", in_footer=True
     ),
-    Action("start", "batch", "ctrl+r", "Start", "Begin the batch, or go on with one that has lines already."),
-    Action("stop", "batch", "s", "Stop", "End the batch after the graphs in work; once more, at once.", in_footer=True),
-    Action("failures", "batch", "f", "Failures", "Show what failed first, or all as in the file.", in_footer=True),
+    Action("start", "batch", "ctrl+r", "Start", "Start the batch, or resume one that has lines already."),
+    Action(
+        "stop",
+        "batch",
+        "s",
+        "Stop",
+        "Stop the batch after the graphs at work; press again to stop at once.",
+        in_footer=True,
+    ),
+    Action(
+        "failures",
+        "batch",
+        "f",
+        "Failures",
+        "Show failed graphs first, or all in the order of the file.",
+        in_footer=True,
+    ),
     Action("open", "batch", "enter", "Open", "Search the graph on its own, and watch it.", in_footer=True),
 )
 

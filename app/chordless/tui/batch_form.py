@@ -109,7 +109,7 @@ def _with_graphs(plan: BatchPlan) -> BatchPlan:
     try:
         words = words_of(plan.question.graphs)
     except ValueError:
-        return replace(plan, graphs_fault="a quotation mark has no partner")
+        return replace(plan, graphs_fault="a quotation mark is missing")
     if not words:
         return replace(plan, graphs_words="files, patterns, specs, manifest")
     try:
@@ -150,7 +150,7 @@ def _with_output(plan: BatchPlan) -> BatchPlan:
         elif os.path.lexists(path):
             lines = line_count(path)
             if lines is None:
-                fault = "this is there already, and no file of a batch"
+                fault = "this file exists and was not written by a batch"
             elif not os.access(path, os.W_OK):
                 return replace(plan, output_words=f"{_lines(lines)}, to look at only", output_fault="", lines=lines)
     except OSError as error:

@@ -149,7 +149,7 @@ def parsed(number: int, text: bytes) -> BatchLine:
             not values["hash"].startswith(UNREADABLE),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return BatchLine(number, "?", error="this line is damaged; the batch, gone on with, mends it")
+        return BatchLine(number, "?", error="this line is damaged; resuming the batch repairs it")
 
 
 class LineIndex:

@@ -54,7 +54,7 @@ class Field:
 
 
 LENGTHS = (
-    Field("min_length", "Shortest", cycle_length, "3", "vertices; from 3 on, triangles count"),
+    Field("min_length", "Shortest", cycle_length, "3", "vertices; 3 is a triangle"),
     Field("max_length", "Longest", cycle_length, "any", "vertices; a bound shortens the search"),
     Field("limit", "Stop after", positive, "all", "so many cycles"),
 )
@@ -84,9 +84,9 @@ def faults_of(choices: LastChoices) -> dict[str, str]:
         faults["max_length"] = f"{longest} is below the shortest, {shortest or SHORTEST_CYCLE}"
     if choices.arch == WITHOUT_FOLDER:
         if choices.collect:
-            faults["what"] = f"a run on {WITHOUT_FOLDER} has no folder for its cycles: count them, or run elsewhere"
+            faults["what"] = f"arch {WITHOUT_FOLDER} keeps no cycles: count them, or choose another arch"
         if choices.directory.strip():
-            faults["directory"] = f"a run on {WITHOUT_FOLDER} has none: leave this empty"
+            faults["directory"] = f"arch {WITHOUT_FOLDER} keeps no run folder: leave this empty"
     elif choices.directory.strip():
         try:
             check_is_free(expanded(choices.directory))

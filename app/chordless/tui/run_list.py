@@ -23,10 +23,10 @@ _STAGES: dict[RunStage, tuple[str, str, str]] = {
     "damaged": ("!", "!", "damaged"),
 }
 _WHY_STOPPED = {
-    "limit": "It ended at its limit",
-    "timeout": "It ended by its timeout",
+    "limit": "It reached its limit",
+    "timeout": "It reached its timeout",
     "interrupted": "It was stopped",
-    "closed": "It ended, as nobody read its output any more",
+    "closed": "It ended because its output was no longer read",
 }
 
 

@@ -122,4 +122,4 @@ class Feed(ABC):
 
 
 def _no_engine() -> EngineError:
-    return EngineError("there is no engine here that could be told")
+    return EngineError("there is no engine here to control")

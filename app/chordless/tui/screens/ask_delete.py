@@ -45,10 +45,10 @@ def _question(run: RunSummary, foreign: Sequence[str]) -> list[str]:
         f"Delete the run of {title(run)}?",
         "",
         with_home(run.path.resolve()),
-        f"goes for good, with {what}.",
+        f"is deleted for good, with {what}.",
         f"That frees {bytes_text(run.disk_bytes)} of the disk.",
     ]
     if foreign:
         more = f" and {len(foreign) - _MOST_NAMED} more" if len(foreign) > _MOST_NAMED else ""
-        lines += ["", f"! It takes with it what no run has made: {', '.join(foreign[:_MOST_NAMED])}{more}"]
+        lines += ["", f"! It also deletes what no run has made: {', '.join(foreign[:_MOST_NAMED])}{more}"]
     return [*lines, ""]

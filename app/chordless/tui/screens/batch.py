@@ -293,7 +293,7 @@ class BatchScreen(Screen[None]):
             phase.update(offer_markup(self._start_key, offer, ascii_only=ascii_only) if is_offered else "")
             if self._lines:
                 counts = escape(file_text(self._lines))
-                now = "" if plan is None or plan.jobs else "Name its graphs again, and Resume goes on with it."
+                now = "" if plan is None or plan.jobs else "To resume it, name its graphs again."
         if self._fault is not None:
             now = f"! {self._output} {self._fault}"
         self.query_one("#batch-counts", Static).update(counts)
@@ -379,7 +379,7 @@ class BatchScreen(Screen[None]):
             self._session.stop()
 
     def action_failures(self) -> None:
-        """Show what failed first, or all as in the file."""
+        """Show failed graphs first, or all in the order of the file."""
         self._failures_first = not self._failures_first
         self._show_lines(anew=self._failures_first)
         self._draw()

@@ -37,14 +37,13 @@ class AskResume(Question):
         """Put the question together."""
         with Vertical(classes="question"):
             yield Static(
-                f"Go on with {self._output}?\n\nOf its {self._lines:,} lines, those of the graphs that are asked for "
-                f"now are kept. The others go to {self._output}{EARLIER}: to keep them all together, write to another "
-                "file.\n",
+                f"Resume {self._output}?\n\nIt has {self._lines:,} lines. The lines of the graphs that are named now "
+                f"stay. All others move to {self._output}{EARLIER}. To keep them together, write to another file.\n",
                 markup=False,
             )
             with Horizontal(classes="buttons"):
                 yield Button("No", id="no", variant="primary")
-                yield Button("Yes, go on", id="yes", variant="warning")
+                yield Button("Yes, resume", id="yes", variant="warning")
 
 
 class LeaveBatch(ModalScreen[bool]):

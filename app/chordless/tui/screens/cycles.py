@@ -361,7 +361,7 @@ class CyclesScreen(DrawingActions, Screen[None]):
         self._build(self._index.chosen, following)
 
     def action_cancel(self) -> None:
-        """Stop sorting or filtering; else show all cycles again."""
+        """Stop sorting or filtering; otherwise show all cycles again."""
         if self._work:
             self.workers.cancel_group(self, "index")
             self._work = ""

@@ -30,12 +30,13 @@ _TITLES = {
 }
 
 _CHART = """\
-A search grows chordless paths, vertex by vertex. The chart of the run shows, for each number of vertices, how many \
-paths it has looked at (the frontier, T) and how many chordless cycles it has found (C). Where T rises the search \
-branches out; where it falls to nothing the search is done. On a logarithmic scale a step up is ten times as many."""
+A search extends chordless paths, one vertex at a time. For each number of vertices, the chart of a run shows how many \
+paths the search has looked at (T, the frontier) and how many chordless cycles it has found (C). Where T rises, the \
+search branches out. Where T falls to zero, the search is done. On a logarithmic scale, one step up is ten times as \
+many."""
 
 _OTHER_KEYS = """\
-Give an action other keys in {path}, such as
+To change keys, write them into {path}, for example
 
   [keys]
   "run.pause" = "p"

@@ -120,5 +120,5 @@ class LeaveScreen(ModalScreen["str | None"]):
         while process.poll() is None and not is_at_work(directory):
             await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
         if process.returncode:
-            raise EngineError(f"the run does not go on by itself; {directory / LOG} says why")
+            raise EngineError(f"the run could not go on without the dashboard; {directory / LOG} says why")
         return f"the run goes on; to watch it: chordless tui {shlex.quote(str(directory))}"

@@ -242,7 +242,7 @@ class NewScreen(Screen[None]):
         try:
             adopt(runs_folder, directory)
         except ChordlessError as error:
-            self.notify(f"{error}; the run will not be among the runs", severity="warning")
+            self.notify(f"{error}; the run will not be in the list of runs", severity="warning")
         return directory
 
     def _refuse(self, why: str) -> None:

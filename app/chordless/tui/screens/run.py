@@ -149,13 +149,13 @@ class RunScreen(Screen[None]):
         self._ask("writing a checkpoint", session.checkpoint)
 
     def action_resume(self) -> None:
-        """Go on with a run that was stopped or has died."""
+        """Resume a run that was stopped or has died."""
         session, state = self._app.session, self._newest
         if session is None or state is None:
             self._say_why_not(self._no_run())
         elif session.is_at_work:
-            pause = "it is paused: " + key_of(self, "run.pause") + " lets it go on" if state.phase == "paused" else ""
-            self._say_why_not(f"The run is at work{', ' if not pause else '; '}{pause or 'nothing is to be resumed'}.")
+            paused = f"The run is paused: {key_of(self, 'run.pause')} lets it go on."
+            self._say_why_not(paused if state.phase == "paused" else "The run is at work: there is nothing to resume.")
         elif state.reason == "complete":
             self._say_why_not("The search is complete: nothing is left to do.")
         elif not state.can_resume:
@@ -252,7 +252,7 @@ class RunScreen(Screen[None]):
             (words.text(ascii_only=self._app.ascii_only), f"bold {words.colour}"),
         ]
         if self._frozen:
-            parts += [gap, (f" VIEW FROZEN, {key_of(self, 'run.freeze')} lets it go ", "bold reverse $text-warning")]
+            parts += [gap, (f" VIEW FROZEN, {key_of(self, 'run.freeze')} unfreezes it ", "bold reverse $text-warning")]
         if self._asked is not None:
             parts += [gap, (f"{self._asked[0]} ...", "$text-warning")]
         for text in (run_words.graph_words(state), run_words.device_words(state)):
