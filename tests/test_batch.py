@@ -75,6 +75,7 @@ def test_a_line_has_triangles_only_where_they_were_asked_for(min_length, triangl
     assert (line["triangles"], line["chordless_cycles"]) == (triangles, others)
 
 
+@pytest.mark.slow
 def test_a_file_of_many_graphs_is_simplified_too(tmp_path):
     path, output = tmp_path / "doubled.s6", tmp_path / "out.jsonl"
     ring = nx.MultiGraph(nx.cycle_graph(5))

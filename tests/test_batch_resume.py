@@ -51,6 +51,7 @@ def test_a_table_holds_everything_and_is_gone_on_with(tmp_path, capsys, suffix):
     assert rest == good
 
 
+@pytest.mark.slow
 def test_resume_keeps_what_is_done_wherever_it_stands(tmp_path):
     output = tmp_path / "out.jsonl"
     first = graph6(tmp_path / "first.g6", ATLAS[100:130])
@@ -183,6 +184,7 @@ DEADLY = (
 )
 
 
+@pytest.mark.slow
 def test_an_engine_that_dies_of_a_graph_does_not_end_the_batch(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(
         process,
@@ -228,6 +230,7 @@ def slow_batch(*arguments):
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.slow
 def test_ended_in_the_middle_and_gone_on_with(tmp_path, how):
     atlas, output = graph6(tmp_path / "atlas.g6", ATLAS[:1000]), tmp_path / "out.jsonl"
     process = slow_batch(atlas, "-o", output)

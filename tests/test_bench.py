@@ -155,6 +155,7 @@ def test_schedules_that_disagree_are_found(monkeypatch, capsys):
     assert "T_par-total" in result["problems"][0]
 
 
+@pytest.mark.slow
 def test_the_sequential_algorithm_is_stopped_and_a_sweep_is_not(capsys):
     argv = ["table1", "--arch", "cpu", "--rows", "Grid_6x10", "--repeat", "1", "--seq-timeout", "0.2"]
     exit_code, result, _ = report(capsys, *argv)

@@ -21,6 +21,7 @@ __all__ = ["no_nauty", "probed_once"]
 
 @pytest.mark.usefixtures("no_nauty")
 @pytest.mark.parametrize(("arch", "repeat"), [("reference", 2), ("cpu", 1)])
+@pytest.mark.slow
 def test_peers_agree(capsys, arch, repeat):
     exit_code, result, errors = report(
         capsys, "peers", "wheel:8", "--arch", arch, "--repeat", str(repeat), "--threads", "2",
@@ -113,6 +114,7 @@ def test_our_own_search_is_stopped_in_time(capsys):
         ),
     ],
 )
+@pytest.mark.slow
 def test_a_program_that_fails_is_exit_1(capsys, tmp_path, code, words):
     command = python(code.replace("{0}", str(tmp_path / "seen")))
     argv = ["peers", "cycle:5", "--arch", "reference", "--repeat", "2", "--program", f"fake={command}"]
@@ -122,6 +124,7 @@ def test_a_program_that_fails_is_exit_1(capsys, tmp_path, code, words):
     assert errors.endswith(f"chordless: error: cycle:5: {words}\n")
 
 
+@pytest.mark.slow
 def test_nauty_is_called_where_it_can_be(capsys, tmp_path, monkeypatch):
     said = "          1 graphs : induced cycles=1\\n 1 graphs altogether; cpu=0.21 sec"
     # Its name on Debian; the other one is looked for first.

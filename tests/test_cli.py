@@ -164,6 +164,7 @@ def test_overlap_writes_what_count_reads(tmp_path):
     assert fails(chordless("overlap", tmp_path / "none.net"), 2, "none.net")
 
 
+@pytest.mark.slow
 def test_info_has_a_row_for_every_arch():
     done = chordless("info")
     assert done.returncode == 0
@@ -218,6 +219,7 @@ def test_a_full_disk_leaves_the_file_that_was_there(tmp_path):
     assert (path.read_bytes() == before, path.stat().st_mode & 0o777) == (False, 0o640)
 
 
+@pytest.mark.slow
 def test_what_is_no_regular_file_is_written_to_directly(tmp_path):
     target, link = tmp_path / "graph.txt", tmp_path / "link.txt"
     target.touch()
@@ -234,6 +236,7 @@ def without(number):
     return lambda *arguments: chordless(*arguments, preexec_fn=lambda: os.close(number))
 
 
+@pytest.mark.slow
 def test_closed_streams_are_not_mistaken_for_the_pipes_of_the_engine(tmp_path):
     assert fails(without(0)("count", "-", *REFERENCE), 2, "standard input: the file is empty")
     for arguments in (["count", "petersen", *REFERENCE], ["list", "petersen", *REFERENCE], ["generate", "petersen"]):

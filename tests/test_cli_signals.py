@@ -45,6 +45,7 @@ def test_the_first_signal_reports_what_was_found(tmp_path, number, exit_code):
 
 
 @pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.slow
 def test_a_signal_leaves_a_checkpoint_and_says_where(tmp_path, number, exit_code):
     run = tmp_path / "run"
     process = subprocess.Popen(
@@ -111,6 +112,7 @@ def test_an_interrupted_listing_ends_with_a_whole_line(tmp_path):
     assert f"{len(lines):,} cycles in" in errors
 
 
+@pytest.mark.slow
 def test_a_terminal_that_is_closed_leaves_a_checkpoint(tmp_path):
     run = tmp_path / "run"
     line = slow_command("count", "grid:6x9", "--arch", "cpu", "--checkpoint", run, "--json")

@@ -163,6 +163,7 @@ def kinds_until(engine, kind):
     raise AssertionError(f"no {kind.__name__} came")
 
 
+@pytest.mark.slow
 def test_a_paused_engine_answers_and_is_silent_otherwise(tmp_path, monkeypatch):
     monkeypatch.setattr("chordless.engine.process._BOOT", slow_boot())
     run = tmp_path / "run"
@@ -231,6 +232,7 @@ def test_a_checkpoint_that_cannot_be_is_said_on_the_log():
         assert wait_for(engine, Log).text == "no checkpoint is written: this run has no directory"
 
 
+@pytest.mark.slow
 def test_a_long_run_is_estimated():
     reports: list[Progress] = []
     with Engine(run_of(LONG, timeout=60)) as engine:

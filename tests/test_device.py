@@ -126,6 +126,7 @@ for thread in busiest[:{cores() + more}]:
     assert sorted([int(core) for core in line.split()] for line in run_python(code).stdout.splitlines()) == wanted
 
 
+@pytest.mark.slow
 def test_buffers_of_an_earlier_start_take_nothing_away_from_a_later_one(device: Device) -> None:
     if device.arch == "cpu":
         pytest.skip("a CPU's buffers are numpy's")
@@ -222,6 +223,7 @@ def test_tests_share_their_kernels(device: Device) -> None:
 
 
 @pytest.mark.parametrize(("seconds_old", "kernels_are_kept"), [(3600, True), (0, False)])
+@pytest.mark.slow
 def test_kernels_are_kept_again_after_a_process_was_killed_as_it_kept_its_own(
     seconds_old: float, kernels_are_kept: bool, tmp_path: Path
 ) -> None:

@@ -80,6 +80,7 @@ def test_a_count_that_is_killed_again_and_again(tmp_path, times):
 
 @pytest.mark.parametrize("times", TIMES, ids=lambda times: str(times[0]))
 @pytest.mark.parametrize("output", ["cycles.txt", "cycles/"])
+@pytest.mark.slow
 def test_a_listing_that_is_killed_again_and_again(tmp_path, output, times):
     path, (kills, graph) = tmp_path / output, times
     run = path if path.suffix == "" else tmp_path / "run"
@@ -94,6 +95,7 @@ def test_a_listing_that_is_killed_again_and_again(tmp_path, output, times):
     assert lines_of(path) == lines
 
 
+@pytest.mark.slow
 def test_a_killed_engine_says_how_to_go_on(tmp_path):
     run = tmp_path / "run"
     killed = Killed("count", GRAPH, *CPU, "--checkpoint", run)
@@ -109,6 +111,7 @@ def test_a_killed_engine_says_how_to_go_on(tmp_path):
     assert chordless("resume", run).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_client_that_is_killed_alone_frees_the_directory(tmp_path):
     run = tmp_path / "run"
     killed = Killed("count", GRAPH, *CPU, "--checkpoint", run)

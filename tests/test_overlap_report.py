@@ -194,6 +194,7 @@ def test_a_pattern_of_webs_makes_one_table(webs, capfd):
     assert "1 of 4 webs failed, first: " in said.err
 
 
+@pytest.mark.slow
 def test_webs_by_name_make_json_lines_and_files(webs, tmp_path, capfd):
     named = [str(webs / "line.net"), str(webs / "ring.net")]
     assert main(["overlap", *named, "--json", *REFERENCE]) == 0

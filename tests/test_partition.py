@@ -219,6 +219,7 @@ def test_runs_of_the_parts_add_up(device: Device, few_frames, graph, parts):
 
 
 @pytest.mark.parametrize("spec", ["grid:6x6", "complete:5"])
+@pytest.mark.slow
 def test_the_command_line_lists_disjoint_parts(spec):
     def listed(*more):
         done = chordless("list", spec, "--arch", "cpu", *more)

@@ -71,6 +71,7 @@ def test_a_stop_and_a_resumption_make_the_whole_run(tmp_path, bound, whole):
     assert "total" in chordless("resume", run).stdout
 
 
+@pytest.mark.slow
 def test_limits_of_a_listing_are_exact_over_sessions(tmp_path, whole):
     path, run = tmp_path / "cycles.txt", tmp_path / "run"
     done = slowly("list", GRAPH, *CPU, "-o", path, "--checkpoint", run, "--limit", "1001")
@@ -88,6 +89,7 @@ def test_limits_of_a_listing_are_exact_over_sessions(tmp_path, whole):
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".npy"])
+@pytest.mark.slow
 def test_every_kind_of_file_is_gone_on_with(tmp_path, suffix, whole):
     path, run = tmp_path / f"cycles{suffix}", tmp_path / "run"
     stopped(run, "list", GRAPH, "-o", path, "--checkpoint", run)
@@ -104,6 +106,7 @@ def test_every_kind_of_file_is_gone_on_with(tmp_path, suffix, whole):
         assert sorted(" ".join(json.loads(line)) for line in lines) == whole[1]
 
 
+@pytest.mark.slow
 def test_a_run_directory_needs_nothing_outside_it(tmp_path, whole):
     graph = tmp_path / "graph.txt"
     graph.write_text(chordless("generate", GRAPH).stdout)
@@ -119,6 +122,7 @@ def test_a_run_directory_needs_nothing_outside_it(tmp_path, whole):
     assert fails(chordless("resume", run, "--json"), 2, "--json is for counts")
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_on_every_arch(tmp_path, arch):
     run = tmp_path / "run"
     expected, _ = count("grid:6x9", *CPU)
@@ -130,6 +134,7 @@ def test_a_run_goes_on_on_every_arch(tmp_path, arch):
     assert (result["by_length"], result["arch"]) == (expected["by_length"], arch)
 
 
+@pytest.mark.slow
 def test_a_listing_of_every_arch_goes_on_on_the_cpu(tmp_path, arch):
     run, path = tmp_path / "run", tmp_path / "cycles.txt"
     done = slowly("list", "grid:6x7", "--arch", arch, "-o", path, "--checkpoint", run, "--limit", "8000")
@@ -139,6 +144,7 @@ def test_a_listing_of_every_arch_goes_on_on_the_cpu(tmp_path, arch):
     assert lines_of(path) == sorted(chordless("list", "grid:6x7", *CPU).stdout.splitlines())
 
 
+@pytest.mark.slow
 def test_a_count_of_a_wave_goes_on_on_the_cpu(tmp_path, arch):
     run = tmp_path / "run"
     expected, _ = count("grid:6x9", *CPU)
@@ -149,6 +155,7 @@ def test_a_count_of_a_wave_goes_on_on_the_cpu(tmp_path, arch):
     assert json.loads(done.stdout)["by_length"] == expected["by_length"]
 
 
+@pytest.mark.slow
 def test_min_length_and_paper_and_part_are_kept(tmp_path):
     options = ("--min-length", "20", "--max-length", "24", "--expansion", "paper", "--part", "2/3")
     expected, _ = count(GRAPH, *CPU, *options)
@@ -159,6 +166,7 @@ def test_min_length_and_paper_and_part_are_kept(tmp_path):
     assert json.loads(done.stdout)["by_length"] == expected["by_length"]
 
 
+@pytest.mark.slow
 def test_parts_add_up_and_are_disjoint(tmp_path, whole):
     lines = []
     for i in (1, 2, 3):
@@ -204,6 +212,7 @@ def rewrite_header(path, **changes):
             archive.writestr(name, data)
 
 
+@pytest.mark.slow
 def test_a_damaged_checkpoint_is_one_line(half):
     path = half / "checkpoint"
     whole = path.read_bytes()
@@ -220,6 +229,7 @@ def test_a_damaged_checkpoint_is_one_line(half):
     assert fails(chordless("resume", half), 2, "no checkpoint")
 
 
+@pytest.mark.slow
 def test_a_checkpoint_of_something_else_is_one_line(half, tmp_path):
     path = half / "checkpoint"
     whole = path.read_bytes()
@@ -242,6 +252,7 @@ def test_a_checkpoint_of_something_else_is_one_line(half, tmp_path):
     assert fails(chordless("resume", tmp_path), 2, "there is no run in")
 
 
+@pytest.mark.slow
 def test_an_output_that_was_changed_is_one_line(tmp_path):
     path, run = tmp_path / "cycles.txt", tmp_path / "run"
     stopped(run, "list", GRAPH, "-o", path, "--checkpoint", run)
@@ -251,6 +262,7 @@ def test_an_output_that_was_changed_is_one_line(tmp_path):
     assert fails(chordless("resume", run), 1, "cannot go on with")
 
 
+@pytest.mark.slow
 def test_a_full_disk_stops_the_run_and_keeps_the_checkpoint(tmp_path, whole):
     path, run = tmp_path / "cycles.txt", tmp_path / "run"
     room = 2_000_000
@@ -267,6 +279,7 @@ def test_a_full_disk_stops_the_run_and_keeps_the_checkpoint(tmp_path, whole):
     assert lines_of(path) == whole[1]
 
 
+@pytest.mark.slow
 def test_a_failed_start_leaves_no_directory(tmp_path):
     run = tmp_path / "run"
     assert fails(chordless("count", "no-such-graph", *CPU, "--checkpoint", run), 2, "no-such-graph")

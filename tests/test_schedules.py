@@ -35,15 +35,23 @@ def finish(run: Run) -> None:
         run.advance()
 
 
-@pytest.mark.parametrize(("width", "records"), [(1, 60), (1, 200), (1, 1000), (9, 60), (9, 200)])
+@pytest.mark.parametrize(
+    ("width", "records"),
+    [
+        pytest.param(1, 60, marks=pytest.mark.slow),
+        (1, 200),
+        (1, 1000),
+        pytest.param(9, 60, marks=pytest.mark.slow),
+        (9, 200),
+    ],
+)
 def test_a_wave_in_a_tiny_arena_loses_nothing(
     wave_device: Device, width: int, records: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Level by level does not fit, so slices are halved and the deepest level goes first."""
     graph = grid(4, 5)
-    if (
-        width > 1
-    ):  # the same grid in a block of more words than are unrolled: triangles on its edges, and no other cycle
+    if width > 1:
+        # The same grid in a block of more words than are unrolled: triangles on its edges, and no other cycle.
         edges = graph.edges().tolist()
         triangles = range(graph.n, wave_device.word_bits * width + 1)
         pages = [(end, v) for v, edge in zip(triangles, cycle(edges), strict=False) for end in edge]
@@ -69,7 +77,7 @@ def test_a_wave_in_a_tiny_arena_loses_nothing(
 
 
 @pytest.mark.parametrize("levels", [1, 3, 64])
-@pytest.mark.parametrize("records", [30, 100, 10**5])
+@pytest.mark.parametrize("records", [pytest.param(30, marks=pytest.mark.slow), 100, 10**5])
 def test_several_levels_in_one_queue_give_the_same_counts(
     wave_device: Device, levels: int, records: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,6 +117,7 @@ def test_a_level_is_expanded_only_where_its_children_fit(device: Device, free: i
     assert records_ready(device.buffer(control), free) == ready
 
 
+@pytest.mark.slow
 def test_a_queue_of_levels_never_reads_what_was_not_written(
     wave_device: Device, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -311,6 +311,7 @@ def test_the_commands_obey() -> None:
     assert counted["vertices"][0]["cycles"] == len(expected)
 
 
+@pytest.mark.slow
 def test_a_checkpoint_belongs_to_its_vertices(tmp_path) -> None:
     folder = tmp_path / "run"
     asked = ("grid:7x9", "--through", "0,0,6,8", "--avoid", "2,2", "--arch", "cpu")

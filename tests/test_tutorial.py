@@ -12,6 +12,7 @@ from program import ENVIRONMENT
 TUTORIAL = Path(__file__).parent.parent / "assets" / "tutorial.py"
 
 
+@pytest.mark.slow
 def test_the_tutorial_runs(tmp_path):
     if not TUTORIAL.exists():
         pytest.skip("the checkout with its assets is not here")

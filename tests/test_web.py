@@ -66,6 +66,7 @@ async def status_and_text(session, url, **more):
         return answer.status, await answer.text()
 
 
+@pytest.mark.slow
 def test_a_browser_sees_the_dashboard_until_ctrl_c(tmp_path):
     pytest.importorskip("textual_serve")
     core = min(os.sched_getaffinity(0))

@@ -28,6 +28,7 @@ SIZES = pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "160x50"])
 SCREENS = ("new", "run", "cycles", "runs", "compare", "help")
 
 
+@pytest.mark.slow
 def test_every_screen_is_shown_and_fits(finished):
     async def steps(pilot):
         app = pilot.app
@@ -210,6 +211,7 @@ def test_no_color_leaves_no_colour(monkeypatch):
     assert drive(ChordlessApp(Settings()), SMALL, steps)
 
 
+@pytest.mark.slow
 def test_with_ascii_alone_nothing_else_is_drawn(finished):
     async def steps(pilot):
         app, strange, drawn = pilot.app, {}, []

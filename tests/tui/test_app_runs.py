@@ -20,6 +20,7 @@ from tui.pilots import LARGE, SMALL, drive, text_of, until
 from tui.slow_runs import CYCLES, GRAPH, at_full_speed, begin, command
 
 
+@pytest.mark.slow
 def test_a_run_from_its_start_through_pause_death_and_stop_to_its_end(tmp_path, slow, monkeypatch):
     async def steps(pilot):
         app = pilot.app
@@ -57,6 +58,7 @@ def test_a_run_from_its_start_through_pause_death_and_stop_to_its_end(tmp_path, 
     assert app.settings.recent == (GRAPH,)
 
 
+@pytest.mark.slow
 def test_one_engine_at_a_time_and_it_goes_on_behind_another_run(tmp_path, slow, finished):
     async def steps(pilot):
         app = pilot.app
@@ -83,6 +85,7 @@ def test_one_engine_at_a_time_and_it_goes_on_behind_another_run(tmp_path, slow, 
     drive(ChordlessApp(Settings()), SMALL, steps)
 
 
+@pytest.mark.slow
 def test_a_run_that_somebody_else_goes_on_with_is_followed(tmp_path, slow):
     run = tmp_path / "run"
 

@@ -207,6 +207,7 @@ def test_a_graph_that_cannot_be_read_is_not_opened(written):
 
 
 @pytest.mark.parametrize("size", [SMALL, pytest.param(LARGE, marks=pytest.mark.slow)], ids=["80x24", "160x50"])
+@pytest.mark.slow
 def test_a_batch_from_the_form_to_the_run_of_one_of_its_graphs(folder, size):
     (folder / "some.g6").write_bytes(b"".join([TRIANGLE, b"\n", b"!!\n", b"C~\n"]))
     # On this arch an engine begins soonest.

@@ -49,6 +49,7 @@ def test_staying_changes_nothing(tmp_path, slow):
 
 
 @pytest.mark.parametrize("choice", ["keep", "stop", pytest.param("kill", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_leaving(tmp_path, slow, choice):
     run = tmp_path / "run"
 
@@ -114,6 +115,7 @@ sys.exit(show(ChordlessApp(Settings())))
 
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+@pytest.mark.slow
 def test_a_signal_to_all_leaves_a_checkpoint_and_says_so(tmp_path, number):
     """The terminal is closed, which sends SIGHUP, or stays."""
     run, said = tmp_path / "run", b""
