@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from chordless.engine.process import Engine
+from chordless.engine.process import EngineProcess
 from chordless.protocol.codec import command_from_json, command_to_json, event_from_json, event_to_json
 from chordless.protocol.events import Checkpointed, DeviceReport, Failed, Finished, Log, Paused, Progress, Started
 from chordless.protocol.orders import CheckpointCommand, GoCommand, PauseCommand, ProbeCommand, RunCommand, StopCommand
@@ -31,7 +31,7 @@ def run_of(graph, **more):
 
 
 def events_of(command, **more):
-    with Engine(command, **more) as engine:
+    with EngineProcess(command, **more) as engine:
         return list(engine.events())
 
 
@@ -144,7 +144,7 @@ def test_progress_is_reported_at_most_ten_times_a_second():
 
 
 def test_stop_ends_a_run_with_what_it_found():
-    with Engine(run_of(LONG)) as engine:
+    with EngineProcess(run_of(LONG)) as engine:
         progress = wait_for(engine, Progress)
         engine.stop()
         finished = wait_for(engine, Finished)
@@ -168,7 +168,7 @@ def test_a_paused_engine_answers_and_is_silent_otherwise(tmp_path, monkeypatch):
     monkeypatch.setattr("chordless.engine.process._BOOT", slow_boot())
     run = tmp_path / "run"
     command = RunCommand("grid:6x9", time.time(), arch="cpu", checkpoint=str(run), timeout=20.0)
-    with Engine(command) as engine:
+    with EngineProcess(command) as engine:
         wait_for(engine, Progress)
         engine.pause()
         _, paused = kinds_until(engine, Paused)
@@ -194,10 +194,10 @@ def test_a_paused_engine_answers_and_is_silent_otherwise(tmp_path, monkeypatch):
     assert (finished.reason, finished.checkpoint) == ("interrupted", str(run))
     assert engine.directory == str(run)
     monkeypatch.undo()
-    with Engine(replace(command, resume=True)) as engine:
+    with EngineProcess(replace(command, resume=True)) as engine:
         finished = wait_for(engine, Finished)
     assert finished.complete
-    with Engine(replace(command, checkpoint=None)) as engine:
+    with EngineProcess(replace(command, checkpoint=None)) as engine:
         assert wait_for(engine, Finished).cycles_by_length == finished.cycles_by_length
 
 
@@ -206,7 +206,9 @@ def test_a_run_whose_folder_is_gone_fails_with_a_sentence(tmp_path, monkeypatch,
     monkeypatch.setattr("chordless.engine.process._BOOT", slow_boot())
     run = tmp_path / "run"
     more = {} if output is None else {"output": str(run), "output_format": "parts"}
-    with Engine(RunCommand("grid:6x9", time.time(), arch="cpu", threads=1, checkpoint=str(run), **more)) as engine:
+    with EngineProcess(
+        RunCommand("grid:6x9", time.time(), arch="cpu", threads=1, checkpoint=str(run), **more)
+    ) as engine:
         wait_for(engine, Progress)
         run.rename(tmp_path / "moved")
         engine.checkpoint()
@@ -215,7 +217,7 @@ def test_a_run_whose_folder_is_gone_fails_with_a_sentence(tmp_path, monkeypatch,
 
 
 def test_a_pause_does_not_count_for_the_timeout():
-    with Engine(run_of(LONG, timeout=1.0)) as engine:
+    with EngineProcess(run_of(LONG, timeout=1.0)) as engine:
         wait_for(engine, Started)
         engine.pause()
         wait_for(engine, Paused)
@@ -226,7 +228,7 @@ def test_a_pause_does_not_count_for_the_timeout():
 
 
 def test_a_checkpoint_that_cannot_be_is_said_on_the_log():
-    with Engine(run_of(LONG)) as engine:
+    with EngineProcess(run_of(LONG)) as engine:
         wait_for(engine, Started)
         engine.checkpoint()
         assert wait_for(engine, Log).text == "no checkpoint is written: this run has no directory"
@@ -235,7 +237,7 @@ def test_a_checkpoint_that_cannot_be_is_said_on_the_log():
 @pytest.mark.slow
 def test_a_long_run_is_estimated():
     reports: list[Progress] = []
-    with Engine(run_of(LONG, timeout=60)) as engine:
+    with EngineProcess(run_of(LONG, timeout=60)) as engine:
         while not reports or reports[-1].cycles_estimate is None:
             event = engine.poll(60)
             assert not isinstance(event, Finished | None), "a minute without an estimate"
@@ -248,7 +250,7 @@ def test_a_long_run_is_estimated():
 
 
 def test_progress_tells_share_and_memory():
-    with Engine(run_of(LONG, timeout=1)) as engine:
+    with EngineProcess(run_of(LONG, timeout=1)) as engine:
         *reports, finished = [event for event in engine.events() if isinstance(event, (Progress, Finished))]
     shares = [report.share for report in reports]
     assert shares == sorted(shares)
@@ -258,13 +260,13 @@ def test_progress_tells_share_and_memory():
 
 
 def test_leaving_the_block_leaves_no_child():
-    with Engine(run_of(LONG)) as engine:
+    with EngineProcess(run_of(LONG)) as engine:
         wait_for(engine, Started)
     assert is_gone(engine.pid)
 
 
 def test_poll_gives_up_in_time_and_after_the_end():
-    with Engine(run_of(LONG)) as engine:
+    with EngineProcess(run_of(LONG)) as engine:
         wait_for(engine, Started)
         os.kill(engine.pid, signal.SIGSTOP)
         silent = [engine.poll(0.01) for _ in range(200)]
@@ -277,7 +279,7 @@ def test_poll_gives_up_in_time_and_after_the_end():
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
 def test_a_child_that_dies_is_a_failure_that_says_how(number):
-    with Engine(run_of(LONG)) as engine:
+    with EngineProcess(run_of(LONG)) as engine:
         os.kill(wait_for(engine, Started).pid, number)
         failed = wait_for(engine, Failed)
         assert engine.poll() is None
@@ -294,7 +296,7 @@ def test_the_last_words_of_a_child_are_kept(monkeypatch):
 
 
 def test_terminal_signals_are_left_to_the_parent():
-    with Engine(run_of(LONG)) as engine:
+    with EngineProcess(run_of(LONG)) as engine:
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         for number in numbers:
             os.kill(engine.pid, number)
@@ -307,9 +309,9 @@ def test_terminal_signals_are_left_to_the_parent():
 
 def test_a_child_whose_parent_dies_ends():
     code = (
-        "import time\nfrom chordless.engine.process import Engine\n"
+        "import time\nfrom chordless.engine.process import EngineProcess\n"
         "from chordless.protocol.events import Started\nfrom chordless.protocol.orders import RunCommand\n"
-        f"engine = Engine(RunCommand({LONG!r}, time.time(), arch='reference'))\n"
+        f"engine = EngineProcess(RunCommand({LONG!r}, time.time(), arch='reference'))\n"
         "print(next(event.pid for event in engine.events() if isinstance(event, Started)), flush=True)\n"
         "time.sleep(600)"
     )
@@ -372,7 +374,7 @@ def test_recording_holds_every_event_with_its_time():
 
 def test_a_death_is_recorded_too():
     recording = io.StringIO()
-    with Engine(run_of(LONG), recording=recording) as engine:
+    with EngineProcess(run_of(LONG), recording=recording) as engine:
         wait_for(engine, Started)
         engine.kill()
         wait_for(engine, Failed)

@@ -4,7 +4,7 @@ import gc
 import time
 
 import pytest
-from chordless.engine.process import Engine
+from chordless.engine.process import EngineProcess
 from chordless.protocol.events import DeviceReport, Finished
 from chordless.protocol.orders import RunCommand
 from program import slow_boot
@@ -45,7 +45,7 @@ def finished(tmp_path_factory):
     command = RunCommand(
         "grid:5x5", time.time(), arch="cpu", checkpoint=str(run), output=str(run), output_format="parts"
     )
-    with Engine(command) as engine:
+    with EngineProcess(command) as engine:
         assert isinstance(list(engine.events())[-1], Finished)
     return run
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from chordless.engine.process import Engine
+from chordless.engine.process import EngineProcess
 from chordless.protocol.events import Started
 from chordless.tui.app import ChordlessApp
 from chordless.tui.messages import CompareRuns, OpenRun, StartRun
@@ -94,7 +94,7 @@ def test_a_run_that_somebody_else_goes_on_with_is_followed(tmp_path, slow):
         await begin(pilot, run)
         await pilot.press("s")
         await until(pilot, lambda: app.run_state.can_resume)
-        with Engine(command(run, resume=True)) as other:
+        with EngineProcess(command(run, resume=True)) as other:
             while not isinstance(other.poll(60), Started):
                 pass
             own = app.session

@@ -8,7 +8,7 @@ import signal
 
 import pytest
 from chordless.batch.output import read_lines
-from chordless.engine.process import Engine
+from chordless.engine.process import EngineProcess
 from chordless.tui.app import ChordlessApp
 from chordless.tui.batch_form import BatchQuestion
 from chordless.tui.recent_batches import RecentBatch, remember
@@ -294,8 +294,8 @@ def test_a_batch_is_stopped_and_gone_on_with_and_leaving_asks(folder):
 def test_an_engine_that_does_not_come_up_is_an_error_of_the_batch(folder, monkeypatch):
     pids = []
     monkeypatch.setattr(
-        "chordless.batch.client.Engine",
-        lambda command, **more: pids.append(engine := Engine(command, **more)) or engine,
+        "chordless.batch.client.EngineProcess",
+        lambda command, **more: pids.append(engine := EngineProcess(command, **more)) or engine,
     )
 
     async def steps(pilot, screen):

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from chordless.engine.process import Engine
+from chordless.engine.process import EngineProcess
 from chordless.graphs.load import load_graph
 from chordless.protocol.codec import event_to_json
 from chordless.protocol.events import Checkpointed, Failed, Finished, Log, Paused, Progress, Started
@@ -161,7 +161,7 @@ def test_a_recording_that_is_damaged_is_no_reason_not_to_ask_the_engine(tmp_path
 
 def test_orders_and_the_end_may_come_at_once_from_several_threads():
     for _ in range(5):
-        engine = Engine(ProbeCommand("reference"))
+        engine = EngineProcess(ProbeCommand("reference"))
         ordering = threading.Thread(target=lambda engine=engine: [engine.pause() for _ in range(3000)])
         ordering.start()
         engine.close()
@@ -176,7 +176,7 @@ def test_orders_and_the_end_may_come_at_once_from_several_threads():
 def test_a_run_whose_processes_all_died_is_lost(tmp_path, monkeypatch):
     monkeypatch.setattr("chordless.tui.feeds.follow._SECONDS_BETWEEN_LOOKS", 0.1)
     run = tmp_path / "run"
-    with Engine(command(run)) as engine:
+    with EngineProcess(command(run)) as engine:
         while not isinstance(engine.poll(60), Progress):
             pass
         with Watched(FollowFeed(run)) as other:

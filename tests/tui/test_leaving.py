@@ -10,7 +10,7 @@ import sys
 import time
 
 import pytest
-from chordless.engine.process import Engine
+from chordless.engine.process import EngineProcess
 from chordless.protocol.events import Finished, Progress
 from chordless.runs.directory import RunDirectory
 from chordless.runs.mailbox import is_at_work
@@ -145,7 +145,7 @@ def test_a_signal_to_all_leaves_a_checkpoint_and_says_so(tmp_path, number):
 
 
 def test_a_followed_run_is_left_alone(tmp_path, slow):
-    with Engine(command(tmp_path / "run")) as engine:
+    with EngineProcess(command(tmp_path / "run")) as engine:
         while not isinstance(engine.poll(60), Progress):
             pass
 

@@ -21,7 +21,7 @@ from functools import partial
 from types import TracebackType
 from typing import IO
 
-from chordless.engine.process import Engine
+from chordless.engine.process import EngineProcess
 from chordless.graphs.readers.incoming import STANDARD_INPUT
 from chordless.protocol.events import BatchFinished, BatchSearching, Event, Failed
 from chordless.protocol.orders import BatchCommand
@@ -37,7 +37,7 @@ class BatchClient:
     command : BatchCommand
     recording : text file, optional
     polite : bool, default False
-        See `chordless.engine.process.Engine`.
+        See `chordless.engine.process.EngineProcess`.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class BatchClient:
 
     def __init__(self, command: BatchCommand, *, recording: IO[str] | None = None, polite: bool = False) -> None:
         self._command = command
-        self._start = partial(Engine, recording=recording, polite=polite)
+        self._start = partial(EngineProcess, recording=recording, polite=polite)
         self._engine = self._start(command)
         self._searching: BatchSearching | None = None
         self._stopping = False
@@ -68,7 +68,7 @@ class BatchClient:
         return self._engine.search_began
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> EngineProcess:
         """The engine that is at work."""
         return self._engine
 

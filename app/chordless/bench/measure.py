@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chordless.bench.process import module_command, run_process
-from chordless.engine.process import Engine
+from chordless.engine.process import EngineProcess
 from chordless.protocol.events import DeviceReport, Failed, Finished
 from chordless.protocol.orders import Method, ProbeCommand, RunCommand
 from kernels_ti.errors import ChordlessError, DeviceError, EngineError
@@ -167,7 +167,7 @@ def _count(by_length: dict[int, int]) -> Count:
 
 
 def _engine_run(command: RunCommand) -> Finished:
-    with Engine(command) as engine:
+    with EngineProcess(command) as engine:
         for event in engine.events():
             if isinstance(event, Finished):
                 return event
@@ -184,7 +184,7 @@ def probe(arch: str) -> DeviceReport:
     DeviceError
         If it is not available.
     """
-    with Engine(ProbeCommand(arch)) as engine:
+    with EngineProcess(ProbeCommand(arch)) as engine:
         for event in engine.events():
             if isinstance(event, Failed):
                 raise event.to_error()

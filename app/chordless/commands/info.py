@@ -69,12 +69,12 @@ def probe_all() -> list[DeviceReport]:
     list of DeviceReport
         In the order in which the arches are listed for users.
     """
-    from chordless.engine.process import Engine
+    from chordless.engine.process import EngineProcess
     from chordless.protocol.orders import ProbeCommand
 
     arches = [arch for arch in values.ARCHES if arch != "auto"]
     with contextlib.ExitStack() as stack:
-        engines = [(arch, stack.enter_context(Engine(ProbeCommand(arch)))) for arch in arches]
+        engines = [(arch, stack.enter_context(EngineProcess(ProbeCommand(arch)))) for arch in arches]
         return [_answer(arch, engine) for arch, engine in engines]
 
 

@@ -14,7 +14,7 @@ from types import FrameType
 from typing import IO, Protocol
 
 from chordless.commands.terminal import ProgressDisplay, is_live
-from chordless.engine.process import Engine
+from chordless.engine.process import EngineProcess
 from chordless.files import open_alone
 from chordless.protocol.events import Failed, Finished, Progress, Started
 from chordless.protocol.orders import CycleFormat, RunCommand
@@ -186,7 +186,7 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
     display = ProgressDisplay(mode, sys.stderr, live=live)
     with contextlib.ExitStack() as stack:
         recording = recording_of(options, stack)
-        engine = stack.enter_context(Engine(command, recording=recording))
+        engine = stack.enter_context(EngineProcess(command, recording=recording))
         stack.callback(display.clear)
         signals = Signals(engine, display)
         with signals.in_force():
@@ -218,7 +218,7 @@ def print_notes(notes: Sequence[str]) -> None:
         sys.stderr.write(f"{on_terminal(note, sys.stderr)}\n")
 
 
-def _follow(engine: Engine, display: ProgressDisplay, *, quiet: bool) -> Finished | Failed:
+def _follow(engine: EngineProcess, display: ProgressDisplay, *, quiet: bool) -> Finished | Failed:
     while True:
         event = engine.poll(_TICK_SECONDS)
         if isinstance(event, (Finished, Failed)):
@@ -242,7 +242,7 @@ def _exit_code(finished: Finished, received: int | None) -> int:
     return STOPPED_EXIT_CODE
 
 
-def _explain(failed: Failed, engine: Engine) -> None:
+def _explain(failed: Failed, engine: EngineProcess) -> None:
     if not os.environ.get("CHORDLESS_DEBUG"):
         return
     for line in list(engine.last_words)[-_LAST_WORDS_SHOWN:]:

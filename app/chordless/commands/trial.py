@@ -31,13 +31,13 @@ class Trial:
     """
 
     def __init__(self, options: argparse.Namespace, loaded: LoadedGraph, folder: str) -> None:
-        from chordless.engine.process import Engine
+        from chordless.engine.process import EngineProcess
 
         self._began = time.monotonic()
         self._seconds = options.seconds
         self._arch = options.arch
         self._loaded = loaded
-        self._engine = Engine(_command(options, loaded, folder))
+        self._engine = EngineProcess(_command(options, loaded, folder))
         self._started: Started | None = None
         # Seconds of search, cycles and paths, of the first report and of the last.
         self._first: tuple[float, int, int] | None = None

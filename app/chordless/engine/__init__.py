@@ -1,4 +1,4 @@
-"""The engine: the child process that searches, and the handle on it.
+"""The engine: the child process that searches, and the handle by which front ends control it.
 
-`process` is the handle, for every front end; the rest runs in the child and may load taichi.
+`process` holds the handle `EngineProcess`. The other modules run in the child and may load taichi.
 """

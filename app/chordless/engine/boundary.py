@@ -1,4 +1,4 @@
-"""A count along a boundary in the engine: slices of it, reports, and what stops it."""
+"""A count along a boundary in the engine: its slices, its reports, its stops."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NOTHING_YET = Progress(
 def count_along_boundary(
     command: RunCommand, channel: Channel, graph: Graph, through: Sequence[int], avoid: Sequence[int]
 ) -> tuple[Reason, Snapshot, dict[str, int]]:
-    """Count until the end, a time-out or a stop.
+    """Count to the end, or until a timeout or a stop.
 
     Parameters
     ----------
@@ -34,13 +34,13 @@ def count_along_boundary(
         For reports and commands.
     graph : Graph
     through, avoid : sequence of int
-        Vertices that every cycle passes, and that none passes.
+        Vertices that every cycle must contain, and that none may contain.
 
     Returns
     -------
     reason : {"complete", "timeout", "interrupted"}
     snapshot : Snapshot
-        The counts; those of a count that was ended are of the vertices that came until then.
+        The counts. If the count was stopped, they cover the vertices processed until then.
     boundary : dict
         Its ``width`` and the most ``states``.
 
@@ -64,7 +64,7 @@ def count_along_boundary(
     except EngineError:
         if (reason := watch.look()) is None:
             raise
-        # It was stopped before it had an order.
+        # The count was stopped while the order of the vertices was being sought.
         return reason, Snapshot(seconds=watch.seconds), {"width": 0, "states": 0}
     reason = None
     while reason is None and not count.finished:
@@ -92,7 +92,7 @@ def _reported_enough(channel: Channel, watch: _Watch, count: BoundaryCount) -> b
 
 
 class _Watch:
-    """Looks for commands and at the clock; pauses are not counted."""
+    """Watches for commands and for the timeout; pauses do not count."""
 
     def __init__(self, command: RunCommand, channel: Channel) -> None:
         self._timeout = command.timeout
@@ -103,7 +103,7 @@ class _Watch:
 
     @property
     def seconds(self) -> float:
-        """Since the count began."""
+        """Seconds since the count began, without pauses."""
         return time.monotonic() - self._began
 
     @property
@@ -112,13 +112,13 @@ class _Watch:
         return time.monotonic() - self._looked >= _SLICE_SECONDS
 
     def says_enough(self) -> bool:
-        """Say whether it is to end, looking now and then only."""
+        """Return whether the count must end; commands are checked only now and then."""
         if self.is_due:
             self.look()
         return self._reason is not None
 
     def look(self) -> Reason | None:
-        """Return why it is to end, if so; wait while it is to halt."""
+        """Return the reason to end, None if there is none; wait while the count is paused."""
         self._looked = time.monotonic()
         self._channel.obey()
         if self._channel.paused and not self._channel.stop_asked:

@@ -1,4 +1,4 @@
-"""The engine's end of the two pipes: commands in, events out. Orders may come through a mailbox as well."""
+"""The engine's end of the two pipes: commands come in, events go out. Orders may also come from a mailbox."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chordless.runs.mailbox import SECONDS_BETWEEN_LOOKS, Mailbox
 
 
 class ClientIsGone(BaseException):
-    """The other end of the pipes has closed: there is nobody left to work for, nor to report an error to."""
+    """The client has closed its end of the pipes, so there is nobody to work for or to report to."""
 
 
 class Channel:
@@ -26,9 +26,9 @@ class Channel:
     Attributes
     ----------
     stop_asked, paused, checkpoint_asked : bool
-        What the commands so far amount to; whoever writes the checkpoint resets the last one.
+        The state that the commands so far ask for. The code that writes a checkpoint resets `checkpoint_asked`.
     mailbox : Mailbox or None
-        Where orders of other processes may be.
+        The file with orders of other processes.
     """
 
     def __init__(self, commands: int, events: int) -> None:
@@ -50,7 +50,7 @@ class Channel:
         return command_from_json(line)
 
     def obey(self, *, wait: bool = False) -> None:
-        """Take note of the commands that have come since the last call; with `wait`, of one at least."""
+        """Apply the commands received since the last call; with `wait`, wait for at least one."""
         while True:
             commands = self._piped_commands(wait)
             if self.mailbox is not None:
@@ -61,7 +61,7 @@ class Channel:
                 return
 
     def _piped_commands(self, wait: bool) -> list[Command]:
-        """Return the commands of the pipe; with `wait`, wait for one, or until the mailbox is to be looked into."""
+        """Return the commands of the pipe; with `wait`, wait for one, or until the mailbox is due to be read."""
         patience = 0.0 if not wait else None if self.mailbox is None else SECONDS_BETWEEN_LOOKS
         while select.select([self._commands], [], [], patience)[0]:
             self._read()

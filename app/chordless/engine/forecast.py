@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.estimate.estimate import Estimator
 
-# Shorter runs need no forecast; longer ones spend one second in so many on it.
+# Shorter runs need no forecast. Longer runs spend this share of their time on it.
 _SECONDS_BEFORE_FORECAST = 2.0
 _PROBE_SECONDS, _LONGEST_PROBE = 0.02, 0.3
 _SHARE_OF_FORECAST = 50
@@ -34,7 +34,7 @@ class Forecast:
     ----------
     space : SearchSpace
     within_budget : bool
-        It shares the memory that the user has allowed.
+        Whether the forecast must fit into the memory that the user has allowed.
     """
 
     def __init__(self, space: SearchSpace, *, within_budget: bool = False) -> None:
@@ -46,7 +46,7 @@ class Forecast:
         self.fields: dict[str, float | None] = {}
 
     def improve(self) -> None:
-        """Probe for a moment, if it is time to."""
+        """Probe for a moment, if a probe is due."""
         if time.monotonic() < self._next:
             return
         try:
@@ -57,11 +57,11 @@ class Forecast:
                 from kernels_ti.estimate.estimate import Estimator
 
                 self._estimator = Estimator(self._space)
-            # What is done once does not count.
+            # The preparation is done once, so its time does not count.
             began = time.monotonic()
             self._probe(self._estimator)
         except (EngineError, MemoryError) as error:
-            # The search itself needs less: it goes on without.
+            # The search itself needs less memory, so it continues without a forecast.
             sys.stderr.write(f"no more estimates: {error or 'out of memory'}\n")
             self._next = math.inf
             return
@@ -87,7 +87,7 @@ class Forecast:
         return max(min(branching, cycles / low), cycles / high) if cycles < high else branching
 
     def _is_cheap(self) -> bool:
-        """Say whether the seeds are few, first by the size of the graph, then by its blocks."""
+        """Return whether the seeds are few, judged by the size of the graph first, then by its blocks."""
         for case in self._space.cases:
             graph = case.graph
             # An edge that is no bridge is a seed, but for one at each root.
@@ -102,7 +102,7 @@ class Forecast:
         estimator.probe(self._probe_seconds)
         estimate = estimator.estimate()
         if not estimate.walks:
-            # The first walk was broken off: it tells next to nothing.
+            # The first walk was broken off, so it tells almost nothing.
             self._probe_seconds = min(2 * self._probe_seconds, _LONGEST_PROBE)
             return
         values = (estimate.cycles, estimate.cycles_low, estimate.cycles_high)

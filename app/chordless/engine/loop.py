@@ -1,8 +1,8 @@
-"""The loop of a run in the engine: slices of search, and what has its turn between two of them.
+"""The loop of a run in the engine: slices of search, and the work between two slices.
 
-Between two slices a run is consistent: what was found has been taken, and is in the output or waits here for it.
-Only there are checkpoints written, so whatever happens in between, the output is cut back to the last one and
-nothing is lost or comes twice.
+Between two slices a run is consistent: every cycle found is in the output, or is kept here until it is written.
+Checkpoints are written only there. Whatever happens during a slice, a resumed run cuts the output back to the last
+checkpoint, so no cycle is lost and none comes twice.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _SECONDS_BETWEEN_REPORTS = 0.1
 
 @dataclass(frozen=True)
 class Session:
-    """One session of a run, and what the earlier ones took.
+    """One session of a run, and the totals of the earlier ones.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Session:
     earlier: Sessions | None
 
     def so_far(self, write_seconds: float = 0.0) -> Sessions:
-        """Add up all sessions until now.
+        """Return the totals of all sessions until now.
 
         Parameters
         ----------
@@ -73,7 +73,7 @@ class Session:
 
 @dataclass(frozen=True)
 class Keeper:
-    """Where the checkpoints of a run go, and what they are valid for.
+    """Writes the checkpoints of a run.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class Keeper:
         finished: bool,
         write_seconds: float = 0.0,
     ) -> Checkpointed:
-        """Write a checkpoint; the run must stand between two slices.
+        """Write a checkpoint; only to be called between two slices.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class Keeper:
             graph_hash=self.graph_hash,
             options=self.options,
             state=run.state(),
-            # It makes the output safe on the disk before the checkpoint says that it is.
+            # Syncs the output to the disk before the checkpoint relies on it.
             position=None if output is None else output.position(),
             listed=0 if output is None else output.listed,
             unwritten=tuple(unwritten),
@@ -171,16 +171,16 @@ class Search:
         self.write_seconds = 0.0
         if self.keeper is not None:
             self.channel.mailbox = Mailbox(self.keeper.directory.path)
-        # A part of a search has some cycles before its first slice.
+        # A part of a search has found some cycles before its first slice.
         self._take()
 
     def keep(self) -> None:
-        """Write the first checkpoint, of a run that has not begun."""
+        """Write the first checkpoint, before the search begins."""
         assert self.keeper is not None
         self._write_checkpoint(self.keeper, finished=False)
 
     def go(self) -> tuple[Reason, Snapshot]:
-        """Search until the end, a limit or a stop; return why it ended and the last totals."""
+        """Search to the end, or until a limit or a stop; return the reason and the last totals."""
         reason = self._search()
         if self.keeper is not None:
             self._checkpoint(self.keeper, finished=reason == "complete")
@@ -204,7 +204,7 @@ class Search:
             self.unwritten.append(found)
 
     def _write(self) -> Reason | None:
-        """Write what was found; what a limit or a stop leaves over stays here, for the checkpoint."""
+        """Write the cycles found; those that a limit or a stop leaves unwritten are kept for the checkpoint."""
         while self.output is not None and self.unwritten:
             found, before = self.unwritten[0], self.output.listed
             began = time.monotonic()
@@ -224,7 +224,7 @@ class Search:
         return None
 
     def _between_slices(self) -> Reason | None:
-        """Let everything have its turn that needs a run between two slices."""
+        """Do what may only be done between two slices."""
         reason = self._attend()
         while reason is None:
             if self.channel.checkpoint_asked and self.keeper is None:
@@ -241,7 +241,7 @@ class Search:
         return reason
 
     def _pause(self) -> None:
-        """Wait for a command other than to pause, and do not count the time."""
+        """Wait for a command other than a pause; the time does not count."""
         began = time.monotonic()
         if not self._halted:
             self.channel.send(Paused())
@@ -253,7 +253,7 @@ class Search:
             self._reported = -math.inf
 
     def _attend(self) -> Reason | None:
-        """Report if it is time to; return why to end here, if there is a reason, and then the same from now on."""
+        """Report if a report is due; return the reason to end, None if there is none. A given reason stays."""
         if not self.channel.paused and time.monotonic() - self._reported >= _SECONDS_BETWEEN_REPORTS:
             self._reported = time.monotonic()
             self.channel.send(self._progress())

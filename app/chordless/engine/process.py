@@ -1,4 +1,4 @@
-"""The handle on the engine: a child process that is started, listened to, stopped and, if need be, killed."""
+"""The handle on the engine: starts the child process, sends it commands, receives its events, and ends it."""
 
 from __future__ import annotations
 
@@ -49,43 +49,43 @@ _NICENESS = 10
 _SHARE_BETWEEN_RECORDS = 0.005
 
 
-class Engine:
+class EngineProcess:
     """A running engine process.
 
-    Use it as a context manager: however the block is left, no child stays behind.
+    Use it as a context manager: however the block ends, no child process stays behind.
 
     Parameters
     ----------
     command : RunCommand, BatchCommand or ProbeCommand
-        What it shall do.
+        What the engine does.
     recording : text file, optional
         Gets every event as a line of JSON, with the wall-clock ``time`` added. A run with a directory records them
         there as well.
     polite : bool, default False
-        Let a dashboard go first, which would wait its turn behind the engine whenever a key is pressed; where nothing
-        else wants the cores, the search is as fast as ever.
+        Run the engine at a lower priority, so that a dashboard answers keys at once. On otherwise idle cores the
+        search is as fast as without.
 
     Attributes
     ----------
     search_began : bool
-        Whether it has said so; from then on `stop` gets an answer soon.
+        Whether the search has begun; from then on `stop` is answered soon.
     died : bool
-        Whether it ended without a last event of its own.
+        Whether the engine ended without sending a last event.
     directory : str or None
-        The absolute path of its run directory, once it has said so.
+        The absolute path of its run directory, once the engine has reported it.
     last_words : deque of str
-        The last lines that the engine, or a driver below it, printed.
+        The last lines that the engine, or a driver, printed.
 
     Raises
     ------
     EngineError
-        If the system does not start a process.
+        If the process cannot be started.
 
     Examples
     --------
     >>> import time
     >>> from chordless.protocol.orders import RunCommand
-    >>> with Engine(RunCommand("cycle:5", time.time(), arch="reference")) as engine:
+    >>> with EngineProcess(RunCommand("cycle:5", time.time(), arch="reference")) as engine:
     ...     [event.cycles for event in engine.events() if event.name == "finished"]
     [1]
     """
@@ -109,7 +109,7 @@ class Engine:
 
         commands_below, self._commands = os.pipe()
         self._events, events_below = os.pipe()
-        # Blocked while the child is born, so that no Ctrl-C reaches it before it has said that it ignores them.
+        # Block the signals during the start: no Ctrl-C may reach the child before it ignores them.
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, _PARENT_SIGNALS)
         try:
             self._process = subprocess.Popen(
@@ -126,7 +126,9 @@ class Engine:
             os.close(commands_below)
             os.close(events_below)
         if polite:
-            with contextlib.suppress(OSError):  # gone already, as its events will say; or the system does not allow it
+            with contextlib.suppress(
+                OSError
+            ):  # the process is gone, which its events will report; or the system does not allow it
                 os.setpriority(os.PRIO_PROCESS, self.pid, os.getpriority(os.PRIO_PROCESS, 0) + _NICENESS)
         assert self._process.stderr is not None
         self._words = self._process.stderr
@@ -141,15 +143,15 @@ class Engine:
         return self._process.pid
 
     def stop(self) -> None:
-        """Ask the engine to end at the next slice and to report what it found. May be called in a signal handler."""
+        """Ask the engine to end at the next slice and to report its result. May be called in a signal handler."""
         self._send(StopCommand())
 
     def pause(self) -> None:
-        """Ask the engine to halt after this slice; it answers with a `Paused`."""
+        """Ask the engine to pause after this slice; it answers with a `Paused`."""
         self._send(PauseCommand())
 
     def go(self) -> None:
-        """Ask a paused engine to go on."""
+        """Ask a paused engine to continue."""
         self._send(GoCommand())
 
     def checkpoint(self) -> None:
@@ -157,7 +159,7 @@ class Engine:
         self._send(CheckpointCommand())
 
     def kill(self) -> None:
-        """End the engine at once; nothing is reported."""
+        """End the engine at once, without a result."""
         self._process.kill()
 
     def poll(self, timeout: float | None = None) -> Event | None:
@@ -182,7 +184,7 @@ class Engine:
             left = None if deadline is None else deadline - time.monotonic()
             if left is not None and left < 0:
                 return None
-            # One at a time: the end of the events empties the other pipe as well.
+            # One thread at a time, because reading the last event also empties the other pipe.
             for key, _ in self._selector.select(left)[:1]:
                 self._read(key.data, key.fd)
         event = self._pending.popleft()
@@ -195,9 +197,9 @@ class Engine:
             yield event
 
     def close(self) -> None:
-        """Let the engine end if it has reported its last event, kill it otherwise, and release the pipes.
+        """Release the pipes. An engine that has not sent its last event is killed, another ends by itself.
 
-        Only the thread that polls may close. Orders that come later, from any thread, go nowhere.
+        Only the thread that polls may close. Orders given later, from any thread, have no effect.
         """
         if self._closed:
             return
@@ -217,7 +219,7 @@ class Engine:
         if self._in_directory is not None:
             self._in_directory.close()
 
-    def __enter__(self) -> Engine:
+    def __enter__(self) -> EngineProcess:
         return self
 
     def __exit__(
@@ -226,7 +228,7 @@ class Engine:
         self.close()
 
     def _send(self, command: Command) -> None:
-        # A child that is already gone says so, or is missed, on the event pipe.
+        # If the child is already gone, the event pipe tells.
         with self._orders, contextlib.suppress(BrokenPipeError):
             if self._closed:
                 return
@@ -248,7 +250,7 @@ class Engine:
 
     def _obituary(self) -> Failed:
         code = self._process.wait()
-        # Not up to its end: a helper of a driver may have inherited the pipe and live on.
+        # Do not read up to the end: a helper process of a driver may have inherited the pipe and still hold it.
         os.set_blocking(self._words.fileno(), False)
         while data := self._words.read(1 << 16):
             self._split("words", data)
@@ -297,7 +299,7 @@ class Engine:
             if not self._paused and now - self._last_record < _SHARE_BETWEEN_RECORDS * (now - self._began):
                 return
             self._last_record = now
-            # That it goes on, its followers learn from this one alone.
+            # Followers learn only from this event that the run continues.
             self._paused = False
         elif isinstance(event, Paused):
             self._paused = True
@@ -309,7 +311,7 @@ def _write_line(recording: IO[str], line: str) -> None:
         recording.write(line)
         recording.flush()
     except OSError:
-        # What is still buffered must not be tried again, and fail again, when the owner closes the file.
+        # Discard the buffer: otherwise closing the file would try to write it once more, and fail again.
         with contextlib.suppress(OSError):
             recording.close()
         raise

@@ -1,4 +1,4 @@
-"""One run of the engine: the graph is read, a device opened, the search begun or resumed, the end reported."""
+"""One run of the engine: read the graph, open a device, begin or resume the search, report the end."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ _ROW_FORMATS = ("npy", "parts")
 
 
 def run(command: RunCommand, channel: Channel, standard_output: int) -> None:
-    """Do what `command` says and report the result.
+    """Carry out `command` and report the result.
 
     Parameters
     ----------
     command : RunCommand
     channel : Channel
     standard_output : int
-        Descriptor of what the user knows as standard output; this process's own descriptor 1 is something else.
+        Descriptor of the user's standard output. Descriptor 1 of this process is something else.
 
     Raises
     ------
     ChordlessError
-        If the graph, the options, the device, the output or the run directory are no good.
+        If the graph, the options, the device, the output or the run directory is unusable.
     """
     if command.checkpoint is not None and command.arch == "reference":
         raise OptionError("--arch reference has no checkpoints: it keeps its place in Python's own stack")
@@ -78,13 +78,13 @@ def run(command: RunCommand, channel: Channel, standard_output: int) -> None:
 
 
 def _go_on(command: RunCommand, channel: Channel, directory: RunDirectory) -> None:
-    """Search what a run has left, or report once more what a finished one has found."""
+    """Resume a run from its checkpoint, or report the result of a finished one again."""
     from chordless.runs.checkpoint import open_checkpoint
 
     loaded = directory.graph()
     with open_checkpoint(directory.checkpoint, graph_hash(loaded.graph), _identity(command)) as checkpoint:
         if not checkpoint.finished:
-            # Standard output cannot be cut back, so no run that has a directory lists to it.
+            # Standard output cannot be cut back to a checkpoint, so a run with a directory never lists to it.
             search(command, channel, -1, loaded, directory, checkpoint)
             return
         snapshot = _last_snapshot(checkpoint, command.min_length)
@@ -101,7 +101,7 @@ def search(
     directory: RunDirectory | None,
     checkpoint: Checkpoint | None,
 ) -> None:
-    """Search on from a checkpoint, or from the beginning; in the latter case make the directory, if one is wanted."""
+    """Search from a checkpoint or from the beginning; in the latter case make the run directory, if one is wanted."""
     from chordless.engine.loop import Keeper, Search, Session
     from chordless.graphs.vertex_names import edges_named, restriction_named
     from kernels_ti.blocks.search_space import SearchSpace
@@ -167,7 +167,7 @@ def search(
 
 
 def _count_along_boundary(command: RunCommand, channel: Channel, loaded: LoadedGraph) -> None:
-    """Count without a search; it runs on the host and keeps no checkpoint."""
+    """Count along a boundary, on the host and without checkpoints."""
     from chordless.engine.boundary import count_along_boundary
     from chordless.graphs.vertex_names import restriction_named
     from chordless.runs.checkpoint import Sessions
@@ -189,14 +189,14 @@ def _forecast(command: RunCommand, space: SearchSpace, device: Device) -> Foreca
     from chordless.engine.forecast import Forecast
 
     if command.part is not None:
-        # The probes know nothing of parts.
+        # Probes estimate the whole search, not a part of it.
         return None
-    # On a GPU the budget is for the buffers there.
+    # On a GPU the budget covers the buffers on the device only.
     return Forecast(space, within_budget=command.memory is not None and device.arch in ("cpu", "reference"))
 
 
 def _identity(command: RunCommand) -> dict[str, Any]:
-    """Return what a checkpoint of this run is valid for."""
+    """Return the options that a checkpoint of this run must match."""
     restriction = {name: list(getattr(command, name)) for name in ("through", "through_edges", "avoid", "avoid_edges")}
     return {
         "min_length": command.min_length,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from chordless.engine.process import Engine
+from chordless.engine.process import EngineProcess
 from chordless.protocol.events import DeviceReport, Failed
 from chordless.protocol.orders import ProbeCommand
 from kernels_ti.errors import EngineError
@@ -30,7 +30,7 @@ def probe_arch(arch: str, given_up: Callable[[], bool]) -> DeviceReport | None:
     """
     deadline = time.monotonic() + _SECONDS
     try:
-        with Engine(ProbeCommand(arch)) as engine:
+        with EngineProcess(ProbeCommand(arch)) as engine:
             while not given_up():
                 event = engine.poll(_SECONDS_BETWEEN_LOOKS)
                 if isinstance(event, DeviceReport):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from chordless.engine.process import Engine
+from chordless.engine.process import EngineProcess
 from chordless.protocol.events import DeviceReport, Event, Failed, Finished, Log, Started
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.recording import recorded
@@ -39,7 +39,7 @@ class EngineFeed(Feed):
         super().__init__()
         self.command = command
         self.directory = None if command.checkpoint is None else Path(command.checkpoint)
-        self._engine = Engine(command, polite=True)
+        self._engine = EngineProcess(command, polite=True)
         self._stopped_early = False
         self._has_begun = False
 
