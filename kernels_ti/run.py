@@ -260,9 +260,9 @@ class Run:
             if self._counter is not None:
                 self._counter.add_cycles(search.take_cycles())
         elif self.options.members:
-            for blocks, place in cast(DeviceSearch, search).take_found():
+            for blocks, stored in cast(DeviceSearch, search).take_found():
                 if self._counter is not None:
-                    self._counter.add_found(blocks, place)
+                    self._counter.add_found(blocks, stored)
 
     def participation(self) -> Participation:
         """Say in how many of the cycles found so far, within the bounds, each vertex and edge lies.

@@ -12,7 +12,7 @@ from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.device import LARGEST_BUFFER, Device
 from kernels_ti.errors import DeviceError, SizeError
-from kernels_ti.found.stored import Place, ResidentBlocks, block_bytes
+from kernels_ti.found.stored import ResidentBlocks, StoredCycles, block_bytes
 from kernels_ti.state import Frames, Rows
 
 
@@ -73,8 +73,8 @@ class Search(Protocol):
 class DeviceSearch(Search, Protocol):
     """A search whose cycles are on a device."""
 
-    def take_found(self) -> Iterator[tuple[ResidentBlocks, Place]]:
-        """Say where the cycles found since the last call are; each place is good until the next is asked for."""
+    def take_found(self) -> Iterator[tuple[ResidentBlocks, StoredCycles]]:
+        """Say where the cycles found since the last call are; each is good until the next is asked for."""
 
 
 class GroupSearch(DeviceSearch, Protocol):

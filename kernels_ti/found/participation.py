@@ -17,7 +17,7 @@ import numpy.typing as npt
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import OptionError
-from kernels_ti.found.stored import Place, ResidentBlocks
+from kernels_ti.found.stored import ResidentBlocks, StoredCycles
 from kernels_ti.graph import Graph, IntArray
 
 CYCLES_AT_ONCE = 1 << 20
@@ -135,23 +135,13 @@ class Counter:
             for targets in passed:
                 np.add.at(counts, targets[length_of_entry == length], 1)
 
-    def add_found(self, blocks: ResidentBlocks, place: Place) -> None:
-        """Count cycles that are on the device.
-
-        Parameters
-        ----------
-        blocks : ResidentBlocks
-            What the cycles were found in.
-        place : tuple
-            Where they are, see `kernels_ti.search.Place`.
-        """
-        cycles, cycle_stride, word_stride, first, count = place
+    def add_found(self, blocks: ResidentBlocks, stored: StoredCycles) -> None:
+        """Count cycles that are on the device, found in these blocks."""
         if blocks.participants is None:
             blocks.participants = self._participants_of(blocks.group)
         at_once = min(CYCLES_AT_ONCE, blocks.device.items_at_once)
-        for start in range(first, first + count, at_once):
-            taken = min(at_once, first + count - start)
-            self._add_some(blocks, (cycles, cycle_stride, word_stride, start, taken))
+        for piece in stored.pieces(at_once):
+            self._add_some(blocks, piece)
 
     def result(self, min_length: int, *, complete: bool) -> Participation:
         """Return what has been counted, of cycles from a length on; `complete` says whether that is all."""
@@ -196,15 +186,14 @@ class Counter:
             target=target[order],
         )
 
-    def _add_some(self, blocks: ResidentBlocks, place: Place) -> None:
+    def _add_some(self, blocks: ResidentBlocks, stored: StoredCycles) -> None:
         from kernels_ti.found.participation_kernels import turn
 
-        cycles, cycle_stride, word_stride, first_cycle, _ = place
         bits, words = blocks.group.word_bits, blocks.group.words
         most_bundles = max(1, TURNED_BYTES // (words * bits * bits // 8))
-        lengths, first_rows = _described(blocks, place)
+        lengths, first_rows = _described(blocks, stored)
         most = min(most_bundles, BUNDLES_OF_ITEM)
-        bundles = _bundled(lengths, first_rows, first_cycle, bits, blocks.participants, most)
+        bundles = _bundled(lengths, first_rows, stored.first, bits, blocks.participants, most)
         slots = blocks.filled("slots", bundles.slots)
         first = 0
         while first < len(bundles.pieces):
@@ -215,7 +204,8 @@ class Counter:
             # Not a power of two, so that the words of a bundle do not fall on one another in the cache.
             stride = (end - begin) | 1
             turned = blocks.scratch("turned", words * bits * stride, np.dtype(f"uint{bits}"))
-            turn(bits, words, cycles, cycle_stride, word_stride, slots, begin, end - begin, stride, turned)
+            strides = (stored.cycle_stride, stored.word_stride)
+            turn(bits, words, stored.buffer, *strides, slots, begin, end - begin, stride, turned)
             self._tally(blocks, turned, stride, pieces, begin)
 
     def _tally(self, blocks: ResidentBlocks, turned: Any, stride: int, pieces: IntArray, first_bundle: int) -> None:
@@ -283,13 +273,13 @@ class _Bundles:
         return max(min(by_bundles, by_items), first + 1)
 
 
-def _described(blocks: ResidentBlocks, place: Place) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+def _described(blocks: ResidentBlocks, stored: StoredCycles) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Fetch the length of each cycle and the first row of its block."""
     from kernels_ti.found.participation_kernels import describe
 
-    count = place[4]
+    count = stored.count
     lengths, first_rows = blocks.scratch("lengths", count, np.int32), blocks.scratch("first rows", count, np.int32)
-    describe(blocks.group.word_bits, blocks.group.words, *place, lengths, first_rows)
+    describe(blocks.group.word_bits, blocks.group.words, *stored.arguments, lengths, first_rows)
     return blocks.device.download(lengths)[:count], blocks.device.download(first_rows)[:count]
 
 

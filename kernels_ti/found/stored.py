@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,9 +22,37 @@ ROW_BYTES_AT_ONCE = 16 << 20
 """Bytes of bit rows over the graph's vertices that one launch makes."""
 
 
-Place = tuple[Any, int, int, int, int]
-"""Where found cycles are: buffer, words from one cycle to the next and from one word of a cycle to the next, the
-number of the first, and how many; see `ResidentBlocks.traced`."""
+@dataclass(frozen=True, eq=False)
+class StoredCycles:
+    """Cycles as a search has written them to a buffer of the device.
+
+    Word w of cycle i lies at ``i * cycle_stride + w * word_stride``. The words of a cycle are a bit row over the labels
+    of its block, then the first row of that block.
+
+    Attributes
+    ----------
+    buffer : buffer
+    cycle_stride, word_stride : int
+        Words from one cycle to the next, and from one word of a cycle to the next.
+    first, count : int
+        Cycles ``first`` to ``first + count - 1`` of the buffer are meant.
+    """
+
+    buffer: Any
+    cycle_stride: int
+    word_stride: int
+    first: int
+    count: int
+
+    def pieces(self, most: int) -> Iterator[StoredCycles]:
+        """Cut them into runs of at most `most` cycles, in order."""
+        for start in range(self.first, self.first + self.count, most):
+            yield replace(self, first=start, count=min(most, self.first + self.count - start))
+
+    @property
+    def arguments(self) -> tuple[Any, int, int, int, int]:
+        """What the kernels of this room take, in their order."""
+        return self.buffer, self.cycle_stride, self.word_stride, self.first, self.count
 
 
 def block_bytes(group: BlockGroup) -> int:
@@ -86,35 +116,23 @@ class ResidentBlocks:
         """Compile what `traced` and `member_rows` need for a buffer of this type."""
         from kernels_ti.found.trace import measure, relabel, trace
 
-        place = (self.group.word_bits, self.group.words, cycles, 1, 1, 0, 0)
+        place = (self.group.word_bits, self.group.words, *StoredCycles(cycles, 1, 1, 0, 0).arguments)
         csr = (self.row_ptr, self.neighbour, self.vertex_of_row)
         measure(*place, self.scratch(0, 1))
         trace(*place, self.rows, *csr, self.scratch(1, 1), self.scratch(2, 1))
         relabel(*place, self.vertex_of_row, 1, self.scratch(3, 1, self._word))
 
-    def traced(self, cycles: Any, cycle_stride: int, word_stride: int, first: int, count: int) -> Cycles:
-        """Put the vertices of some found cycles in cycle order.
-
-        Parameters
-        ----------
-        cycles : buffer
-            Word w of cycle i lies at ``i * cycle_stride + w * word_stride``.
-        first, count : int
-            Which cycles.
-        """
-        pieces = []
+    def traced(self, stored: StoredCycles) -> Cycles:
+        """Return the vertices of some cycles of these blocks, in cycle order."""
         at_once = min(max(1, TRACED_AT_ONCE // self.group.longest_block), self.device.items_at_once)
-        for start in range(first, first + count, at_once):
-            pieces.append(
-                self._traced_piece(cycles, cycle_stride, word_stride, start, min(at_once, first + count - start))
-            )
-        return Cycles.joined(pieces)
+        return Cycles.joined([self._traced_piece(piece) for piece in stored.pieces(at_once)])
 
-    def _traced_piece(self, cycles: Any, cycle_stride: int, word_stride: int, first: int, count: int) -> Cycles:
+    def _traced_piece(self, stored: StoredCycles) -> Cycles:
         from kernels_ti.found.trace import measure, trace
 
         group, device = self.group, self.device
-        place = (group.word_bits, group.words, cycles, cycle_stride, word_stride, first, count)
+        count = stored.count
+        place = (group.word_bits, group.words, *stored.arguments)
         lengths = self.scratch(0, count)
         measure(*place, lengths)
         offsets = np.concatenate(([0], np.cumsum(device.download(lengths)[:count])))
@@ -125,17 +143,16 @@ class ResidentBlocks:
         trace(*place, self.rows, *csr, self.filled(1, ends), vertices)
         return Cycles(offsets, device.download(vertices)[: offsets[-1]].astype(np.int64))
 
-    def member_rows(self, cycles: Any, cycle_stride: int, word_stride: int, first: int, count: int) -> Rows:
-        """Return the vertices of some found cycles as bit rows over the graph.
+    def member_rows(self, stored: StoredCycles) -> Rows:
+        """Return the vertices of some cycles of these blocks as bit rows over the graph.
 
         Parameters
         ----------
-        cycles, cycle_stride, word_stride, first, count
-            As for `traced`.
+        stored : StoredCycles
 
         Returns
         -------
-        ndarray of uint64, shape (count, row_words)
+        ndarray of uint64, shape (stored.count, row_words)
             Bit ``v % 64`` of word ``v // 64`` is set when vertex v lies on the cycle.
         """
         from kernels_ti.found.trace import relabel
@@ -144,13 +161,11 @@ class ResidentBlocks:
         width = self.row_words * STATE_WORD_BITS // group.word_bits
         at_once = min(max(1, ROW_BYTES_AT_ONCE // (8 * self.row_words)), self.device.items_at_once)
         pieces = [np.empty((0, self.row_words), np.uint64)]
-        for start in range(first, first + count, at_once):
-            taken = min(at_once, first + count - start)
-            members = self.scratch(3, taken * width, self._word)
-            place = (group.word_bits, group.words, cycles, cycle_stride, word_stride, start, taken)
-            relabel(*place, self.vertex_of_row, width, members)
-            found = self.device.download(members)[: taken * width]
-            pieces.append(found.copy().view(np.uint64).reshape(taken, self.row_words))
+        for piece in stored.pieces(at_once):
+            members = self.scratch(3, piece.count * width, self._word)
+            relabel(group.word_bits, group.words, *piece.arguments, self.vertex_of_row, width, members)
+            found = self.device.download(members)[: piece.count * width]
+            pieces.append(found.copy().view(np.uint64).reshape(piece.count, self.row_words))
         return np.concatenate(pieces)
 
     @property

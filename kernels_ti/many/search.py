@@ -158,7 +158,21 @@ class ManySearch:
         self._budget = min(max(int(self._budget * factor), 1), LARGEST_BUDGET)
 
     def _launch(self, budget: int) -> None:
-        graphs = (self._rows, self._first_vertex, len(self._graphs), self._queue)
-        slots = (self._slots, self._cells, self._stack, self._size)
-        bounds = (budget, PATIENCE, self._most_steps, self._max_length)
-        sweep_many(self._words, self._device.arch, *graphs, *slots, *bounds, self._cycles, self._device_outcome)
+        sweep_many(
+            words=self._words,
+            arch=self._device.arch,
+            rows=self._rows,
+            first_vertex=self._first_vertex,
+            graphs=len(self._graphs),
+            queue=self._queue,
+            slots=self._slots,
+            cells=self._cells,
+            stack=self._stack,
+            size=self._size,
+            budget=budget,
+            patience=PATIENCE,
+            most_steps=self._most_steps,
+            max_length=self._max_length,
+            cycles_by_length=self._cycles,
+            outcome=self._device_outcome,
+        )

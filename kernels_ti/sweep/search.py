@@ -12,7 +12,7 @@ from kernels_ti.bits import LARGEST_UNROLLED, vector_of
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.device import LARGEST_BUFFER
 from kernels_ti.errors import SizeError
-from kernels_ti.found.stored import Place, ResidentBlocks
+from kernels_ti.found.stored import ResidentBlocks, StoredCycles
 from kernels_ti.search import Totals
 from kernels_ti.state import Frames, GroupState, Rows
 from kernels_ti.sweep.compact import compact_words
@@ -200,19 +200,19 @@ class SweepSearch:
 
     def take_cycles(self) -> Cycles:
         """Return the cycles found since the last call."""
-        return Cycles.joined([blocks.traced(*place) for blocks, place in self.take_found()])
+        return Cycles.joined([blocks.traced(stored) for blocks, stored in self.take_found()])
 
     def take_rows(self) -> Rows:
         """Return them as bit rows over the graph's vertices, shape (k, words of a row), instead."""
         none = np.empty((0, self.blocks.row_words), np.uint64)
-        return np.concatenate([none, *(blocks.member_rows(*place) for blocks, place in self.take_found())])
+        return np.concatenate([none, *(blocks.member_rows(stored) for blocks, stored in self.take_found())])
 
-    def take_found(self) -> Iterator[tuple[ResidentBlocks, Place]]:
+    def take_found(self) -> Iterator[tuple[ResidentBlocks, StoredCycles]]:
         """Say where each worker's cycles are; they count as taken after the last."""
         for worker, count in enumerate(self._cycle_count.tolist()):
             if count:
-                place = (self._cycles, self.blocks.group.words + 1, 1, worker * self._cycles_per_worker, count)
-                yield self.blocks, place
+                width, first = self.blocks.group.words + 1, worker * self._cycles_per_worker
+                yield self.blocks, StoredCycles(self._cycles, width, 1, first, count)
         self._cycle_count[:] = 0
 
     def _slice(self) -> None:
@@ -234,18 +234,39 @@ class SweepSearch:
 
     def _launch(self, budget: int) -> None:
         blocks = self.blocks
-        seeds = (blocks.seed_entry, blocks.seed_root, self._seed_weight, self._first_seed)
-        items = (self._pool.stacked, self._pool.size, self._last_item, self._queue)
-        stacks = (self._stack, self._stack_words)
-        bounds = (budget, PATIENCE, self._max_length, self._most_closers)
-        results = (self._paths, self._cycles_found, self._cycles, self._cycles_per_worker, self._cycle_count)
-        required = blocks.group.required is not None
-        mode = (self._words, self._collect, required, blocks.rows, blocks.first_row)
+        arguments = {
+            "words": self._words,
+            "collect": self._collect,
+            "required": blocks.group.required is not None,
+            "rows": blocks.rows,
+            "first_row": blocks.first_row,
+            "neighbour": blocks.neighbour,
+            "seed_entry": blocks.seed_entry,
+            "seed_root": blocks.seed_root,
+            "seed_weight": self._seed_weight,
+            "first_seed": self._first_seed,
+            "pool": self._pool.stacked,
+            "pooled": self._pool.size,
+            "last_item": self._last_item,
+            "queue": self._queue,
+            "stack": self._stack,
+            "stack_words": self._stack_words,
+            "depth_of": self._depth_of,
+            "budget": budget,
+            "patience": PATIENCE,
+            "max_length": self._max_length,
+            "most_closers": self._most_closers,
+            "paths_by_length": self._paths,
+            "cycles_by_length": self._cycles_found,
+            "cycles": self._cycles,
+            "cycles_per_worker": self._cycles_per_worker,
+            "cycle_count": self._cycle_count,
+        }
         if self._wide:
-            own = (self._fifo, self._depth_of, *bounds, blocks.group.longest_block)
-            sweep_wide(*mode, blocks.row_ptr, blocks.neighbour, *seeds, *items, *stacks, *own, *results)
+            group = blocks.group
+            sweep_wide(**arguments, row_ptr=blocks.row_ptr, fifo=self._fifo, longest_block=group.longest_block)
         else:
-            sweep(*mode, self._block_size, blocks.neighbour, *seeds, *items, *stacks, self._depth_of, *bounds, *results)
+            sweep(**arguments, block_size=self._block_size)
 
     def _harvest(self) -> None:
         """Move the workers' counters into the totals."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kernels_ti.cycles import Cycles
-from kernels_ti.found.stored import Place, ResidentBlocks
+from kernels_ti.found.stored import ResidentBlocks, StoredCycles
 from kernels_ti.search import Totals
 from kernels_ti.state import Rows
 from kernels_ti.sweep.stage_1 import store_triangles, survey
@@ -41,7 +41,7 @@ class SurveySearch:
         self._collect = collect
         self._group = self._stored = 0
         self._skip_done()
-        self._found: list[tuple[ResidentBlocks, Place]] = []
+        self._found: list[tuple[ResidentBlocks, StoredCycles]] = []
         for group in blocks[:1]:
             self._survey(group, 0, 0)  # over nothing: it compiles
             if collect:
@@ -89,14 +89,14 @@ class SurveySearch:
 
     def take_cycles(self) -> Cycles:
         """Return the triangles found since the last call."""
-        return Cycles.joined([blocks.traced(*place) for blocks, place in self.take_found()])
+        return Cycles.joined([blocks.traced(stored) for blocks, stored in self.take_found()])
 
     def take_rows(self) -> Rows:
         """Return them as bit rows over the graph's vertices, shape (k, words of a row), instead."""
         none = np.empty((0, self._blocks[0].row_words), np.uint64)
-        return np.concatenate([none, *(blocks.member_rows(*place) for blocks, place in self.take_found())])
+        return np.concatenate([none, *(blocks.member_rows(stored) for blocks, stored in self.take_found())])
 
-    def take_found(self) -> Iterator[tuple[ResidentBlocks, Place]]:
+    def take_found(self) -> Iterator[tuple[ResidentBlocks, StoredCycles]]:
         """Say where the triangles found since the last call are."""
         found, self._found, self._stored = self._found, [], 0
         yield from found
@@ -119,7 +119,7 @@ class SurveySearch:
             cycles = np.empty(max(found, 1) * (words + 1), np.uint64)
             store_triangles(*given, (ends - triangles).astype(np.int32), cycles)
             self._stored += cycles.nbytes
-            self._found.append((blocks, (cycles, words + 1, 1, 0, found)))
+            self._found.append((blocks, StoredCycles(cycles, words + 1, 1, 0, found)))
         triplets_found = int(triplets.sum(dtype=np.int64)) if self._max_length > 3 else 0
         self.totals.add({3: triplets_found}, {3: found})
         return seeds

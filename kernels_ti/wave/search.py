@@ -20,7 +20,7 @@ from kernels_ti.cycles import Cycles
 from kernels_ti.device.device import LARGEST_BUFFER
 from kernels_ti.device.placing import CELLS, CELLS_PER_LEVEL, CHILDREN, CYCLES
 from kernels_ti.errors import EngineError
-from kernels_ti.found.stored import Place, ResidentBlocks
+from kernels_ti.found.stored import ResidentBlocks, StoredCycles
 from kernels_ti.search import Totals
 from kernels_ti.state import Frames, GroupState, Rows, by_length
 from kernels_ti.wave.arena import Arena, Segment
@@ -161,18 +161,18 @@ class WaveSearch:
 
     def take_cycles(self) -> Cycles:
         """Return the cycles found since the last call."""
-        return Cycles.joined([blocks.traced(*place) for blocks, place in self.take_found()])
+        return Cycles.joined([blocks.traced(stored) for blocks, stored in self.take_found()])
 
     def take_rows(self) -> Rows:
         """Return them as bit rows instead."""
         none = np.empty((0, self.blocks.row_words), np.uint64)
-        return np.concatenate([none, *(blocks.member_rows(*place) for blocks, place in self.take_found())])
+        return np.concatenate([none, *(blocks.member_rows(stored) for blocks, stored in self.take_found())])
 
-    def take_found(self) -> Iterator[tuple[ResidentBlocks, Place]]:
+    def take_found(self) -> Iterator[tuple[ResidentBlocks, StoredCycles]]:
         """Say where the cycles found since the last call are."""
         count, self._cycle_count = self._cycle_count, 0
         if count:
-            yield self.blocks, (self._cycles, 1, self._cycle_capacity, 0, count)
+            yield self.blocks, StoredCycles(self._cycles, 1, self._cycle_capacity, 0, count)
 
     def advance(self, seconds: float) -> None:
         """Search for about so many seconds, less if the cycles found should be taken."""

@@ -9,7 +9,7 @@ from kernels_ti.device.device import LARGEST_BUFFER
 from kernels_ti.device.placing import MOST_LEVELS
 from kernels_ti.found.stored import ResidentBlocks
 from kernels_ti.wave.kernels import expand_kernel, triplets_kernel
-from kernels_ti.wave.queue import TRIPLET_ARGUMENTS, Queue, made_graph
+from kernels_ti.wave.queue import Queue, made_graph
 
 
 class NarrowStage:
@@ -41,9 +41,9 @@ class NarrowStage:
         words = vector_of(group.words, group.word_bits)
         resident = arch == "cuda" and group.longest_block == group.rows
         kernel = expand_kernel(words, collect, arch, bounded, group.required is not None, resident)
-        self._queue = Queue(kernel, (), blocks.device, words.dtype)
+        self._queue = Queue(kernel, blocks.device, words.dtype)
         self._triplets = triplets_kernel(words, collect)
-        self._graph = None if arch == "cpu" else made_graph(self._triplets, TRIPLET_ARGUMENTS, words.dtype)
+        self._graph = None if arch == "cpu" else made_graph(self._triplets, words.dtype)
 
     def most_parents(self, capacity: int, left: int, roomy: bool) -> int:
         """Return the most parents of a slice: as many as work items."""

@@ -62,7 +62,7 @@ class WideStage:
         self._queue = None
         if device.arch == "cuda" and group.words <= MOST_WORDS and not bounded and group.required is None:
             kernel = expand_wide_kernel(group.words, collect)
-            self._queue = Queue(kernel, ("by_words", "row_ptr", "neighbour"), device, ti.u32)
+            self._queue = Queue(kernel, device, ti.u32)
         slot_bytes = SCRATCH_ROWS * group.words * group.word_bits // 8 + 4 * group.longest_block
         memory = min(memory, SCRATCH_BYTES[device.arch])
         slots = min(memory // slot_bytes, LARGEST_BUFFER // max(SCRATCH_ROWS * group.words, group.longest_block))
