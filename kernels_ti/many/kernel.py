@@ -12,6 +12,8 @@ import taichi as ti
 
 from kernels_ti.bits import above, bits_of, lowest_taken, population, row_of, single, size_of, word_of
 from kernels_ti.step.certificate import connected_extensions, reachable_extensions
+from kernels_ti.step.choice_of_end import choice_of_end
+from kernels_ti.step.triplets import triplets
 from kernels_ti.sweep.kernel import ITERATIONS_PER_WORKER
 
 GRAPH, FRESH, ROOT, HEIGHT, SPENT, BARREN, NEXT, LAST = range(8)
@@ -248,25 +250,21 @@ def sweep_many(
                     spent += 1
                     label, extensions = lowest_taken(words, extensions)
                     remaining = size_of(words, extensions)
-                    free, only_free, only_waiting = words(0), words(0), words(0)
-                    closing, of_free, of_waiting = 0, 0, 0
+                    free = words(0)
                     for w in ti.static(range(words.n)):
                         free[w] = rows[(base + label) * words.n + w] & allowed[w]
-                        only_free[w] = free[w] & ~waiting[w]
-                        only_waiting[w] = waiting[w] & ~free[w]
-                        closing += population(free[w] & waiting[w], bits)
-                        of_free += population(only_free[w], bits)
-                        of_waiting += population(only_waiting[w], bits)
+                    room = ti.cast(length + 3 <= max_length, ti.i32)
+                    _, only_free, only_waiting, closing, opened, swapped = choice_of_end(words, 1, room, free, waiting)
                     barren += 1
                     if closing > 0:
                         barren = 0
                         at = counters + length + 2
                         cycles_by_length[at] = cycles_by_length[at] + ti.cast(closing, ti.u32)
                     grown = 0
-                    if length + 3 <= max_length and of_free > 0 and of_waiting > 0:
+                    if opened > 0:
                         next_extensions, next_waiting, next_allowed = only_free, only_waiting, allowed
                         for w in ti.static(range(words.n)):
-                            if of_free > of_waiting:
+                            if swapped == 1:
                                 next_extensions[w], next_waiting[w] = only_waiting[w], only_free[w]
                                 next_allowed[w] &= ~waiting[w]
                             else:
@@ -298,11 +296,9 @@ def sweep_many(
                     label, later = lowest_taken(words, later)
                     triangles, of_extensions, of_waiting = 0, 0, 0
                     for w in ti.static(range(words.n)):
-                        near = rows[(base + label) * words.n + w]
-                        allowed[w] = left[w] & ~rows[(base + root) * words.n + w]
-                        waiting[w] = near & allowed[w]
-                        extensions[w] = later[w] & ~near
-                        triangles += population(later[w] & near, bits)
+                        row_u, row_x = rows[(base + root) * words.n + w], rows[(base + label) * words.n + w]
+                        closers, extensions[w], allowed[w], waiting[w] = triplets(row_u, row_x, left[w], later[w])
+                        triangles += population(closers, bits)
                         of_extensions += population(extensions[w], bits)
                         of_waiting += population(waiting[w], bits)
                     if triangles > 0:

@@ -12,7 +12,8 @@ Taichi hands out the iterations of a CPU loop in blocks of 512, so one worker is
 
 import taichi as ti
 
-from kernels_ti.bits import above, population, single
+from kernels_ti.bits import above, population
+from kernels_ti.step.triplets import triplets_of_seed
 from kernels_ti.sweep.compact import (
     COST,
     MOST_CREDIT,
@@ -95,16 +96,14 @@ def put_seed(
     opened = 0
     alive = ti.u64(0)
     for w in range(words):
-        row_u, row_x = rows[u * words + w], rows[x * words + w]
-        extensions = row_u & ~row_x & above(x - first, w, 64)
-        allowed = above(u - first, w, 64) & ~row_u
+        _, extensions, allowed, waiting, members = triplets_of_seed(64, rows, words, first, u, x, w)
         stack[at + w] = allowed
-        stack[at + words + w] = row_x & allowed
+        stack[at + words + w] = waiting
         stack[at + 2 * words + w] = extensions
         if ti.static(collect):
-            stack[at + 3 * words + w] = single(u - first, w, 64) | single(x - first, w, 64)
+            stack[at + 3 * words + w] = members
         opened += population(extensions, 64)
-        alive |= row_x & allowed
+        alive |= waiting
     weight_at = at + (4 if ti.static(collect) else 3) * words
     stack[weight_at] = ti.bit_cast(share / ti.max(opened, 1), ti.u64)
     stack[weight_at + 1] = end_and_length(x, 2)

@@ -7,6 +7,7 @@ import taichi as ti
 
 from kernels_ti.bits import lowest_bit, population, single, without_lowest
 from kernels_ti.step.certificate_wide import flood
+from kernels_ti.step.choice_of_end import choice_of_end_wide, parted
 from kernels_ti.step.required import keep_completing, passing, required_word
 from kernels_ti.sweep.depth_first import add, end_and_length, end_of, length_of
 from kernels_ti.sweep.kernel import (
@@ -134,13 +135,10 @@ def sweep_wide(
                             waits = 0
                         left |= extensions
                     v = first + label
-                    closing, of_v, of_end = 0, 0, 0
-                    for w in range(words):
-                        free = rows[v * words + w] & stack[at + w]
-                        waiting = stack[at + words + w]
-                        closing += population(free & waiting, 64)
-                        of_v += population(free & ~waiting, 64)
-                        of_end += population(waiting & ~free, 64)
+                    room = ti.cast(length + 3 <= max_length, ti.i32)
+                    closing, opened, swapped = choice_of_end_wide(
+                        64, words, 1, room, rows, v, stack, at + words, stack, 1, at
+                    )
                     lacking = 0
                     if ti.static(required):
                         closing = 0
@@ -159,22 +157,20 @@ def sweep_wide(
                             found += emit_wide(
                                 words, required, stack, at, label, lacking, rows, cycles, found * (words + 1), first
                             )
-                    if of_v > 0 and of_end > 0 and length + 3 <= max_length:
+                    if opened > 0:
                         target = at
                         if left != 0:
                             target = at + frame
                             depth += 1
                         length += 1
-                        swap = of_v > of_end
-                        end = ti.select(swap, v, end)
-                        opened = ti.min(of_v, of_end)
+                        end = ti.select(swapped, v, end)
                         for w in range(words):
                             allowed, waiting = stack[at + w], stack[at + words + w]
                             free = rows[v * words + w] & allowed
-                            only_v, only_end = free & ~waiting, waiting & ~free
-                            stack[target + w] = allowed & ~ti.select(swap, waiting, free)
-                            stack[target + words + w] = ti.select(swap, only_v, only_end)
-                            stack[target + 2 * words + w] = ti.select(swap, only_end, only_v)
+                            _, only_v, only_end = parted(free, waiting)
+                            stack[target + w] = allowed & ~ti.select(swapped, waiting, free)
+                            stack[target + words + w] = ti.select(swapped, only_v, only_end)
+                            stack[target + 2 * words + w] = ti.select(swapped, only_end, only_v)
                             if ti.static(collect):
                                 stack[target + 3 * words + w] = stack[at + 3 * words + w] | single(label, w, 64)
                         stack[target + frame - 1] = end_and_length(end, length)

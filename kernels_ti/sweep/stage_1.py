@@ -5,7 +5,8 @@ The triplets themselves are not stored: a worker of the sweep makes those of a s
 
 import taichi as ti
 
-from kernels_ti.bits import above, lowest_bit, population, single, without_lowest
+from kernels_ti.bits import lowest_bit, population, single, without_lowest
+from kernels_ti.step.triplets import triplets_of_seed
 
 array = ti.types.ndarray
 
@@ -30,11 +31,11 @@ def survey(
     for item in range(triangles.shape[0]):
         u = seed_root[first_seed + item]
         x = neighbour[seed_entry[first_seed + item]]
-        joined, apart = 0, 0
+        first, joined, apart = first_row[u], 0, 0
         for w in range(words):
-            later = rows[u * words + w] & above(x - first_row[u], w, 64)
-            joined += population(later & rows[x * words + w], 64)
-            apart += population(later & ~rows[x * words + w], 64)
+            closers, extensions, _, _, _ = triplets_of_seed(64, rows, words, first, u, x, w)
+            joined += population(closers, 64)
+            apart += population(extensions, 64)
         triangles[item] = joined
         triplets[item] = apart
 
@@ -66,7 +67,7 @@ def store_triangles(
         first = first_row[u]
         place = offsets[item] * (words + 1)
         for w in range(words):
-            rest = rows[u * words + w] & rows[x * words + w] & above(x - first, w, 64)
+            rest, _, _, _, _ = triplets_of_seed(64, rows, words, first, u, x, w)
             while rest != 0:
                 label = w * 64 + lowest_bit(rest, 64)
                 rest = without_lowest(rest, 64)

@@ -8,7 +8,7 @@ from typing import Any
 
 import taichi as ti
 
-from kernels_ti.bits import above, bits_of, population, row_of, single
+from kernels_ti.bits import bits_of, population
 from kernels_ti.device.levels import attend, meet, note_level, opened_level, said_by_first, taken_by_warp
 from kernels_ti.device.placing import (
     CELLS_PER_LEVEL,
@@ -21,6 +21,7 @@ from kernels_ti.device.placing import (
     placed,
     placed_by_warp,
 )
+from kernels_ti.step.triplets import triplets_of_seed
 from kernels_ti.wave.one_record import expand_record, store_children, store_cycles
 from kernels_ti.wave.warp_batch import WARPS, cells_of, cells_of_rows, expand_batch, load_rows, most_batches
 
@@ -74,17 +75,14 @@ def triplets_kernel(words: Any, collect: bool) -> Any:
             u = seed_root[first_seed + item]
             x = neighbour[seed_entry[first_seed + item]]
             first = first_row[u]
-            row_u, row_x = row_of(words, rows, u), row_of(words, rows, x)
             for w in ti.static(range(words.n)):
-                later = row_u[w] & above(x - first, w, bits)
+                closers, later, child_allowed[w], _, path[w] = triplets_of_seed(bits, rows, words.n, first, u, x, w)
                 if first_seed + item >= surveyed:
-                    triangles[w] = later & row_x[w]
-                child_allowed[w] = above(u - first, w, bits) & ~row_u[w]
-                path[w] = single(u - first, w, bits) | single(x - first, w, bits)
-                closing += population(triangles[w], bits)
+                    triangles[w] = closers
                 if max_length > 3:
-                    extensions[w] = later & ~row_x[w]
-                    opened += population(extensions[w], bits)
+                    extensions[w] = later
+                closing += population(triangles[w], bits)
+                opened += population(extensions[w], bits)
             at = placed(control, CHILDREN, opened)
             cycle_at = placed(control, CYCLES, closing)
             if ti.static(collect):

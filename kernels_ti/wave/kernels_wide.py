@@ -5,14 +5,37 @@ Each work item owns a slot of scratch memory: five bit rows and a queue for the 
 
 import taichi as ti
 
-from kernels_ti.bits import above, lowest_bit, population, single, without_lowest, word_of
+from kernels_ti.bits import lowest_bit, population, single, without_lowest, word_of
 from kernels_ti.device.placing import CELLS_PER_LEVEL, CHILDREN, CYCLES, cycle_place, placed
 from kernels_ti.step.certificate_wide import flood
+from kernels_ti.step.choice_of_end import choice_of_end_wide, parted
 from kernels_ti.step.required import keep_completing, lacked, passing, required_word
+from kernels_ti.step.triplets import triplets_of_seed
 from kernels_ti.wave.kernels import array
 
 SCRATCH_ROWS = 5
 """Bit rows of scratch to a slot: allowed, waiting, extensions, kept and seen."""
+
+
+@ti.func
+def store_cycles_wide(
+    bits: ti.template(), words, cycles: ti.template(), cycle_capacity, place, closers, w,
+    path: ti.template(), stride, path_at, first_row,
+):  # fmt: skip
+    """Write one cycle for each label in word `w` of the closers of a path, from `place` on, as far as they fit.
+
+    Word k of the path's members is ``path[path_at + k * stride]``. Returns the place that follows.
+    """
+    at, rest = place, closers
+    while rest != word_of(0, bits):
+        label = w * bits + lowest_bit(rest, bits)
+        rest = without_lowest(rest, bits)
+        if at >= 0 and at < cycle_capacity:
+            for k in range(words):
+                cycles[k * cycle_capacity + at] = path[path_at + k * stride] | single(label, k, bits)
+            cycles[words * cycle_capacity + at] = word_of(first_row, bits)
+        at += 1
+    return at
 
 
 @ti.func
@@ -84,16 +107,14 @@ def triplets_wide(
             x = neighbour[seed_entry[first_seed + item]]
             first = first_row[u]
             for w in range(words):
-                row_u, row_x = rows[u * words + w], rows[x * words + w]
-                later = row_u & above(x - first, w, bits)
-                extensions = later & ~row_x
+                triangles, extensions, may_join, _, pair = triplets_of_seed(bits, rows, words, first, u, x, w)
                 if max_length <= 3:
                     extensions = word_of(0, bits)
-                sets[w * slots + item] = above(u - first, w, bits) & ~row_u
-                sets[(words + w) * slots + item] = single(u - first, w, bits) | single(x - first, w, bits)
+                sets[w * slots + item] = may_join
+                sets[(words + w) * slots + item] = pair
                 sets[(2 * words + w) * slots + item] = extensions
                 if first_seed + item >= surveyed:
-                    closing += population(later & row_x, bits)
+                    closing += population(triangles, bits)
                 opened += population(extensions, bits)
         at = placed(control, CHILDREN, opened)
         cycle_at = placed(control, CYCLES, closing)
@@ -103,16 +124,20 @@ def triplets_wide(
                 if closing == 0:
                     place = cycle_capacity
                 for w in range(words):
-                    rest = rows[u * words + w] & above(x - first, w, bits) & rows[x * words + w]
-                    while rest != word_of(0, bits):
-                        label = w * bits + lowest_bit(rest, bits)
-                        rest = without_lowest(rest, bits)
-                        if place >= 0 and place < cycle_capacity:
-                            for k in range(words):
-                                pair = sets[(words + k) * slots + item]
-                                cycles[k * cycle_capacity + place] = pair | single(label, k, bits)
-                            cycles[words * cycle_capacity + place] = word_of(first, bits)
-                        place += 1
+                    triangles, _, _, _, _ = triplets_of_seed(bits, rows, words, first, u, x, w)
+                    place = store_cycles_wide(
+                        bits,
+                        words,
+                        cycles,
+                        cycle_capacity,
+                        place,
+                        triangles,
+                        w,
+                        sets,
+                        slots,
+                        words * slots + item,
+                        first,
+                    )
             store_children_wide(
                 bits, words, collect, allowed, ends, members, capacity, start, direction, at, room,
                 sets, slots, item, 2, -1, x, first,
@@ -159,17 +184,11 @@ def expand_wide(
         if item < parents:
             other, growing = ends[p], ends[capacity + p]
             first = first_row[growing]
-            of_other, of_growing = 0, 0
-            for w in range(words):
-                free_word = allowed[w * capacity + p]
-                near_other = rows[other * words + w] & free_word
-                near_growing = rows[growing * words + w] & free_word
-                closing += population(near_other & near_growing, bits)
-                of_other += population(near_other & ~near_growing, bits)
-                of_growing += population(near_growing & ~near_other, bits)
-            opened = of_growing
-            if two_ended == 1 and of_other < of_growing:
-                opened = of_other
+            longer = ti.cast(length + 2 <= max_length, ti.i32)
+            closing, opened, swapped = choice_of_end_wide(
+                bits, words, two_ended, longer, rows, growing, rows, other * words, allowed, capacity, p
+            )
+            if swapped == 1:
                 other, growing = growing, other
             if ti.static(required):
                 lacking = lacked(bits, words, rows, members, capacity, p)
@@ -178,16 +197,14 @@ def expand_wide(
                     closers = rows[other * words + w] & rows[growing * words + w] & allowed[w * capacity + p]
                     wanted = required_word(words, rows, w) & ~members[w * capacity + p]
                     closing += population(passing(bits, lacking, wanted, closers), bits)
-            if length + 2 > max_length or (two_ended == 1 and (of_other == 0 or of_growing == 0)):
-                opened = 0
             if opened > 0:
                 for w in range(words):
                     free_word = allowed[w * capacity + p]
-                    near_other = rows[other * words + w] & free_word
-                    near_growing = rows[growing * words + w]
+                    near_growing = rows[growing * words + w] & free_word
+                    _, extensions, waiting = parted(near_growing, rows[other * words + w] & free_word)
                     sets[w * slots + item] = free_word & ~near_growing
-                    sets[(words + w) * slots + item] = near_other & ~near_growing
-                    sets[(2 * words + w) * slots + item] = near_growing & free_word & ~near_other
+                    sets[(words + w) * slots + item] = waiting
+                    sets[(2 * words + w) * slots + item] = extensions
                 if ti.static(required):
                     opened = keep_completing(
                         bits, words, rows, sets, slots, 2 * words * slots + item, item, members, capacity, p
@@ -216,14 +233,9 @@ def expand_wide(
                     if ti.static(required):
                         lacking = lacked(bits, words, rows, members, capacity, p)
                         rest = passing(bits, lacking, required_word(words, rows, w) & ~members[w * capacity + p], rest)
-                    while rest != word_of(0, bits):
-                        label = w * bits + lowest_bit(rest, bits)
-                        rest = without_lowest(rest, bits)
-                        if place >= 0 and place < cycle_capacity:
-                            for k in range(words):
-                                cycles[k * cycle_capacity + place] = members[k * capacity + p] | single(label, k, bits)
-                            cycles[words * cycle_capacity + place] = word_of(first, bits)
-                        place += 1
+                    place = store_cycles_wide(
+                        bits, words, cycles, cycle_capacity, place, rest, w, members, capacity, p, first
+                    )
             if opened > 0:
                 store_children_wide(
                     bits, words, collect, allowed, ends, members, capacity, to_start, -direction, at, free - parents,

@@ -2,9 +2,10 @@
 
 import taichi as ti
 
-from kernels_ti.bits import bits_of, lowest_taken, population, row_of, single, size_of, word_of
+from kernels_ti.bits import bits_of, lowest_taken, row_of, single, size_of, word_of
 from kernels_ti.device.placing import CELLS_PER_LEVEL, CHILDREN, CYCLES, cycle_place, placed, placed_together
 from kernels_ti.step.certificate import connected_extensions, reachable_extensions
+from kernels_ti.step.choice_of_end import choice_of_end
 from kernels_ti.step.required import completing, completing_extensions
 
 
@@ -65,28 +66,20 @@ def opened_record(
     other, unsure : int
         The end that is not extended, and whether a flood must tell.
     """
-    bits = ti.static(bits_of(words))
-    closers, extensions, waiting, free_words, path = words(0), words(0), words(0), words(0), words(0)
-    closing, of_other, of_growing = 0, 0, 0
+    free_words, path, near_growing, near_other = words(0), words(0), words(0), words(0)
     for w in ti.static(range(words.n)):
         free_words[w] = allowed[w * capacity + p]
         if ti.static(collect):
             path[w] = members[w * capacity + p]
-        near_other = row_of_other[w] & free_words[w]
-        near_growing = row_of_growing[w] & free_words[w]
-        closers[w] = near_other & near_growing
-        waiting[w] = near_other & ~near_growing
-        extensions[w] = near_growing & ~near_other
-        closing += population(closers[w], bits)
-        of_other += population(waiting[w], bits)
-        of_growing += population(extensions[w], bits)
-    opened = of_growing
-    if two_ended == 1 and of_other < of_growing:
-        opened = of_other
-        other, growing = growing, other
+        near_other[w] = row_of_other[w] & free_words[w]
+        near_growing[w] = row_of_growing[w] & free_words[w]
+    room = ti.cast(length + 2 <= max_length, ti.i32)
+    closers, extensions, waiting, closing, opened, swapped = choice_of_end(
+        words, two_ended, room, near_growing, near_other
+    )
+    if swapped == 1:
+        other = growing
         waiting, extensions = extensions, waiting
-    if length + 2 > max_length or (two_ended == 1 and (of_other == 0 or of_growing == 0)):
-        opened = 0
     for w in ti.static(range(words.n)):
         free_words[w] &= ~(extensions[w] | closers[w])
     unsure = 0

@@ -23,7 +23,9 @@ from kernels_ti.device.placing import (
     placed_by_warp,
     rank_of,
 )
+from kernels_ti.step.choice_of_end import choice_of_end_wide
 from kernels_ti.wave.kernels import array
+from kernels_ti.wave.kernels_wide import store_cycles_wide
 
 MOST_WORDS = 64
 """Bit rows of more words do not fit into a summary."""
@@ -79,20 +81,12 @@ def look_at_wide_batch(
         closing, opened, unsure, other, growing = 0, 0, 0, 0, 0
         if item + slot < ready:
             other, growing = ends[p], ends[capacity + p]
-            of_other, of_growing = 0, 0
-            for w in range(words):
-                free_word = allowed[w * capacity + p]
-                near_other = rows[other * words + w] & free_word
-                near_growing = rows[growing * words + w] & free_word
-                closing += population(near_other & near_growing, 32)
-                of_other += population(near_other & ~near_growing, 32)
-                of_growing += population(near_growing & ~near_other, 32)
-            opened = of_growing
-            if two_ended == 1 and of_other < of_growing:
-                opened = of_other
+            room = ti.cast(length + 2 <= max_length, ti.i32)
+            closing, opened, swapped = choice_of_end_wide(
+                32, words, two_ended, room, rows, growing, rows, other * words, allowed, capacity, p
+            )
+            if swapped == 1:
                 other, growing = growing, other
-            if length + 2 > max_length or (two_ended == 1 and (of_other == 0 or of_growing == 0)):
-                opened = 0
             if two_ended == 1 and opened > 0 and (opened > 1 or closing > 0) and length % CERTIFICATE_LEVELS == 0:
                 unsure = 1
             pool[ends_at + slot] = ti.cast(other, ti.u32)
@@ -112,14 +106,9 @@ def look_at_wide_batch(
             if closing > 0:
                 for w in range(words):
                     rest = rows[other * words + w] & rows[growing * words + w] & allowed[w * capacity + p]
-                    while rest != ti.u32(0):
-                        label = w * 32 + lowest_bit(rest, 32)
-                        rest = without_lowest(rest, 32)
-                        if at >= 0 and at < cycle_capacity:
-                            for k in range(words):
-                                cycles[k * cycle_capacity + at] = members[k * capacity + p] | single(label, k, 32)
-                            cycles[words * cycle_capacity + at] = ti.cast(first_row[growing], ti.u32)
-                        at += 1
+                    at = store_cycles_wide(
+                        32, words, cycles, cycle_capacity, at, rest, w, members, capacity, p, first_row[growing]
+                    )
         closed += closing
         needing = ti.simt.warp.ballot(unsure)
         if unsure == 1:

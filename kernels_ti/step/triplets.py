@@ -1,0 +1,59 @@
+"""Stage 1: triangles and initial triplets, one word at a time.
+
+A **seed** is an edge from a root u to a neighbour x with l(u) < l(x). With each neighbour y of u that comes after x it
+makes a pair. If x and y are adjacent, x, u and y are a triangle, else <x, u, y> is a chordless path to begin with.
+"""
+
+import taichi as ti
+
+from kernels_ti.bits import above, single
+
+
+@ti.func
+def triplets(row_u, row_x, after_u, after_x):
+    """Tell the triangles of a seed from its triplets, one word of each bit row.
+
+    Algorithm 3 of Jradi et al.
+
+    Parameters
+    ----------
+    row_u, row_x : word
+        Neighbours of the root u and of x.
+    after_u, after_x : word
+        Vertices that come after u, and after x.
+
+    Returns
+    -------
+    triangles, extensions, allowed, waiting : word
+        Vertices y that make a triangle, those that make a triplet, the vertices that may join the path <x, u, y>, and
+        the neighbours of x among them.
+    """
+    pairs, allowed = row_u & after_x, after_u & ~row_u
+    return pairs & row_x, pairs & ~row_x, allowed, row_x & allowed
+
+
+@ti.func
+def triplets_of_seed(bits: ti.template(), rows: ti.template(), words, first, u, x, w):
+    """Read word `w` of the rows of a seed and tell its triangles from its triplets.
+
+    Parameters
+    ----------
+    rows : ndarray
+        Adjacency bit rows of `words` words, row-major.
+    first : int
+        First row of the block.
+    u, x : int
+        Rows of the seed's vertices, which are ordered by their labels.
+
+    Returns
+    -------
+    triangles, extensions, allowed, waiting : word
+        See `triplets`.
+    members : word
+        The two vertices of the seed.
+    """
+    row_u, row_x = rows[u * words + w], rows[x * words + w]
+    triangles, extensions, allowed, waiting = triplets(
+        row_u, row_x, above(u - first, w, bits), above(x - first, w, bits)
+    )
+    return triangles, extensions, allowed, waiting, single(u - first, w, bits) | single(x - first, w, bits)
