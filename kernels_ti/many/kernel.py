@@ -272,7 +272,7 @@ def sweep_many(
                         if barren > patience:
                             if ti.static(arch == "cpu"):
                                 next_extensions = reachable_extensions(
-                                    words, rows, base, next_allowed, next_waiting, next_extensions,
+                                    words, False, rows, base, words(0), next_allowed, next_waiting, next_extensions,
                                     max_length - length - 2,
                                 )  # fmt: skip
                             else:

@@ -9,20 +9,29 @@ certificate at every step no path is dead and the search is output-polynomial.
 import taichi as ti
 
 from kernels_ti.bits import bits_of, lowest_bit, one_taken, row_of, without_lowest, word_of
+from kernels_ti.step.required import completing, required_word
 
 
 @ti.func
-def reachable_extensions(words: ti.template(), rows: ti.template(), first_row, allowed, waiting, extensions, rounds):
-    """Keep the extensions that the waiting end reaches.
+def reachable_extensions(
+    words: ti.template(), required: ti.template(), rows: ti.template(), first_row, path, allowed, waiting, extensions,
+    rounds,
+):  # fmt: skip
+    """Keep the extensions that the waiting end reaches, by a flood in rounds.
 
     Parameters
     ----------
     words : template
         Vector type of a bit row.
+    required : bool
+        Keep only those with which the path can still come to all required vertices, as far as the flood tells. It
+        then goes on until it has come to these vertices as well.
     rows : ndarray
         Adjacency bit rows, row-major.
     first_row : int
         First row of the path's block.
+    path : bit row
+        Members of the path; looked at with `required` only.
     allowed : bit row
         Vertices that may still join once the path has been extended.
     waiting : bit row
@@ -38,6 +47,9 @@ def reachable_extensions(words: ti.template(), rows: ti.template(), first_row, a
         The subset of `extensions` from which the waiting end can be reached.
     """
     bits = ti.static(bits_of(words))
+    wanted = extensions
+    if ti.static(required):
+        wanted = completing(words, rows, path | allowed, extensions)
     kept = words(0)
     seen = waiting
     fresh = waiting
@@ -52,14 +64,21 @@ def reachable_extensions(words: ti.template(), rows: ti.template(), first_row, a
         missing = word_of(0, bits)
         found = word_of(0, bits)
         for w in ti.static(range(words.n)):
-            kept[w] |= touched[w] & extensions[w]
-            missing |= extensions[w] & ~kept[w]
+            kept[w] |= touched[w] & wanted[w]
+            missing |= wanted[w] & ~kept[w]
             fresh[w] = touched[w] & allowed[w] & ~seen[w]
-            seen[w] |= fresh[w]
+            if ti.static(required):
+                # What the last round comes to is too far away to lie on a cycle that is short enough.
+                seen[w] |= ti.select(left > 1, fresh[w], word_of(0, bits))
+                missing |= required_word(words.n, rows, w) & ~path[w] & ~seen[w]
+            else:
+                seen[w] |= fresh[w]
             found |= fresh[w]
         left -= 1
         if missing == word_of(0, bits) or found == word_of(0, bits):
             left = 0
+    if ti.static(required):
+        kept = completing(words, rows, path | seen, kept)
     return kept
 
 

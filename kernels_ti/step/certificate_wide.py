@@ -8,22 +8,42 @@ more than the edges that it meets, or the words.
 import taichi as ti
 
 from kernels_ti.bits import lowest_bit, population, without_lowest, word_of
+from kernels_ti.step.required import keep_completing
 
 
 @ti.func
-def flood(
-    bits: ti.template(), words, rows: ti.template(), row_ptr: ti.template(), neighbour: ti.template(), first_row,
-    sets: ti.template(), stride, allowed_at, waiting_at, extensions_at, kept_at, seen_at,
-    fifo: ti.template(), fifo_stride, fifo_at, rounds, whole: ti.template(),
+def reachable_extensions_wide(
+    bits: ti.template(), words, required: ti.template(), rows: ti.template(), row_ptr: ti.template(),
+    neighbour: ti.template(), first_row, sets: ti.template(), stride, allowed_at, waiting_at, extensions_at, kept_at,
+    seen_at, path: ti.template(), path_stride, path_at, fifo: ti.template(), fifo_stride, fifo_at, rounds,
 ):  # fmt: skip
-    """Find the extensions that the waiting end reaches.
+    """Keep the extensions that the waiting end reaches.
 
-    Word w of a set begins at ``sets[..._at + w * stride]``; entry k of the queue is
-    ``fifo[fifo_at + k * fifo_stride]``. Reads the sets `allowed`, `waiting` and `extensions`, writes `kept`
-    (the result), `seen` and the queue. Returns how many extensions were kept. Without `whole` it ends as soon as all
-    of them are.
+    Parameters
+    ----------
+    bits, words : int
+        Bits to a word, words to a bit row.
+    required : bool
+        Keep only those with which the path can still come to all required vertices, as far as the flood tells. It
+        then goes as far as it can, else it ends as soon as it has come to all extensions.
+    rows, row_ptr, neighbour, first_row
+        The blocks, see `kernels_ti.blocks.groups.BlockGroup`, and the first row of the path's block.
+    sets : ndarray
+        Word w of a set is ``sets[..._at + w * stride]``. The sets `allowed`, `waiting` and `extensions` are read,
+        `kept` (the result) and `seen` are written.
+    path : ndarray
+        Word w of the path's members is ``path[path_at + w * path_stride]``; looked at with `required` only.
+    fifo : ndarray
+        Written: entry k of the flood's queue is ``fifo[fifo_at + k * fifo_stride]``.
+    rounds : int
+        The most vertices that may lie between an extension and the waiting end, at least 1.
+
+    Returns
+    -------
+    int
+        How many extensions are kept.
     """
-    missing, head, tail = ti.static(1 if whole else 0), 0, 0
+    missing, head, tail = ti.static(1 if required else 0), 0, 0
     for w in range(words):
         missing += population(sets[extensions_at + w * stride], bits)
         start = sets[waiting_at + w * stride]
@@ -39,6 +59,10 @@ def flood(
     while head < tail and missing > 0 and left > 0:
         row = first_row + fifo[fifo_at + head * fifo_stride]
         head += 1
+        goes_on = 1
+        if ti.static(required):
+            # What the last round comes to is too far away to lie on a cycle that is short enough.
+            goes_on = ti.cast(left > 1, ti.i32)
         begin, end = row_ptr[row], row_ptr[row + 1]
         if end - begin <= words:
             for entry in range(begin, end):
@@ -50,7 +74,7 @@ def flood(
                 if (sets[extensions_at + w] & ~kept & bit) != word_of(0, bits):
                     sets[kept_at + w] = kept | bit
                     missing -= 1
-                elif (sets[allowed_at + w] & ~seen & bit) != word_of(0, bits):
+                elif (sets[allowed_at + w] & ~seen & bit) != word_of(0, bits) and goes_on == 1:
                     sets[seen_at + w] = seen | bit
                     fifo[fifo_at + tail * fifo_stride] = label
                     tail += 1
@@ -62,6 +86,8 @@ def flood(
                 seen = sets[seen_at + w]
                 touched = near & sets[extensions_at + w] & ~kept
                 fresh = near & sets[allowed_at + w] & ~seen
+                if goes_on == 0:
+                    fresh = word_of(0, bits)
                 sets[kept_at + w] = kept | touched
                 sets[seen_at + w] = seen | fresh
                 missing -= population(touched, bits)
@@ -72,4 +98,7 @@ def flood(
         if head == round_end:
             left -= 1
             round_end = tail
-    return wanted - missing
+    kept_count = wanted - missing
+    if ti.static(required):
+        kept_count = keep_completing(bits, words, rows, sets, stride, kept_at, seen_at, path, path_stride, path_at)
+    return kept_count

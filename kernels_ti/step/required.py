@@ -7,7 +7,7 @@ A vertex that it lacks must still be allowed, and the flood of the certificate m
 
 import taichi as ti
 
-from kernels_ti.bits import any_label, bits_of, lowest_taken, population, row_of, word_of
+from kernels_ti.bits import bits_of, population, word_of
 
 
 @ti.func
@@ -49,41 +49,6 @@ def completing(words: ti.template(), rows: ti.template(), had, labels):
     for w in ti.static(range(words.n)):
         kept[w] = passing(bits, count, lacking[w], labels[w])
     return kept
-
-
-@ti.func
-def completing_extensions(
-    words: ti.template(), rows: ti.template(), first_row, allowed, path, waiting, extensions, rounds
-):
-    """Keep the extensions with which the path can still come to all required vertices, as far as a flood tells.
-
-    Parameters are those of `kernels_ti.step.certificate.reachable_extensions`, and `path`, the members. The
-    flood goes on until it has come to the required vertices as well.
-    """
-    bits = ti.static(bits_of(words))
-    wanted = completing(words, rows, path | allowed, extensions)
-    kept = words(0)
-    seen = waiting
-    fresh = waiting
-    left = rounds
-    while left > 0:
-        touched = words(0)
-        missing, found = word_of(0, bits), word_of(0, bits)
-        rest = fresh
-        while any_label(words, rest) != word_of(0, bits):
-            label, rest = lowest_taken(words, rest)
-            touched |= row_of(words, rows, first_row + label)
-        for w in ti.static(range(words.n)):
-            kept[w] |= touched[w] & wanted[w]
-            fresh[w] = touched[w] & allowed[w] & ~seen[w]
-            seen[w] |= fresh[w]
-            missing |= wanted[w] & ~kept[w]
-            missing |= required_word(words.n, rows, w) & ~path[w] & ~seen[w]
-            found |= fresh[w]
-        left -= 1
-        if missing == word_of(0, bits) or found == word_of(0, bits):
-            left = 0
-    return completing(words, rows, path | seen, kept)
 
 
 @ti.func

@@ -9,7 +9,7 @@ import taichi as ti
 from kernels_ti.bits import bits_of, lowest_taken, population, single
 from kernels_ti.step.certificate import reachable_extensions
 from kernels_ti.step.choice_of_end import choice_of_end
-from kernels_ti.step.required import completing, completing_extensions
+from kernels_ti.step.required import completing
 from kernels_ti.sweep.frames import LENGTH_SHIFT, frame_words
 
 WORD = 64
@@ -175,16 +175,9 @@ def walk(
             if ti.static(required):
                 barren = ti.max(barren, patience + 1)
             if barren > patience:
-                if ti.static(required):
-                    hopeful = completing_extensions(
-                        words, rows, first, allowed, path, waiting, extensions, max_length - length - 2
-                    )
-                    for w in ti.static(range(words.n)):
-                        extensions[w] = hopeful[w]
-                else:
-                    extensions = reachable_extensions(
-                        words, rows, first, allowed, waiting, extensions, max_length - length - 2
-                    )
+                extensions = reachable_extensions(
+                    words, required, rows, first, path, allowed, waiting, extensions, max_length - length - 2
+                )
                 opened = 0
                 for w in ti.static(range(words.n)):
                     opened += population(extensions[w], bits)

@@ -6,7 +6,7 @@ The same search as `kernels_ti.sweep.kernel`, frame for frame; there the words a
 import taichi as ti
 
 from kernels_ti.bits import lowest_bit, population, single, without_lowest
-from kernels_ti.step.certificate_wide import flood
+from kernels_ti.step.certificate_wide import reachable_extensions_wide
 from kernels_ti.step.choice_of_end import choice_of_end_wide, parted
 from kernels_ti.step.required import keep_completing, passing, required_word
 from kernels_ti.sweep.depth_first import add, end_and_length, end_of, length_of
@@ -182,18 +182,13 @@ def sweep_wide(
                             )
                             asked = asked and opened > 0
                         if asked:
-                            opened = flood(
-                                64, words, rows, row_ptr, neighbour, first,
+                            opened = reachable_extensions_wide(
+                                64, words, required, rows, row_ptr, neighbour, first,
                                 stack, 1, target, target + words, target + 2 * words, kept_at, kept_at + words,
-                                fifo, 1, me * longest_block, max_length - length - 1, required,
+                                stack, 1, target + 3 * words, fifo, 1, me * longest_block, max_length - length - 1,
                             )  # fmt: skip
                             for w in range(words):
                                 stack[target + 2 * words + w] = stack[kept_at + w]
-                            if ti.static(required):
-                                opened = keep_completing(
-                                    64, words, rows, stack, 1, target + 2 * words, kept_at + words,
-                                    stack, 1, target + 3 * words,
-                                )  # fmt: skip
                         stack[target + frame - 2] = ti.bit_cast(weight / ti.max(opened, 1), ti.u64)
                         add(paths_by_length, counters + length + 1, opened)
                         if opened == 0:

@@ -7,7 +7,7 @@ import taichi as ti
 
 from kernels_ti.bits import lowest_bit, population, single, without_lowest, word_of
 from kernels_ti.device.placing import CELLS_PER_LEVEL, CHILDREN, CYCLES, cycle_place, placed
-from kernels_ti.step.certificate_wide import flood
+from kernels_ti.step.certificate_wide import reachable_extensions_wide
 from kernels_ti.step.choice_of_end import choice_of_end_wide, parted
 from kernels_ti.step.required import keep_completing, lacked, passing, required_word
 from kernels_ti.step.triplets import triplets_of_seed
@@ -212,17 +212,12 @@ def expand_wide(
                 unsure = ti.static(required) or opened > 1 or closing > 0 or length == 3
                 if two_ended == 1 and opened > 0 and unsure:
                     chosen = 3
-                    opened = flood(
-                        bits, words, rows, row_ptr, neighbour, first,
+                    opened = reachable_extensions_wide(
+                        bits, words, required, rows, row_ptr, neighbour, first,
                         sets, slots, item, words * slots + item, 2 * words * slots + item,
                         3 * words * slots + item, 4 * words * slots + item,
-                        fifo, slots, item, max_length - length - 1, required,
+                        members, capacity, p, fifo, slots, item, max_length - length - 1,
                     )  # fmt: skip
-                    if ti.static(required):
-                        opened = keep_completing(
-                            bits, words, rows, sets, slots, 3 * words * slots + item, 4 * words * slots + item,
-                            members, capacity, p,
-                        )  # fmt: skip
         at = placed(control, CHILDREN, opened)
         cycle_at = placed(control, CYCLES, closing)
         if item < parents:

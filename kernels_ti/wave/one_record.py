@@ -6,7 +6,7 @@ from kernels_ti.bits import bits_of, lowest_taken, row_of, single, size_of, word
 from kernels_ti.device.placing import CELLS_PER_LEVEL, CHILDREN, CYCLES, cycle_place, placed, placed_together
 from kernels_ti.step.certificate import connected_extensions, reachable_extensions
 from kernels_ti.step.choice_of_end import choice_of_end
-from kernels_ti.step.required import completing, completing_extensions
+from kernels_ti.step.required import completing
 
 
 @ti.func
@@ -93,12 +93,12 @@ def opened_record(
             going = completing(words, rows, path | free_words, extensions)
         elif opened > 0:
             rounds = max_length - length - 1
-            going = completing_extensions(words, rows, first, free_words, path, waiting, extensions, rounds)
+            going = reachable_extensions(words, True, rows, first, path, free_words, waiting, extensions, rounds)
         closers, extensions, unsure = ending, going, 0
     elif ti.static(bounded):
         if unsure == 1:
             rounds = max_length - length - 1
-            extensions = reachable_extensions(words, rows, first, free_words, waiting, extensions, rounds)
+            extensions = reachable_extensions(words, False, rows, first, path, free_words, waiting, extensions, rounds)
             unsure = 0
     if opened == 0:
         extensions = words(0)
