@@ -22,6 +22,7 @@ from kernels_ti.device.placing import (
     TAKEN,
     WARP,
     WHOLE_WARP,
+    placed_by_warp,
 )
 
 ATTENDING = 300
@@ -124,3 +125,59 @@ def attend(control: ti.template(), speaks):
             rounds += 1
         ti.atomic_sub(control[HERE], ti.u32(1))
     ti.simt.block.sync()
+
+
+@ti.func
+def through_levels(
+    expand: ti.template(), given: ti.template(), collect: ti.template(), most_batches: ti.template(),
+    block_threads: ti.template(), thread, meeting, control: ti.template(), levels, parents, free, cycle_room,
+    from_start, to_start, direction,
+):  # fmt: skip
+    """Go through the levels of a queue of the wave on CUDA, batch by batch, with all other thread blocks.
+
+    Parameters
+    ----------
+    expand : function
+        Expands a batch with all lanes of a warp. It takes the arguments in `given`, then the lane, the first record of
+        the batch, its records for each lane, the records of the level, the level, where records are read, where
+        children are placed, the direction, the places for children, and the cycles stored by earlier levels. It
+        returns how many cycles this lane has seen and not counted.
+    given : tuple
+    collect : bool
+        Whether `expand` counts all cycles itself.
+    most_batches : int
+        Records of a batch for each lane, at the most.
+    block_threads : int
+        Threads of a thread block.
+    thread : int
+        Number of this thread in the launch.
+    meeting : int
+        Thread blocks that take part; the others leave at once.
+    levels, parents, free, cycle_room : int
+        See `opened_level`.
+    from_start, to_start, direction : int
+        See `kernels_ti.wave.kernels.expand_kernel`.
+    """
+    lane, speaks = thread & WARP - 1, thread & block_threads - 1 == 0
+    threads = meeting * block_threads
+    level, going = 0, ti.cast(thread < threads, ti.i32)
+    while going == 1:
+        ready, room, taken = opened_level(control, level, levels, parents, free, cycle_room)
+        if thread == 0:
+            note_level(control, level, ready, room, taken)
+        start, target, way = from_start, to_start, direction
+        if level % 2 == 1:
+            start, target, way = to_start, from_start, -direction
+        batches = ti.min(ti.max(ready // threads, 1), most_batches)
+        item, closed = (thread >> 5) * batches * WARP, 0
+        while item < ready:
+            following = taken_by_warp(control, level, threads * batches, ready, batches, lane)
+            closed += expand(*given, lane, item, batches, ready, level, start, target, way, free - ready, taken)
+            item = said_by_first(following)
+        if ti.static(not collect):
+            placed_by_warp(control, CELLS_PER_LEVEL * level + CYCLES, closed, lane)
+        level += 1
+        if ready == 0 or level >= levels:
+            going = 0
+        else:
+            meet(control, level - 1, meeting, thread // block_threads, speaks)

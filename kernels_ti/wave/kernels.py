@@ -9,7 +9,7 @@ from typing import Any
 import taichi as ti
 
 from kernels_ti.bits import bits_of, population
-from kernels_ti.device.levels import attend, meet, note_level, opened_level, said_by_first, taken_by_warp
+from kernels_ti.device.levels import attend, note_level, opened_level, through_levels
 from kernels_ti.device.placing import (
     CELLS_PER_LEVEL,
     CHILDREN,
@@ -19,7 +19,6 @@ from kernels_ti.device.placing import (
     cycle_place,
     padded,
     placed,
-    placed_by_warp,
 )
 from kernels_ti.step.triplets import triplets_of_seed
 from kernels_ti.wave.one_record import expand_record, store_children, store_cycles
@@ -156,43 +155,23 @@ def expand_kernel(
         if ti.static(arch == "cuda"):
             ti.loop_config(block_dim=WARPS * WARP)
             for thread in range(THREADS):
-                lane, speaks = thread & WARP - 1, thread & WARPS * WARP - 1 == 0
+                in_block = thread & WARPS * WARP - 1
                 pool = ti.simt.block.SharedArray((first_corner + WARPS * cells,), ti.u32)
                 corner = first_corner + (thread >> 5 & WARPS - 1) * cells
-                threads = meeting * WARPS * WARP
-                level, going = 0, ti.cast(thread < threads, ti.i32)
                 if meeting == 0:
-                    attend(control, speaks)
+                    attend(control, in_block == 0)
                 if ti.static(resident):
-                    if going == 1:
-                        load_rows(words, pool, rows, first_row.shape[0], thread & WARPS * WARP - 1)
-                while going == 1:
-                    ready, room, taken = opened_level(
-                        control, level, levels, parents, free, cycle_capacity - cycle_start
-                    )
-                    if thread == 0:
-                        note_level(control, level, ready, room, taken)
-                    start, target, way = from_start, to_start, direction
-                    if level % 2 == 1:
-                        start, target, way = to_start, from_start, -direction
-                    batches = ti.min(ti.max(ready // threads, 1), most_batches(words.n))
-                    item, closed = (thread >> 5) * batches * WARP, 0
-                    while item < ready:
-                        following = taken_by_warp(control, level, threads * batches, ready, batches, lane)
-                        closed += expand_batch(
-                            words, collect, bounded, required, resident, pool, corner, lane, item,
-                            batches, ready, level, length + level, two_ended, max_length, rows, first_row, control,
-                            allowed, ends, members, capacity, start, target, way, free - ready,
-                            cycles, cycle_capacity, cycle_start + taken,
-                        )  # fmt: skip
-                        item = said_by_first(following)
-                    if ti.static(not collect):
-                        placed_by_warp(control, CELLS_PER_LEVEL * level + CYCLES, closed, lane)
-                    level += 1
-                    if ready == 0 or level >= levels:
-                        going = 0
-                    else:
-                        meet(control, level - 1, meeting, thread // (WARPS * WARP), speaks)
+                    if thread < meeting * WARPS * WARP:
+                        load_rows(words, pool, rows, first_row.shape[0], in_block)
+                through_levels(
+                    expand_batch,
+                    (
+                        words, collect, bounded, required, resident, pool, corner, length, two_ended, max_length, rows,
+                        first_row, control, allowed, ends, members, capacity, cycles, cycle_capacity, cycle_start,
+                    ),
+                    collect, most_batches(words.n), WARPS * WARP, thread, meeting, control,
+                    levels, parents, free, cycle_capacity - cycle_start, from_start, to_start, direction,
+                )  # fmt: skip
         else:
             level = launch
             ready, room, taken = opened_level(control, level, levels, parents, free, cycle_capacity - cycle_start)

@@ -260,23 +260,25 @@ def load_rows(words: ti.template(), pool: ti.template(), rows: ti.template(), nu
 @ti.func
 def expand_batch(
     words: ti.template(), collect: ti.template(), bounded: ti.template(), required: ti.template(),
-    resident: ti.template(), pool: ti.template(), corner, lane, item, batches, ready, level, length, two_ended,
-    max_length, rows: ti.template(), first_row: ti.template(),
-    control: ti.template(), allowed: ti.template(), ends: ti.template(), members: ti.template(), capacity,
-    start, target, way, room, cycles: ti.template(), cycle_capacity, cycle_base,
+    resident: ti.template(), pool: ti.template(), corner, length, two_ended, max_length, rows: ti.template(),
+    first_row: ti.template(), control: ti.template(), allowed: ti.template(), ends: ti.template(),
+    members: ti.template(), capacity, cycles: ti.template(), cycle_capacity, cycle_start,
+    lane, item, batches, ready, level, start, target, way, room, taken,
 ):  # fmt: skip
     """Expand ``batches * WARP`` records from `item` on, as far as they are ready; all lanes of a warp take part.
 
-    Returns how many cycles this lane has seen, which without `collect` are yet to be counted.
+    Records of the first level have `length` vertices. The parameters from `lane` on are those that
+    `kernels_ti.device.levels.through_levels` gives. Returns how many cycles this lane has seen, which without `collect`
+    are yet to be counted.
     """
     queued, closed = look_at_batch(
-        words, collect, bounded, required, resident, pool, corner, lane, item, batches, ready, length,
+        words, collect, bounded, required, resident, pool, corner, lane, item, batches, ready, length + level,
         two_ended, max_length, rows, first_row, allowed, ends, members, capacity, start, way,
     )  # fmt: skip
     flood_batch(words, collect, resident, pool, corner, lane, queued, rows)
     for closing in ti.static(range(1 if collect else 0, -1, -1)):
         store_batch(
             words, collect, resident, closing, pool, corner, lane, item, batches, level, control, allowed, ends,
-            members, capacity, start, target, way, room, cycles, cycle_capacity, cycle_base,
+            members, capacity, start, target, way, room, cycles, cycle_capacity, cycle_start + taken,
         )  # fmt: skip
     return closed

@@ -11,7 +11,7 @@ from typing import Any
 import taichi as ti
 
 from kernels_ti.bits import lowest_bit, population, single, without_lowest, word_of
-from kernels_ti.device.levels import attend, meet, note_level, opened_level, said_by_first, taken_by_warp
+from kernels_ti.device.levels import attend, through_levels
 from kernels_ti.device.placing import (
     CELLS_PER_LEVEL,
     CHILDREN,
@@ -249,12 +249,33 @@ def store_wide_batch(
                 queued = 0
 
 
+@ti.func
+def expand_wide_batch(
+    words: ti.template(), collect: ti.template(), pool: ti.template(), by_words, row_ptr: ti.template(),
+    neighbour: ti.template(), length, two_ended, max_length, rows: ti.template(), first_row: ti.template(),
+    control: ti.template(), allowed: ti.template(), ends: ti.template(), members: ti.template(), capacity,
+    cycles: ti.template(), cycle_capacity, cycle_start,
+    lane, item, batches, ready, level, start, target, way, room, taken,
+):  # fmt: skip
+    """Expand ``batches * WARP`` records, see `kernels_ti.wave.warp_batch.expand_batch`."""
+    queued, closed = look_at_wide_batch(
+        words, collect, pool, lane, item, batches, two_ended, rows, first_row, ready, level, length + level, max_length,
+        control, allowed, ends, members, capacity, start, way, cycles, cycle_capacity, cycle_start + taken,
+    )  # fmt: skip
+    flood_wide_batch(words, pool, lane, queued, by_words, rows, first_row, row_ptr, neighbour)
+    store_wide_batch(
+        words, collect, pool, lane, item, batches, rows, first_row, level, control, allowed, ends, members, capacity,
+        start, target, way, room,
+    )  # fmt: skip
+    return closed
+
+
 @lru_cache
 def expand_wide_kernel(words: int, collect: bool) -> Any:
     """Return stage 2 for blocks of so many words, see `kernels_ti.wave.kernels.expand_kernel`."""
 
     @ti.kernel
-    def expand_wide_batch(
+    def expand_levels(
         launch: ti.i32,
         meeting: ti.i32,
         by_words: ti.i32,
@@ -284,39 +305,16 @@ def expand_wide_kernel(words: int, collect: bool) -> Any:
         ti.loop_config(block_dim=WARP)
         for thread in range(THREADS):
             pool = ti.simt.block.SharedArray((cells_of(words),), ti.u32)
-            lane, threads = thread & WARP - 1, meeting * WARP
-            level, going = 0, ti.cast(thread < threads, ti.i32)
             if meeting == 0:
-                attend(control, lane == 0)
-            while going == 1:
-                ready, room, taken = opened_level(control, level, levels, parents, free, cycle_capacity - cycle_start)
-                if thread == 0:
-                    note_level(control, level, ready, room, taken)
-                start, target, way = from_start, to_start, direction
-                if level % 2 == 1:
-                    start, target, way = to_start, from_start, -direction
-                batches = ti.min(ti.max(ready // threads, 1), most_batches(words))
-                item, closed = (thread >> 5) * batches * WARP, 0
-                while item < ready:
-                    following = taken_by_warp(control, level, threads * batches, ready, batches, lane)
-                    queued, more = look_at_wide_batch(
-                        words, collect, pool, lane, item, batches, two_ended, rows, first_row, ready, level,
-                        length + level, max_length, control, allowed, ends, members, capacity, start, way,
-                        cycles, cycle_capacity, cycle_start + taken,
-                    )  # fmt: skip
-                    flood_wide_batch(words, pool, lane, queued, by_words, rows, first_row, row_ptr, neighbour)
-                    store_wide_batch(
-                        words, collect, pool, lane, item, batches, rows, first_row, level, control, allowed, ends,
-                        members, capacity, start, target, way, free - ready,
-                    )  # fmt: skip
-                    closed += more
-                    item = said_by_first(following)
-                if ti.static(not collect):
-                    placed_by_warp(control, CELLS_PER_LEVEL * level + CYCLES, closed, lane)
-                level += 1
-                if ready == 0 or level >= levels:
-                    going = 0
-                else:
-                    meet(control, level - 1, meeting, thread // WARP, lane == 0)
+                attend(control, thread & WARP - 1 == 0)
+            through_levels(
+                expand_wide_batch,
+                (
+                    words, collect, pool, by_words, row_ptr, neighbour, length, two_ended, max_length, rows, first_row,
+                    control, allowed, ends, members, capacity, cycles, cycle_capacity, cycle_start,
+                ),
+                collect, most_batches(words), WARP, thread, meeting, control,
+                levels, parents, free, cycle_capacity - cycle_start, from_start, to_start, direction,
+            )  # fmt: skip
 
-    return expand_wide_batch
+    return expand_levels
