@@ -20,11 +20,11 @@ from kernels_ti.device.placing import (
     WARP,
     WHOLE_WARP,
     cycle_place,
-    placed,
     rank_of,
 )
 from kernels_ti.step.certificate import flooded
 from kernels_ti.wave.one_record import opened_record
+from kernels_ti.wave.warp_queue import queue_label, write_queue
 
 WARPS = 4
 """Warps of a thread block: they share the adjacency rows."""
@@ -178,24 +178,59 @@ def flood_batch(
 
 
 @ti.func
+def write_cycle(
+    words: ti.template(), resident: ti.template(), pool: ti.template(), first_rows_at, members: ti.template(),
+    capacity, from_item, way, cycles: ti.template(), cycle_capacity, cycle_base, slot, label, place,
+):  # fmt: skip
+    """Write the cycle that `label` closes with the path of a slot; see `kernels_ti.wave.warp_queue.write_queue`."""
+    bits = ti.static(bits_of(words))
+    at = cycle_place(cycle_base, place, cycle_capacity)
+    if at >= 0 and at < cycle_capacity:
+        p, first = from_item + way * slot, 0
+        if ti.static(not resident):
+            first = ti.cast(pool[first_rows_at + slot], ti.i32)
+        for w in ti.static(range(words.n)):
+            cycles[w * cycle_capacity + at] = members[w * capacity + p] | single(label, w, bits)
+        cycles[words.n * cycle_capacity + at] = ti.cast(first, ti.u32)
+
+
+@ti.func
+def write_child(
+    words: ti.template(), collect: ti.template(), resident: ti.template(), pool: ti.template(), corner, ends_at,
+    allowed: ti.template(), ends: ti.template(), members: ti.template(), capacity, from_item, target, way, room,
+    slot, label, place,
+):  # fmt: skip
+    """Write the record of a path extended by `label`; see `kernels_ti.wave.warp_queue.write_queue`."""
+    bits = ti.static(bits_of(words))
+    slots = ti.static(slots_of(words.n))
+    if place >= 0 and place < room:
+        p, first = target - way * place, 0
+        if ti.static(not resident):
+            first = ti.cast(pool[ends_at + slots + slot], ti.i32)
+        for w in ti.static(range(words.n)):
+            allowed[w * capacity + p] = pool[corner + w * slots + slot]
+            if ti.static(collect):
+                path = members[w * capacity + from_item + way * slot]
+                members[w * capacity + p] = path | single(label, w, bits)
+        ends[p] = ti.cast(pool[ends_at + slot], ti.i32)
+        ends[capacity + p] = first + label
+
+
+@ti.func
 def store_batch(
     words: ti.template(), collect: ti.template(), resident: ti.template(), closing: ti.template(),
     pool: ti.template(), corner, lane, item, batches, level, control: ti.template(), allowed: ti.template(),
     ends: ti.template(), members: ti.template(), capacity, start, target, way, room,
     cycles: ti.template(), cycle_capacity, cycle_base,
 ):  # fmt: skip
-    """Write a record for each child of a batch, or with `closing` a cycle for each closer, as far as they fit.
-
-    They are queued first, and then written lane by lane.
-    """
-    bits = ti.static(bits_of(words))
+    """Write a record for each child of a batch, or with `closing` a cycle for each closer, as far as they fit."""
     slots = ti.static(slots_of(words.n))
     ends_at = corner + 2 * words.n * slots
     queue_at = corner + ti.static(cells_of(words.n, resident, collect) - QUEUE)
-    labels_at, counter = corner + words.n * slots, CELLS_PER_LEVEL * level + CHILDREN
+    labels_at = corner + words.n * slots
     if ti.static(closing):
-        labels_at, counter = queue_at - words.n * slots, CELLS_PER_LEVEL * level + CYCLES
-    queued = 0
+        labels_at = queue_at - words.n * slots
+    queued, from_item = 0, start + way * item
     for batch in range(batches + 1):
         rest = words(0)
         slot = batch * WARP + lane
@@ -205,44 +240,29 @@ def store_batch(
         while some != 0 or (batch == batches and queued > 0):
             if any_label(words, rest) != ti.u32(0):
                 label, left = one_taken(words, rest)
-                pool[queue_at + queued + rank_of(some, lane)] = ti.cast(slot | label << 8, ti.u32)
+                queue_label(pool, queue_at + queued, some, lane, slot, label)
                 rest = left
             queued += population(some, 32)
             some = ti.simt.warp.ballot(ti.cast(any_label(words, rest) != ti.u32(0), ti.i32))
             if queued > QUEUE - WARP or batch == batches:
-                place = 0
-                if lane == 0:
-                    place = placed(control, counter, queued)
-                place = ti.simt.warp.shfl_sync_i32(ti.u32(WHOLE_WARP), place, 0)
-                ti.simt.warp.sync(ti.u32(WHOLE_WARP))
-                one = lane
-                while one < queued:
-                    entry = ti.cast(pool[queue_at + one], ti.i32)
-                    parent, label = entry & 255, entry >> 8
-                    first = 0
-                    if ti.static(not resident):
-                        first = ti.cast(pool[ends_at + slots + parent], ti.i32)
-                    from_place = start + way * (item + parent)
-                    if ti.static(closing):
-                        at = cycle_place(cycle_base, place + one, cycle_capacity)
-                        if at >= 0 and at < cycle_capacity:
-                            for w in ti.static(range(words.n)):
-                                path = members[w * capacity + from_place]
-                                cycles[w * cycle_capacity + at] = path | single(label, w, bits)
-                            cycles[words.n * cycle_capacity + at] = ti.cast(first, ti.u32)
-                    else:
-                        at = place + one
-                        if at >= 0 and at < room:
-                            p = target - way * at
-                            for w in ti.static(range(words.n)):
-                                allowed[w * capacity + p] = pool[corner + w * slots + parent]
-                                if ti.static(collect):
-                                    path = members[w * capacity + from_place]
-                                    members[w * capacity + p] = path | single(label, w, bits)
-                            ends[p] = ti.cast(pool[ends_at + parent], ti.i32)
-                            ends[capacity + p] = first + label
-                    one += WARP
-                ti.simt.warp.sync(ti.u32(WHOLE_WARP))
+                if ti.static(closing):
+                    write_queue(
+                        write_cycle,
+                        (
+                            words, resident, pool, ends_at + slots, members, capacity, from_item, way,
+                            cycles, cycle_capacity, cycle_base,
+                        ),
+                        pool, queue_at, queued, lane, control, CELLS_PER_LEVEL * level + CYCLES,
+                    )  # fmt: skip
+                else:
+                    write_queue(
+                        write_child,
+                        (
+                            words, collect, resident, pool, corner, ends_at, allowed, ends, members, capacity,
+                            from_item, target, way, room,
+                        ),
+                        pool, queue_at, queued, lane, control, CELLS_PER_LEVEL * level + CHILDREN,
+                    )  # fmt: skip
                 queued = 0
 
 

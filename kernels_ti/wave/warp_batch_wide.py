@@ -19,13 +19,13 @@ from kernels_ti.device.placing import (
     WARP,
     WHOLE_WARP,
     cycle_place,
-    placed,
     placed_by_warp,
     rank_of,
 )
 from kernels_ti.step.choice_of_end import choice_of_end_wide
 from kernels_ti.wave.kernels import array
 from kernels_ti.wave.kernels_wide import store_cycles_wide
+from kernels_ti.wave.warp_queue import queue_label, write_queue
 
 MOST_WORDS = 64
 """Bit rows of more words do not fit into a summary."""
@@ -197,6 +197,25 @@ def flood_wide_batch(
 
 
 @ti.func
+def write_wide_child(
+    words: ti.template(), collect: ti.template(), pool: ti.template(), ends_at, rows: ti.template(),
+    first_row: ti.template(), allowed: ti.template(), ends: ti.template(), members: ti.template(), capacity,
+    from_item, target, way, room, slot, label, place,
+):  # fmt: skip
+    """Write the record of a path extended by `label`; see `kernels_ti.wave.warp_queue.write_queue`."""
+    slots = ti.static(slots_of(words))
+    if place >= 0 and place < room:
+        p, parent_at = target - way * place, from_item + way * slot
+        growing = ti.cast(pool[ends_at + slots + slot], ti.i32)
+        for j in range(words):
+            allowed[j * capacity + p] = allowed[j * capacity + parent_at] & ~rows[growing * words + j]
+            if ti.static(collect):
+                members[j * capacity + p] = members[j * capacity + parent_at] | single(label, j, 32)
+        ends[p] = ti.cast(pool[ends_at + slot], ti.i32)
+        ends[capacity + p] = first_row[growing] + label
+
+
+@ti.func
 def store_wide_batch(
     words: ti.template(), collect: ti.template(), pool: ti.template(), lane, item, batches,
     rows: ti.template(), first_row: ti.template(), level, control: ti.template(),
@@ -220,32 +239,18 @@ def store_wide_batch(
             if rest != ti.u32(0):
                 label = w * 32 + lowest_bit(rest, 32)
                 rest = without_lowest(rest, 32)
-                pool[queue_at + queued + rank_of(some, lane)] = ti.cast(slot | label << 8, ti.u32)
+                queue_label(pool, queue_at + queued, some, lane, slot, label)
             queued += population(some, 32)
             some = ti.simt.warp.ballot(ti.cast(rest != ti.u32(0), ti.i32))
             if queued > QUEUE - WARP or batch == batches:
-                place = 0
-                if lane == 0:
-                    place = placed(control, CELLS_PER_LEVEL * level + CHILDREN, queued)
-                place = ti.simt.warp.shfl_sync_i32(ti.u32(WHOLE_WARP), place, 0)
-                ti.simt.warp.sync(ti.u32(WHOLE_WARP))
-                child = lane
-                while child < queued:
-                    entry = ti.cast(pool[queue_at + child], ti.i32)
-                    parent, label = entry & 255, entry >> 8
-                    at = place + child
-                    if at >= 0 and at < room:
-                        p, parent_at = target - way * at, start + way * (item + parent)
-                        growing = ti.cast(pool[ends_at + slots + parent], ti.i32)
-                        for j in range(words):
-                            allowed[j * capacity + p] = allowed[j * capacity + parent_at] & ~rows[growing * words + j]
-                            if ti.static(collect):
-                                path = members[j * capacity + parent_at]
-                                members[j * capacity + p] = path | single(label, j, 32)
-                        ends[p] = ti.cast(pool[ends_at + parent], ti.i32)
-                        ends[capacity + p] = first_row[growing] + label
-                    child += WARP
-                ti.simt.warp.sync(ti.u32(WHOLE_WARP))
+                write_queue(
+                    write_wide_child,
+                    (
+                        words, collect, pool, ends_at, rows, first_row, allowed, ends, members, capacity,
+                        start + way * item, target, way, room,
+                    ),
+                    pool, queue_at, queued, lane, control, CELLS_PER_LEVEL * level + CHILDREN,
+                )  # fmt: skip
                 queued = 0
 
 
