@@ -8,9 +8,10 @@ import networkx as nx
 import pytest
 from oracles import by_length, check_cycles
 
-from kernels_ti import Graph, search
+from kernels_ti import Graph
 from kernels_ti.device.device import Device
 from kernels_ti.errors import EngineError
+from kernels_ti.found import stored
 from kernels_ti.reference import chordless_cycles
 from kernels_ti.run import Options, Run
 from kernels_ti.sweep import search as search_sweep
@@ -48,7 +49,7 @@ def starve(draw: random.Random, graph: Graph, device: Device, patch: pytest.Monk
     word_bytes = device.word_bits // 8
     words = graph.n // device.word_bits + 1
     settings: dict[Any, dict[str, Any]] = {
-        search: {"TRACED_AT_ONCE": draw.choice([1, 100, 1 << 22])},
+        stored: {"TRACED_AT_ONCE": draw.choice([1, 100, 1 << 22])},
         search_survey: {"SEEDS_AT_ONCE": draw.choice([1, 13, 1 << 18]), "CYCLE_BYTES": draw.choice([0, 300, 1 << 20])},
         search_sweep: {
             "FIRST_BUDGET": draw.choice([1, 7, 100, 20_000]),
