@@ -31,7 +31,7 @@ class Levels:
 def search(graph: Graph, levels: Levels, *, max_length: int | None = None) -> Iterator[list[int] | None]:
     """Enumerate the chordless cycles of a graph, depth first from every initial triplet.
 
-    Algorithm 1 of the paper. A path <v1, .., vt> that started from a triplet <x, u, y> is extended at its
+    Algorithm 1 of Jradi et al. A path <v1, .., vt> that started from a triplet <x, u, y> is extended at its
     last vertex by every neighbour v with l(v) > l(u) that is adjacent to no vertex of the path but vt and
     perhaps v1; if v is adjacent to v1 the cycle is closed.
 
@@ -46,12 +46,12 @@ def search(graph: Graph, levels: Levels, *, max_length: int | None = None) -> It
     Yields
     ------
     list of int, or None
-        A cycle as vertex indices in cycle order (canonical, see `canonical`); None after every path that
-        was looked at, so that a caller may stop between two cycles that are far apart.
+        A cycle as vertex indices in cycle order (see `canonical`). None after every path that was looked at, so that a
+        caller may stop although the next cycle is far away.
 
     References
     ----------
-    Dias, Castonguay, Longo, Jradi 2014; Jradi, Dias, Castonguay, Longo, do Nascimento, Algorithm 1.
+    Dias, Castonguay, Longo, Jradi 2014; Jradi, Dias, Castonguay, Longo, do Nascimento.
     """
     longest = graph.n if max_length is None else max_length
     by_label, vertex_of = relabelled(graph, degree_labelling(graph))

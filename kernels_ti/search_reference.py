@@ -13,7 +13,7 @@ from kernels_ti.state import Rows
 
 
 class ReferenceSearch:
-    """Algorithm 1 of the paper as a `kernels_ti.search.Search` of a whole graph.
+    """The sequential algorithm of `kernels_ti.reference` as a `kernels_ti.search.Search` of a whole graph.
 
     Parameters
     ----------

@@ -15,8 +15,8 @@ FEW_EDGES, DENSE = 10_000, 100
 def degree_labelling(graph: Graph) -> IntArray:
     """Label the vertices in the order in which they have the least remaining degree.
 
-    Repeatedly takes a vertex of least degree, the lowest index among equals, out of the graph. The result
-    is a degeneracy ordering.
+    Algorithm 2 of Jradi et al. Repeatedly takes a vertex of least degree, the lowest index among equals, out of the
+    graph. The result is a degeneracy ordering.
 
     Parameters
     ----------

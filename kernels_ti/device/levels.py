@@ -71,8 +71,8 @@ def note_level(control: ti.template(), level, ready, room, taken):
 def taken_by_warp(control: ti.template(), level, spread, ready, batches, lane):
     """Take the next batch of a level, behind those that warps began with, which hold `spread` records together.
 
-    Its first record is known to lane 0 alone: a warp takes a batch before it expands another, so that it need not wait
-    for the answer.
+    Only lane 0 gets the number of its first record. A warp takes its next batch before it expands the present one, so
+    that it need not wait for the atomic.
     """
     item = ready
     if lane == 0 and spread < ready:
@@ -83,7 +83,7 @@ def taken_by_warp(control: ti.template(), level, spread, ready, batches, lane):
 
 @ti.func
 def said_by_first(value):
-    """Tell all lanes of a warp what lane 0 knows."""
+    """Return the value of lane 0 to all lanes of a warp."""
     return ti.simt.warp.shfl_sync_i32(ti.u32(WHOLE_WARP), value, 0)
 
 

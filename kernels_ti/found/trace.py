@@ -51,11 +51,11 @@ def trace(
     offsets: array(ti.i32, 1),
     vertices: array(ti.i32, 1),
 ):
-    """Walk along each cycle; one work item takes one cycle and writes its vertices.
+    """Write the vertices of each cycle in cycle order; one work item takes one cycle.
 
-    The walk starts at the smallest vertex of the input graph and goes to its smaller neighbour first. Each
-    vertex of an induced cycle has exactly two neighbours among the members, so the next one is the member
-    that the walk did not come from.
+    It starts at the smallest vertex of the input graph and goes to its smaller neighbour first. Each vertex of an
+    induced cycle has exactly two neighbours among the members, so the next vertex is the neighbour that is not the
+    vertex before. It reads the members, the adjacency and `offsets`, and writes its part of `vertices`.
 
     Parameters
     ----------

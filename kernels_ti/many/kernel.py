@@ -1,11 +1,11 @@
 """Many small graphs in one launch: each is searched depth first by one work item, and needs no other.
 
-A work item peels its graph to the 2-core, takes out a vertex of least degree as the root, finds the cycles
-through it, and goes on with what is left, until nothing is. So no vertex has to be renamed, and what a root
-has to look at is the 2-core of what is left when its turn comes.
+A work item reduces its graph to the 2-core, takes a vertex of least degree out of it as the root, finds the cycles
+through the root, and goes on with the remaining graph until no vertex is left. So no vertex has to be renamed, and each
+root is searched for in the 2-core of the graph that remains then.
 
-A work item has a **slot**: a few numbers and a stack of frames, as in `kernels_ti.sweep.kernel`, that outlive the
-launch. A launch ends after so many steps of each slot; the next one goes on where it stopped.
+A work item has a **slot**: a few numbers and a stack of frames, as in `kernels_ti.sweep.kernel`, which are kept between
+launches. A launch ends after so many steps of each slot; the next launch continues there.
 """
 
 import taichi as ti
@@ -17,8 +17,8 @@ from kernels_ti.step.triplets import triplets
 from kernels_ti.sweep.kernel import ITERATIONS_PER_WORKER
 
 GRAPH, FRESH, ROOT, HEIGHT, SPENT, BARREN, NEXT, LAST = range(8)
-"""Cells of a slot: its graph or -1, whether that has not begun, the root or -1, frames on the stack, steps made
-for the graph, steps since the last cycle, and the graphs that a worker of a CPU has taken from the queue."""
+"""Cells of a slot: its graph or -1, whether the graph has not begun, the root or -1, frames on the stack, steps made
+for the graph, steps since the last cycle, and the range of graphs that a CPU worker has taken from the queue."""
 
 SLOT_CELLS = 8
 

@@ -1,8 +1,9 @@
 """Bit rows of one word for what a long path can still use.
 
-The longer a path, the fewer vertices are left to it: those allowed, and its extensions. When a word has a bit
-for each, the search behind that frame goes on in **compact** rows, in the worker's own memory, until it is
-done or the slice is over; what is left of it then gets the labels of its block again.
+A path can still use the vertices that are allowed and its extensions. The longer a path, the fewer they are. When one
+word has a bit for each of them, the search below that frame goes on in **compact** rows of one word, in the worker's
+local memory. It ends when no frame is left, or with the slice; frames that are left then get the labels of their block
+again.
 """
 
 import taichi as ti
@@ -13,25 +14,25 @@ from kernels_ti.sweep.depth_first import WORD, end_and_length, end_of, length_of
 ONE_WORD = vector_of(1, WORD)
 
 MOST_FRAMES = WORD
-"""More frames than a search in compact rows ever keeps: each has two extensions or more that no other has, so there are
-half as many at the most, and none has to move to the stack."""
+"""More frames than a search in compact rows can have at a time, so that none has to move to the stack: each frame has
+at least two extensions that no other frame has, so there are at most half as many frames as labels."""
 
 WAITING_END = WORD
 """The compact label of the end that waits as the search begins; it needs no bit."""
 
 COST = 2
-"""Paths that must be looked at for each compact row, on the average, to make up for making it."""
+"""Paths that must be looked at for each compact row, on average, to save the time that it took to make the row."""
 
 MOST_CREDIT = 1 << 14
-"""Paths beyond that which a worker remembers in a slice, at most: one large search pays for many small ones after it,
-not for any number of them."""
+"""The most paths beyond `COST` that a worker may save up in a slice: one large search pays for many small ones after
+it, but not for any number of them."""
 
 PAUSE = 1024
 """Paths that a worker looks at in the rows of the block once its credit is used up."""
 
 
 def compact_words(words: int) -> int:
-    """Words of a worker's stack that hold the usable vertices, the label of each, and that of the end that waits."""
+    """Count the words of a worker's stack that hold the usable vertices, the label of each, and the waiting end's."""
     return words + WORD + 1
 
 
@@ -46,7 +47,7 @@ def usable_on(words, stack: ti.template(), at):
 
 @ti.func
 def compact_row(words, source: ti.template(), at, stack: ti.template(), place):
-    """Return the usable part of the bit row at word `at` of `source`, its bits side by side."""
+    """Gather the usable bits of the bit row at word `at` of `source` side by side in one word."""
     row, before = ti.u64(0), 0
     for w in range(words):
         inside = stack[place + w]

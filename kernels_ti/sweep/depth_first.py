@@ -1,7 +1,7 @@
-"""A worker's walk through the search: from path to path, and back to the frames that it came by.
+"""The depth-first search of one CPU worker: from a path to its children, and back to the frames above.
 
-The frames of a walk are in memory of the worker's own, which the compiler knows that nobody else writes to: a
-vector for each word of a frame (`kernels_ti.sweep.frames`), an entry of it for each frame.
+A worker keeps its latest frames in local memory. The compiler knows that nobody else writes there. There is a vector
+for each word of a frame (`kernels_ti.sweep.frames`), with an entry for each frame.
 """
 
 import taichi as ti
@@ -100,7 +100,7 @@ def usable(words: ti.template(), allowed, extensions):
 
 
 @ti.func
-def walk(
+def search_depth_first(
     words: ti.template(), collect: ti.template(), required: ti.template(), compacting: ti.template(),
     rows: ti.template(), first, top: ti.template(), frames: ti.template(), height: ti.template(),
     allowed: ti.template(), waiting: ti.template(), extensions: ti.template(), members: ti.template(),
@@ -109,10 +109,10 @@ def walk(
     paths_by_length: ti.template(), cycles_by_length: ti.template(),
     cycles: ti.template(), found: ti.template(), cycles_end,
 ):  # fmt: skip
-    """Look at up to `turns` paths, depth first from the frame in registers on.
+    """Look at up to `turns` paths, depth first, beginning with the frame in registers.
 
-    Stops early when all frames are used up, when there are so many that they must go to the stack, when the
-    cycles found might not fit, or when a frame needs bits for no more vertices than a word has.
+    It stops early when no frame is left, when there are so many frames that they must go to the stack, when the next
+    cycles might not fit, or when the vertices that a path can still use fit into one word.
 
     Parameters
     ----------
@@ -123,9 +123,9 @@ def walk(
     first : int
         First row of the paths' block in `rows`.
     top : list of vectors
-        The frames that the one in registers came by, `height` of at most `frames`.
+        The ancestors of the frame in registers that have extensions left: `height` of at most `frames`.
     allowed, waiting, extensions, members, weight, last
-        The frame in registers. It has extensions before and after, unless it is the last, then `active` is 0.
+        The frame in registers, with at least one extension. `active` becomes 0 when the last frame is used up.
     turns : int
         Counted down; what is left was not used.
     barren : int

@@ -1,11 +1,11 @@
 """The sweep: every CPU worker drains its share of the search depth first, through a private stack.
 
-A worker holds one **frame** in registers: a path that is being extended at one end, with the extensions
-that are still to be tried. Below it are the frames that it comes by: the uppermost at hand, see
-`kernels_ti.sweep.depth_first`, the others on its stack. A frame is self-contained, so any of them can move to another
-worker. The initial triplets of a seed are a frame as well: the path <x, u> with the extensions y. Triangles
-and triplets have been counted before, see `kernels_ti.sweep.stage_1`. A search that only counts goes on in bit rows
-of one word as soon as that has a bit for each vertex that its path can still use, see `kernels_ti.sweep.compact`.
+A **frame** is a path that is being extended at one end, with the extensions that are still to be tried. A worker holds
+one frame in registers. The ancestors of that frame wait below it: the latest in local memory
+(`kernels_ti.sweep.depth_first`), the others on the worker's stack. A frame is self-contained, so any frame can move to
+another worker. The initial triplets of a seed are a frame too: the path <x, u> with the extensions y. Triangles and
+triplets have been counted before, see `kernels_ti.sweep.stage_1`. A search that only counts changes to bit rows of one
+word as soon as one word has a bit for each vertex that the path can still use, see `kernels_ti.sweep.compact`.
 
 Taichi hands out the iterations of a CPU loop in blocks of 512, so one worker is the first of 512.
 """
@@ -27,28 +27,29 @@ from kernels_ti.sweep.compact import (
     put_back,
     usable_on,
 )
-from kernels_ti.sweep.depth_first import WORD, end_and_length, end_of, length_of, put, usable, walk
+from kernels_ti.sweep.depth_first import WORD, end_and_length, end_of, length_of, put, search_depth_first, usable
 from kernels_ti.sweep.frames import frame_words
 
 ITERATIONS_PER_WORKER = 512
 STEPS_BETWEEN_LOOKS = 256
-"""Steps that a worker makes before it looks whether another has run dry."""
+"""Steps that a worker makes before it checks whether another worker has no work left."""
 
 TOP_FRAMES = 8
-"""Frames that a worker keeps off its stack; when there are as many, all of them move there."""
+"""Frames that a worker keeps in local memory; when there are as many, all of them move to its stack."""
 
 SHARES_PER_SLICE = 16
 """A worker gives work away only after this part of its budget, so that sharing stays cheap."""
 
 NEXT_ITEM, DRY_WORKERS = 0, 1
-"""Cells of the shared queue: what to take next, the frames of the pool before the seeds, and who found nothing."""
+"""Cells of the queue of work: the next item to take (first the frames of the pool, then the seeds), and how many
+workers have found it empty."""
 
 array = ti.types.ndarray
 
 
 @ti.func
 def asked_for_frames(queue: ti.template(), workers, steps, budget):
-    """Return whether another worker has run dry, once a part of the slice is over."""
+    """Return 1 if another worker has no work left and a part of the slice is over."""
     asked = 0
     if workers > 1 and budget - steps >= budget // SHARES_PER_SLICE:
         asked = ti.cast(queue[DRY_WORKERS] > 0, ti.i32)
@@ -89,9 +90,9 @@ def restored(words: ti.template(), collect: ti.template(), stack: ti.template(),
 def put_seed(
     words, collect: ti.template(), rows: ti.template(), first, u, x, share, stack: ti.template(), at
 ):  # fmt: skip
-    """Write the frame of a seed to a stack, at word `at`: the path <x, u>, to be extended by the y of its triplets.
+    """Write the frame of a seed to a stack, at word `at`: the path <x, u> with the y of its triplets as extensions.
 
-    Returns how many frames that makes: 1, or 0 if there is no such y or nothing that the end x can meet.
+    Returns the number of frames: 1, or 0 if there is no such y or no way on from x.
     """
     opened = 0
     alive = ti.u64(0)
@@ -142,10 +143,10 @@ def sweep(
 ):
     """Drain seeds depth first for one slice of the search.
 
-    One work item in 512 is a worker; it makes at most `budget` steps, each of which looks at one path, goes
-    on with its own stack, then takes seeds from the queue. It stops early when its cycles might not fit, or
-    when another worker has run dry and it has frames to give away. It reads the bit rows, the seeds and its
-    stack; it writes its stack and its own cells of the counters and cycles.
+    One work item in 512 is a worker. It makes at most `budget` steps; a step looks at one path. It first works off
+    its own stack, then takes items from the queue. It stops early when its cycles might not fit, or when another worker
+    has no work left and it has frames to give away. It reads the bit rows, the seeds and its stack. It writes its stack
+    and its own cells of the counters and cycles.
 
     Parameters
     ----------
@@ -162,9 +163,9 @@ def sweep(
     last_item : int
         One past the last item of the queue.
     queue : shape (2,)
-        The next item to take, and how many workers found none.
+        The next item to take, and how many workers found no item.
     stack : shape (workers * stack_words,)
-        Frames, and behind them room for what `kernels_ti.sweep.compact` has to remember.
+        Frames, and behind them the table of `kernels_ti.sweep.compact`.
     depth_of : shape (workers,)
         Frames on each stack.
     patience : int
@@ -250,7 +251,7 @@ def sweep(
                         while compact == 1 and steps > 0:
                             turns = ti.min(steps, STEPS_BETWEEN_LOOKS)
                             steps -= turns
-                            walk(
+                            search_depth_first(
                                 ONE_WORD, False, False, False, compact_rows, 0, compact_top, MOST_FRAMES, frames,
                                 few_allowed, few_waiting, few_extensions, few_members, weight, last, compact, turns,
                                 barren, pause, patience, max_length, counters, paths_by_length, cycles_by_length,
@@ -271,7 +272,7 @@ def sweep(
                             depth += frames + 1
                 turns = ti.min(steps, STEPS_BETWEEN_LOOKS) * active
                 steps -= turns
-                walk(
+                search_depth_first(
                     words, collect, required, compacting, rows, first, top, TOP_FRAMES, height,
                     allowed, waiting, extensions, members, weight, last, active, turns,
                     barren, pause, patience, max_length, counters, paths_by_length, cycles_by_length,

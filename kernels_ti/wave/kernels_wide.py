@@ -46,8 +46,8 @@ def store_children_wide(
 ):  # fmt: skip
     """Write a record for each extension in bit row `chosen` of the slot, as far as they fit.
 
-    The members of the path are read from place `members_from` of the arena; for a triplet, which has none,
-    it is -1 and they are read from the bit row `waiting` of the slot.
+    The members of the path are read from place `members_from` of the arena. A triplet has no place there: then it is
+    -1, and the members are read from the bit row `waiting` of the slot.
     """
     at = place
     for w in range(words):
@@ -97,7 +97,13 @@ def triplets_wide(
     sets: array(ndim=1),
     slots: ti.i32,
 ):
-    """Stage 1, see `kernels_ti.wave.kernels.triplets_kernel`; at most `slots` seeds to a launch."""
+    """Stage 1 for bit rows in memory: make the triangles and initial triplets of at most `slots` seeds.
+
+    One work item takes a seed. It reads two bit rows, writes its slot of scratch memory, a record for each triplet, a
+    cycle for each triangle with `collect`, and the counters of level 0. The parameters are those of
+    `kernels_ti.wave.kernels.triplets_kernel`, and `sets`, shape (SCRATCH_ROWS * words * slots,), the scratch memory:
+    word w of row k of a slot lies at ``(k * words + w) * slots + slot``.
+    """
     for cell in range(CELLS_PER_LEVEL):
         control[cell] = ti.u32(0)
     for item in range(last_seed - first_seed):
@@ -174,7 +180,13 @@ def expand_wide(
     slots: ti.i32,
     fifo: array(ti.i32, 1),
 ):
-    """Stage 2, see `kernels_ti.wave.kernels.expand`; one level and at most `slots` parents to a launch."""
+    """Stage 2 for bit rows in memory: expand at most `slots` paths of one level.
+
+    One work item takes one record. It reads the record and the adjacency of its ends. It writes its slot of scratch
+    memory, a record for each child, a cycle for each closer with `collect`, and the counters of level 0. The parameters
+    are those of the kernel of `kernels_ti.wave.kernels.expand_kernel` for a single level, `sets` as in `triplets_wide`,
+    and `fifo`, shape (longest block * slots,), the queues of the floods.
+    """
     for cell in range(CELLS_PER_LEVEL):
         control[cell] = ti.u32(0)
     for item in range(parents):

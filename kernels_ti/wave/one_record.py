@@ -113,7 +113,24 @@ def expand_record(
     control: ti.template(), allowed: ti.template(), ends: ti.template(), members: ti.template(), capacity,
     start, target, way, room, cycles: ti.template(), cycle_capacity, cycle_base,
 ):  # fmt: skip
-    """Expand one record of `length` vertices; items from `ready` on only take part in the placing."""
+    """Expand one path: find its closers and extensions, store the cycles and place the children.
+
+    Algorithm 4 of Jradi et al. With `two_ended` the path grows at the end with fewer extensions, and only by those from
+    which it can still be closed. Work items from `ready` on have no path; they only take part in the placing.
+
+    Parameters
+    ----------
+    item, ready : int
+        Number of the record in its level, and the records of the level.
+    level, length : int
+        Number of the level in the queue, and the vertices of each of its paths.
+    start, target, way : int
+        Record i lies at place ``start + way * i``; child i goes to place ``target - way * i`` if i is below `room`.
+    cycle_base : int
+        Place of the first cycle of the level in `cycles`.
+
+    The other parameters are those of `kernels_ti.wave.kernels.expand_kernel` and its kernel.
+    """
     closers, extensions, free_words, path = words(0), words(0), words(0), words(0)
     closing, opened, other, first = 0, 0, 0, 0
     if item < ready:

@@ -1,9 +1,9 @@
 """Stage 2 of the wave on CUDA: the work items of a warp expand a batch of records together.
 
-A flood of the certificate looks at one vertex or at thirty, and half of the records need none: work items that flood
-each for its own record would wait for the longest. So a warp first looks at all records of its batch, queues those
-that need a flood in shared memory, and gives the next of them to whoever is idle. Then the children are numbered
-through, and all lanes write them in turn. Warps meet only while they load the adjacency rows.
+A flood of the certificate visits one vertex or thirty, and half of the records need no flood. If each work item flooded
+for its own record, all of them would wait for the longest flood. So a warp first looks at all records of its batch,
+queues those that need a flood in shared memory, and gives the next of them to idle lanes. Then the children are queued,
+and all lanes write them in turn. The warps of a block wait for one another only while they load the adjacency rows.
 
 Shared memory holds the adjacency rows if there is but one block, padded, and for each warp: of each slot the vertices
 that are still allowed, the extensions, the end that waits, the first row, and the closers if their cycles are stored;

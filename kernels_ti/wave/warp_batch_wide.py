@@ -1,8 +1,9 @@
 """Stage 2 of the wave on CUDA for wide blocks: `kernels_ti.wave.warp_batch` with bit rows in shared memory.
 
-A warp looks at the records of its batch, one slot each, queues those that need a flood, and gives them to whoever is
-idle. A flood keeps the vertices that it has yet to come to, extensions among them, in the slot, and those that it has
-come to and not gone on from in the lane's own bit row; a summary in a register tells which of its words are not empty.
+A warp looks at the records of its batch, one slot each, queues those that need a flood, and gives them to idle lanes. A
+flood keeps two sets: in the slot the vertices that it has not reached, extensions among them, and in the lane's own bit
+row the vertices that it has reached and not yet visited. A summary in a register has a bit for each word of that row
+which is not empty.
 """
 
 from functools import lru_cache
@@ -40,7 +41,7 @@ IDLE = 16
 """Lanes that must be idle before floods are given out."""
 
 CERTIFICATE_LEVELS = 3
-"""Levels from one certificate to the next: a flood takes longer than to look at the paths that are dead."""
+"""Levels from one certificate to the next: here a flood takes longer than looking at the dead paths that it saves."""
 
 STRIDE = 2
 """Vertices that a flood goes on from before the lanes are asked who is idle."""
@@ -306,7 +307,12 @@ def expand_wide_kernel(words: int, collect: bool) -> Any:
         cycle_capacity: ti.i32,
         cycle_start: ti.i32,
     ):
-        """Stage 2: expand the levels of a queue, a warp to a batch of records; `by_words` is for the flood."""
+        """Stage 2: expand the levels of a queue; a warp takes a batch of records, as in `kernels_ti.wave.warp_batch`.
+
+        A thread block is one warp. It reads and writes what the kernel of `kernels_ti.wave.kernels.expand_kernel` does,
+        and keeps the bit rows of its batch in shared memory. With `by_words` a flood goes on from a vertex word by
+        word, else neighbour by neighbour.
+        """
         ti.loop_config(block_dim=WARP)
         for thread in range(THREADS):
             pool = ti.simt.block.SharedArray((cells_of(words),), ti.u32)
