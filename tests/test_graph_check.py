@@ -96,3 +96,11 @@ def test_devices_and_pipes_are_refused_unread(tmp_path, monkeypatch):
 def test_a_folder_is_refused_as_one(tmp_path):
     with pytest.raises(GraphError, match="this is a folder, not a graph file"):
         check_graph(str(tmp_path))
+
+
+def test_a_food_web_without_types_says_so(tmp_path):
+    web = tmp_path / "web.net"
+    web.write_text("*Vertices 3\n*Arcs\n1 2 1\n1 3 1\n")
+    assert "every vertex counts as living" in str(check_overlap(str(web), None))
+    (tmp_path / "web.clu").write_text("*Vertices 3\n1\n1\n1\n")
+    assert "living" not in str(check_overlap(str(web), None))

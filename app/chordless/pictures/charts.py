@@ -193,7 +193,7 @@ def _legend_below(figure: Figure, handles: Sequence[Artist], runs: Sequence[Reco
 
 
 def _curve(axes: Axes, counts: dict[int, int], colour: str, marker: str, *, above: int = 0) -> Line2D:
-    """Draw a curve over so many others, in a way that leaves them visible where they are the same."""
+    """Draw a curve over `above` others; they stay visible where the curves are equal."""
     points = [(length, float(count)) for length, count in sorted(counts.items()) if count]
     (line,) = axes.plot(
         [length for length, _ in points],

@@ -127,7 +127,7 @@ chordless cycles in graphs</cite>."""
 
 
 def _work(run: RecordedRun) -> str:
-    """Return what took the time."""
+    """Return the name of what took the time: a count or a search."""
     return "count" if run.is_along_boundary else "search"
 
 

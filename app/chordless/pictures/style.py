@@ -87,7 +87,7 @@ _METADATA: dict[str, dict[str, str | None]] = {
 
 
 def require_matplotlib() -> None:
-    """Refuse to go on where matplotlib is not installed.
+    """Raise an error where matplotlib is not installed.
 
     Raises
     ------

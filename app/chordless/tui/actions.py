@@ -51,7 +51,7 @@ class Action:
         return f"{self.screen}.{self.name}"
 
     def binding(self) -> Binding:
-        """Return what Textual is to know of it."""
+        """Return the key binding for Textual."""
         return Binding(self.keys, self.name, self.title, show=self.in_footer, id=self.id, tooltip=self.help)
 
 
@@ -223,6 +223,6 @@ def _screen_of(action_id: str) -> str:
 
 
 def _is_key(shown: str) -> bool:
-    """Return whether something that is shown as a key is one, with or without ctrl and the like."""
+    """Return whether a text is the name of a key, with or without modifiers."""
     base = shown if len(shown) == 1 else shown.rpartition("+")[2]
     return len(base) == 1 or base in _NAMED_KEYS

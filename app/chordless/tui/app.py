@@ -43,7 +43,7 @@ _LEAVING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def _screen(name: str) -> Callable[[], Screen[Any]]:
-    """Return what makes a screen, and loads it only then."""
+    """Return a function that imports a screen and makes it."""
 
     def make() -> Screen[Any]:
         module = import_module(f"chordless.tui.screens.{name}")
@@ -54,7 +54,7 @@ def _screen(name: str) -> Callable[[], Screen[Any]]:
 
 
 class ChordlessApp(App[str]):
-    """The dashboard. It returns what is to be said when the terminal is the user's again.
+    """The dashboard. `run` returns the text to print once it has left the terminal.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ class ChordlessApp(App[str]):
             self.call_after_refresh(self._offer, self._graph)
 
     def prepare(self) -> None:
-        """Do ahead, while nothing else is going on, what would make keys wait while a run goes on.
+        """Prepare, while idle, what would delay the keys during a run.
 
         That is to make the screen of the run, and to take all that was made so far out of the rounds of the garbage
         collector: a full round over it takes 50 ms.
@@ -303,12 +303,12 @@ class ChordlessApp(App[str]):
             self.call_later(self.action_quit)
 
     def exit_after_question(self, words: str | None) -> None:
-        """Leave with these last words; None is to stay."""
+        """Leave and print these words; None means to stay."""
         if words is not None:
             self.exit(words)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Return what every drawn line goes through."""
+        """Return the filters that every drawn line passes."""
         return [*super().get_line_filters(), *([_ASCII_FILTER] if self.ascii_only else [])]
 
     def get_key_display(self, binding: Binding) -> str:
@@ -317,7 +317,7 @@ class ChordlessApp(App[str]):
         return binding.key if binding.key == "enter" or (self.ascii_only and not shown.isascii()) else shown
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """Leave out of Textual's commands what the table of actions has."""
+        """Return Textual's own commands without those that the table of actions has."""
         return (command for command in super().get_system_commands(screen) if command.title not in ("Quit", "Keys"))
 
     # Inner workings
@@ -340,7 +340,7 @@ class ChordlessApp(App[str]):
         session.begin(lambda: self._hear(session))
 
     def _hear(self, session: RunSession) -> None:
-        """In the thread of a feed: there is news."""
+        """Note, in the thread of a feed, that the state has changed."""
         self.post_message(RunNews(session))
 
     def _bring_back(self) -> None:
@@ -379,7 +379,7 @@ class ChordlessApp(App[str]):
             self.remember(replace(self.settings, theme=name))
 
     def _leave_at_once(self, number: int) -> None:
-        """On a signal: nobody can be asked, so what was found is kept in a checkpoint."""
+        """Leave on a signal without a question; a checkpoint keeps what was found."""
         own = self._engine_session()
         # A terminal that has hung up cannot be told anything.
         words = own.way_on() if own is not None and sys.__stderr__ is not None and sys.__stderr__.isatty() else None

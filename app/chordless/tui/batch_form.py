@@ -83,7 +83,7 @@ class BatchPlan:
 
 
 def absolute(output: str) -> str:
-    """Return the file that was typed by its absolute path; an empty text stays one."""
+    """Return the absolute path of the file that was typed; empty text stays empty."""
     return os.path.abspath(os.path.expanduser(output.strip())) if output.strip() else ""
 
 

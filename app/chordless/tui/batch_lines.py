@@ -234,7 +234,7 @@ class LineIndex:
 
 
 def line_count(path: str) -> int | None:
-    """Return how many lines a batch's file has, None for a file that is none of a batch; an empty one is.
+    """Return the number of lines of a batch's file; None for any other file. An empty file has 0.
 
     Raises
     ------

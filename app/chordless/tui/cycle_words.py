@@ -56,7 +56,7 @@ def cycle_words(cycle: FoundCycle | None, graph: Graph) -> str:
 
 
 def offer_words(state: RunState, can_list: bool) -> tuple[str, str]:
-    """Return what is to be said of a run whose cycles are not kept in its folder, and what a button shall offer.
+    """Return the text for a run whose folder keeps no cycles, and the label of its button.
 
     Parameters
     ----------

@@ -70,12 +70,12 @@ class CompareRuns(Message):
 
 
 class RunNews(Message):
-    """From the thread of a feed: the state of this session is a new one."""
+    """Sent by the thread of a feed: the state of this session has changed."""
 
     def __init__(self, session: RunSession) -> None:
         super().__init__()
         self.session = session
 
     def can_replace(self, message: Message) -> bool:
-        """Of several that wait, the last is enough."""
+        """Keep only the last of several waiting messages."""
         return isinstance(message, RunNews) and message.session is self.session

@@ -78,7 +78,7 @@ class EngineFeed(Feed):
         self._engine.kill()
 
     def settle(self, state: RunState) -> RunState:
-        """Say of a run that is gone on with, and of which the past alone is known, that it is about to begin."""
+        """Mark a resumed run as about to begin while only its past is known."""
         if self._has_begun:
             return state
         return replace(state, phase="starting", reason=None, error=None, can_resume=False)

@@ -69,7 +69,7 @@ class Feed(ABC):
             self._thread.join(seconds)
 
     def settle(self, state: RunState) -> RunState:
-        """Return the state of the run with what the feed knows better than its events."""
+        """Return the state, corrected by what the feed knows and the events do not say."""
         return state
 
     def pause(self) -> None:

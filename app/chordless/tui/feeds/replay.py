@@ -76,7 +76,7 @@ class ReplayFeed(Feed):
                 self._flush_if_due()
 
     def _wait(self, seconds: float) -> None:
-        """Wait, but hand over in time what is there already."""
+        """Wait; meanwhile hand over the events that are due."""
         until = time.monotonic() + min(seconds, _LONGEST_WAIT)
         while (left := until - time.monotonic()) > 0 and not self._closing.is_set():
             self._closing.wait(min(left, SECONDS_BETWEEN_BATCHES))

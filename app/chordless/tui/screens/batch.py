@@ -66,7 +66,7 @@ class _LinesFound(Message):
         self.fault = fault
 
     def can_replace(self, message: Message) -> bool:
-        """Of several that wait, the last is enough."""
+        """Keep only the last of several waiting messages."""
         return isinstance(message, _LinesFound) and message.index is self.index
 
 
@@ -74,7 +74,7 @@ class _BatchNews(Message):
     """From the thread of a batch: its state is a new one."""
 
     def can_replace(self, message: Message) -> bool:
-        """Of several that wait, the last is enough."""
+        """Keep only the last of several waiting messages."""
         return isinstance(message, _BatchNews)
 
 
@@ -158,7 +158,7 @@ class BatchScreen(Screen[None]):
         self._draw()
 
     def on_screen_suspend(self) -> None:
-        """Leave the disk alone."""
+        """Stop reading the disk."""
         self.workers.cancel_group(self, "lines")
 
     def offer(self, path: str) -> None:

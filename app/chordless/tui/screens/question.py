@@ -1,4 +1,4 @@
-"""A question that is answered by yes or no; no is what a hasty key says."""
+"""A question that is answered by yes or no; Enter means no."""
 
 from __future__ import annotations
 

@@ -91,15 +91,15 @@ class RunsScreen(Screen[None]):
         yield Footer()
 
     def on_mount(self) -> None:
-        """Show neither runs nor their absence before it is known."""
+        """Show neither the table nor the empty page until the folder has been read."""
         self._table.display = self.query_one("#no-runs").display = False
 
     def on_screen_resume(self) -> None:
-        """Look at the runs, and go on with that while they are shown."""
+        """Read the runs, and read them again while this screen is shown."""
         self._look()
 
     def on_screen_suspend(self) -> None:
-        """Leave the disk alone."""
+        """Stop reading the disk."""
         if self._timer is not None:
             self._timer.stop()
 

@@ -59,14 +59,14 @@ class ArchField(Choice):
         self._timer = self.set_timer(_SECONDS_UNTIL_PROBE, self._probe_all)
 
     def stop_looking(self) -> None:
-        """Leave the machine to a run."""
+        """Stop trying arches, so that a run has the machine to itself."""
         if self._timer is not None:
             self._timer.stop()
         self.workers.cancel_node(self)
 
     @property
     def fault(self) -> str | None:
-        """Why the one that is on cannot be used here, as far as is known."""
+        """Why the chosen arch cannot be used here, as far as that is known."""
         report = self.reports.get(self.chosen)
         return None if report is None or report.available else f"{self.chosen} is {_why(report)}"
 

@@ -82,7 +82,7 @@ class CycleTable(LineTable[FoundCycle]):
         super().show(lines, cursor=cursor, more=more)
 
     def on_click(self, event: events.Click) -> None:
-        """Tell of a click on the heading; those on lines have been seen to."""
+        """Post a message for a click on the heading; clicks on lines are handled already."""
         if event.y == 0:
             self.post_message(self.HeadingClicked())
 

@@ -1,4 +1,4 @@
-"""What stands where the cycles would be, as long as there are none: why, and how to get some."""
+"""What is shown while there are no cycles: why there are none, and how to get some."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A line of a form: what is asked, a field for it, and beside it what it means or what is wrong with it."""
+"""A line of a form: a label, a field, and beside it the meaning of the field or what is wrong with it."""
 
 from __future__ import annotations
 

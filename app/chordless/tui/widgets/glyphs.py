@@ -1,4 +1,4 @@
-"""Characters that widgets draw with, and what stands for them where there is only ASCII."""
+"""Characters that widgets draw with, and their replacements in ASCII."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STAND_INS = {"…": ".", "·": "|", "•": "*", "●": "*", "▶": ">", "▼": 
 
 
 class AsciiFilter(LineFilter):
-    """Puts ASCII in the place of what Textual draws itself: borders, icons, the ends of scroll bars.
+    """Replaces by ASCII what Textual draws itself: borders, icons, the ends of scroll bars.
 
     Our own widgets have better ASCII forms; this one is for all the rest, so that not one other character is drawn.
     """

@@ -1,4 +1,4 @@
-"""How a graph's name goes on while it is typed: a recent one, an example of its kind, a file."""
+"""Completions of a graph's name while it is typed: recent graphs, examples of its kind, files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class GraphSuggester(Suggester):
         self._specs = [kind.example for kind in known_kinds()] if specs else []
 
     async def get_suggestion(self, value: str) -> str | None:
-        """Return how `value` may go on, None if nothing is known that begins with it."""
+        """Return a known name that begins with `value`, or None."""
         for known in (*self._recent(), *self._specs):
             if known.startswith(value) and known != value:
                 return known
@@ -39,7 +39,7 @@ class GraphSuggester(Suggester):
 
 
 def complete_path(text: str, *, types_first: bool = False) -> str | None:
-    """Return the first entry of its folder that a path may be going on to; a folder ends in a slash.
+    """Return the first entry of its folder that begins with a path; a folder ends in a slash.
 
     The types of a food web lie beside it, with almost the same name: they come last, or first if they are wanted.
     """

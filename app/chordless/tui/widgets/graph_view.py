@@ -149,19 +149,19 @@ class GraphView(Widget):
         self.zoom(-1, self._inside(event))
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Take hold of the drawing."""
+        """Begin to drag the drawing."""
         self._dragged_from = event.screen_offset
         self.capture_mouse()
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Draw it along."""
+        """Drag the drawing."""
         if self._dragged_from is not None:
             moved = event.screen_offset - self._dragged_from
             self._dragged_from = event.screen_offset
             self.pan(-moved.x, -moved.y)
 
     def on_mouse_up(self) -> None:
-        """Let go of it."""
+        """End the drag."""
         self._dragged_from = None
         self.release_mouse()
 
@@ -178,7 +178,7 @@ class GraphView(Widget):
         return self._strips[y] if y < len(self._strips) else Strip.blank(self.size.width, self.rich_style)
 
     def notify_style_update(self) -> None:
-        """Take up other colours."""
+        """Use the colours of the new theme."""
         super().notify_style_update()
         self._strips = None
 

@@ -80,7 +80,7 @@ class Tile(Container):
             self._write()
 
     def on_mount(self) -> None:
-        """Write what came before there was anything to write on."""
+        """Show the words that were set before the tile was mounted."""
         self._write()
 
     def on_resize(self, event: Resize) -> None:
