@@ -86,3 +86,23 @@ def test_names_of_vertices_and_files_do_not_reach_the_terminal_as_orders(tmp_pat
         assert ("a^[[31mb" in said) or ("g^[[2J.txt" in said), arguments
     assert main(["first", str(path)]) == 0
     assert NAME in capsys.readouterr().out
+
+
+def test_the_dashboard_draws_no_orders():
+    import asyncio
+
+    from chordless.tui.app import ChordlessApp
+    from chordless.tui.settings import Settings
+    from textual.widgets import Static
+
+    async def drawn():
+        app = ChordlessApp(Settings())
+        async with app.run_test(size=(80, 24)) as pilot:
+            await pilot.pause()
+            await app.screen.mount(Static(f"{NAME}\x9b2Jc", markup=False), before=0)
+            await pilot.pause()
+            return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+
+    text = asyncio.run(drawn())
+    assert "a[31mb2Jc" in text
+    assert not set("\x1b\x9b") & set(text)

@@ -23,6 +23,11 @@ def visible(text: str) -> str:
     return _UNSAFE.sub(lambda found: _written_out(found[0]), text)
 
 
+def without_controls(text: str) -> str:
+    """Return a text without what `visible` would write out."""
+    return _UNSAFE.sub("", text)
+
+
 def _written_out(character: str) -> str:
     code = ord(character)
     if code < 0x80:

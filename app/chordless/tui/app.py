@@ -32,13 +32,13 @@ from chordless.tui.screens.batch_questions import LeaveBatch
 from chordless.tui.screens.leave import LeaveScreen
 from chordless.tui.session import RunSession
 from chordless.tui.settings import DEFAULT_THEME, Settings, notice_of, save_settings, settings_path
-from chordless.tui.widgets.glyphs import AsciiFilter
+from chordless.tui.widgets.glyphs import AsciiFilter, NoControls
 from kernels_ti.errors import ChordlessError, EngineError
 
 _PROGRAM = Path(__file__).parents[1]
 _FRAMES_SHOWN = 3
 _SECONDS_UNTIL_PREPARED = 0.3
-_ASCII_FILTER = AsciiFilter()
+_ASCII_FILTER, _NO_CONTROLS = AsciiFilter(), NoControls()
 _LEAVING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -309,7 +309,7 @@ class ChordlessApp(App[str]):
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Return the filters that every drawn line passes."""
-        return [*super().get_line_filters(), *([_ASCII_FILTER] if self.ascii_only else [])]
+        return [*super().get_line_filters(), _NO_CONTROLS, *([_ASCII_FILTER] if self.ascii_only else [])]
 
     def get_key_display(self, binding: Binding) -> str:
         """Return a key as it is shown; the sign for enter is too small to read, and ASCII has no arrows."""

@@ -11,6 +11,8 @@ from textual.color import Color
 from textual.filter import LineFilter
 from textual.widget import Widget
 
+from chordless.shown import without_controls
+
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _STAND_INS = {"…": ".", "·": "|", "•": "*", "●": "*", "▶": ">", "▼": "v", "▲": "^", "🔎": ">", "─": "-", "│": "|"}
 
@@ -25,6 +27,20 @@ class AsciiFilter(LineFilter):
         """Return the segments of a line, as wide as before."""
         return [
             segment if segment.text.isascii() else Segment(_plain(segment.text), segment.style, segment.control)
+            for segment in segments
+        ]
+
+
+class NoControls(LineFilter):
+    """Leaves out the control characters of names and files, which a terminal would obey and Textual lets through.
+
+    They have no width, so nothing else moves.
+    """
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """Return the segments of a line, as wide as before."""
+        return [
+            segment if segment.control else Segment(without_controls(segment.text), segment.style)
             for segment in segments
         ]
 
