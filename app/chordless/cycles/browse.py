@@ -1,4 +1,4 @@
-"""The cycles of a run directory to look at, while the run may still be adding some."""
+"""Browsing the cycles of a run directory, while the run may still be adding some."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _NEW_SESSION = b'"event": "started"'
 
 
 class PartRows:
-    """The rows of a part, read when they are asked for.
+    """The rows of a part, read on request.
 
-    A memory map would do, were it not for the engine: one that goes on with a run cuts off what no checkpoint vouches
-    for, and touching a page that is gone kills the process.
+    This is not a memory map, because an engine that resumes the run cuts the file back to its checkpoint, and touching
+    a mapped page that is gone kills the process.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class FoundCycle:
     Parameters
     ----------
     position : int
-        How many the run found before it.
+        Number of cycles that the run found before it.
     vertices : ndarray of int64, shape (length,)
         Vertex indices in cycle order; empty where `error` says why they cannot be shown.
     error : str or None
@@ -85,8 +85,8 @@ class FoundCycle:
 class RunCycles:
     """The cycles of a run directory, in the order in which they were found.
 
-    While an engine is at work in the directory, all cycles in the files are shown. Afterwards those that the
-    checkpoint vouches for: what is beyond is lost when the run goes on, and may be damaged if the machine has died.
+    While an engine is at work in the directory, all cycles in the files are shown. Afterwards only those up to the
+    checkpoint are: the others are cut off when the run is resumed, and may be damaged after a crash of the machine.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class RunCycles:
     at_work : bool
         Whether an engine was at work then.
     session : int
-        Goes up whenever a position may stand for another cycle than before.
+        Increases whenever a position may stand for a different cycle than before.
 
     Raises
     ------
@@ -132,7 +132,7 @@ class RunCycles:
         return len(self.store)
 
     def refresh(self) -> bool:
-        """Look which cycles are there now; return whether that differs from before.
+        """Update the set of cycles; return whether it has changed.
 
         Raises
         ------
@@ -158,7 +158,7 @@ class RunCycles:
             for rows in maps
             if isinstance(rows, np.memmap) and rows.filename is not None
         ]
-        # A store asks of a part what a part of a memory map can do as well: its length, its shape, a slice.
+        # A store needs of a part only what a memory map offers as well: its length, its shape, a slice.
         store = CycleStore(cast("list[Rows]", parts))
         if len(store) < len(self.store):
             self.session += 1
@@ -166,7 +166,7 @@ class RunCycles:
         return was != (len(self.store), self.session, self.at_work)
 
     def found(self, positions: IntArray) -> list[FoundCycle]:
-        """Read some cycles, anywhere, and put their vertices in order.
+        """Read the cycles at any positions, with their vertices in cycle order.
 
         Parameters
         ----------
@@ -188,7 +188,7 @@ class RunCycles:
             return [FoundCycle(int(positions[0]), np.empty(0, np.int64), reason)]
 
     def _rows_at(self, positions: IntArray) -> Rows:
-        # Neighbours in the file are read at once.
+        # Adjacent rows of the file are read together.
         breaks = np.flatnonzero(np.diff(positions) != 1) + 1
         runs = np.split(positions, breaks)
         store = self.store
@@ -198,7 +198,7 @@ class RunCycles:
         return rows
 
     def _engine_is_at_work(self) -> bool:
-        # Until there is a checkpoint, the engine may be about to take the lock, and must not find it taken.
+        # Without a checkpoint, an engine may be about to take the lock, and must not find it taken.
         return not self.directory.checkpoint.exists() or is_at_work(self.directory.path)
 
     def _vouched(self) -> dict[str, int]:
@@ -210,12 +210,12 @@ class RunCycles:
         return self._position
 
     def _has_begun_again(self) -> bool:
-        """Say whether the recording has a new session since the last look."""
+        """Return whether the recording has a new session since the last call."""
         size = _size(self.directory.events)
         if size <= self._events_read:
             return False
         with open(self.directory.events, "rb") as stream:
-            # One byte less than the mark, so that none is seen twice.
+            # One byte less than the mark, so that no mark is seen twice.
             stream.seek(max(self._events_read - len(_NEW_SESSION) + 1, 0))
             news = stream.read(size - stream.tell())
         self._events_read = size
@@ -239,7 +239,7 @@ class ShownCycles:
         return len(self.index)
 
     def read(self, start: int, stop: int) -> list[FoundCycle]:
-        """Return those on lines `start` to `stop`, counted from 0; as many as there are."""
+        """Return the cycles on the lines `start` to `stop` - 1, counted from 0, as far as they exist."""
         return self.run.found(self.index.window(start, stop))
 
 

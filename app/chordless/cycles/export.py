@@ -1,4 +1,4 @@
-"""The cycles of a run, from bit rows to lines, to one .npy file, or to Parquet; a chunk at a time."""
+"""Exporting cycles chunk by chunk: bit rows to lines, to one .npy file, or to Parquet."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.found.order import CycleWalker
 from kernels_ti.graph import Graph
 
-# What is held of a chunk: its cycles, and 8 bytes for each of its vertices, of which a cycle may have all.
+# Memory for a chunk: its rows, and 8 bytes for each vertex of its cycles; a cycle may have all vertices.
 _CYCLES_AT_ONCE = 1 << 17
 _VERTICES_AT_ONCE = 1 << 25
 
@@ -37,10 +37,10 @@ class Source:
     Attributes
     ----------
     graph : Graph
-        What they are cycles of.
+        The graph of the cycles.
     store : CycleStore
     complete : bool
-        Whether the search that wrote them came to its end, as far as is known.
+        Whether the search that wrote them is known to be finished, or nothing is known of it.
     """
 
     graph: Graph
@@ -48,7 +48,7 @@ class Source:
     complete: bool
 
     def chunks(self) -> Iterator[Rows]:
-        """Yield the bit rows, so many at a time that their vertices fit in memory."""
+        """Yield the bit rows in chunks whose vertices fit in memory."""
         return self.store.chunks(max(min(_CYCLES_AT_ONCE, _VERTICES_AT_ONCE // max(self.graph.n, 1)), 1))
 
     def ordered(self) -> Iterator[Cycles]:
@@ -57,7 +57,7 @@ class Source:
         Raises
         ------
         GraphError
-            If they are cycles of another graph.
+            If the rows are not cycles of this graph.
         """
         walker = CycleWalker(self.graph)
         for rows in self.chunks():
@@ -65,7 +65,7 @@ class Source:
 
 
 def open_run(path: str) -> Source:
-    """Open the cycles of a run directory, up to where its checkpoint vouches for them.
+    """Open the cycles of a run directory, up to its checkpoint.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def open_runs(paths: Sequence[str]) -> Source:
 
 
 def open_file(path: str, graph: str, *, simplify: bool = False, encoding: str | None = None) -> Source:
-    """Open the cycles in a .npy file, those of a given graph; see `chordless.graphs.load.load_graph`."""
+    """Open a .npy file with cycles of the given graph, see `chordless.graphs.load.load_graph`."""
     return _source(path, load_graph(graph, simplify=simplify, encoding=encoding), CycleStore(read_rows(path)), True)
 
 
@@ -127,7 +127,7 @@ def export_lines(source: Source, output: LineOutput, tell: Tell) -> None:
     Raises
     ------
     BrokenPipeError
-        If nobody reads any more.
+        If the reader has gone.
     EngineError
         If the output cannot be written; what is there are whole lines.
     """
@@ -191,7 +191,7 @@ def export_parquet(source: Source, path: str, tell: Tell) -> None:
                 done += len(cycles)
                 tell(done)
     except BaseException as error:
-        # Without its end, which is written last, nobody can read the file.
+        # The end of the file is written last; without it the file is unreadable.
         if os.path.isfile(path):
             os.unlink(path)
         if isinstance(error, OSError):

@@ -1,4 +1,4 @@
-"""Millions of cycles filtered and sorted by length: which of the found ones to show, and in which order."""
+"""Filtering and sorting millions of cycles by length."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kernels_ti.state import populations
 Order = Literal["found", "longest", "shortest"]
 ORDERS: tuple[Order, ...] = ("found", "longest", "shortest")
 
-# Bytes of rows that are looked at between two reports; a sort holds some arrays of 8 bytes a cycle beside them.
+# Bytes of rows processed between two reports. A sort also holds some arrays of 8 bytes for each cycle.
 _CHUNK_BYTES = 1 << 23
 _LARGEST_CHUNK = 1 << 18
 _SHORTEST = 3
@@ -102,7 +102,7 @@ def parse_lengths(text: str) -> tuple[int, int | None]:
 
 
 def parse_vertices(text: str, graph: Graph) -> tuple[int, ...]:
-    """Read names of vertices, separated by blanks or by a comma and a blank; names may have blanks themselves.
+    """Parse names of vertices, separated by blanks or by commas with blanks; a name may contain blanks.
 
     Parameters
     ----------
@@ -148,12 +148,12 @@ def _no_such_vertex(name: str, names: Sequence[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class CycleIndex:
-    """Which cycles are shown, in which order; any stretch of it is at hand at once.
+    """The cycles to show and their order, with fast access to any range of lines.
 
     Parameters
     ----------
     covered : int
-        So many cycles were looked at: the first that the run found.
+        Number of cycles examined, from the first that the run found.
     chosen : CycleFilter
     order : {"found", "longest", "shortest"}
         Cycles of the same length are in the order in which they were found.
@@ -189,7 +189,7 @@ class CycleIndex:
         return np.concatenate(pieces)
 
     def line_of(self, position: int, length: int) -> int | None:
-        """Return the line on which a cycle stands; None if it is not shown.
+        """Return the line of a cycle; None if it is not shown.
 
         Parameters
         ----------
@@ -274,7 +274,7 @@ def build_index(
         return CycleIndex(count)
     _check_memory(count, vertices)
     chunk = max(min(_CHUNK_BYTES // max(8 * store.words, 1), _LARGEST_CHUNK), 1)
-    # No cycle has length 0, so that is how those are marked which do not pass.
+    # Length 0, which no cycle has, marks the cycles that do not pass.
     lengths = np.zeros(count, _length_type(vertices))
     of_length = np.zeros(vertices + 1, np.int64)
     mask = _mask(chosen.through)
@@ -312,7 +312,7 @@ def _place_as_found(
     positions: npt.NDArray[np.unsignedinteger], following: IntArray, lengths: npt.NDArray[np.integer], start: int
 ) -> None:
     kept = np.flatnonzero(lengths)
-    # The place of the first length serves as the place of all.
+    # The array of the first length is reused for the whole result.
     positions[following[0] : following[0] + len(kept)] = kept + start
     following[0] += len(kept)
 

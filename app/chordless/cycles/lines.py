@@ -14,7 +14,7 @@ from kernels_ti.errors import OptionError
 
 LineFormat = Literal["text", "jsonl"]
 
-# Vertices put together at a time: the tokens of a piece stay in the second-level cache.
+# Vertices joined at a time: the tokens of a piece fit into the second-level cache.
 _PIECE_VERTICES = 1 << 16
 _TRIANGLE = 3
 
@@ -51,7 +51,7 @@ class CycleEncoder:
         last = [name + closing for name in encoded]
         widths = {len(token) for token in first + middle + last}
         self._width = max(widths, default=1)
-        # Tokens shorter than the longest are padded by zeros, which no name holds and which are squeezed out.
+        # Short tokens are padded with zero bytes, which no name contains. The padding is removed afterwards.
         self._padded = len(widths) > 1
         self._first, self._middle, self._last = (
             np.array(tokens, f"S{self._width}").view(f"V{self._width}") for tokens in (first, middle, last)

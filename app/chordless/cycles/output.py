@@ -1,4 +1,4 @@
-"""Where the cycles go: lines or bit rows, written while the search runs, and gone on with after a pause."""
+"""The outputs of a listing: lines or bit rows, written during the search and continued when a run is resumed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 STANDARD_OUTPUT = "-"
 
-# A pipe that is ready takes this much without blocking, so nothing hangs while a reader sleeps.
+# A pipe that is ready takes this many bytes without blocking, so a sleeping reader does not block the engine.
 _PIPE_BYTES = select.PIPE_BUF
 _SECONDS_BETWEEN_QUESTIONS = 0.1
 # Of a file of somebody else, which may have no line end at all.
@@ -34,7 +34,7 @@ _LONGEST_FIRST_LINE = 1 << 26
 
 
 class CycleOutput(Protocol):
-    """What a search writes its cycles to.
+    """The output to which a search writes its cycles.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class CycleOutput(Protocol):
 
     @property
     def rows(self) -> bool:
-        """Whether it takes bit rows."""
+        """Whether the output takes bit rows."""
 
     listed: int
 
@@ -54,13 +54,13 @@ class CycleOutput(Protocol):
         """Write the cycles of a slice; return whether every one was written."""
 
     def reader_is_gone(self) -> bool:
-        """Whether nobody reads any more what is written."""
+        """Whether the reader of the output has gone."""
 
     def position(self) -> dict[str, int]:
-        """Make everything written so far safe on the disk and return where to go on from."""
+        """Sync everything written to the disk and return the position from which to continue."""
 
     def close(self) -> None:
-        """End the writing."""
+        """Close the output."""
 
 
 @contextlib.contextmanager
@@ -145,7 +145,7 @@ class LineOutput:
         """Open a file, empty, or cut off at a position; see `open_output`."""
         if position is None:
             try:
-                # The end of a pipe that is opened for reading as well would never learn that its reader has gone.
+                # A pipe that is open for reading as well would never report that its reader has gone.
                 access = os.O_RDWR if os.path.isfile(path) or not os.path.exists(path) else os.O_WRONLY
                 descriptor = open_alone(path, access | os.O_CREAT | os.O_TRUNC)
             except OSError as error:
@@ -190,7 +190,7 @@ class LineOutput:
         Raises
         ------
         BrokenPipeError
-            If nobody reads any more.
+            If the reader has gone.
         EngineError
             If the output cannot be written; what is there are whole lines.
         """

@@ -1,4 +1,4 @@
-"""In how many cycles each vertex and each edge lies, as the engine reports it."""
+"""The number of cycles through each vertex and each edge, in the form that the engine reports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def participation_object(graph: Graph, counted: Participation, *, vertices: bool) -> dict[str, Any]:
-    """Return counts as JSON has them.
+    """Return the counts as an object for JSON.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Cycles as bit rows, read back: memory maps of the parts of a run, or of a single file."""
+"""Reading cycles from bit rows: memory maps of the parts of a run, or of a single file."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _mapped(file: Path) -> Rows:
 
 
 class CycleStore:
-    """Cycles as bit rows that stay on the disk: any number of them, and any slice is at hand.
+    """Cycles as bit rows that stay on the disk, with fast access to any slice.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class CycleStore:
         return self._maps[0].shape[1] if self._maps else 0
 
     def is_kept_in(self, path: str | Path) -> bool:
-        """Say whether `path` is one of the files that are mapped."""
+        """Return whether `path` is one of the mapped files."""
         files = (rows.filename for rows in self._maps if isinstance(rows, np.memmap))
         return os.path.exists(path) and any(file is not None and os.path.samefile(path, file) for file in files)
 

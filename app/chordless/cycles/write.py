@@ -1,4 +1,4 @@
-"""Cycles as bit rows, written: one .npy file, or the parts of a run directory, each a .npy file of its own."""
+"""Writing cycles as bit rows: one .npy file, or the parts of a run directory, each a .npy file."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _TRIANGLE = 3
 class RowFile:
     """A .npy file of shape (rows, words) to which rows are added.
 
-    The header has room for any number of rows and is written again in place whenever rows were added, so the file
-    is whole however the process ends.
+    The header has room for any number of rows. It is rewritten in place whenever rows were added, so the file is valid
+    however the process ends.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class RowFile:
             shape, _, dtype = np.lib.format.read_array_header_1_0(header)
         except ValueError:
             shape, dtype = (), _WORD
-        # The number of rows may be any, as the process may have ended before it was written.
+        # The number of rows in the header may be outdated, if the process ended before it was rewritten.
         if (shape[1:], dtype, header.tell()) != ((self._words,), _WORD, self._header_bytes):
             raise CheckpointError(f"cannot go on with {path}: it is not the file that the run wrote")
         if os.fstat(self._descriptor).st_size < self._end:
@@ -129,7 +129,7 @@ class RowFile:
             self._write_header()
 
     def save(self) -> None:
-        """Make all rows safe on the disk."""
+        """Sync all rows to the disk."""
         os.fsync(self._descriptor)
 
     def close(self) -> None:
@@ -226,7 +226,7 @@ class RowOutput:
                 raise OptionError(f"{folder} is a symbolic link: a run keeps its cycles in its own folder")
             folder.mkdir(parents=True, exist_ok=True)
             beyond = [part_path(folder, part) for part in parts_in(folder) if not position or part > position["part"]]
-            # Nobody misses a part without rows.
+            # A part without rows is not needed.
             if position is None and any(path.stat().st_size > len(_header(0, row_words(n))) for path in beyond):
                 raise OptionError(f"{folder} holds the cycles of another run; list to another folder")
             for path in reversed(beyond):
@@ -277,7 +277,7 @@ class RowOutput:
         return wanted == len(found)
 
     def reader_is_gone(self) -> bool:
-        """Never: nobody waits for a file."""
+        """Return False: a file has no reader that could go."""
         return False
 
     def position(self) -> dict[str, int]:

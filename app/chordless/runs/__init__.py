@@ -1,4 +1,4 @@
-"""The folder of a run: what was asked, where it stands, what was reported; and the history of all runs.
+"""The folder of a run: its command, its checkpoint, its events; and the history of all runs.
 
-A checkpoint is written by the engine alone; others read it, or leave an order in the mailbox.
+Only the engine writes a checkpoint. Other processes read it, or leave an order in the mailbox.
 """

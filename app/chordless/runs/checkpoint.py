@@ -1,7 +1,7 @@
-"""The one file from which a run goes on: its state, what is not written yet, and how far the output has come.
+"""The file from which a run is resumed: its state, the cycles not written yet, and the position in the output.
 
-It is an uncompressed zip of ``.npy`` arrays and a ``header.json``. A new one is written beside the old one and
-renamed over it once it is safe on the disk, so there is a whole one at any moment.
+It is an uncompressed zip of ``.npy`` arrays and a ``header.json``. A new checkpoint is written beside the old one,
+synced to the disk, and renamed over the old one, so a complete checkpoint exists at any moment.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _DAMAGE = (
 
 @dataclass(frozen=True)
 class Sessions:
-    """What the sessions of a run have taken so far, and what the last one ran on.
+    """Totals over the sessions of a run, and the device of the last one.
 
     Attributes
     ----------
@@ -60,25 +60,25 @@ class Sessions:
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """Where a run stands between two slices.
+    """The state of a run between two slices.
 
     Attributes
     ----------
     graph_hash : str
         Of the graph that is searched, see `chordless.runs.directory.graph_hash`.
     options : dict
-        What the state is valid for: the bounds, the expansion, the part, whether cycles are collected.
+        The options that the state belongs to: bounds, expansion, part, whether cycles are collected.
     state : RunState
-        What is still to do. Read from a file, its frames are read when they are gone through.
+        The remaining work. If it comes from a file, its frames are read while they are iterated.
     position : dict of str to int, or None
-        How far the output has come, as its sink says; None where cycles are only counted.
+        The position in the output, as its writer reports it; None if cycles are only counted.
     listed : int
-        Cycles that are in the output up to there.
+        Cycles in the output up to that position.
     unwritten : tuple of Cycles or Rows
-        Cycles that the state counts as found and the output does not hold yet.
+        Cycles that the state counts as found, but that are not in the output yet.
     sessions : Sessions
     finished : bool
-        Nothing is left to search or to write.
+        Whether nothing is left to search or to write.
     """
 
     graph_hash: str
@@ -92,7 +92,7 @@ class Checkpoint:
 
 
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> int:
-    """Put a checkpoint in the place of the one before.
+    """Replace the checkpoint of a run by a new one.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> int:
     Raises
     ------
     EngineError
-        If it cannot be written; the one before is still there.
+        If it cannot be written; the old one stays.
     """
     try:
         with replaced(path) as stream:
@@ -121,7 +121,7 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> int:
 
 @contextlib.contextmanager
 def open_checkpoint(path: Path, graph_hash: str, options: Mapping[str, Any]) -> Iterator[Checkpoint]:
-    """Read a checkpoint; every byte that counts is verified before the block begins.
+    """Read a checkpoint; its checksums are verified before the block begins.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def open_checkpoint(path: Path, graph_hash: str, options: Mapping[str, Any]) -> 
     Yields
     ------
     Checkpoint
-        To be used inside the block only.
+        Valid inside the block only.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def open_checkpoint(path: Path, graph_hash: str, options: Mapping[str, Any]) -> 
                 raise ValueError(f"wrong checksum of {damaged}")
             header = _read_header(archive, path)
             if header["program"] != program_version():
-                # Another version may number the rows and the seeds of the same graph in another way.
+                # Another version may number the rows and the seeds of the same graph differently.
                 raise CheckpointError(
                     f"the checkpoint {path} was written by chordless {header['program']}, this is "
                     f"{program_version()}: go on with the version that began"
@@ -164,7 +164,7 @@ def open_checkpoint(path: Path, graph_hash: str, options: Mapping[str, Any]) -> 
 
 
 def read_position(path: Path) -> tuple[dict[str, int], bool]:
-    """Read of a listing's checkpoint only how far it vouches for the output; no state is read, however large.
+    """Read only the position in the output from the checkpoint of a listing, not the state, which may be large.
 
     Another version of the program may have written it: cycles mean the same in all of them.
 
@@ -236,7 +236,7 @@ def _write(stream: Any, checkpoint: Checkpoint) -> None:
             "share": state.share,
             "members": [*archive.namelist(), _HEADER],
         }
-        # Last, as only now it is known how many pieces there are.
+        # The header comes last, because only now the number of pieces is known.
         archive.writestr(_HEADER, json.dumps(header))
 
 
@@ -268,7 +268,7 @@ def _plain(by_length: Mapping[int, int]) -> dict[int, int]:
 
 @dataclass(frozen=True)
 class _FramesInFile:
-    """Frames of one group, read piece by piece, each time they are gone through."""
+    """Frames of one group, read piece by piece on each iteration."""
 
     path: Path
     archive: zipfile.ZipFile
@@ -325,7 +325,7 @@ def _read_unwritten(archive: zipfile.ZipFile, folder: str, names: frozenset[str]
 
 
 def _compare(path: Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    # As JSON has them, where a pair is a list.
+    # In JSON a pair is a list.
     wanted = json.loads(json.dumps(wanted))
     for name in sorted({*found, *wanted}):
         if found.get(name) != wanted.get(name):
@@ -337,7 +337,7 @@ def _compare(path: Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) ->
 
 @contextlib.contextmanager
 def _whole(path: Path) -> Iterator[None]:
-    """Turn whatever goes wrong with a file that is not a whole checkpoint into one line that says so."""
+    """Turn every error that a damaged checkpoint causes into one line that says so."""
     try:
         yield
     except CheckpointError:
@@ -347,7 +347,7 @@ def _whole(path: Path) -> Iterator[None]:
             f"{path.parent} has no checkpoint: the run was killed before its first; delete the folder and begin again"
         ) from None
     except (OSError, *_DAMAGE) as error:
-        # Not a position in the file: the zip's own table is damaged.
+        # An impossible position in the file: the table of the zip is damaged.
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise CheckpointError(f"the checkpoint {path} cannot be read: {error.strerror}") from error
         reason = " ".join(str(error).split())[:200] or type(error).__name__

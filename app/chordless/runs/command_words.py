@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-# The field of a `RunCommand`, the option, and what it is where nothing is said.
+# The field of a `RunCommand`, the option, and the default.
 _WITH_VALUE = (
     ("file_format", "--format", None),
     ("encoding", "--encoding", None),
@@ -42,8 +42,8 @@ def command_words(graph: str, asked: Mapping[str, Any]) -> list[str]:
     graph : str
         A file, or a spec.
     asked : mapping
-        The fields of the `chordless.protocol.orders.RunCommand`, as `Started.options` has them; those that an older
-        recording does not know are taken for their defaults.
+        The fields of the `chordless.protocol.orders.RunCommand`, as `Started.options` has them; fields that an older
+        recording lacks have their defaults.
 
     Returns
     -------

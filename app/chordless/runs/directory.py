@@ -1,8 +1,8 @@
-"""The folder of a run that can be resumed: what was asked, the graph, the events, the checkpoint.
+"""The folder of a run that can be resumed: the command, the graph, the events, the checkpoint.
 
-``run.json`` is the command and what it is valid for, ``graph.json`` the graph itself, so that nothing outside is
-needed to go on; ``events.jsonl`` is what the engine reported, in all sessions; ``checkpoint`` is where it stands,
-see `chordless.runs.checkpoint`; ``cycles`` holds the parts of a listing. The engine that works in it holds a lock on
+``run.json`` is the command with the graph's hash and the program's version. ``graph.json`` is the graph itself, so that
+a resumed run needs nothing outside. ``events.jsonl`` holds the events of all sessions. ``checkpoint`` is the state, see
+`chordless.runs.checkpoint`. ``cycles`` holds the parts of a listing. The engine at work in the folder locks
 ``run.json``.
 """
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 RUN_FORMAT = 1
 _RUN, _GRAPH, _EVENTS, _CHECKPOINT = "run.json", "graph.json", "events.jsonl", "checkpoint"
-# These are of one session, or say where the folder itself lies.
+# These fields belong to one session, or give the place of the folder itself.
 _NOT_KEPT = ("program_start", "limit", "timeout", "checkpoint", "resume")
 
 
@@ -43,7 +43,7 @@ class RunDirectory:
     ----------
     path : Path
     lock : int or None
-        Descriptor of the ``run.json`` that this process has locked; None for those that only look.
+        Descriptor of the ``run.json`` that this process has locked; None for readers.
     """
 
     path: Path
@@ -65,7 +65,7 @@ class RunDirectory:
         )
 
     def _way_on(self) -> str:
-        """Say how to resume a run whose folder lies elsewhere now, where the system tells where that is."""
+        """Return how to resume a run whose folder was moved, if the system tells its new place."""
         try:
             moved = Path(os.readlink(f"/proc/self/fd/{self.lock}"))
         except OSError:
@@ -85,7 +85,7 @@ class RunDirectory:
         return self.path / _CHECKPOINT
 
     def command(self) -> RunCommand:
-        """Return what was asked when the run began, as a command to resume it; `program_start` is 0.
+        """Return the command that began the run, changed to resume it; its `program_start` is 0.
 
         Raises
         ------
@@ -131,7 +131,7 @@ class RunDirectory:
         return LoadedGraph(graph, title, positions)
 
     def record(self) -> IO[str]:
-        """Open the recording to add events; a line that a killed process has torn is cut off first.
+        """Open the recording to append events; an incomplete last line of a killed process is cut off first.
 
         Raises
         ------
@@ -161,7 +161,7 @@ class RunDirectory:
 
 
 def check_is_free(path: str | Path) -> None:
-    """Refuse a folder in which something is already.
+    """Refuse a folder that is not empty.
 
     Raises
     ------
@@ -187,7 +187,7 @@ def check_is_free(path: str | Path) -> None:
 def created(path: str | Path, command: RunCommand, loaded: LoadedGraph) -> Iterator[RunDirectory]:
     """Make a run directory and hold its lock.
 
-    If the block is left before there is a checkpoint, everything is taken away again.
+    If the block ends before there is a checkpoint, the files are removed again.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def created(path: str | Path, command: RunCommand, loaded: LoadedGraph) -> Itera
 
 @contextlib.contextmanager
 def reopened(path: str | Path) -> Iterator[RunDirectory]:
-    """Hold the lock of a run directory, to go on with its run.
+    """Hold the lock of a run directory to resume its run.
 
     Raises
     ------
@@ -262,14 +262,14 @@ def reopened(path: str | Path) -> Iterator[RunDirectory]:
 
 
 def resume_line(path: str | Path) -> str:
-    """Return the command line that goes on with a run."""
+    """Return the command line that resumes a run."""
     import shlex
 
     return f"chordless resume {shlex.quote(str(path))}"
 
 
 def graph_hash(graph: Graph) -> str:
-    """Return what tells this graph from any other: a hash of its vertices, edges and names."""
+    """Return the hash of a graph: of its vertices, edges and names."""
     digest = hashlib.sha256(f"{graph.n} ".encode())
     digest.update(graph.edges().astype("<i8").tobytes())
     digest.update(json.dumps(_json_names(graph)).encode())
@@ -278,7 +278,7 @@ def graph_hash(graph: Graph) -> str:
 
 @functools.cache
 def program_version() -> str:
-    """Return the version of this program, and of one that runs from its sources that it is not installed."""
+    """Return the version of this program, or a note that it runs from its sources without being installed."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -314,7 +314,7 @@ def _json_name(name: Hashable) -> int | str:
 
 def _write_run(descriptor: int, command: RunCommand, graph: Graph) -> None:
     if command.output is not None:
-        # The resumed run may be started in another folder.
+        # The run may be resumed from another current folder.
         command = replace(command, output=None if command.output_format == "parts" else os.path.abspath(command.output))
     asked = {key: value for key, value in asdict(command).items() if key not in _NOT_KEPT}
     values = {
@@ -362,7 +362,7 @@ def _end_of_last_line(stream: IO[bytes]) -> int:
 
 
 def _clear(path: Path, is_new: bool) -> None:
-    """Take away what a run left that never came to its first checkpoint."""
+    """Remove the files of a run that never wrote a checkpoint."""
     if is_new:
         shutil.rmtree(path)
         return

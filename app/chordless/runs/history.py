@@ -1,4 +1,4 @@
-"""The runs so far: what each run directory in a folder holds, told from few bytes, and how one is deleted."""
+"""The list of runs: a summary of each run directory in a folder, read from few bytes; and deleting one."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from kernels_ti.errors import CheckpointError, EngineError
 
 RunStage = Literal["running", "complete", "stopped", "failed", "lost", "damaged"]
 
-# The checkpoint goes first, so that nothing goes on with a run that was deleted in part; run.json goes last, so that
-# one is still found here, as damaged, and can be deleted again.
+# The checkpoint is deleted first, so that a partly deleted run cannot be resumed. run.json is deleted last, so that
+# such a run is still listed, as damaged, and can be deleted again.
 _FIRST, _LAST = "checkpoint", "run.json"
 _OF_A_RUN = frozenset({_FIRST, "checkpoint.new", "commands", "cycles", "detached.log", "events.jsonl", "graph.json"})
 
 _PIECE_BYTES = 1 << 14
-# Of a recording no more than this is looked at: from its end, and at its beginning.
+# At most this much of a recording is read: from its end, and at its beginning.
 _MOST_BYTES, _HEAD_BYTES = 1 << 21, 1 << 16
 _SECONDS_FOR_THE_LOCK = 0.5
 
 
 @dataclass(frozen=True)
 class RunSummary:
-    """A run directory in a line.
+    """The summary of a run directory.
 
     Parameters
     ----------
@@ -80,12 +80,12 @@ class RunSummary:
 
     @property
     def can_resume(self) -> bool:
-        """Whether there is something left to search, and what it takes to go on is there."""
+        """Whether something is left to search and there is a checkpoint to resume from."""
         return self.stage in ("stopped", "failed", "lost")
 
 
 def list_runs(folder: Path) -> list[RunSummary]:
-    """Look at every run directory in a folder; of long recordings only the ends are read.
+    """Summarize every run directory in a folder; only the ends of long recordings are read.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def list_runs(folder: Path) -> list[RunSummary]:
     Returns
     -------
     list of RunSummary
-        The newest first. Folders that hold no run are passed over.
+        The newest first. Folders without a run are skipped.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def list_runs(folder: Path) -> list[RunSummary]:
 
 
 def summarize(path: Path) -> RunSummary | None:
-    """Look at one run directory.
+    """Summarize one run directory.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def summarize(path: Path) -> RunSummary | None:
         stage, why = _stage(path, events)
     except CheckpointError as error:
         if _foreign(names) or (status.st_size and not names):
-            # Another program's file of that name.
+            # A file of that name from another program.
             return None
         stage, why = ("running", "") if is_at_work(path) else ("damaged", str(error).removeprefix(f"{path}{os.sep}"))
     except (OSError, ValueError) as error:
@@ -168,19 +168,19 @@ def summarize(path: Path) -> RunSummary | None:
 
 
 def foreign_files(path: Path) -> list[str]:
-    """List what lies in a run directory and is not of the run, such as an export of its cycles."""
+    """List the files in a run directory that do not belong to the run, such as an export of its cycles."""
     return sorted(_foreign(set(os.listdir(path))))
 
 
 def _foreign(names: set[str]) -> set[str]:
-    """Return those names in a folder that no run gives to a file."""
+    """Return the names in a folder that are not those of a run's files."""
     return {name for name in names - _OF_A_RUN - {_LAST} if not is_leftover(name, _FIRST)}
 
 
 def delete_run(path: Path) -> None:
-    """Delete a run directory with all that is in it.
+    """Delete a run directory with everything in it.
 
-    Killed on the way, it leaves a run that is shown as damaged and can be deleted again, never one to go on with.
+    If the process is killed meanwhile, the run is listed as damaged. It can be deleted again, but not resumed.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ def delete_run(path: Path) -> None:
     CheckpointError
         If an engine is at work in it, or if it is not a run directory.
     EngineError
-        If the disk does not let it go.
+        If a file cannot be deleted.
     """
     if path.is_symlink():
         # The folder of a run that was wanted elsewhere, see `chordless.tui.run_form.adopt`.
@@ -245,7 +245,7 @@ def _seconds(events: list[Event]) -> float:
 def _telling_events(path: Path) -> list[Event]:
     """Read the last events of a recording up to one with counts, the newest first, and the first that tells the graph.
 
-    The checkpoint decides what can be done with a run, so a line that is no event is passed over.
+    The checkpoint decides whether a run can be resumed, so a line that is not an event is skipped here.
     """
     events: list[Event] = []
     try:
@@ -273,7 +273,7 @@ def _first_start(stream: IO[bytes]) -> Iterator[Started]:
 
 
 def _last_lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """Yield whole lines from the end of a file backwards; what follows the last line end is torn."""
+    """Yield complete lines from the end of a file backwards, leaving out an incomplete last line."""
     start = stream.seek(0, os.SEEK_END)
     least = max(start - _MOST_BYTES, 0)
     tail, is_torn = b"", True
@@ -299,7 +299,7 @@ def _disk_bytes(path: Path) -> int:
                 if entry.is_dir(follow_symlinks=False):
                     total += _disk_bytes(Path(entry.path))
     except OSError:
-        # Deleted, or renamed, while it was looked at.
+        # The folder was deleted or renamed meanwhile.
         return total
     return total
 

@@ -1,7 +1,7 @@
-"""Orders to the engine that is at work in a run directory, from any process: a file that it looks into between slices.
+"""Orders from any process to the engine at work in a run directory, through a file that it reads between slices.
 
-Commands are appended to the file ``commands`` of the run directory, one a line, under a lock of that file; the engine
-takes them out, and the file away, under the same lock, so none gets lost or is obeyed twice.
+Commands are appended to the file ``commands`` of the run directory, one a line, under a lock on that file. The engine
+reads them and removes the file under the same lock, so no command is lost and none is obeyed twice.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kernels_ti.errors import EngineError
 _MAILBOX = "commands"
 _LOCKED = "run.json"
 SECONDS_BETWEEN_LOOKS = 0.2
-# Between the making of run.json and its lock a moment passes.
+# run.json exists for a moment before it is locked.
 _SECONDS_TO_BEGIN = 10.0
 Order = StopCommand | PauseCommand | GoCommand | CheckpointCommand
 """What an engine at work obeys."""
@@ -51,7 +51,7 @@ def post(directory: str | Path, order: Order) -> None:
 
 
 def is_at_work(directory: str | Path) -> bool:
-    """Return whether an engine is at work in a run directory; False also where there is no such directory."""
+    """Return whether an engine is at work in a run directory; False if there is no such directory."""
     try:
         descriptor = os.open(Path(directory) / _LOCKED, os.O_RDONLY)
     except OSError:
@@ -59,7 +59,7 @@ def is_at_work(directory: str | Path) -> bool:
     try:
         status = os.fstat(descriptor)
         if status.st_size == 0 and time.time() - status.st_mtime < _SECONDS_TO_BEGIN:
-            # An engine is about to take the lock, and would fail if it were taken just now, even for a moment.
+            # An engine is about to take the lock. It would fail if this process held the lock, even for a moment.
             return True
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -70,7 +70,7 @@ def is_at_work(directory: str | Path) -> bool:
 
 
 class Mailbox:
-    """The engine's end. What was left there for an engine before this one is thrown away.
+    """The engine's end of the mailbox. Orders for an earlier engine are discarded.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Mailbox:
             self._path.unlink()
 
     def take(self) -> list[Order]:
-        """Return what has come, if it is time to look again; a line that is no order is passed over with a note."""
+        """Return the orders that have come, if a look is due; a line that is not an order is skipped with a note."""
         now = time.monotonic()
         if now < self._next:
             return []
@@ -95,12 +95,12 @@ class Mailbox:
             try:
                 command = command_from_json(line)
             except EngineError as error:
-                sys.stderr.write(f"{self._path}: a line is passed over: {error}\n")
+                sys.stderr.write(f"{self._path}: a line is skipped: {error}\n")
                 continue
             if isinstance(command, Order):
                 orders.append(command)
             else:
-                sys.stderr.write(f"{self._path}: a line is passed over: {command.name!r} is no order\n")
+                sys.stderr.write(f"{self._path}: a line is skipped: {command.name!r} is not an order\n")
         return orders
 
     def _take_lines(self) -> list[bytes]:
@@ -115,7 +115,7 @@ class Mailbox:
             try:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                # Somebody is writing; next time.
+                # Another process is writing; read at the next look.
                 return []
             lines = stream.read().splitlines()
             self._path.unlink()

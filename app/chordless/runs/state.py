@@ -1,4 +1,4 @@
-"""What is known of a run: a frozen picture of it, folded from its events one by one."""
+"""The state of a run as a frozen snapshot, computed from its events."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from chordless.protocol.events import Checkpointed, Event, Failed, Finished, Log
 
 RATES_KEPT = 120
 LOG_LINES_KEPT = 500
-# What lies between two reports that were made in a hurry is no rate.
+# Two reports in quick succession give no meaningful rate.
 _SHORTEST_SECONDS_OF_A_RATE = 0.05
 
 ENDINGS: dict[Reason, str] = {
@@ -44,7 +44,7 @@ class LogLine:
 
 @dataclass(frozen=True)
 class RunState:
-    """A run as it stands.
+    """The state of a run.
 
     Parameters
     ----------
@@ -69,14 +69,13 @@ class RunState:
     checkpoint_time : float or None
         Wall-clock time of it.
     error : str or None
-        What a run that failed said.
+        The message of a run that failed.
     can_resume : bool
         Whether it has a directory with a checkpoint, and is neither complete nor at work.
     log : tuple of LogLine
         The newest last; at most 500.
     rate_base : (float, float, int, int) or None
-        From where the next rate counts: wall-clock time, seconds of search, paths and cycles. None after a start and
-        a pause.
+        Base of the next rate: wall-clock time, seconds of search, paths and cycles. None after a start and a pause.
     """
 
     phase: Phase = "starting"
@@ -117,7 +116,7 @@ class RunState:
     rate_base: tuple[float, float, int, int] | None = None
 
     def after(self, events: Iterable[tuple[float, Event]]) -> RunState:
-        """Return what is known after some more events.
+        """Return the state after some more events.
 
         Parameters
         ----------
@@ -139,7 +138,7 @@ class RunState:
         return fold.state()
 
     def lost(self) -> RunState:
-        """Return what is known of a run that was at work when its recording ended, and is no longer."""
+        """Return the state of a run whose recording ends although it was at work, and which no engine continues."""
         if self.phase in ("finished", "failed"):
             return self
         return replace(self, phase="lost", can_resume=self.directory is not None)
@@ -155,7 +154,7 @@ _OF_STARTED = ("graph", "n", "m", "max_degree", "arch", "device", "setup_seconds
 
 
 class _Fold:
-    """What changes while a batch of events is gone through; a frozen state is made once, at its end."""
+    """The changes by several events; the frozen state is made once, after the last of them."""
 
     def __init__(self, before: RunState, began: float) -> None:
         self._before = before
@@ -200,7 +199,7 @@ class _Fold:
             self._say(time, f"failed: {event.message}")
 
     def state(self) -> RunState:
-        """Return the picture of it all."""
+        """Return the state after all events."""
         self._settle()
         is_over = self._phase in ("finished", "failed")
         return replace(
@@ -241,7 +240,7 @@ class _Fold:
         self._say(time, f"{ENDINGS[event.reason]}: {_cycles(event.cycles)}")
 
     def _settle(self) -> None:
-        """Take over the newest report; all the others before it are out of date."""
+        """Apply the newest report; all earlier ones are out of date."""
         if self._progress is not None:
             self._values |= {name: getattr(self._progress, name) for name in _OF_PROGRESS}
             self._progress = None
@@ -251,8 +250,8 @@ class _Fold:
             self._base = (time, searched, paths, cycles)
             return
         since, searched_before, paths_before, cycles_before = self._base
-        # Of reports that waited in the pipe and were read in one go the times lie too close together. The seconds of
-        # search do not; they alone would leave out what a listing spends on writing.
+        # Reports that waited in the pipe are read together, so their times on the clock lie too close together. Their
+        # seconds of search do not, but these leave out the time that a listing spends on writing.
         seconds = max(time - since, searched - searched_before)
         if seconds >= _SHORTEST_SECONDS_OF_A_RATE:
             self._path_rates.append((paths - paths_before) / seconds)
