@@ -16,16 +16,15 @@ _SIZES = {"": 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 _LEAST_MEMORY = 1 << 20
+_NUMBER = r"[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?|\.[0-9]+"
 
 
 def duration(text: str) -> float:
     """Return the seconds that `text` means: ``10``, ``1.5``, ``90s``, ``5m``, ``2h``."""
     units = {"s": 1.0, "m": 60.0, "h": 3600.0}
     number, unit = (text[:-1], units[text[-1]]) if text and text[-1] in units else (text, 1.0)
-    try:
-        seconds = float(number) * unit
-    except ValueError:
-        seconds = math.nan
+    # Python's own `float` takes 1_0, nan and the digits of every script as well.
+    seconds = float(number) * unit if re.fullmatch(_NUMBER, number) else math.nan
     if not 0 < seconds < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is not a time: seconds above 0, or 90s, 5m, 2h")
     return seconds
@@ -36,7 +35,10 @@ def size(text: str) -> int:
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?)\s*([KMGT]?)(?:I?B)?", text.strip().upper())
     if found is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not a size: bytes, or 256M, 1.5GiB")
-    amount = int(float(found[1]) * _SIZES[found[2]])
+    bytes_meant = float(found[1]) * _SIZES[found[2]]
+    if not bytes_meant < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is more memory than there can be")
+    amount = int(bytes_meant)
     if amount < _LEAST_MEMORY:
         raise argparse.ArgumentTypeError(f"{text} is too little: 1M is the least")
     return amount
@@ -70,7 +72,6 @@ def positive(text: str) -> int:
 
 
 def _whole_number(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+    if not re.fullmatch(r"[-+]?[0-9]{1,4000}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+    return int(text)
