@@ -12,7 +12,15 @@ import pytest
 from chordless.commands.terminal import ProgressDisplay, result_table
 from chordless.protocol.events import Finished, Progress
 from chordless.protocol.orders import RunCommand
-from chordless.words import bytes_text, lengths_text, round_number, seconds_text, share_text, short_number
+from chordless.words import (
+    bytes_text,
+    lengths_text,
+    round_number,
+    seconds_text,
+    share_text,
+    short_number,
+    time_left_text,
+)
 from program import ENVIRONMENT, LONG, REFERENCE, chordless
 
 
@@ -90,6 +98,14 @@ def test_estimates_and_shares_for_people():
     ]  # fmt: skip
 
 
+def test_the_time_left_is_a_range():
+    assert time_left_text(10, 15) == "10 to 15 s left"
+    assert time_left_text(90, 150) == "90 s to 2.5 minutes left"
+    assert time_left_text(12.1, 12.2) == "about 12 s left"
+    assert time_left_text(-3, 12) == "at most 12 s left"
+    assert time_left_text(-3, -1) == "at most 1 ms left"
+
+
 def shown(columns, **more):
     values = {
         "seconds": 12345.0, "paths": 10**15, "cycles": 8_136_453, "frontier": 1_234_567, "frontier_by_length": {},
@@ -106,15 +122,16 @@ def test_the_progress_line_shows_share_and_estimate(monkeypatch):
     estimate = {"cycles_estimate": 7.2e7, "cycles_low": 6.81e7, "cycles_high": 8e7}
     assert shown(None) == "3 h 25 min  12%  8,136,453 cycles (659/s)  waiting: 1.23 M paths"
     assert shown(None, **estimate) == (
-        "3 h 25 min  12% of about 7.2e7 cycles (6.8e7 to 8.0e7)  8,136,453 found (659/s)  waiting: 1.23 M paths"
+        "3 h 25 min  12% of about 7.2e7 cycles (6.8e7 to 8.0e7)  8,136,453 found  25 to 30 hours left"
+        "  659/s  waiting: 1.23 M paths"
     )
     for columns in (90, 80, 60, 20):
         monkeypatch.setenv("COLUMNS", str(columns))
         line = shown(columns, **estimate)
         assert len(line) < columns
-        whole = "3 h 25 min  12% of about 7.2e7 cycles  8,136,453 found (659/s)  waiting: 1.23 M paths"
+        whole = "3 h 25 min  12% of about 7.2e7 cycles  8,136,453 found  25 to 30 hours left  659/s"
         assert whole.startswith(line)
-        assert columns < 90 or line == whole
+        assert ("left" in line) == (columns >= 80)
     # An estimate that is less than what was found, or has no spread, says nothing.
     for missing in ({"cycles_estimate": 9.0}, {"cycles_high": None}):
         assert "about" not in shown(None, **{**estimate, **missing})

@@ -82,3 +82,18 @@ def duration_text(seconds: float) -> str:
         if seconds < end * unit:
             return f"{float(f'{seconds / unit:.2g}'):g} {name}"
     return f"{count_text(float(f'{seconds / _YEAR:.2g}'))} years"
+
+
+def time_left_text(low: float, high: float) -> str:
+    """Return the time that a search may still take, by the two ends of an estimate in seconds.
+
+    ``about 12 s left``, ``10 to 15 s left``, ``90 s to 2.5 minutes left``, ``at most 12 s left`` where it may be over
+    at once.
+    """
+    if low <= 0:
+        return f"at most {duration_text(max(high, 0.0))} left"
+    shortest, longest = duration_text(low), duration_text(high)
+    if shortest == longest:
+        return f"about {longest} left"
+    number, _, unit = shortest.partition(" ")
+    return f"{number if longest.endswith(f' {unit}') else shortest} to {longest} left"

@@ -12,7 +12,7 @@ from chordless.protocol.events import Event, Finished, Log, Progress
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.results import triangle_count
 from chordless.shown import on_terminal
-from chordless.words import round_number, seconds_text, share_text, short_number
+from chordless.words import round_number, seconds_text, share_text, short_number, time_left_text
 
 _BOLD, _DIM, _YELLOW, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"
 _CLEAR_LINE = "\r\x1b[K"
@@ -224,12 +224,15 @@ class ProgressDisplay:
         if state.states is not None:
             waiting = f"{short_number(state.states)} states held"
         low, high = state.cycles_low, state.cycles_high
-        if state.cycles_estimate is None or low is None or high is None or state.cycles_estimate < state.cycles:
+        total = state.cycles_estimate
+        if total is None or low is None or high is None or not 0 < state.cycles <= total:
             # There is no estimate yet, or it is already exceeded.
             parts = [share_text(state.share), found.format("cycles"), waiting]
         else:
-            total = f"about {round_number(state.cycles_estimate)} cycles"
+            all_cycles = f"about {round_number(total)} cycles"
             if not self._live:
-                total += f" ({round_number(low)} to {round_number(high)})"
-            parts = [f"{share_text(state.share)} of {total}", found.format("found"), waiting]
+                all_cycles += f" ({round_number(low)} to {round_number(high)})"
+            left = time_left_text(elapsed * (low / state.cycles - 1), elapsed * (high / state.cycles - 1))
+            rate = f"{short_number(state.cycles / elapsed)}/s"
+            parts = [f"{share_text(state.share)} of {all_cycles}", f"{state.cycles:,} found", left, rate, waiting]
         return [*stopping, seconds_text(elapsed), *parts]
