@@ -79,6 +79,7 @@ def count_cycles(
     limit: int | None = None,
     timeout: float | None = None,
     simplify: bool = False,
+    memory: int | None = None,
 ) -> CycleCounts:
     """Count the chordless cycles of a graph.
 
@@ -108,6 +109,8 @@ def count_cycles(
         End the search after so many seconds, start-up and compilation not counted.
     simplify : bool
         Drop self-loops, repeated edges and directions of the graph instead of refusing them.
+    memory : int, optional
+        Bytes that the search may take, see `kernels_ti.device.memory`; by default a share of what is free.
 
     Returns
     -------
@@ -143,7 +146,7 @@ def count_cycles(
     Jradi, Dias, Castonguay, Longo, do Nascimento, *A GPU-based parallel algorithm for enumerating all
     chordless cycles in graphs*.
     """
-    options = Options(min_length=min_length, max_length=max_length, expansion=expansion)
+    options = Options(min_length=min_length, max_length=max_length, expansion=expansion, memory=memory)
     require_limits(limit, timeout)
     if method not in METHODS:
         raise OptionError(f"there is no method {method!r}: choose {' or '.join(METHODS)}")
@@ -172,12 +175,13 @@ def enumerate_cycles(
     avoid: Iterable[Hashable] = (),
     avoid_edges: Iterable[tuple[Hashable, Hashable]] = (),
     simplify: bool = False,
+    memory: int | None = None,
 ) -> Iterator[list[Hashable]]:
     """Enumerate the chordless cycles of a graph, streamed while the search goes on.
 
     Parameters
     ----------
-    graph, arch, min_length, max_length, threads, through, avoid, avoid_edges, simplify
+    graph, arch, min_length, max_length, threads, through, avoid, avoid_edges, simplify, memory
         As for `count_cycles`.
 
     Yields
@@ -200,7 +204,7 @@ def enumerate_cycles(
     >>> list(enumerate_cycles(square, arch="cpu"))
     [['a', 'b', 'c', 'd']]
     """
-    options = Options(min_length=min_length, max_length=max_length, collect=True)
+    options = Options(min_length=min_length, max_length=max_length, collect=True, memory=memory)
     graph = as_graph(graph, simplify=simplify)
     space, chosen = _space(graph, arch, threads, options, through, avoid, avoid_edges)
     return _stream(Run(space, open_device(chosen, threads=threads)))
@@ -219,12 +223,13 @@ def collect_cycles(
     limit: int | None = None,
     timeout: float | None = None,
     simplify: bool = False,
+    memory: int | None = None,
 ) -> CycleTable:
     """Find the chordless cycles of a graph, all together in arrays.
 
     Parameters
     ----------
-    graph, arch, min_length, max_length, threads, through, avoid, avoid_edges, timeout, simplify
+    graph, arch, min_length, max_length, threads, through, avoid, avoid_edges, timeout, simplify, memory
         As for `count_cycles`.
     limit : int, optional
         Find so many cycles and no more.
@@ -248,7 +253,7 @@ def collect_cycles(
     >>> collect_cycles(networkx.petersen_graph(), arch="cpu").lengths.tolist().count(6)
     10
     """
-    options = Options(min_length=min_length, max_length=max_length, collect=True)
+    options = Options(min_length=min_length, max_length=max_length, collect=True, memory=memory)
     require_limits(limit, timeout)
     graph = as_graph(graph, simplify=simplify)
     with _held_run(graph, arch, threads, options, through, avoid, avoid_edges) as run:
@@ -271,6 +276,7 @@ def count_participation(
     limit: int | None = None,
     timeout: float | None = None,
     simplify: bool = False,
+    memory: int | None = None,
 ) -> Participation:
     """Count for each vertex, and each edge, in how many chordless cycles it lies, by length.
 
@@ -278,7 +284,7 @@ def count_participation(
 
     Parameters
     ----------
-    graph, arch, min_length, max_length, threads, through, avoid, avoid_edges, limit, timeout, simplify
+    graph, arch, min_length, max_length, threads, through, avoid, avoid_edges, limit, timeout, simplify, memory
         As for `count_cycles`.
     edges : bool
         Count for the edges too.
@@ -300,7 +306,7 @@ def count_participation(
     [2, 2, 1, 1, 1]
     """
     wanted = "edges" if edges else "vertices"
-    options = Options(min_length=min_length, max_length=max_length, participation=wanted)
+    options = Options(min_length=min_length, max_length=max_length, participation=wanted, memory=memory)
     require_limits(limit, timeout)
     with _held_run(as_graph(graph, simplify=simplify), arch, threads, options, through, avoid, avoid_edges) as run:
         for _ in _slices(run, limit, timeout):
@@ -357,7 +363,7 @@ def _count_along_boundary(
             graph,
             min_length=options.min_length,
             max_length=options.max_length,
-            memory=host_budget(None),
+            memory=host_budget(options.memory),
             through=vertices_called(graph, through),
             avoid=vertices_called(graph, avoid),
             enough=lambda: time.perf_counter() >= deadline,

@@ -2,9 +2,40 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_MARKED = re.compile("\ue000([^\ue001\ue002]*)\ue001([^\ue001\ue002]*)\ue002")
+_in_words_of_command_line = False
+
+
+def worded(python: str, command_line: str) -> str:
+    """Return a part of a message that is one text in Python and another one on the command line."""
+    return f"\ue000{python}\ue001{command_line}\ue002"
+
+
+def parameter(name: str, value: str = "") -> str:
+    """Name a parameter in a message: ``arch="cpu"`` in Python, ``--arch cpu`` on the command line."""
+    option = f"--{name.replace('_', '-')}"
+    return worded(f'{name}="{value}"' if value else name, f"{option} {value}" if value else option)
+
+
+@contextmanager
+def in_words_of_command_line() -> Iterator[None]:
+    """Let the errors of this process name options of the command line instead of parameters of Python."""
+    global _in_words_of_command_line
+    before, _in_words_of_command_line = _in_words_of_command_line, True
+    try:
+        yield
+    finally:
+        _in_words_of_command_line = before
+
 
 class ChordlessError(Exception):
     """Anything this project raises on purpose: one line for people, and an exit code.
+
+    Messages name the parameters of Python, or the options of the command line within `in_words_of_command_line`.
 
     Attributes
     ----------
@@ -14,6 +45,12 @@ class ChordlessError(Exception):
     """
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        return _MARKED.sub(r"\2" if _in_words_of_command_line else r"\1", super().__str__())
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
 
 
 class GraphError(ChordlessError, ValueError):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.errors import GraphError
+from kernels_ti.errors import GraphError, parameter
 
 IntArray = npt.NDArray[np.int64]
 
@@ -157,7 +157,8 @@ class Graph:
         loops = pairs[:, 0] == pairs[:, 1]
         if loops.any():
             if not simplify:
-                raise GraphError(f"vertex {label[int(pairs[np.argmax(loops), 0])]} has a self-loop (simplify drops it)")
+                vertex = label[int(pairs[np.argmax(loops), 0])]
+                raise GraphError(f"vertex {vertex} has a self-loop ({parameter('simplify')} drops it)")
             pairs = pairs[~loops]
         keys: npt.NDArray[Any] = np.minimum(pairs[:, 0], pairs[:, 1]).astype(_key_type(n))
         keys *= n
@@ -167,7 +168,9 @@ class Graph:
         if repeated.any():
             if not simplify:
                 u, v = divmod(int(keys[np.argmax(repeated)]), n)
-                raise GraphError(f"the edge {label[u]} - {label[v]} is there more than once (simplify merges them)")
+                raise GraphError(
+                    f"the edge {label[u]} - {label[v]} is there more than once ({parameter('simplify')} merges them)"
+                )
             keys = keys[np.append(True, ~repeated)]
         low = keys // max(n, 1)
         high = keys - low * n
@@ -347,7 +350,7 @@ class Graph:
                 one, other = (int(u[at]), int(v[at])) if names is None else (names[u[at]], names[v[at]])
                 raise GraphError(
                     f"the matrix is directed: it has entry ({one}, {other}) but not ({other}, {one}) "
-                    "(simplify takes either as an edge)"
+                    f"({parameter('simplify')} takes either as an edge)"
                 )
             upper = u <= v
             u, v = u[upper], v[upper]
@@ -362,7 +365,8 @@ def _key_type(n: int) -> type[np.uint32] | type[np.int64]:
 def _require_undirected(directed: bool, simplify: bool) -> None:
     if directed and not simplify:
         raise GraphError(
-            "the graph is directed, chordless cycles are those of undirected graphs (simplify drops directions)"
+            "the graph is directed, chordless cycles are those of undirected graphs "
+            f"({parameter('simplify')} drops directions)"
         )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.device import LARGEST_BUFFER, Device
-from kernels_ti.errors import DeviceError, SizeError
+from kernels_ti.errors import DeviceError, SizeError, parameter
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles, block_bytes
 from kernels_ti.state import Frames, Rows
 
@@ -114,7 +114,7 @@ def require_room(device: Device, groups: list[BlockGroup], memory: int) -> None:
         raise SizeError(
             f"a block of {longest:,} vertices needs {needed / 2**30:,.2f} GiB for its bit rows, more than the "
             f"{memory / 2**30:,.2f} GiB that may be used on {device.name}; "
-            "--max-length would do with small parts of it, --memory allows more"
+            f"{parameter('max_length')} would do with small parts of it, {parameter('memory')} allows more"
         )
 
 
@@ -132,5 +132,5 @@ def require_loops(device: Device, group: BlockGroup) -> None:
     if rounds > device.loop_rounds:
         raise DeviceError(
             f"{device.name} leaves a loop after {device.loop_rounds:,} rounds and this graph may need {rounds:,}: "
-            "use --arch cpu"
+            f"use {parameter('arch', 'cpu')}"
         )

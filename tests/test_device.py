@@ -72,7 +72,7 @@ def test_the_self_test_sees_a_device_that_computes_wrongly(broken: int, message:
 def test_a_graph_that_loops_longer_than_the_device_can_is_refused() -> None:
     device = replace(open_device("cpu"), loop_rounds=1000)
     (group,) = block_batches(grid(40, 40), Layout(), 64)[0]
-    with pytest.raises(DeviceError, match="use --arch cpu"):
+    with pytest.raises(DeviceError, match='use arch="cpu"'):
         require_loops(device, group)
 
 

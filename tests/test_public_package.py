@@ -48,6 +48,13 @@ def test_the_package_offers_the_library_and_loading() -> None:
     assert chordless.load_graph("grid:2x3").n == chordless.generate("grid:2x3").n == 6
 
 
+def test_loading_names_the_parameter_of_python(tmp_path: Path) -> None:
+    (tmp_path / "loop.txt").write_text("1 2\n2 2\n")
+    with pytest.raises(chordless.GraphError, match=r"loop.txt:2: .* simplify=True drops them"):
+        chordless.load_graph(str(tmp_path / "loop.txt"))
+    assert chordless.load_graph(str(tmp_path / "loop.txt"), simplify=True).m == 1
+
+
 def test_importing_it_loads_nothing_but_itself() -> None:
     code = "import sys, chordless; print([name for name in sys.modules if name.startswith(('chordless.', 'kernels'))])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"

@@ -34,7 +34,7 @@ from chordless.commands import list as list_
 from chordless.commands.parser import USAGE_EXIT_CODE, ProgramParser, examples
 from chordless.commands.writing import silence_standard_output
 from chordless.shown import error_line
-from kernels_ti.errors import ChordlessError, EngineError
+from kernels_ti.errors import ChordlessError, EngineError, in_words_of_command_line
 
 _INTERRUPTED_EXIT_CODE = 130
 _READER_GONE_EXIT_CODE = 4
@@ -84,7 +84,8 @@ def main(argv: list[str] | None = None) -> int:
     program_start = time.time()
     _mend_standard_streams()
     try:
-        exit_code = _run(sys.argv[1:] if argv is None else argv, program_start)
+        with in_words_of_command_line():
+            exit_code = _run(sys.argv[1:] if argv is None else argv, program_start)
         sys.stdout.flush()
     except BrokenPipeError:
         silence_standard_output()

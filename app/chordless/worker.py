@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from chordless.engine.channel import Channel, ClientIsGone
 from chordless.protocol.events import DeviceReport, Failed
 from chordless.protocol.orders import BatchCommand, ProbeCommand, RunCommand
-from kernels_ti.errors import ChordlessError, DeviceError, EngineError
+from kernels_ti.errors import ChordlessError, DeviceError, EngineError, in_words_of_command_line
 
 if TYPE_CHECKING:
     pass
@@ -67,20 +67,26 @@ def main(commands: int, events: int) -> None:
     os.dup2(2, 1)
     channel = Channel(commands, events)
     try:
-        try:
-            command = channel.first_command()
-            if isinstance(command, RunCommand):
-                from chordless.engine.search_run import run
-
-                run(command, channel, standard_output)
-            elif isinstance(command, BatchCommand):
-                from chordless.batch.runner import run_batch
-
-                run_batch(command, channel)
-            elif isinstance(command, ProbeCommand):
-                probe(command, channel)
-        except Exception as error:
-            channel.send(_failure(error))
+        with in_words_of_command_line():
+            serve(channel, standard_output)
     except ClientIsGone:
         # The client is gone, so leave the cleaning up to the operating system.
         os._exit(1)
+
+
+def serve(channel: Channel, standard_output: int) -> None:
+    """Carry out the first command of a client, or report why that failed."""
+    try:
+        command = channel.first_command()
+        if isinstance(command, RunCommand):
+            from chordless.engine.search_run import run
+
+            run(command, channel, standard_output)
+        elif isinstance(command, BatchCommand):
+            from chordless.batch.runner import run_batch
+
+            run_batch(command, channel)
+        elif isinstance(command, ProbeCommand):
+            probe(command, channel)
+    except Exception as error:
+        channel.send(_failure(error))

@@ -36,7 +36,7 @@ from kernels_ti.boundary.states import (
     symbol,
     symbol_at,
 )
-from kernels_ti.errors import EngineError, OptionError
+from kernels_ti.errors import EngineError, OptionError, parameter, worded
 from kernels_ti.graph import Graph
 
 # Beside the counts, which are there twice while states are merged: words, sums, order and ranks of old and new states.
@@ -90,7 +90,7 @@ class BoundaryCount:
         if not self.plan.is_possible:
             raise EngineError(
                 f"no order of this graph was found with a boundary of at most {LARGEST_BOUNDARY} vertices: "
-                "it has to be searched (--method search)"
+                f"it has to be searched ({parameter('method', 'search')})"
             )
         self._min_length = min_length
         self._longest = (max_length or graph.n) if by_length else None
@@ -177,11 +177,13 @@ class BoundaryCount:
         counts = block.states.counts
         needed = 3 * len(counts) * (_BYTES_OF_A_STATE + 8 * counts.shape[1] * (counts.shape[2] + 1))
         if needed > self._memory:
-            ways = "count --total-only needs far less, " if self._longest is not None else ""
+            # Python has no count of the total alone.
+            ways = worded("", "count --total-only needs far less, " if self._longest is not None else "")
+            ways += f"{parameter('memory')} allows more, "
             raise EngineError(
                 f"{len(counts):,} states at a boundary of {block.width} vertices may need {needed / 2**30:,.2f} GiB, "
-                f"more than the {self._memory / 2**30:,.2f} GiB allowed: {ways}--memory allows more, "
-                "--method search needs next to none"
+                f"more than the {self._memory / 2**30:,.2f} GiB allowed: {ways}"
+                f"{parameter('method', 'search')} needs next to none"
             )
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.errors import EngineError
+from kernels_ti.errors import EngineError, parameter
 
 Words = npt.NDArray[np.uint64]
 Indices = npt.NDArray[np.int64]
@@ -198,7 +198,9 @@ def merged(
     if states.bound * ranks >= _SUM_LIMIT:
         states = states.carried()
         if states.bound * ranks >= _SUM_LIMIT:
-            raise EngineError(f"{ranks:,} states become one, more than can be added up: --method search")
+            raise EngineError(
+                f"{ranks:,} states become one, more than can be added up: {parameter('method', 'search')}"
+            )
     _, digits, lengths = states.counts.shape
     grown = lengths if longest is None else min(lengths + max(added), longest + 1)
     counts = np.empty((len(starts), digits, grown), np.uint64)

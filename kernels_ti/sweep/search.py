@@ -11,7 +11,7 @@ import numpy.typing as npt
 from kernels_ti.bits import LARGEST_UNROLLED, vector_of
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.device import LARGEST_BUFFER
-from kernels_ti.errors import SizeError
+from kernels_ti.errors import SizeError, parameter
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
 from kernels_ti.search import Totals
 from kernels_ti.state import Frames, GroupState, Rows
@@ -122,8 +122,8 @@ class SweepSearch:
         if workers < 1:
             raise SizeError(
                 f"a block of {group.longest_block:,} vertices needs {-(-least // 1024):,} KiB for one worker's stack, "
-                f"more than the {max(room, 0) // 1024:,} KiB that it may take: --max-length would do with less, "
-                "--memory allows more"
+                f"more than the {max(room, 0) // 1024:,} KiB that it may take: "
+                f"{parameter('max_length')} would do with less, {parameter('memory')} allows more"
             )
         return workers, memory - workers * least
 

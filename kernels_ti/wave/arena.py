@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.device.device import LARGEST_BUFFER
-from kernels_ti.errors import EngineError, SizeError
+from kernels_ti.errors import EngineError, SizeError, parameter
 from kernels_ti.found.stored import ResidentBlocks
 from kernels_ti.state import STATE_WORD_BITS, Frames, narrow_words, wide_words
 from kernels_ti.wave.transfer import gather, scatter, transplant
@@ -114,7 +114,7 @@ class Arena:
             if self.capacity < SMALLEST:
                 raise SizeError(
                     f"{device.name} has no room for paths of {group.longest_block:,} vertices: "
-                    "use --arch cpu, or allow more with --memory"
+                    f"use {parameter('arch', 'cpu')}, or allow more with {parameter('memory')}"
                 )
             try:
                 self.allowed, self.ends, self.members = self._buffers(self.capacity)

@@ -19,7 +19,7 @@ from kernels_ti.bits import LARGEST_UNROLLED
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.device import LARGEST_BUFFER
 from kernels_ti.device.placing import CELLS, CELLS_PER_LEVEL, CHILDREN, CYCLES
-from kernels_ti.errors import EngineError
+from kernels_ti.errors import EngineError, parameter
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
 from kernels_ti.search import Totals
 from kernels_ti.state import Frames, GroupState, Rows, by_length
@@ -286,7 +286,7 @@ class WaveSearch:
     def _no_room(self, needed: int) -> EngineError:
         return EngineError(
             f"{self._device.name}: the arena has {self._arena.capacity:,} places for paths and "
-            f"{self._cycle_capacity:,} for cycles, a single step needs {needed:,}; --memory allows more"
+            f"{self._cycle_capacity:,} for cycles, a single step needs {needed:,}; {parameter('memory')} allows more"
         )
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kernels_ti.errors import GraphError
 from kernels_ti.graph import Graph
 
 
@@ -36,4 +37,8 @@ def load_graph(source: str, *, simplify: bool = False, file_format: str | None =
     """
     from chordless.graphs import load
 
-    return load.load_graph(source, simplify=simplify, file_format=file_format).graph
+    try:
+        return load.load_graph(source, simplify=simplify, file_format=file_format).graph
+    except GraphError as error:
+        # The readers speak to users of the command line.
+        raise GraphError(str(error).replace("--simplify", "simplify=True")) from None
