@@ -18,7 +18,7 @@ from kernels_ti.boundary import states as boundary_states
 from kernels_ti.boundary.count import BoundaryCount
 from kernels_ti.boundary.order import no_longer_than, small_boundary_order
 from kernels_ti.boundary.plan import plan_of
-from kernels_ti.errors import EngineError, OptionError
+from kernels_ti.errors import EngineError, OptionError, in_words_of_command_line
 from kernels_ti.graph import Graph
 from kernels_ti.reference import chordless_cycles
 
@@ -54,7 +54,7 @@ def test_it_is_one_way_to_call_count_cycles():
     assert (counts.by_length, counts.frontier) == ({5: 6}, {})
     with pytest.raises(OptionError, match="no method 'magic': choose search or boundary"):
         count_cycles(graph, method="magic")
-    with pytest.raises(OptionError, match="arch, expansion and threads are for the method search"):
+    with pytest.raises(OptionError, match="arch, expansion, threads and limit are for the method search"):
         count_cycles(graph, method="boundary", arch="cuda")
 
 
@@ -187,8 +187,12 @@ def test_too_wide_a_boundary_is_refused():
 
 def test_too_little_memory_is_told():
     count = BoundaryCount(generate("grid:8x10"), memory=1 << 20)
-    with pytest.raises(EngineError, match=r"more than the 0.00 GiB allowed: count --total-only needs far less"):
+    with pytest.raises(
+        EngineError, match=r"more than the 0.00 GiB allowed: memory allows more, method=\"search\""
+    ) as error:
         count.advance(math.inf)
+    with in_words_of_command_line():
+        assert "allowed: count --total-only needs far less, --memory allows more" in str(error.value)
 
 
 def test_states_are_dropped_once_their_sets_are_too_long():
