@@ -104,3 +104,16 @@ def test_a_food_web_without_types_says_so(tmp_path):
     assert "every vertex counts as living" in str(check_overlap(str(web), None))
     (tmp_path / "web.clu").write_text("*Vertices 3\n1\n1\n1\n")
     assert "living" not in str(check_overlap(str(web), None))
+
+
+def test_a_file_that_blocks_is_not_waited_for(tmp_path, monkeypatch):
+    path = tmp_path / "graph.txt"
+    path.write_text("1 2\n")
+    whole, waited = chordless.graphs.check.load_graph, []
+    monkeypatch.setattr(
+        chordless.graphs.check,
+        "load_graph",
+        lambda source, **how: (waited.append(how["limits"].patience), whole(source, **how))[1],
+    )
+    assert check_graph(str(path)) == GraphFacts(2, 1, 1)
+    assert waited == [1.0]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from chordless.graphs import generators
 from chordless.graphs.families import LARGEST_NETWORKX_SIZE, LARGEST_SIZE
 from chordless.graphs.load import load_graph
+from chordless.graphs.readers.incoming import Limits
 from kernels_ti.errors import GraphError
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ LARGEST_MADE = 20_000
 """Vertices and edges up to which a graph is made to be looked at: some hundredths of a second."""
 LARGEST_READ = 2_000_000
 """Bytes up to which a file is read to be looked at."""
+# Some files in /proc look like any other, and block as a device does.
+_LIMITS = Limits(patience=1.0)
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ def check_overlap(web: str, types: str | None) -> GraphFacts:
 
 def _check_file(path: str, simplify: bool) -> GraphFacts:
     too_large = _too_large(path)
-    return GraphFacts.of(load_graph(path, simplify=simplify).graph) if too_large is None else too_large
+    return GraphFacts.of(load_graph(path, simplify=simplify, limits=_LIMITS).graph) if too_large is None else too_large
 
 
 def _check_kind(path: str) -> None:
