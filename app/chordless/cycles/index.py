@@ -312,7 +312,7 @@ def _place_as_found(
     positions: npt.NDArray[np.unsignedinteger], following: IntArray, lengths: npt.NDArray[np.integer], start: int
 ) -> None:
     kept = np.flatnonzero(lengths)
-    # The array of the first length is reused for the whole result.
+    # Cycles of all lengths follow one another, so following[0] is the next free place.
     positions[following[0] : following[0] + len(kept)] = kept + start
     following[0] += len(kept)
 

@@ -226,7 +226,7 @@ class RowOutput:
                 raise OptionError(f"{folder} is a symbolic link: a run keeps its cycles in its own folder")
             folder.mkdir(parents=True, exist_ok=True)
             beyond = [part_path(folder, part) for part in parts_in(folder) if not position or part > position["part"]]
-            # A part without rows is not needed.
+            # Only parts with rows are cycles of another run; empty ones are removed below.
             if position is None and any(path.stat().st_size > len(_header(0, row_words(n))) for path in beyond):
                 raise OptionError(f"{folder} holds the cycles of another run; list to another folder")
             for path in reversed(beyond):
