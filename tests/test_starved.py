@@ -73,6 +73,7 @@ def starve(draw: random.Random, graph: Graph, device: Device, patch: pytest.Monk
     patch.setattr("kernels_ti.run.SLICE_SECONDS", draw.choice([0.0, 0.1]))
 
 
+@pytest.mark.slow
 def test_shortages_change_nothing(device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
     finished = 0
     for seed in range(ROUNDS[device.arch]):
