@@ -63,7 +63,7 @@ def browse(path, steps, *, size=SMALL, ascii_only=False):
 
     async def opened(pilot):
         app.screen.show_directory(path)
-        await until(pilot, lambda: app.screen._run is not None and not app.screen._graph_view._caption)
+        await until(pilot, lambda: app.screen._run is not None and not app.screen.query_one(GraphView)._caption)
         await pilot.pause()
         return await steps(pilot, app.screen)
 
@@ -86,23 +86,23 @@ def test_the_longest_cycle_is_found_and_drawn(path, size):
     async def steps(pilot, screen):
         assert f"{len(CYCLES)} cycles · as found" in text_of(pilot.app)
         await press(pilot, "s")
-        assert screen._table.chosen.position == LONGEST
+        assert screen.query_one(CycleTable).chosen.position == LONGEST
         lines = text_of(pilot.app).splitlines()
         assert "longest first" in lines[0]
         assert lines[2].split()[:3] == ["▶", str(LONGEST + 1), str(len(CYCLES[LONGEST]))]
         drawn = sum(line.count("●") for line in lines)
         assert drawn == len(CYCLES[LONGEST])
         await press(pilot, "s")
-        assert len(CYCLES[screen._table.chosen.position]) == 4
+        assert len(CYCLES[screen.query_one(CycleTable).chosen.position]) == 4
         await press(pilot, "s")
-        assert screen._table.chosen.position == 0
+        assert screen.query_one(CycleTable).chosen.position == 0
 
     browse(path, steps, size=size)
 
 
 def test_keys_and_mouse_move_the_cursor(path):
     async def steps(pilot, screen):
-        table = screen._table
+        table = screen.query_one(CycleTable)
         page = table._page_height
         for keys, line in (
             (["down", "down", "up"], 1),
@@ -135,11 +135,11 @@ def test_go_to_a_number(path):
         await pilot.press(*["backspace"] * 4, *"700", "enter")
         await pilot.pause()
         assert pilot.app.screen is screen
-        assert screen._table.cursor == 699
+        assert screen.query_one(CycleTable).cursor == 699
         await press(pilot, "s")
         await pilot.press("slash", *"12", "enter")
         await pilot.pause()
-        assert screen._table.chosen.position == 11
+        assert screen.query_one(CycleTable).chosen.position == 11
         await pilot.press("g", "escape")
         await pilot.pause()
         assert pilot.app.screen is screen
@@ -171,13 +171,13 @@ def test_filter_by_lengths_and_vertices(path):
         await pilot.pause()
         assert "filter hides it" in next(iter(pilot.app._notifications)).message
         await press(pilot, "s")
-        assert len(CYCLES[screen._table.chosen.position]) == max(len(CYCLES[i]) for i in wanted)
+        assert len(CYCLES[screen.query_one(CycleTable).chosen.position]) == max(len(CYCLES[i]) for i in wanted)
         await pilot.press("f", "tab", *["backspace"] * 7, "enter")
         await until(pilot, lambda: len(screen._index) == len(others))
-        chosen = screen._table.chosen.position
+        chosen = screen.query_one(CycleTable).chosen.position
         await press(pilot, "escape")
         assert len(screen._index) == len(CYCLES)
-        assert screen._table.chosen.position == chosen
+        assert screen.query_one(CycleTable).chosen.position == chosen
         await pilot.press("f")
         await pilot.click("#all")
         assert pilot.app.screen is screen
@@ -231,7 +231,7 @@ def test_move_about_in_the_drawing(path):
         assert picture() == whole
         await press(pilot, "d")
         assert not view.parent.display
-        assert screen._table.size.height > 15
+        assert screen.query_one(CycleTable).size.height > 15
 
     browse(path, steps)
 
@@ -239,7 +239,12 @@ def test_move_about_in_the_drawing(path):
 def test_ascii_alone(path):
     async def steps(pilot, screen):
         await press(pilot, "s", "end", "o")
-        for widget in (screen._status, screen._table, screen._graph_view, screen._detail):
+        for widget in (
+            screen.query_one("#cycles-status"),
+            screen.query_one(CycleTable),
+            screen.query_one(GraphView),
+            screen.query_one("#cycles-detail"),
+        ):
             lines = [widget.render_line(y).text for y in range(widget.size.height)]
             assert any(line.strip() for line in lines)
             assert "".join(lines).isascii(), lines
@@ -252,7 +257,7 @@ def test_a_run_that_goes_on(path):
 
     async def steps(pilot, screen):
         await press(pilot, "s", "down")
-        chosen = screen._table.chosen.position
+        chosen = screen.query_one(CycleTable).chosen.position
         with reopened(path):
             screen._look()
             await until(pilot, lambda: "so far" in text_of(pilot.app))
@@ -262,7 +267,7 @@ def test_a_run_that_goes_on(path):
             screen._look()
             await until(pilot, lambda: len(screen._index) == len(CYCLES) + 3)
             assert screen._index.line_of(len(CYCLES), len(CYCLES[LONGEST])) is not None
-            assert screen._table.chosen.position == chosen
+            assert screen.query_one(CycleTable).chosen.position == chosen
             await press(pilot, "s", "s")
             file.append(longest_again)
             screen._look()
