@@ -14,6 +14,7 @@ from program import chordless
 from kernels_ti.errors import OptionError
 
 
+@pytest.mark.slow
 def test_a_manifest_with_lists_limits_and_timeouts(tmp_path):
     graph6(tmp_path / "two.g6", [nx.cycle_graph(5), nx.complete_graph(4)])
     (tmp_path / "jobs.toml").write_text(

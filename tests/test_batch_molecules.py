@@ -85,6 +85,7 @@ def test_an_empty_file_of_molecules(tmp_path):
     assert json.loads(output.read_text())["error"] == f"{path}: the file has no molecules"
 
 
+@pytest.mark.slow
 def test_bench_batch_agrees_with_nauty(capsys):
     exit_code, result, errors = report(
         capsys, "batch", "--vertices", "5", "--molecules", "200", "--repeat", "1", "--arch", "cpu"

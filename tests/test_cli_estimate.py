@@ -54,6 +54,7 @@ def test_a_large_graph_is_estimated():
     assert result["run_seconds"]["estimate"] == pytest.approx(result[what[1]]["estimate"] / rate, rel=0.01)
 
 
+@pytest.mark.slow
 def test_the_other_method_is_named_where_it_is_the_better_one():
     done = chordless("estimate", "grid:7x10", "--seconds", "2", *REFERENCE)
     assert "--method boundary would count them without meeting each, in " in done.stdout
@@ -71,6 +72,7 @@ def test_the_boundary_is_the_one_that_the_count_uses():
     assert counted["boundary"]["width"] == result["boundary"]["width"]
 
 
+@pytest.mark.slow
 def test_what_is_out_of_reach_is_called_so():
     """Hundreds of vertices are too wide a boundary as well."""
     done = chordless("estimate", "gnp:250,0.02,1", "--seconds", "2", "--arch", "cpu")
@@ -87,6 +89,7 @@ def test_the_default_time_is_kept():
     assert time.monotonic() - began < 6
 
 
+@pytest.mark.slow
 def test_the_other_method_is_not_named_where_the_search_is_faster():
     done = chordless("estimate", "gnp:80,0.1,1", "--seconds", "2", "--arch", "cpu")
     assert "a run would take about " in done.stdout
@@ -161,6 +164,7 @@ def test_durations_and_counts_are_short():
     assert (count_text(12.0), count_text(7.15e7), count_text(math.inf)) == ("12", "7.2e7", "over 1e308")
 
 
+@pytest.mark.slow
 def test_without_one_whole_walk_there_are_lower_bounds_only():
     done = chordless("estimate", "gnp:600,0.1,1", "--seconds", "0.001", "--arch", "cpu")
     assert done.returncode == 0

@@ -83,6 +83,7 @@ def test_the_frames_are_those_of_wider_rows(budget: int, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("threads", [2, 3])
 @pytest.mark.parametrize("budget", [300, 1000, 5000])
+@pytest.mark.slow
 def test_frames_of_compact_rows_are_given_away(threads: int, budget: int) -> None:
     """One seed after another has nearly all the work, and every slice takes several looks at the queue."""
     graph = grid(5, 14)

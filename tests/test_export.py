@@ -327,6 +327,7 @@ def test_a_listing_that_a_limit_stopped(tmp_path):
     assert "not complete: the run in" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_listing_of_bit_rows(tmp_path):
     path = tmp_path / "cycles.npy"
     assert chordless("list", "petersen", *REFERENCE, "-o", path).returncode == 0

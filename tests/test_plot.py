@@ -208,6 +208,7 @@ def test_names_never_overlap_each_other_or_a_dot(graph, names):
 
 
 @pytest.mark.usefixtures("in_style")
+@pytest.mark.slow
 def test_dots_leave_the_edges_in_sight():
     sizes = [drawing_of(f"planar:{n},1").dot for n in (30, 300)]
     assert sizes[0] > sizes[1] > 0

@@ -261,7 +261,7 @@ def test_a_run_that_goes_on(path):
         with reopened(path):
             screen._look()
             await until(pilot, lambda: "so far" in text_of(pilot.app))
-            file = RowFile(part, 1, rows=len(np.load(part)))
+            file = RowFile(part, 1, position={"rows": len(np.load(part))})
             longest_again = rows_of([CYCLES[LONGEST]] * 3, GRID.graph.n)
             file.append(longest_again)
             screen._look()
