@@ -55,7 +55,7 @@ def test_a_line_that_is_no_order_is_passed_over_with_a_note(directory, capsys):
     assert box.take() == [StopCommand()]
     notes = capsys.readouterr().err.splitlines()
     assert len(notes) == 3
-    assert "'probe' is no order" in notes[1]
+    assert "'probe' is not an order" in notes[1]
 
 
 def test_it_looks_only_now_and_then(directory, monkeypatch):
