@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import tomlkit
 from chordless.tui.actions import ACTIONS, EVERYWHERE, actions_of, usable_keys
 from chordless.tui.settings import (
     LastChoices,
@@ -17,9 +18,9 @@ from chordless.tui.settings import (
     load_settings,
     notice_of,
     save_settings,
+    set_values,
     settings_path,
 )
-from chordless.tui.toml_text import with_values
 
 from kernels_ti.errors import EngineError
 
@@ -174,7 +175,9 @@ def test_new_values_are_those_that_are_read(text):
     values = tomllib.loads(text)
     last = values.get("last")
     wanted = {**values, **changes, "last": {**(last if isinstance(last, dict) else {}), **changes["last"]}}
-    assert tomllib.loads(with_values(text, changes)) == wanted
+    document = tomlkit.parse(text)
+    set_values(document, changes)
+    assert tomllib.loads(tomlkit.dumps(document)) == wanted
 
 
 def test_a_failed_write_leaves_the_old_file(monkeypatch):

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import os
-import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-import tomli_w
+import tomlkit
+from tomlkit import TOMLDocument
+from tomlkit.exceptions import TOMLKitError
 
 from chordless.files import replaced
-from chordless.tui.toml_text import with_values
 from kernels_ti.errors import EngineError
 from kernels_ti.folders import base_folder
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 DEFAULT_THEME = "textual-dark"
 SOURCES = ("file", "spec", "overlap")
@@ -119,10 +114,10 @@ def load_settings() -> tuple[Settings, list[str]]:
     """
     path = settings_path()
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = _read(path).unwrap()
     except (FileNotFoundError, NotADirectoryError):
         return Settings(), []
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, TOMLKitError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         return Settings(), [f"the file is ignored: {reason}"]
     warnings: list[str] = []
@@ -151,20 +146,18 @@ def save_settings(settings: Settings) -> None:
     path = settings_path()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = _kept(path)
-        if text is None:
-            values: dict[str, Any] = {"ascii": settings.ascii, "keys": settings.keys}
-            if settings.runs_folder != default_runs_folder():
-                # The default one is left out, so that it follows the user's data folder.
-                values["runs_folder"] = str(settings.runs_folder)
-            text = _COMMENT + tomli_w.dumps(values)
-        _write(path, with_values(text, _changes(settings, tomllib.loads(text))))
+        document = _kept(path)
+        if document is None:
+            document = _new_document(settings)
+        set_values(document, _changes(settings, document.unwrap()))
+        with replaced(path, private=True) as stream:
+            stream.write(tomlkit.dumps(document).encode())
     except OSError as error:
         raise EngineError(f"cannot write {path}: {error.strerror}") from error
 
 
 def _changes(settings: Settings, values: dict[str, Any]) -> dict[str, Any]:
-    """Return what the file has to say anew. What means the same as before stays, also where it is wrong."""
+    """Return the values that differ from those in the file. A wrong value in the file stays until it is replaced."""
     changes: dict[str, Any] = {}
     before = _settings_of(values, lambda fault: None)
     if settings.theme != before.theme:
@@ -212,19 +205,42 @@ def _settings_of(values: dict[str, Any], report: Callable[[str], None]) -> Setti
 _KINDS: dict[type, str] = {str: "text", bool: "true or false", list: "a list", dict: "a table"}
 
 
-def _kept(path: Path) -> str | None:
-    """Read what is in the file now; None where it is missing, or broken and so put aside."""
+def _kept(path: Path) -> TOMLDocument | None:
+    """Read the file for an edit. Return None where it is missing, or broken and therefore renamed."""
     try:
-        text = path.read_text(encoding="utf-8")
-        tomllib.loads(text)
-        return text
+        return _read(path)
     except FileNotFoundError:
         return None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError):
+    except (UnicodeDecodeError, TOMLKitError):
         os.replace(path, path.with_name(path.name + ".broken"))
         return None
 
 
-def _write(path: Path, text: str) -> None:
-    with replaced(path, private=True) as stream:
-        stream.write(text.encode())
+def _read(path: Path) -> TOMLDocument:
+    # Bytes, so that line ends stay as they are.
+    return tomlkit.parse(path.read_bytes())
+
+
+def _new_document(settings: Settings) -> TOMLDocument:
+    values: dict[str, Any] = {"ascii": settings.ascii, "keys": settings.keys}
+    if settings.runs_folder != default_runs_folder():
+        # The default is left out, so that it follows the user's data folder.
+        values["runs_folder"] = str(settings.runs_folder)
+    return tomlkit.parse(_COMMENT + tomlkit.dumps(values))
+
+
+def set_values(document: TOMLDocument, changes: dict[str, Any]) -> None:
+    """Set values in a TOML document. Comments, order and all other keys stay.
+
+    Parameters
+    ----------
+    document : TOMLDocument
+        Changed in place.
+    changes : dict
+        New values of keys at the top. A dict holds new values for some keys of the table of that name.
+    """
+    for name, value in changes.items():
+        if isinstance(value, dict) and isinstance(document.get(name), dict):
+            document[name].update(value)
+        else:
+            document[name] = value
