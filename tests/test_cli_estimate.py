@@ -8,7 +8,7 @@ import time
 
 import pytest
 from chordless.cli import main
-from chordless.words import count_text, duration_text
+from chordless.words.numbers import count_text, duration_text
 from program import REFERENCE, chordless, fails
 
 from kernels_ti.estimate.estimate import Estimator

@@ -5,7 +5,7 @@ import os
 
 import pytest
 from chordless.cli import main
-from chordless.shown import LONGEST_LINE, error_line, on_terminal, shortened, visible
+from chordless.words.shown import LONGEST_LINE, error_line, on_terminal, shortened, visible
 from program import ENVIRONMENT, REFERENCE, command
 
 NAME = "a\x1b[31mb"

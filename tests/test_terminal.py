@@ -12,7 +12,7 @@ import pytest
 from chordless.commands.terminal import ProgressDisplay, result_table
 from chordless.protocol.events import Finished, Progress
 from chordless.protocol.orders import RunCommand
-from chordless.words import (
+from chordless.words.numbers import (
     bytes_text,
     lengths_text,
     round_number,

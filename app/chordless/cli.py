@@ -33,7 +33,7 @@ from chordless.commands import help as help_
 from chordless.commands import list as list_
 from chordless.commands.parser import USAGE_EXIT_CODE, ProgramParser, examples
 from chordless.commands.writing import silence_standard_output
-from chordless.shown import error_line
+from chordless.words.shown import error_line
 from kernels_ti.errors import ChordlessError, EngineError, in_words_of_command_line
 
 _INTERRUPTED_EXIT_CODE = 130

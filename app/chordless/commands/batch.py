@@ -333,8 +333,8 @@ def _first_failure(command: BatchCommand) -> str | None:
 def _print_note(options: argparse.Namespace, end: BatchFinished, failure: str | None, *, deaths: int) -> None:
     """Print to standard error how a batch ended, how often its engine died, and what the first error was."""
     from chordless.batch.output import EARLIER
-    from chordless.shown import on_terminal, shortened
-    from chordless.words import seconds_text
+    from chordless.words.numbers import seconds_text
+    from chordless.words.shown import on_terminal, shortened
 
     # The table is written only when the batch is complete; until then there are only the lines.
     path = options.output if end.reason == "complete" else lines_path(options)

@@ -6,7 +6,7 @@ from typing import TextIO
 
 from chordless.commands.terminal import ProgressDisplay, bar_text
 from chordless.protocol.events import BatchProgress
-from chordless.words import seconds_text, share_text, short_number
+from chordless.words.numbers import seconds_text, share_text, short_number
 
 _BAR_WIDTH = 16
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from chordless import values
-from chordless.words import lengths_text
+from chordless.words.numbers import lengths_text
 
 if TYPE_CHECKING:
     from chordless.protocol.orders import BatchJob
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def print_plan(options: argparse.Namespace, jobs: tuple[BatchJob, ...]) -> int:
     """Print a line for each input, and how many graphs are done already; return the exit code."""
     from chordless.batch.detect import count_graphs
-    from chordless.shown import on_terminal
+    from chordless.words.shown import on_terminal
 
     rows = []
     for job in jobs:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from chordless import values
 from chordless.commands import options as shared
 from chordless.protocol.results import result_object
-from chordless.words import lengths_text
+from chordless.words.numbers import lengths_text
 from kernels_ti.options import EXPANSIONS, METHODS
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def act(options: argparse.Namespace) -> int:
 def _print_other_method(command: RunCommand, finished: Finished) -> None:
     """Print to standard error that the boundary method would finish the count, if it would."""
     from chordless.commands.other_method import other_method
-    from chordless.shown import on_terminal
+    from chordless.words.shown import on_terminal
     from kernels_ti.errors import ChordlessError
 
     try:

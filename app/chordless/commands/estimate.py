@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from chordless import values
 from chordless.commands import options as shared
 from chordless.protocol.results import triangle_count
-from chordless.words import count_text, duration_text
+from chordless.words.numbers import count_text, duration_text
 
 if TYPE_CHECKING:
     from chordless.protocol.events import Finished
@@ -184,7 +184,7 @@ def _run_seconds(estimate: Estimate, trial: Finished) -> tuple[float, float, flo
 
 def _rate_text(trial: Finished) -> str:
     """Return how fast the trial was, for people."""
-    from chordless.words import short_number
+    from chordless.words.numbers import short_number
 
     done, what = (trial.cycles, "cycles") if trial.cycles >= _FEWEST_CYCLES else (trial.paths, "paths")
     return f"{short_number(done / trial.enumerate_seconds)} {what}/s"
@@ -251,8 +251,8 @@ def _finite(value: float) -> float | None:
 
 def _table(estimate: Estimate, trial: Finished) -> Iterator[str]:
     """Yield the lines for people, fit for 80 columns."""
-    from chordless.shown import on_terminal
-    from chordless.words import seconds_text
+    from chordless.words.numbers import seconds_text
+    from chordless.words.shown import on_terminal
 
     triangles = estimate.triangles or 0
     counted = triangles if 3 in estimate.cycles_by_length else 0

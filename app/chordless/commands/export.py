@@ -106,8 +106,8 @@ def act(options: argparse.Namespace) -> int:
     from chordless.cycles import export
     from chordless.cycles.lines import CycleEncoder
     from chordless.cycles.output import LineOutput
-    from chordless.shown import on_terminal, visible
-    from chordless.words import seconds_text
+    from chordless.words.numbers import seconds_text
+    from chordless.words.shown import on_terminal, visible
     from kernels_ti.errors import OptionError
 
     if options.export_format == "parquet":
@@ -178,7 +178,7 @@ class _Display:
         now = time.monotonic()
         if self._silent or now < self._next:
             return
-        from chordless.words import seconds_text
+        from chordless.words.numbers import seconds_text
 
         self._next = now + self._seconds
         share = f"{100 * done / max(self._total, 1):.0f} %"

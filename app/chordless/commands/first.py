@@ -11,8 +11,8 @@ from typing import Any
 from chordless.commands import options as shared
 from chordless.commands.parser import USAGE_EXIT_CODE
 from chordless.commands.writing import silence_standard_output
-from chordless.shown import on_terminal
-from chordless.words import lengths_text
+from chordless.words.numbers import lengths_text
+from chordless.words.shown import on_terminal
 from kernels_ti.errors import ChordlessError, EngineError
 
 SUMMARY = "print one chordless cycle of 4 or more vertices, if there is one"

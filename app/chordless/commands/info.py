@@ -92,7 +92,7 @@ def _answer(arch: str, engine: Any) -> DeviceReport:
 
 
 def _arch_lines(report: DeviceReport) -> list[str]:
-    from chordless.words import bytes_text
+    from chordless.words.numbers import bytes_text
 
     if not report.available:
         text = (report.message or "not usable").removeprefix(f"arch {report.arch} is ")

@@ -94,8 +94,8 @@ def act(options: argparse.Namespace) -> int:
 def print_note(finished: Finished, output: str) -> None:
     """Print to standard error how a listing ended, unless its output shows it."""
     from chordless.commands.terminal import ending
-    from chordless.shown import on_terminal
-    from chordless.words import seconds_text
+    from chordless.words.numbers import seconds_text
+    from chordless.words.shown import on_terminal
 
     to_file = output != STANDARD_OUTPUT
     if finished.reason == "closed" or (finished.complete and not to_file):

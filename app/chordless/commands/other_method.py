@@ -59,7 +59,7 @@ def other_method(command: RunCommand, finished: Finished) -> str | None:
     from chordless.graphs.load import load_graph
     from chordless.graphs.vertex_names import restriction_named
     from chordless.runs.command_words import command_line
-    from chordless.words import duration_text
+    from chordless.words.numbers import duration_text
 
     graph = load_graph(
         command.graph, simplify=command.simplify, file_format=command.file_format, encoding=command.encoding

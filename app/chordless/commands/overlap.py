@@ -140,7 +140,7 @@ def act(options: argparse.Namespace) -> int:
 def _act_on_one(path: str, options: argparse.Namespace) -> int:
     from chordless.commands.writing import write_graph
     from chordless.graphs.overlap import read_food_web, warning_of_missing_types
-    from chordless.shown import on_terminal
+    from chordless.words.shown import on_terminal
 
     web = read_food_web(path, options.types, options.encoding)
     if options.types is None and web.types_path is None and not options.quiet:

@@ -19,7 +19,7 @@ from chordless.commands.writing import whole_file
 from chordless.files import text_of
 from chordless.graphs.overlap import FoodWeb, read_food_web, warning_of_missing_types
 from chordless.protocol.orders import BatchCommand, BatchJob
-from chordless.shown import on_terminal
+from chordless.words.shown import on_terminal
 from kernels_ti.errors import GraphError
 from kernels_ti.options import require_threads
 

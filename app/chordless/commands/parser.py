@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
-from chordless.shown import error_line
+from chordless.words.shown import error_line
 
 USAGE_EXIT_CODE = 2
 _LIKENESS = 0.7

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TextIO
 
-from chordless.shown import on_terminal
+from chordless.words.shown import on_terminal
 
 MOST_ROWS = 20
 """Vertices, or edges, that the table has."""

@@ -19,7 +19,7 @@ from chordless.files import open_alone
 from chordless.protocol.events import Failed, Finished, Progress, Started
 from chordless.protocol.orders import CycleFormat, RunCommand
 from chordless.runs.directory import resume_line
-from chordless.shown import on_terminal
+from chordless.words.shown import on_terminal
 from kernels_ti.errors import ChordlessError, EngineError
 
 STOPPED_EXIT_CODE = 4

@@ -11,8 +11,8 @@ from typing import TextIO
 from chordless.protocol.events import Event, Finished, Log, Progress
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.results import triangle_count
-from chordless.shown import on_terminal
-from chordless.words import round_number, seconds_text, share_text, short_number, time_left_text
+from chordless.words.numbers import round_number, seconds_text, share_text, short_number, time_left_text
+from chordless.words.shown import on_terminal
 
 _BOLD, _DIM, _YELLOW, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"
 _CLEAR_LINE = "\r\x1b[K"

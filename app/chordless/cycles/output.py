@@ -16,7 +16,7 @@ from chordless.cycles.lines import CycleEncoder
 from chordless.cycles.read import CYCLES_FOLDER
 from chordless.cycles.write import RowOutput
 from chordless.files import open_alone
-from chordless.shown import visible
+from chordless.words.shown import visible
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import EngineError, OptionError
 

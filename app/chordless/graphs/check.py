@@ -126,7 +126,7 @@ def _too_large(path: str) -> GraphFacts | None:
     size = os.path.getsize(path) if os.path.isfile(path) else 0
     if size <= LARGEST_READ:
         return None
-    from chordless.words import bytes_text
+    from chordless.words.numbers import bytes_text
 
     return GraphFacts(None, None, None, f"a file of {bytes_text(size)}: too large to look into before the start")
 

@@ -20,7 +20,7 @@ from chordless.pictures.style import (
     new_figure,
     shortened,
 )
-from chordless.words import short_number
+from chordless.words.numbers import short_number
 from kernels_ti.errors import OptionError
 
 if TYPE_CHECKING:

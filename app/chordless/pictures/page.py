@@ -15,7 +15,7 @@ from chordless.pictures.recorded_run import RecordedRun
 from chordless.pictures.style import PALETTE, page_svg, printable
 from chordless.protocol.results import triangle_count
 from chordless.runs.command_words import command_line
-from chordless.words import bytes_text, seconds_text, share_text
+from chordless.words.numbers import bytes_text, seconds_text, share_text
 
 _DARK = {
     "ink": "#e6e9ed",

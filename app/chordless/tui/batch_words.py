@@ -13,7 +13,7 @@ from rich.markup import escape
 from chordless.tui.batch_lines import BatchLine, BatchLines
 from chordless.tui.batch_session import BatchState
 from chordless.tui.widgets.glyphs import bar
-from chordless.words import lengths_text, seconds_text, share_text, short_number
+from chordless.words.numbers import lengths_text, seconds_text, share_text, short_number
 
 # Glyph, what stands for it in ASCII, colour.
 _STATUSES = {

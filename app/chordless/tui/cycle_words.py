@@ -8,7 +8,7 @@ from chordless.cycles.browse import FoundCycle, RunCycles
 from chordless.cycles.index import ORDERS, CycleIndex, Order
 from chordless.cycles.read import row_words
 from chordless.runs.state import RunState
-from chordless.words import bytes_text
+from chordless.words.numbers import bytes_text
 from kernels_ti.graph import Graph
 
 _ORDERS: dict[Order, str] = {"found": "as found", "longest": "longest first", "shortest": "shortest first"}

@@ -11,7 +11,7 @@ from typing import Any
 from chordless.protocol.orders import RunCommand
 from chordless.runs.history import RunStage, RunSummary
 from chordless.tui.run_words import search_words
-from chordless.words import bytes_text, seconds_text, share_text
+from chordless.words.numbers import bytes_text, seconds_text, share_text
 from kernels_ti.folders import home
 
 _STAGES: dict[RunStage, tuple[str, str, str]] = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chordless.runs.state import ENDINGS, RunState
-from chordless.words import bytes_text, round_number, seconds_text, share_text, short_number
+from chordless.words.numbers import bytes_text, round_number, seconds_text, share_text, short_number
 
 # Before that, what is left would be a guess from next to nothing.
 _LEAST_SHARE_FOR_A_GUESS, _LEAST_SECONDS_FOR_A_GUESS = 0.001, 1.0

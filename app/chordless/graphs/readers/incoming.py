@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import IO, Any, cast
 
-from chordless.words import bytes_text, seconds_text
+from chordless.words.numbers import bytes_text, seconds_text
 from kernels_ti.errors import GraphError, ReadingStoppedError
 
 STANDARD_INPUT = "-"

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from chordless.graphs.readers.incoming import MEMORY_PER_VERTEX, SHOWN_STANDARD_INPUT, Limits
-from chordless.words import bytes_text
+from chordless.words.numbers import bytes_text
 from kernels_ti.errors import GraphError
 from kernels_ti.graph import Graph, IntArray
 

@@ -11,7 +11,7 @@ from textual.widgets import Button, Static
 from chordless.runs.history import RunSummary
 from chordless.tui.run_list import title, with_home
 from chordless.tui.screens.question import Question
-from chordless.words import bytes_text
+from chordless.words.numbers import bytes_text
 
 _MOST_NAMED = 3
 

@@ -23,7 +23,7 @@ from chordless.tui.actions import bindings_of
 from chordless.tui.widgets.chart import CYCLES_MEANING, PATHS_MEANING, EvolutionChart
 from chordless.tui.widgets.counts_table import CountsTable
 from chordless.tui.widgets.plot import Series
-from chordless.words import seconds_text, share_text, short_number
+from chordless.words.numbers import seconds_text, share_text, short_number
 from kernels_ti.errors import ChordlessError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from chordless.protocol.events import DeviceReport
 from chordless.tui import probing
 from chordless.tui.widgets.choice import Choice
 from chordless.values import ARCHES
-from chordless.words import bytes_text
+from chordless.words.numbers import bytes_text
 
 _WITHOUT_PROBE = {
     "auto": "the CPU, or CUDA if it is here and worth it",

@@ -11,7 +11,7 @@ from textual.color import Color
 from textual.filter import LineFilter
 from textual.widget import Widget
 
-from chordless.shown import without_controls
+from chordless.words.shown import without_controls
 
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _STAND_INS = {"…": ".", "·": "|", "•": "*", "●": "*", "▶": ">", "▼": "v", "▲": "^", "🔎": ">", "─": "-", "│": "|"}
