@@ -10,7 +10,7 @@ from chordless.batch.jobs import jobs_of
 from chordless.protocol.orders import BatchCommand, BatchJob
 from oracles import by_length, networkx_cycles
 
-from kernels_ti.graph import Graph
+from kernels_ti import Graph
 
 ATLAS = nx.graph_atlas_g()[1:]
 

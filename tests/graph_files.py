@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from chordless.graphs.load import LoadedGraph, load_graph
 
-from kernels_ti.errors import GraphError
-from kernels_ti.graph import Graph
+from kernels_ti import Graph, GraphError
 
 
 def load(path: Path, content: str | bytes, **options: object) -> LoadedGraph:

@@ -9,7 +9,7 @@ from itertools import pairwise
 import networkx as nx
 import pytest
 
-from kernels_ti.graph import Graph
+from kernels_ti import Graph
 
 
 def grid(rows: int, columns: int) -> Graph:

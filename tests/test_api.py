@@ -6,6 +6,7 @@ import pytest
 from oracles import grid
 
 from kernels_ti import (
+    ChordlessError,
     Graph,
     GraphError,
     OptionError,
@@ -14,7 +15,7 @@ from kernels_ti import (
     count_participation,
     enumerate_cycles,
 )
-from kernels_ti.errors import ChordlessError, in_words_of_command_line, parameter
+from kernels_ti.errors import in_words_of_command_line, parameter
 
 LOOPED = np.array([[1, 1, 1], [0, 0, 1], [1, 0, 0]])
 """A triangle with a loop, each edge in one direction only."""

@@ -27,7 +27,7 @@ from oracles import nauty
 from patience import PATIENCE
 from program import COUNT_KEYS, ENVIRONMENT, REFERENCE, chordless, command, fails
 
-from kernels_ti.errors import OptionError
+from kernels_ti import OptionError
 
 
 def test_every_kind_of_input_in_order(tmp_path):

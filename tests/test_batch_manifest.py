@@ -11,7 +11,7 @@ from batches import graph6, lines_in
 from chordless.protocol.orders import BatchJob
 from program import chordless
 
-from kernels_ti.errors import OptionError
+from kernels_ti import OptionError
 
 
 @pytest.mark.slow

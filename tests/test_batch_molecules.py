@@ -13,7 +13,7 @@ from chordless.graphs.load import load_graph
 from chordless.graphs.molecules import looks_like_smiles, read_molecules
 from program import REFERENCE, chordless
 
-from kernels_ti.errors import GraphError
+from kernels_ti import GraphError
 
 pytest.importorskip("rdkit")
 

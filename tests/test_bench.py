@@ -19,7 +19,7 @@ from chordless.bench.paper import PaperFigures, PaperRow
 from known import NUMBERS
 from test_layers import loaded_by
 
-from kernels_ti.errors import ChordlessError, EngineError, OptionError
+from kernels_ti import ChordlessError, EngineError, OptionError
 
 __all__ = ["probed_once"]
 

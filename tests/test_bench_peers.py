@@ -14,7 +14,7 @@ from chordless.bench import programs
 from chordless.bench.measure import Outcome, Series, take_turns
 from patience import PATIENCE
 
-from kernels_ti.errors import GraphError
+from kernels_ti import GraphError
 
 __all__ = ["no_nauty", "probed_once"]
 

@@ -6,20 +6,19 @@ import itertools
 import math
 
 import pytest
-from chordless.graphs.generators import generate
+from chordless import generate
 from hypothesis import given
 from hypothesis import strategies as st
 from known import each, generated
 
-from kernels_ti import count_cycles
+from kernels_ti import EngineError, Graph, OptionError, count_cycles
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary import order as order_module
 from kernels_ti.boundary import states as boundary_states
 from kernels_ti.boundary.count import BoundaryCount
 from kernels_ti.boundary.order import no_longer_than, small_boundary_order
 from kernels_ti.boundary.plan import plan_of
-from kernels_ti.errors import EngineError, OptionError, in_words_of_command_line
-from kernels_ti.graph import Graph
+from kernels_ti.errors import in_words_of_command_line
 from kernels_ti.reference import chordless_cycles
 
 

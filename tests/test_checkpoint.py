@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from chordless.runs.checkpoint import CHECKPOINT_FORMAT, Checkpoint, Sessions, open_checkpoint, write_checkpoint
 
+from kernels_ti import EngineError
 from kernels_ti.cycles import Cycles
-from kernels_ti.errors import CheckpointError, EngineError
+from kernels_ti.errors import CheckpointError
 from kernels_ti.state import Frames, GroupState, Layout, RunState
 
 OPTIONS = {"min_length": 3, "max_length": None, "expansion": "two-ended", "part": (1, 2), "output_format": "text"}

@@ -3,12 +3,10 @@
 import pytest
 from oracles import grid
 
-from kernels_ti import count_cycles
+from kernels_ti import OptionError, Options, count_cycles
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.errors import OptionError
 from kernels_ti.estimate import device_choice as choice
 from kernels_ti.estimate.device_choice import device_for
-from kernels_ti.options import Options
 
 
 def chosen(graph, monkeypatch: pytest.MonkeyPatch, *, driver: bool, **more) -> str:

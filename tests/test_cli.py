@@ -137,8 +137,8 @@ def test_wrong_usage_is_two_lines(arguments):
 
 
 def test_choices_are_those_of_the_engine():
+    from kernels_ti import Options
     from kernels_ti.device import device
-    from kernels_ti.run import Options
 
     assert ("auto", *device.ARCHES) == ARCHES
     assert [Options(expansion=expansion).expansion for expansion in EXPANSIONS] == list(EXPANSIONS)

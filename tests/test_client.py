@@ -21,7 +21,8 @@ from chordless.protocol.orders import CheckpointCommand, GoCommand, PauseCommand
 from patience import PATIENCE
 from program import SOURCE_PATH, slow_boot
 
-from kernels_ti.errors import CheckpointError, DeviceError, EngineError, GraphError, SizeError
+from kernels_ti import DeviceError, EngineError, GraphError
+from kernels_ti.errors import CheckpointError, SizeError
 
 LONG = "grid:7x10"
 

@@ -13,8 +13,17 @@ from hypothesis import strategies as st
 from oracles import by_length, check_cycles
 from patience import PATIENCE
 
-from kernels_ti import Graph, GraphError, OptionError, as_graph, collect_cycles, count_cycles, enumerate_cycles
-from kernels_ti.cycles import Cycles, CycleTable
+from kernels_ti import (
+    CycleTable,
+    Graph,
+    GraphError,
+    OptionError,
+    as_graph,
+    collect_cycles,
+    count_cycles,
+    enumerate_cycles,
+)
+from kernels_ti.cycles import Cycles
 
 igraph = pytest.importorskip("igraph")
 rustworkx = pytest.importorskip("rustworkx")

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from chordless import generate
 from chordless.cycles import index as cycle_index
 from chordless.cycles.index import (
     ORDERS,
@@ -17,10 +18,8 @@ from chordless.cycles.index import (
     parse_vertices,
 )
 from chordless.cycles.read import CycleStore
-from chordless.graphs.generators import generate
 
-from kernels_ti.errors import EngineError, OptionError
-from kernels_ti.graph import Graph
+from kernels_ti import EngineError, Graph, OptionError
 
 
 def random_store(n, k, seed=3):

@@ -14,12 +14,12 @@ from oracles import grid
 from patience import PATIENCE
 from program import ENVIRONMENT, chordless
 
+from kernels_ti import DeviceError, OptionError, Options, Run
 from kernels_ti.blocks.groups import block_batches
 from kernels_ti.device.device import ARCHES, Device, cores, open_device
 from kernels_ti.device.memory import resident_bytes
 from kernels_ti.device.selftest import LEAST_LOOP, failures
-from kernels_ti.errors import DeviceError, OptionError, SizeError
-from kernels_ti.run import Options, Run
+from kernels_ti.errors import SizeError
 from kernels_ti.search import require_loops
 from kernels_ti.state import Layout
 

@@ -9,8 +9,7 @@ import pytest
 from chordless.graphs.drawing import LARGEST_LAID_OUT, can_be_drawn, layout_of
 from chordless.graphs.load import LoadedGraph, load_graph
 
-from kernels_ti.errors import OptionError
-from kernels_ti.graph import Graph
+from kernels_ti import Graph, OptionError
 
 
 def edge_lengths(loaded, places):

@@ -10,8 +10,7 @@ from graph_files import load, named_edges, pairs, refusal
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kernels_ti.errors import GraphError, OptionError
-from kernels_ti.graph import Graph
+from kernels_ti import Graph, GraphError, OptionError
 
 
 def test_integer_ids_are_sorted_by_value(tmp_path):

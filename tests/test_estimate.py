@@ -11,15 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import disjoint_union, grid
 
+from kernels_ti import EngineError, Graph, Options
 from kernels_ti.blocks.groups import BlockGroup, block_batches
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.errors import EngineError
 from kernels_ti.estimate import estimate
 from kernels_ti.estimate.estimate import Estimator, seed_weights
 from kernels_ti.estimate.host_step import HostBlocks, labels_of, populations
 from kernels_ti.estimate.random_walk import scaled, walk
-from kernels_ti.graph import Graph
-from kernels_ti.options import Options
 from kernels_ti.reference import levels_of
 from kernels_ti.state import Layout
 

@@ -21,8 +21,8 @@ from chordless.runs.directory import created
 from program import REFERENCE, chordless, fails
 from test_order import rows_of
 
-from kernels_ti.errors import CheckpointError, ChordlessError, EngineError, GraphError, OptionError
-from kernels_ti.graph import Graph
+from kernels_ti import ChordlessError, EngineError, Graph, GraphError, OptionError
+from kernels_ti.errors import CheckpointError
 from kernels_ti.reference import chordless_cycles
 
 

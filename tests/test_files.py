@@ -16,7 +16,7 @@ from chordless.files import is_leftover, open_alone, open_own, remove_leftovers,
 from patience import PATIENCE
 from program import ENVIRONMENT, REFERENCE, chordless, fails
 
-from kernels_ti.errors import EngineError, OptionError
+from kernels_ti import EngineError, OptionError
 
 
 def test_a_file_is_replaced_whole_or_not_at_all(tmp_path):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from chordless import generate
 from chordless.engine import forecast as engine_forecast
 from chordless.engine.forecast import Forecast
-from chordless.graphs.generators import generate
 
+from kernels_ti import Options
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.options import Options
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from graph_files import load, named_edges, pairs, refusal
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kernels_ti.errors import GraphError, OptionError
+from kernels_ti import GraphError, OptionError
 
 
 def test_a_spec_and_a_file_of_the_same_spelling(tmp_path, monkeypatch):

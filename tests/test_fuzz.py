@@ -16,7 +16,8 @@ from chordless.graphs.readers.incoming import Limits
 from chordless.protocol.orders import BatchJob
 from chordless.runs.directory import RunDirectory
 
-from kernels_ti.errors import CheckpointError, GraphError, OptionError
+from kernels_ti import GraphError, OptionError
+from kernels_ti.errors import CheckpointError
 
 ROUNDS = 25
 LITTLE = Limits(memory=1 << 28)

@@ -4,8 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from kernels_ti.errors import GraphError
-from kernels_ti.graph import Graph
+from kernels_ti import Graph, GraphError
 
 
 def test_rows_are_sorted_whatever_the_order_of_the_edges() -> None:

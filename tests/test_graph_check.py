@@ -9,7 +9,7 @@ import pytest
 from chordless.graphs.check import GraphFacts, check_graph, check_overlap
 from chordless.graphs.generators import known_kinds
 
-from kernels_ti.errors import GraphError
+from kernels_ti import GraphError
 
 SMALL = (
     "grid:1", "grid:1x1", "grid:2x3x4", "cycle:3", "path:1", "path:2", "path:3", "wheel:3", "wheel:4", "complete:1",

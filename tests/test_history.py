@@ -17,7 +17,8 @@ from chordless.runs.directory import created, reopened
 from chordless.runs.history import delete_run, foreign_files, list_runs, summarize
 from chordless.runs.mailbox import is_at_work
 
-from kernels_ti.errors import CheckpointError, EngineError
+from kernels_ti import EngineError
+from kernels_ti.errors import CheckpointError
 
 STARTED = Started("grid:3x4", 12, 17, 4, "cpu", "EPYC", 0.5, 1)
 PROGRESS = Progress(2.5, 900, 40, 7, {5: 7}, {4: 40}, 0, listed=30, share=0.25)

@@ -16,8 +16,9 @@ from chordless.graphs.load import load_graph
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import created, reopened
 
+from kernels_ti import EngineError, OptionError
 from kernels_ti.cycles import Cycles
-from kernels_ti.errors import CheckpointError, EngineError, OptionError
+from kernels_ti.errors import CheckpointError
 
 CYCLES = Cycles.of_lists([[0, 1, 2], [3, 4, 5, 6]])
 ROWS = np.array([[7], [0b1111000]], np.uint64)

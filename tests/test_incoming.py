@@ -12,7 +12,8 @@ from chordless.graphs.load import load_graph
 from chordless.graphs.readers.incoming import Limits, read_bytes
 from program import ENVIRONMENT, REFERENCE, chordless, command, fails
 
-from kernels_ti.errors import GraphError, ReadingStoppedError
+from kernels_ti import GraphError
+from kernels_ti.errors import ReadingStoppedError
 
 LITTLE = Limits(memory=64 << 20)
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kernels_ti import Graph
 from kernels_ti.blocks.degree_labelling import FEW_EDGES, degree_labelling, relabelled
-from kernels_ti.graph import Graph
 
 
 def directly(graph: Graph) -> list[int]:

@@ -18,7 +18,7 @@ from chordless.runs.mailbox import Mailbox, is_at_work, post
 from patience import PATIENCE
 from program import ENVIRONMENT, chordless, count, events_in, slow_command
 
-from kernels_ti.errors import EngineError
+from kernels_ti import EngineError
 
 
 @pytest.fixture

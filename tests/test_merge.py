@@ -19,7 +19,8 @@ from program import chordless, count
 from test_export import checkpoint
 from test_order import rows_of
 
-from kernels_ti.errors import CheckpointError, OptionError
+from kernels_ti import OptionError
+from kernels_ti.errors import CheckpointError
 from kernels_ti.reference import chordless_cycles
 
 LOADED = load_graph("grid:4x5")

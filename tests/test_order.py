@@ -6,14 +6,13 @@ import itertools
 
 import numpy as np
 import pytest
-from chordless.graphs.generators import generate
+from chordless import generate
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernels_ti.errors import GraphError
+from kernels_ti import Graph, GraphError
 from kernels_ti.found import order
 from kernels_ti.found.order import CycleWalker
-from kernels_ti.graph import Graph
 from kernels_ti.reference import chordless_cycles
 
 

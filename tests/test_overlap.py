@@ -3,7 +3,7 @@
 import pytest
 from chordless.graphs.overlap import niche_overlap
 
-from kernels_ti.errors import GraphError
+from kernels_ti import GraphError
 
 
 @pytest.fixture

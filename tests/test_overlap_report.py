@@ -14,7 +14,7 @@ from chordless.graphs.overlap import read_food_web
 from chordless.graphs.overlap_report import asteroidal_triple, report_without_holes
 from oracles import grid
 
-from kernels_ti.graph import Graph
+from kernels_ti import Graph
 
 REFERENCE = ("--arch", "reference")
 

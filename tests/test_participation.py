@@ -11,13 +11,10 @@ from hypothesis import strategies as st
 from oracles import disjoint_union, grid
 from program import chordless, count
 
+from kernels_ti import Graph, OptionError, Options, Participation, Run
 from kernels_ti.device.device import Device, open_device
-from kernels_ti.errors import OptionError
 from kernels_ti.found import participation
-from kernels_ti.found.participation import Participation
-from kernels_ti.graph import Graph
 from kernels_ti.reference import chordless_cycles
-from kernels_ti.run import Options, Run
 
 
 def counted(graph: Graph, device: Device, wanted: str = "edges", **options: object) -> Participation:

@@ -11,15 +11,14 @@ from hypothesis import strategies as st
 from oracles import check_cycles, disjoint_union, grid
 from program import chordless
 
+from kernels_ti import Graph, Options, Run
 from kernels_ti.blocks.groups import BlockGroup, block_batches
 from kernels_ti.device.device import Device
 from kernels_ti.estimate import parts as partition
 from kernels_ti.estimate.estimate import seed_weights
 from kernels_ti.estimate.host_step import HostBlocks, populations
 from kernels_ti.estimate.parts import Split, seed_frames, split
-from kernels_ti.graph import Graph
 from kernels_ti.reference import canonical, chordless_cycles, levels_of
-from kernels_ti.run import Options, Run
 from kernels_ti.state import Frames, Layout
 
 

@@ -17,7 +17,8 @@ from chordless.protocol.orders import RunCommand
 from patience import PATIENCE
 from program import ENVIRONMENT
 
-from kernels_ti.errors import CheckpointError, EngineError, OptionError
+from kernels_ti import EngineError, OptionError
+from kernels_ti.errors import CheckpointError
 
 N, WORDS = 130, 3
 ROWS = np.random.default_rng(1).integers(0, 1 << 63, (100, WORDS)).astype(np.uint64)

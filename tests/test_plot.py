@@ -19,8 +19,7 @@ from oracles import by_length
 from program import ENVIRONMENT, chordless, fails
 from test_export import make_run
 
-from kernels_ti.errors import OptionError
-from kernels_ti.graph import Graph
+from kernels_ti import Graph, OptionError
 
 pytest.importorskip("matplotlib")
 

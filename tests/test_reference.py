@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from oracles import by_length, check_cycles, grid, networkx_cycles
 
-from kernels_ti.graph import Graph
+from kernels_ti import Graph
 from kernels_ti.reference import canonical, chordless_cycles, levels_of
 
 

@@ -13,7 +13,7 @@ from chordless.protocol.events import Failed, Progress
 from chordless.protocol.orders import RunCommand
 from test_plot import GRAPH, STARTED, finished, listed_run, record, refused
 
-from kernels_ti.graph import Graph
+from kernels_ti import Graph
 
 pytest.importorskip("matplotlib")
 

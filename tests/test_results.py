@@ -15,9 +15,8 @@ from chordless.protocol.orders import RunCommand
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kernels_ti import EngineError, Graph, OptionError
 from kernels_ti.cycles import Cycles
-from kernels_ti.errors import EngineError, OptionError
-from kernels_ti.graph import Graph
 
 
 def encoded(cycles, names, line_format):

@@ -17,7 +17,8 @@ from chordless.runs.directory import created, reopened
 from test_export import make_run
 from test_order import rows_of
 
-from kernels_ti.errors import CheckpointError, EngineError, OptionError
+from kernels_ti import EngineError, OptionError
+from kernels_ti.errors import CheckpointError
 from kernels_ti.reference import chordless_cycles
 
 GRAPH = load_graph("grid:4x5").graph

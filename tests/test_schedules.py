@@ -9,13 +9,11 @@ import pytest
 import taichi as ti
 from oracles import check_cycles, grid
 
-from kernels_ti import Graph, enumerate_cycles
+from kernels_ti import DeviceError, EngineError, Graph, Options, Run, enumerate_cycles
 from kernels_ti.device.device import Device, open_device
 from kernels_ti.device.levels import opened_level
 from kernels_ti.device.placing import CELLS_PER_LEVEL, CHILDREN, READY
-from kernels_ti.errors import DeviceError, EngineError
 from kernels_ti.reference import chordless_cycles, levels_of
-from kernels_ti.run import Options, Run
 from kernels_ti.sweep import search as search_sweep
 from kernels_ti.sweep import search_stage_1 as search_survey
 from kernels_ti.wave import search as search_wave

@@ -8,12 +8,10 @@ import networkx as nx
 import pytest
 from oracles import by_length, check_cycles
 
-from kernels_ti import Graph
+from kernels_ti import EngineError, Graph, Options, Run
 from kernels_ti.device.device import Device
-from kernels_ti.errors import EngineError
 from kernels_ti.found import stored
 from kernels_ti.reference import chordless_cycles
-from kernels_ti.run import Options, Run
 from kernels_ti.sweep import search as search_sweep
 from kernels_ti.sweep import search_stage_1 as search_survey
 from kernels_ti.wave import search as search_wave

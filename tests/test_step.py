@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import taichi as ti
 
+from kernels_ti import Graph
 from kernels_ti.bits import LARGEST_UNROLLED, row_of, size_of, vector_of
 from kernels_ti.blocks.groups import BlockGroup, block_batches
 from kernels_ti.device.device import Device
 from kernels_ti.estimate.host_step import HostBlocks, singles
-from kernels_ti.graph import Graph
 from kernels_ti.state import Frames, Layout, Rows, narrow_words, wide_words
 from kernels_ti.step.certificate import reachable_extensions
 from kernels_ti.step.certificate_wide import reachable_extensions_wide

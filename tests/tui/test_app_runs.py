@@ -15,7 +15,7 @@ from chordless.tui.messages import CompareRuns, OpenRun, StartRun
 from chordless.tui.settings import Settings
 from textual.widgets import Button, Input
 
-from kernels_ti.errors import ChordlessError
+from kernels_ti import ChordlessError
 from tui.pilots import LARGE, SMALL, drive, text_of, until
 from tui.slow_runs import CYCLES, GRAPH, at_full_speed, begin, command
 

@@ -14,7 +14,8 @@ from chordless.runs.state import RunState
 from chordless.tui.screens.compare import CompareScreen, compare_facts, load_run
 from textual.app import App
 
-from kernels_ti.errors import CheckpointError, EngineError
+from kernels_ti import EngineError
+from kernels_ti.errors import CheckpointError
 from tui.pilots import LARGE, SMALL, text_of, until
 from tui.stage import Stage, notices, play
 

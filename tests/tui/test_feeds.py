@@ -22,7 +22,8 @@ from chordless.tui.session import RunSession
 from patience import PATIENCE
 from test_export import make_run
 
-from kernels_ti.errors import CheckpointError, EngineError
+from kernels_ti import EngineError
+from kernels_ti.errors import CheckpointError
 from tui.slow_runs import at_full_speed, command
 
 

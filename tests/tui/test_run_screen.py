@@ -16,7 +16,7 @@ from chordless.tui.settings import Settings
 from chordless.tui.widgets.chart import EvolutionChart
 from chordless.tui.widgets.tiles import Tile
 
-from kernels_ti.errors import EngineError
+from kernels_ti import EngineError
 from tui.pilots import LARGE, SMALL, text_of, until
 from tui.stage import (
     COMPLETE,

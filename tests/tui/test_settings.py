@@ -22,7 +22,7 @@ from chordless.tui.settings import (
     settings_path,
 )
 
-from kernels_ti.errors import EngineError
+from kernels_ti import EngineError
 
 if sys.version_info >= (3, 11):
     import tomllib
