@@ -8,8 +8,7 @@ from pathlib import Path
 
 import networkx as nx
 import numpy as np
-
-from kernels_ti import Graph, collect_cycles, count_cycles, enumerate_cycles, is_chordal
+from chordless import Graph, collect_cycles, count_cycles, enumerate_cycles, is_chordal
 
 # 1. Count. Any graph of networkx will do, and of igraph and rustworkx, and adjacency matrices of numpy and scipy.
 #    A chordless cycle is a cycle in which no two vertices are joined but those next to each other on it.

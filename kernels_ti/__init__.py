@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from kernels_ti.errors import ChordlessError, DeviceError, EngineError, GraphError, OptionError
     from kernels_ti.found.participation import Participation
     from kernels_ti.graph import Graph
-    from kernels_ti.options import Arch, Expansion, Method
-    from kernels_ti.run import Options, Run, Snapshot
+    from kernels_ti.options import Arch, Expansion, Method, Options, Snapshot
+    from kernels_ti.run import Run
 
 __version__ = "0.4.0"
 
@@ -40,10 +40,10 @@ _MODULE_OF = {
     "GraphError": "errors",
     "Method": "options",
     "OptionError": "errors",
-    "Options": "run",
+    "Options": "options",
     "Participation": "found.participation",
     "Run": "run",
-    "Snapshot": "run",
+    "Snapshot": "options",
     "as_graph": "conversion",
     "collect_cycles": "api",
     "count_cycles": "api",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import pytest
 from patience import PATIENCE
+
+import kernels_ti
 
 ROOT = Path(__file__).parent.parent
 HEAVY = ("taichi", "textual", "numpy", "networkx", "scipy", "matplotlib")
@@ -69,6 +72,30 @@ def test_the_dashboard_and_the_batch_leave_taichi_to_their_children():
     loaded, _ = loaded_by(code)
     assert "textual" in loaded
     assert "taichi" not in loaded
+
+
+def imports_of_the_library(*folders):
+    """Yield each name that Python files import from `kernels_ti` or a module of it: file, module, name."""
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "kernels_ti":
+                    yield from ((path.relative_to(ROOT), node.module, each.name) for each in node.names)
+
+
+def test_public_names_come_from_the_top_of_the_library():
+    imports = list(imports_of_the_library("app", "tests", "assets"))
+    assert ("kernels_ti", "Graph") in {found[1:] for found in imports}
+    assert [found for found in imports if found[1] != "kernels_ti" and found[2] in kernels_ti.__all__] == []
+
+
+def test_commands_and_screens_take_no_search_from_the_library():
+    """The import contract cannot see it: a public name loads its module when it is first used."""
+    searches = {"Run", "collect_cycles", "count_cycles", "count_participation", "enumerate_cycles"}
+    rooms = [f"app/chordless/{room}" for room in ("commands", "tui", "pictures", "runs", "batch")]
+    imports = list(imports_of_the_library(*rooms))
+    assert imports
+    assert [found for found in imports if found[2] in searches] == []
 
 
 def test_import_contracts():

@@ -34,7 +34,8 @@ from chordless.commands import list as list_
 from chordless.commands.parser import USAGE_EXIT_CODE, ProgramParser, examples
 from chordless.commands.writing import silence_standard_output
 from chordless.words.shown import error_line
-from kernels_ti.errors import ChordlessError, EngineError, in_words_of_command_line
+from kernels_ti import ChordlessError, EngineError
+from kernels_ti.errors import in_words_of_command_line
 
 _INTERRUPTED_EXIT_CODE = 130
 _READER_GONE_EXIT_CODE = 4

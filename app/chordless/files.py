@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
-from kernels_ti.errors import EngineError, OptionError
+from kernels_ti import EngineError, OptionError
 
 SECONDS_TO_WAIT_FOR_A_LOCK = 5.0
 """An engine whose client was killed notices it after the slice that it is in."""

@@ -13,8 +13,7 @@ from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kernels_ti.graph import Graph
-    from kernels_ti.options import Arch
+    from kernels_ti import Arch, Graph
 
 NETWORKX_SECONDS_PER_CYCLE = 7e-6
 """What networkx takes for a cycle, of 20 vertices or so."""
@@ -80,7 +79,7 @@ class Backend:
             See `kernels_ti.enumerate_cycles`.
         """
         global _begun
-        from kernels_ti.api import enumerate_cycles
+        from kernels_ti import enumerate_cycles
 
         if length_bound is not None and length_bound < 0:
             raise ValueError("length bound must be non-negative")
@@ -130,11 +129,9 @@ class Backend:
         bool or str
             True, or why not.
         """
+        from kernels_ti import EngineError, Options, as_graph
         from kernels_ti.blocks.search_space import SearchSpace
-        from kernels_ti.conversion import as_graph
-        from kernels_ti.errors import EngineError
         from kernels_ti.estimate.estimate import Estimator
-        from kernels_ti.options import Options
 
         graph, length_bound = _arguments(*arguments, **options)
         if obstacle := _obstacle(graph):
@@ -164,8 +161,7 @@ class Backend:
         GraphError
             For a directed graph, a multigraph and a self-loop, in which networkx finds cycles of one or two vertices.
         """
-        from kernels_ti.errors import GraphError
-        from kernels_ti.graph import Graph
+        from kernels_ti import Graph, GraphError
 
         if obstacle := _obstacle(graph):
             raise GraphError(
@@ -177,7 +173,7 @@ class Backend:
     @staticmethod
     def convert_to_nx(result: Any, **_: Any) -> Any:
         """Turn a `kernels_ti.Graph` into a graph of networkx; anything else stays as it is."""
-        from kernels_ti.graph import Graph
+        from kernels_ti import Graph
 
         if not isinstance(result, Graph):
             return result

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from chordless.engine.channel import Channel, ClientIsGone
 from chordless.protocol.events import DeviceReport, Failed
 from chordless.protocol.orders import BatchCommand, ProbeCommand, RunCommand
-from kernels_ti.errors import ChordlessError, DeviceError, EngineError, in_words_of_command_line
+from kernels_ti import ChordlessError, DeviceError, EngineError
+from kernels_ti.errors import in_words_of_command_line
 
 if TYPE_CHECKING:
     pass

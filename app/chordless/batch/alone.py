@@ -14,7 +14,7 @@ from chordless.engine.channel import Channel
 from chordless.graphs.load import LoadedGraph
 from chordless.protocol.events import Event, Finished
 from chordless.protocol.orders import BatchCommand, RunCommand
-from kernels_ti.errors import ChordlessError
+from kernels_ti import ChordlessError
 
 _SUFFIXES = {"text": ".txt", "jsonl": ".jsonl", "npy": ".npy"}
 

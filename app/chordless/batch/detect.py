@@ -11,7 +11,7 @@ from chordless.graphs.load import FORMATS, MOLECULE_FORMATS, format_of_content, 
 from chordless.graphs.molecules import EXTENSIONS
 from chordless.graphs.readers.incoming import GZIP_MAGIC, STANDARD_INPUT, Limits, open_input, shown_name, standard_input
 from chordless.protocol.orders import BatchJob
-from kernels_ti.errors import ChordlessError, OptionError
+from kernels_ti import ChordlessError, OptionError
 
 INPUT_FORMATS = (*FORMATS, *MOLECULE_FORMATS)
 _START_BYTES = 1 << 16

@@ -17,8 +17,7 @@ from chordless.graphs.molecules import MoleculeFormat, read_molecules
 from chordless.graphs.overlap import load_overlap
 from chordless.graphs.readers.incoming import STANDARD_INPUT, Limits, open_input
 from chordless.protocol.orders import BatchJob
-from kernels_ti.errors import ChordlessError, GraphError
-from kernels_ti.graph import Graph
+from kernels_ti import ChordlessError, Graph, GraphError
 from kernels_ti.many.graphs import ManyGraphs
 
 LINES_AT_ONCE = 1 << 14

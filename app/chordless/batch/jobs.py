@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from chordless.graphs.readers.incoming import STANDARD_INPUT
 from chordless.protocol.orders import BatchJob
-from kernels_ti.errors import GraphError, OptionError
+from kernels_ti import GraphError, OptionError
 
 
 def expand(graph: str) -> list[str]:

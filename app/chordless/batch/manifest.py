@@ -33,7 +33,7 @@ from chordless import values
 from chordless.batch.jobs import checked, expand
 from chordless.graphs.readers.incoming import STANDARD_INPUT
 from chordless.protocol.orders import ALL_LIVING, BatchJob
-from kernels_ti.errors import ChordlessError, OptionError
+from kernels_ti import ChordlessError, OptionError
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from chordless.files import open_alone, remove_leftovers, replaced
-from kernels_ti.errors import EngineError, OptionError
+from kernels_ti import EngineError, OptionError
 
 FIELDS: dict[str, str] = {
     "graph": "text",

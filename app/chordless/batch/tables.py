@@ -12,7 +12,7 @@ from typing import IO, Any, Literal
 from chordless.batch.output import ADDED_LATER, FIELDS, encoded
 from chordless.cycles.export import require_parquet
 from chordless.files import replaced, text_of
-from kernels_ti.errors import EngineError, OptionError
+from kernels_ti import EngineError, OptionError
 
 TableFormat = Literal["csv", "parquet"]
 Lines = Callable[[], Iterable[dict[str, Any]]]

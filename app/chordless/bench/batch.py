@@ -21,7 +21,7 @@ from chordless.bench.process import run_process
 from chordless.graphs.molecules import read_molecules
 from chordless.protocol.events import BatchFinished, Failed
 from chordless.protocol.orders import BatchCommand, BatchJob
-from kernels_ti.errors import EngineError
+from kernels_ti import EngineError
 
 GENG_VERTICES, GENG_SECONDS = 9, 20.0
 """All graphs of so many vertices, and the seconds in which they are to be counted on two cores."""

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from chordless.graphs.load import write_edge_list
-from kernels_ti.graph import Graph
+from kernels_ti import Graph
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from chordless.bench.process import module_command, run_process
 from chordless.engine.process import EngineProcess
 from chordless.protocol.events import DeviceReport, Failed, Finished
 from chordless.protocol.orders import Method, ProbeCommand, RunCommand
-from kernels_ti.errors import ChordlessError, DeviceError, EngineError
+from kernels_ti import ChordlessError, DeviceError, EngineError
 
 Count = dict[str, int]
 """What a program counted: ``c3`` triangles and ``clc`` longer cycles, or ``cycles`` where it does not say which."""

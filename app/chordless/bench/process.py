@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import IO
 
-from kernels_ti.errors import EngineError
+from kernels_ti import EngineError
 
 _OUTPUT_READ = 1 << 16
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from chordless.bench.graphs import BenchGraph
 from chordless.bench.measure import Count, Outcome
 from chordless.bench.process import module_command, run_process
-from kernels_ti.errors import EngineError, OptionError
+from kernels_ti import EngineError, OptionError
 
 PLACEHOLDERS: dict[str, Callable[[BenchGraph], str]] = {
     "{el}": lambda graph: graph.plain_edge_list,

@@ -13,7 +13,7 @@ from datetime import datetime, timezone
 from types import FrameType
 from typing import Any, Generic, Protocol, TypeVar
 
-from kernels_ti.errors import EngineError
+from kernels_ti import EngineError
 
 
 class Row(Protocol):

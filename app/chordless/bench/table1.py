@@ -14,8 +14,7 @@ from chordless.bench.measure import Series, count_once, take_turns, transfer_onc
 from chordless.bench.paper import ROWS, PaperFigures, PaperRow
 from chordless.graphs.load import load_graph
 from chordless.graphs.overlap import niche_overlap
-from kernels_ti.errors import OptionError
-from kernels_ti.graph import Graph
+from kernels_ti import Graph, OptionError
 
 GRAPH_COLUMNS = (
     Column("graph", left=True), Column("n"), Column("m"), Column("Delta"), Column("C3"), Column("#clc"),

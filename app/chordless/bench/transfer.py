@@ -10,11 +10,9 @@ import json
 import time
 
 from chordless.graphs.load import load_graph
+from kernels_ti import ChordlessError, EngineError, Graph, Options, Run, Snapshot
 from kernels_ti.device.device import Device
-from kernels_ti.errors import ChordlessError, EngineError
 from kernels_ti.estimate.device_choice import device_for
-from kernels_ti.graph import Graph
-from kernels_ti.run import Options, Run, Snapshot
 
 _WARM_UP_SECONDS = 10.0
 

@@ -242,7 +242,7 @@ def _warn_of_missing_types(jobs: tuple[BatchJob, ...]) -> None:
 
 
 def _make_folder(path: str) -> None:
-    from kernels_ti.errors import OptionError
+    from kernels_ti import OptionError
 
     try:
         os.makedirs(path, exist_ok=True)
@@ -253,7 +253,7 @@ def _make_folder(path: str) -> None:
 @contextlib.contextmanager
 def _lines_file(options: argparse.Namespace) -> Iterator[str]:
     """Yield the path of the file to which the engine writes its lines."""
-    from kernels_ti.errors import OptionError
+    from kernels_ti import OptionError
 
     if options.output == STANDARD_OUTPUT:
         with tempfile.TemporaryDirectory(prefix="chordless-batch-") as folder:

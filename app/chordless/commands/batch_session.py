@@ -14,7 +14,7 @@ from chordless.commands.session import STOPPED_EXIT_CODE, InterruptedRunError, S
 from chordless.commands.terminal import is_live
 from chordless.protocol.events import BatchFinished, BatchProgress, Failed
 from chordless.protocol.orders import BatchCommand
-from kernels_ti.errors import EngineError
+from kernels_ti import EngineError
 
 FAILED_EXIT_CODE = 5
 _TICK_SECONDS = 0.1

@@ -226,7 +226,7 @@ def act_peers(options: argparse.Namespace) -> int:
     from chordless.bench.report import Report, heading
     from chordless.commands.info import version_of
     from chordless.graphs.load import load_graph
-    from kernels_ti.errors import OptionError
+    from kernels_ti import OptionError
 
     others = [programs.networkx(), programs.nauty(), *(programs.given(text) for text in options.program)]
     names = [program.name for program in others]
@@ -263,7 +263,7 @@ def act_batch(options: argparse.Namespace) -> int:
     from chordless.bench.measure import machine, probe
     from chordless.bench.report import Report, heading
     from chordless.commands.info import version_of
-    from kernels_ti.errors import OptionError
+    from kernels_ti import OptionError
 
     with tempfile.TemporaryDirectory(prefix="chordless-bench-") as folder:
         files, notes = batch.graph_files(Path(folder), options.vertices, options.molecules)

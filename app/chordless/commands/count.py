@@ -122,7 +122,7 @@ def _print_other_method(command: RunCommand, finished: Finished) -> None:
     """Print to standard error that the boundary method would finish the count, if it would."""
     from chordless.commands.other_method import other_method
     from chordless.words.shown import on_terminal
-    from kernels_ti.errors import ChordlessError
+    from kernels_ti import ChordlessError
 
     try:
         line = other_method(command, finished)

@@ -85,9 +85,9 @@ def act(options: argparse.Namespace) -> int:
     from chordless.graphs.load import load_graph
     from chordless.graphs.readers.incoming import Limits
     from chordless.graphs.vertex_names import edges_named, restriction_named
+    from kernels_ti import Options
     from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.estimate.estimate import Estimator
-    from kernels_ti.options import Options
 
     loaded = load_graph(
         options.graph,

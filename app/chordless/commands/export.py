@@ -108,7 +108,7 @@ def act(options: argparse.Namespace) -> int:
     from chordless.cycles.output import LineOutput
     from chordless.words.numbers import seconds_text
     from chordless.words.shown import on_terminal, visible
-    from kernels_ti.errors import OptionError
+    from kernels_ti import OptionError
 
     if options.export_format == "parquet":
         export.require_parquet()

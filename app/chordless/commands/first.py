@@ -13,7 +13,7 @@ from chordless.commands.parser import USAGE_EXIT_CODE
 from chordless.commands.writing import silence_standard_output
 from chordless.words.numbers import lengths_text
 from chordless.words.shown import on_terminal
-from kernels_ti.errors import ChordlessError, EngineError
+from kernels_ti import ChordlessError, EngineError
 
 SUMMARY = "print one chordless cycle of 4 or more vertices, if there is one"
 SHORTEST_HOLE = 4
@@ -104,7 +104,7 @@ def _chordality(options: argparse.Namespace) -> int:
     from chordless.commands.session import print_notes
     from chordless.graphs.load import load_graph
     from chordless.graphs.readers.incoming import Limits
-    from kernels_ti.chordality import is_chordal
+    from kernels_ti import is_chordal
 
     loaded = load_graph(
         options.graph,

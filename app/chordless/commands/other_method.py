@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from chordless.protocol.events import Finished
     from chordless.protocol.orders import RunCommand
+    from kernels_ti import Graph
     from kernels_ti.boundary.plan import BoundaryPlan
-    from kernels_ti.graph import Graph
 
 _SECONDS_FOR_ORDERS = 1.0
 _LONGEST_COUNT = 86400.0

@@ -154,7 +154,7 @@ def _act_on_one(path: str, options: argparse.Namespace) -> int:
         write_graph(web.overlap, options.output, [_comment(path)])
 
     from chordless.graphs.overlap_report import report_lines, report_of_holes, report_without_holes
-    from kernels_ti.chordality import is_chordal
+    from kernels_ti import is_chordal
 
     exit_code = 0
     chordal = bool(is_chordal(web.overlap))

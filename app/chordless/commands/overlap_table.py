@@ -20,7 +20,7 @@ from chordless.files import text_of
 from chordless.graphs.overlap import FoodWeb, read_food_web, warning_of_missing_types
 from chordless.protocol.orders import BatchCommand, BatchJob
 from chordless.words.shown import on_terminal
-from kernels_ti.errors import GraphError
+from kernels_ti import GraphError
 from kernels_ti.options import require_threads
 
 COLUMNS = (

@@ -97,7 +97,7 @@ def _figure(options: argparse.Namespace) -> Any:
 
 
 def _directory(run: str) -> Path:
-    from kernels_ti.errors import OptionError
+    from kernels_ti import OptionError
 
     path = Path(run)
     if path.is_file():

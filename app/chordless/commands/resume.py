@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from chordless.commands import options as shared
 from chordless.commands.parser import examples
-from kernels_ti.errors import OptionError
+from kernels_ti import OptionError
 
 if TYPE_CHECKING:
     from chordless.protocol.events import Finished

@@ -20,7 +20,7 @@ from chordless.protocol.events import Failed, Finished, Progress, Started
 from chordless.protocol.orders import CycleFormat, RunCommand
 from chordless.runs.directory import resume_line
 from chordless.words.shown import on_terminal
-from kernels_ti.errors import ChordlessError, EngineError
+from kernels_ti import ChordlessError, EngineError
 
 STOPPED_EXIT_CODE = 4
 _TICK_SECONDS = 0.2

@@ -8,7 +8,7 @@ import shlex
 import socket
 import sys
 
-from kernels_ti.errors import EngineError, OptionError
+from kernels_ti import EngineError, OptionError
 
 PORT = 8000
 # Each dashboard finds the program where this process does: `-c` and `-m` would look into the current folder first.

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from chordless.files import replaced, text_of
-from kernels_ti.errors import EngineError
+from kernels_ti import EngineError
 
 if TYPE_CHECKING:
-    from kernels_ti.graph import Graph
+    from kernels_ti import Graph
 
 
 @contextlib.contextmanager

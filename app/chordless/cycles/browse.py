@@ -14,8 +14,8 @@ from chordless.graphs.load import LoadedGraph
 from chordless.runs.checkpoint import read_position
 from chordless.runs.directory import RunDirectory
 from chordless.runs.mailbox import is_at_work
+from kernels_ti import ChordlessError, EngineError, GraphError, OptionError
 from kernels_ti.cycles import Cycles
-from kernels_ti.errors import ChordlessError, EngineError, GraphError, OptionError
 from kernels_ti.found.order import CycleWalker
 from kernels_ti.graph import IntArray
 

@@ -16,11 +16,10 @@ from chordless.graphs.load import LoadedGraph, load_graph
 from chordless.runs.checkpoint import read_position
 from chordless.runs.directory import RunDirectory
 from chordless.runs.merge import check_parts, read_result
+from kernels_ti import EngineError, Graph, OptionError
 from kernels_ti.arrow import arrow_table, name_column, require_pyarrow
 from kernels_ti.cycles import Cycles
-from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.found.order import CycleWalker
-from kernels_ti.graph import Graph
 
 # Memory for a chunk: its rows, and 8 bytes for each vertex of its cycles; a cycle may have all vertices.
 _CYCLES_AT_ONCE = 1 << 17

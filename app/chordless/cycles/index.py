@@ -13,8 +13,8 @@ import numpy.typing as npt
 import psutil
 
 from chordless.cycles.read import CycleStore, Rows
-from kernels_ti.errors import EngineError, OptionError
-from kernels_ti.graph import Graph, IntArray
+from kernels_ti import EngineError, Graph, OptionError
+from kernels_ti.graph import IntArray
 from kernels_ti.state import populations
 
 Order = Literal["found", "longest", "shortest"]

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti import OptionError
 from kernels_ti.cycles import Cycles
-from kernels_ti.errors import OptionError
 
 LineFormat = Literal["text", "jsonl"]
 

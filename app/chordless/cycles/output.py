@@ -17,12 +17,12 @@ from chordless.cycles.read import CYCLES_FOLDER
 from chordless.cycles.write import RowOutput
 from chordless.files import open_alone
 from chordless.words.shown import visible
+from kernels_ti import EngineError, OptionError
 from kernels_ti.cycles import Cycles
-from kernels_ti.errors import EngineError, OptionError
 
 if TYPE_CHECKING:
     from chordless.protocol.orders import RunCommand
-    from kernels_ti.graph import Graph
+    from kernels_ti import Graph
 
 STANDARD_OUTPUT = "-"
 

@@ -6,8 +6,8 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kernels_ti.found.participation import Participation
-    from kernels_ti.graph import Graph, IntArray
+    from kernels_ti import Graph, Participation
+    from kernels_ti.graph import IntArray
 
 
 def participation_object(graph: Graph, counted: Participation, *, vertices: bool) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.errors import EngineError, OptionError
+from kernels_ti import EngineError, OptionError
 
 Rows = npt.NDArray[np.uint64]
 

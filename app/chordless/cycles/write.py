@@ -14,7 +14,8 @@ import numpy as np
 from chordless.cycles.identity import identity_of, require_own
 from chordless.cycles.read import Rows, part_path, parts_in, row_words
 from chordless.files import open_alone, open_own, sync_folder
-from kernels_ti.errors import CheckpointError, EngineError, OptionError
+from kernels_ti import EngineError, OptionError
+from kernels_ti.errors import CheckpointError
 
 LARGEST_GRAPH = 131_072
 """Vertices above which bit rows are refused: a cycle would take more than 16 KB."""

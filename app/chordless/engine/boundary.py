@@ -9,11 +9,9 @@ from functools import partial
 from chordless.engine.channel import Channel
 from chordless.protocol.events import Paused, Progress, Reason
 from chordless.protocol.orders import RunCommand
+from kernels_ti import EngineError, Graph, Snapshot
 from kernels_ti.boundary.count import BoundaryCount
 from kernels_ti.device.memory import host_budget, resident_bytes
-from kernels_ti.errors import EngineError
-from kernels_ti.graph import Graph
-from kernels_ti.options import Snapshot
 
 _SLICE_SECONDS = 0.1
 _TRIANGLE = 3

@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from kernels_ti.errors import EngineError
+from kernels_ti import EngineError
 
 if TYPE_CHECKING:
     from kernels_ti.blocks.search_space import SearchSpace

@@ -30,7 +30,7 @@ from chordless.protocol.events import (
     Started,
 )
 from chordless.protocol.orders import CheckpointCommand, Command, GoCommand, PauseCommand, StopCommand
-from kernels_ti.errors import EngineError
+from kernels_ti import EngineError
 
 # The child looks where its parent looks, and nowhere else: `-m` and `-c` alone would put the current folder
 # first, where a user may well have a `chordless` of their own.

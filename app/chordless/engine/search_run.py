@@ -12,15 +12,15 @@ from chordless.engine.channel import Channel
 from chordless.protocol.events import Finished, Reason, Started
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory, check_is_free, created, graph_hash, program_version, reopened
-from kernels_ti.errors import OptionError
+from kernels_ti import OptionError
 
 if TYPE_CHECKING:
     from chordless.engine.forecast import Forecast
     from chordless.graphs.load import LoadedGraph
     from chordless.runs.checkpoint import Checkpoint, Sessions
+    from kernels_ti import Snapshot
     from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.device.device import Device
-    from kernels_ti.run import Snapshot
 
 
 _NOT_OPTIONS = ("graph", "program_start")
@@ -104,9 +104,9 @@ def search(
     """Search from a checkpoint or from the beginning; in the latter case make the run directory, if one is wanted."""
     from chordless.engine.loop import Keeper, Search, Session
     from chordless.graphs.vertex_names import edges_named, restriction_named
+    from kernels_ti import Options, Run
     from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.estimate.device_choice import device_for
-    from kernels_ti.run import Options, Run
 
     graph = loaded.graph
     collect = command.output is not None
@@ -209,7 +209,7 @@ def _identity(command: RunCommand) -> dict[str, Any]:
 
 
 def _last_snapshot(checkpoint: Checkpoint, min_length: int) -> Snapshot:
-    from kernels_ti.run import Snapshot
+    from kernels_ti import Snapshot
 
     state = checkpoint.state
     done = {"seconds": state.seconds, "share": 1.0, "finished": True}

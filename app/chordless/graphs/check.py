@@ -11,10 +11,10 @@ from chordless.graphs import generators
 from chordless.graphs.families import LARGEST_NETWORKX_SIZE, LARGEST_SIZE
 from chordless.graphs.load import load_graph
 from chordless.graphs.readers.incoming import Limits
-from kernels_ti.errors import GraphError
+from kernels_ti import GraphError
 
 if TYPE_CHECKING:
-    from kernels_ti.graph import Graph
+    from kernels_ti import Graph
 
 LARGEST_MADE = 20_000
 """Vertices and edges up to which a graph is made to be looked at: some hundredths of a second."""

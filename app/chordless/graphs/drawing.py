@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from chordless.graphs.load import LoadedGraph
-from kernels_ti.errors import OptionError
-from kernels_ti.graph import Graph, IntArray
+from kernels_ti import Graph, OptionError
+from kernels_ti.graph import IntArray
 
 Layout = npt.NDArray[np.float64]
 

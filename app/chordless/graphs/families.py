@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kernels_ti.errors import GraphError
-from kernels_ti.graph import Graph, IntArray
+from kernels_ti import Graph, GraphError
+from kernels_ti.graph import IntArray
 
 LARGEST_SIZE = 20_000_000
 """Vertices or edges that a spec may ask for, and pairs that a random graph may draw."""

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from chordless.graphs.families import FAMILIES, LARGEST_NETWORKX_SIZE, Family, Size, check_size, edge_array
-from kernels_ti.errors import GraphError
-from kernels_ti.graph import Graph
+from kernels_ti import Graph, GraphError
 
 _MOST_DIMENSIONS = 32  # as numpy has them
 

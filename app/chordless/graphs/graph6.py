@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from chordless.graphs.readers.library import LARGEST_LIBRARY_SIZE
 from chordless.graphs.readers.source import UNDIRECTED_ONLY
-from kernels_ti.errors import GraphError
+from kernels_ti import GraphError
 from kernels_ti.graph import IntArray
 from kernels_ti.many.graphs import ManyGraphs, running, spans
 

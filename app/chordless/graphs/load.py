@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, TextIO, cast
 from chordless.graphs import generators
 from chordless.graphs.readers.incoming import STANDARD_INPUT, Limits, ends_in_time, read_bytes, shown_name
 from chordless.graphs.readers.source import UTF_8, Parsed, Positions, Source
-from kernels_ti.errors import GraphError, OptionError
-from kernels_ti.graph import Graph
+from kernels_ti import Graph, GraphError, OptionError
 
 if TYPE_CHECKING:
     from chordless.graphs.molecules import MoleculeFormat

@@ -19,8 +19,8 @@ import numpy as np
 from chordless.graphs.readers.columns import cells_of
 from chordless.graphs.readers.incoming import SHOWN_STANDARD_INPUT
 from chordless.graphs.readers.source import Source
-from kernels_ti.errors import GraphError, OptionError
-from kernels_ti.graph import Graph, IntArray
+from kernels_ti import Graph, GraphError, OptionError
+from kernels_ti.graph import IntArray
 
 MoleculeFormat = Literal["sdf", "smiles"]
 

@@ -13,8 +13,8 @@ from chordless.graphs.readers.incoming import read_bytes
 from chordless.graphs.readers.pajek import PajekNetwork, parse_network, parse_partition
 from chordless.graphs.readers.source import Source
 from chordless.protocol.orders import ALL_LIVING
-from kernels_ti.errors import GraphError
-from kernels_ti.graph import Graph, IntArray
+from kernels_ti import Graph, GraphError
+from kernels_ti.graph import IntArray
 
 LIVING = 1
 TYPES = {1: "living", 2: "other (detritus)", 3: "input", 4: "output", 5: "respiration"}

@@ -13,7 +13,7 @@ from chordless.graphs.overlap import FoodWeb
 
 if TYPE_CHECKING:
     from chordless.protocol.events import Finished
-    from kernels_ti.graph import Graph
+    from kernels_ti import Graph
 
 SHORTEST_HOLE = 4
 MOST_SPECIES = 10
@@ -158,7 +158,7 @@ def report_of_holes(name: str, web: FoodWeb, counted: Finished) -> OverlapReport
 
 def is_interval(graph: Graph) -> bool:
     """Return whether a graph is an interval graph. Meant for some hundred vertices, as `asteroidal_triple`."""
-    from kernels_ti.chordality import is_chordal
+    from kernels_ti import is_chordal
 
     return bool(is_chordal(graph)) and asteroidal_triple(graph) is None
 

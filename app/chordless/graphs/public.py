@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from kernels_ti.errors import GraphError
-from kernels_ti.graph import Graph
+from kernels_ti import Graph, GraphError
 
 
 def load_graph(source: str, *, simplify: bool = False, file_format: str | None = None) -> Graph:

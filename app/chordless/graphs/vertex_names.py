@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kernels_ti import Graph, OptionError
 from kernels_ti.blocks.restriction import no_vertex
-from kernels_ti.errors import OptionError
-from kernels_ti.graph import Graph
 
 
 def restriction_named(

@@ -21,7 +21,7 @@ from chordless.pictures.style import (
     shortened,
 )
 from chordless.words.numbers import short_number
-from kernels_ti.errors import OptionError
+from kernels_ti import OptionError
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

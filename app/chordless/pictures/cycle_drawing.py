@@ -12,7 +12,7 @@ from chordless.cycles.browse import FoundCycle, RunCycles
 from chordless.graphs.load import LoadedGraph
 from chordless.pictures.graph_drawing import draw_dots, draw_edges, new_drawing, write_names
 from chordless.pictures.style import PALETTE, add_title, printable
-from kernels_ti.errors import EngineError, OptionError
+from kernels_ti import EngineError, OptionError
 from kernels_ti.graph import IntArray
 from kernels_ti.state import populations
 

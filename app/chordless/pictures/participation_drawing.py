@@ -14,8 +14,7 @@ from chordless.graphs.load import LoadedGraph, load_graph
 from chordless.pictures.graph_drawing import draw_dots, draw_edges, new_drawing, write_names
 from chordless.pictures.recorded_run import RecordedRun
 from chordless.pictures.style import PALETTE
-from kernels_ti.errors import ChordlessError
-from kernels_ti.graph import Graph
+from kernels_ti import ChordlessError, Graph
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,7 +13,7 @@ from chordless.runs.directory import RunDirectory
 from chordless.runs.mailbox import is_at_work
 from chordless.runs.merge import merged, read_result
 from chordless.runs.state import ENDINGS, RunState
-from kernels_ti.errors import EngineError, OptionError
+from kernels_ti import EngineError, OptionError
 
 
 @dataclass(frozen=True)

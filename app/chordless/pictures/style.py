@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, cast
 
-from kernels_ti.errors import OptionError
+from kernels_ti import OptionError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

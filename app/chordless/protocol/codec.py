@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_ty
 
 from chordless.protocol.events import PROTOCOL_VERSION, Event
 from chordless.protocol.orders import BatchCommand, BatchJob, Command
-from kernels_ti.errors import EngineError
+from kernels_ti import EngineError
 
 # Lengths are keys, and JSON knows only strings as keys.
 _BY_LENGTH = frozenset({"frontier_by_length", "cycles_by_length"})

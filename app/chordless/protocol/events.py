@@ -5,16 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from kernels_ti.errors import (
-    CheckpointError,
-    ChordlessError,
-    DeviceError,
-    EngineError,
-    GraphError,
-    OptionError,
-    ReadingStoppedError,
-    SizeError,
-)
+from kernels_ti import ChordlessError, DeviceError, EngineError, GraphError, OptionError
+from kernels_ti.errors import CheckpointError, ReadingStoppedError, SizeError
 
 PROTOCOL_VERSION = 2
 """Recordings of version 1 are read too; what they do not say has a default."""

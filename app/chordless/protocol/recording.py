@@ -8,7 +8,7 @@ from pathlib import Path
 
 from chordless.protocol.codec import event_from_json
 from chordless.protocol.events import Event
-from kernels_ti.errors import EngineError
+from kernels_ti import EngineError
 
 _NO_RECORDING = "this is not a recording made with --events"
 

@@ -21,8 +21,9 @@ import numpy.typing as npt
 
 from chordless.files import replaced
 from chordless.runs.directory import program_version, resume_line
+from kernels_ti import EngineError
 from kernels_ti.cycles import Cycles
-from kernels_ti.errors import CheckpointError, EngineError
+from kernels_ti.errors import CheckpointError
 from kernels_ti.state import Frames, GroupState, Layout, Rows, RunState
 
 CHECKPOINT_FORMAT = 1

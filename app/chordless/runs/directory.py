@@ -23,11 +23,12 @@ from typing import IO, TYPE_CHECKING, Any
 from chordless.files import open_own, remove_leftovers, same_file, sync_folder, take_lock
 from chordless.protocol.codec import TUPLE_FIELDS
 from chordless.protocol.orders import RunCommand
-from kernels_ti.errors import CheckpointError, EngineError
+from kernels_ti import EngineError
+from kernels_ti.errors import CheckpointError
 
 if TYPE_CHECKING:
     from chordless.graphs.load import LoadedGraph
-    from kernels_ti.graph import Graph
+    from kernels_ti import Graph
 
 RUN_FORMAT = 1
 _RUN, _GRAPH, _EVENTS, _CHECKPOINT = "run.json", "graph.json", "events.jsonl", "checkpoint"
@@ -114,7 +115,7 @@ class RunDirectory:
             If it is not the graph that the run began with.
         """
         from chordless.graphs.load import LoadedGraph
-        from kernels_ti.graph import Graph
+        from kernels_ti import Graph
 
         path = self.path / _GRAPH
         try:

@@ -16,7 +16,8 @@ from chordless.protocol.codec import event_from_json
 from chordless.protocol.events import Checkpointed, Event, Failed, Finished, Progress, Started
 from chordless.runs.directory import RunDirectory
 from chordless.runs.mailbox import is_at_work
-from kernels_ti.errors import CheckpointError, EngineError
+from kernels_ti import EngineError
+from kernels_ti.errors import CheckpointError
 
 RunStage = Literal["running", "complete", "stopped", "failed", "lost", "damaged"]
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from chordless.protocol.codec import command_from_json, command_to_json
 from chordless.protocol.orders import CheckpointCommand, GoCommand, PauseCommand, StopCommand
-from kernels_ti.errors import EngineError
+from kernels_ti import EngineError
 
 _MAILBOX = "commands"
 _LOCKED = "run.json"

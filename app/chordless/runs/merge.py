@@ -14,7 +14,7 @@ from chordless.protocol.orders import RunCommand
 from chordless.protocol.recording import recorded
 from chordless.protocol.results import result_of_object
 from chordless.runs.directory import RunDirectory, resume_line
-from kernels_ti.errors import OptionError
+from kernels_ti import OptionError
 
 # Two parts fit together if they agree in all of these: the deal depends on them.
 _SAME_ASKED = {

@@ -33,7 +33,7 @@ from chordless.tui.screens.leave import LeaveScreen
 from chordless.tui.session import RunSession
 from chordless.tui.settings import DEFAULT_THEME, Settings, notice_of, save_settings, settings_path
 from chordless.tui.widgets.glyphs import AsciiFilter, NoControls
-from kernels_ti.errors import ChordlessError, EngineError
+from kernels_ti import ChordlessError, EngineError
 
 _PROGRAM = Path(__file__).parents[1]
 _FRAMES_SHOWN = 3

@@ -16,7 +16,7 @@ from chordless.protocol.orders import BatchJob, RunCommand
 from chordless.tui.batch_lines import BatchLine, is_batch_file, line_count
 from chordless.tui.recent_batches import words_of
 from chordless.tui.run_form import graph_source
-from kernels_ti.errors import ChordlessError, OptionError
+from kernels_ti import ChordlessError, OptionError
 
 MANIFEST = ".toml"
 _TABLES = (".csv", ".parquet")

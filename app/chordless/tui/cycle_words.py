@@ -9,7 +9,7 @@ from chordless.cycles.index import ORDERS, CycleIndex, Order
 from chordless.cycles.read import row_words
 from chordless.runs.state import RunState
 from chordless.words.numbers import bytes_text
-from kernels_ti.graph import Graph
+from kernels_ti import Graph
 
 _ORDERS: dict[Order, str] = {"found": "as found", "longest": "longest first", "shortest": "shortest first"}
 

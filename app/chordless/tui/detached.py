@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from chordless.protocol.orders import RunCommand
-from kernels_ti.errors import EngineError
+from kernels_ti import EngineError
 
 LOG = "detached.log"
 # It looks where its parent looks, and nowhere else; see `chordless.engine.process`.

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from chordless.engine.process import EngineProcess
 from chordless.protocol.events import DeviceReport, Failed
 from chordless.protocol.orders import ProbeCommand
-from kernels_ti.errors import EngineError
+from kernels_ti import EngineError
 
 _SECONDS = 60.0
 _SECONDS_BETWEEN_LOOKS = 0.1

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from chordless.files import replaced
 from chordless.graphs.generators import is_spec
 from chordless.tui.settings import settings_path
-from kernels_ti.errors import EngineError
+from kernels_ti import EngineError
 
 _FILE = "batches.json"
 _MOST = 20

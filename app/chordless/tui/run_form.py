@@ -19,8 +19,7 @@ from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import check_is_free
 from chordless.tui.settings import LastChoices
 from chordless.values import SHORTEST_CYCLE, cycle_length, positive, size
-from kernels_ti.errors import ChordlessError, EngineError
-from kernels_ti.graph import Graph
+from kernels_ti import ChordlessError, EngineError, Graph
 
 OVERLAP_FOLDER = "graphs"
 WITHOUT_FOLDER = "reference"

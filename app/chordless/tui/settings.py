@@ -14,7 +14,7 @@ from tomlkit import TOMLDocument
 from tomlkit.exceptions import TOMLKitError
 
 from chordless.files import replaced
-from kernels_ti.errors import EngineError
+from kernels_ti import EngineError
 from kernels_ti.folders import base_folder
 
 DEFAULT_THEME = "textual-dark"

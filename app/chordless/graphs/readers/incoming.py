@@ -24,7 +24,8 @@ from types import FrameType
 from typing import IO, Any, cast
 
 from chordless.words.numbers import bytes_text, seconds_text
-from kernels_ti.errors import GraphError, ReadingStoppedError
+from kernels_ti import GraphError
+from kernels_ti.errors import ReadingStoppedError
 
 STANDARD_INPUT = "-"
 SHOWN_STANDARD_INPUT = "standard input"

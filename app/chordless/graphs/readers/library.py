@@ -10,7 +10,7 @@ from typing import Any
 from chordless.graphs.readers.incoming import SHOWN_STANDARD_INPUT
 from chordless.graphs.readers.source import UNDIRECTED_ONLY, Parsed, Source, build_graph, label_names, readable
 from chordless.graphs.readers.structure import check_gml, check_graphml
-from kernels_ti.graph import Graph
+from kernels_ti import Graph
 
 # A line of sparse6 with ten characters may declare any number of vertices, and networkx makes an object for each.
 LARGEST_LIBRARY_SIZE = 2_000_000

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from chordless.graphs.readers.source import EDGES_ONCE, NO_LOOPS, UNDIRECTED_ONLY, Parsed, Source, readable
-from kernels_ti.graph import Graph
+from kernels_ti import Graph
 
 _RIGHT_HEADER = "; right is `%%MatrixMarket matrix coordinate pattern symmetric`, then a line `rows columns entries`"
 

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from chordless.graphs.readers.incoming import MEMORY_PER_VERTEX, SHOWN_STANDARD_INPUT, Limits
 from chordless.words.numbers import bytes_text
-from kernels_ti.errors import GraphError
-from kernels_ti.graph import Graph, IntArray
+from kernels_ti import Graph, GraphError
+from kernels_ti.graph import IntArray
 
 Positions = dict[int, tuple[float, float]]
 Parsed = tuple[Graph, Positions | None]

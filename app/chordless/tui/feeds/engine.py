@@ -14,7 +14,7 @@ from chordless.protocol.recording import recorded
 from chordless.runs.directory import RunDirectory
 from chordless.runs.state import RunState
 from chordless.tui.feeds.feed import SECONDS_BETWEEN_BATCHES, Feed
-from kernels_ti.errors import EngineError
+from kernels_ti import EngineError
 
 _LAST_EVENTS = (Finished, Failed, DeviceReport)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from chordless.protocol.events import Event, Failed
 from chordless.runs.state import RunState
-from kernels_ti.errors import ChordlessError, EngineError
+from kernels_ti import ChordlessError, EngineError
 
 Batch = tuple[tuple[float, Event], ...]
 """Events, each with the wall-clock time at which it was recorded, in seconds."""

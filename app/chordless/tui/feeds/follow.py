@@ -13,7 +13,7 @@ from chordless.runs import mailbox
 from chordless.runs.directory import RunDirectory
 from chordless.runs.state import RunState
 from chordless.tui.feeds.feed import SECONDS_BETWEEN_BATCHES, Feed
-from kernels_ti.errors import EngineError
+from kernels_ti import EngineError
 
 _SECONDS_BETWEEN_LOOKS = 1.0
 # Between the release of the lock and the recording of the last event, a moment passes.

@@ -9,7 +9,7 @@ from pathlib import Path
 from chordless.protocol.recording import timed_event
 from chordless.runs.state import RunState
 from chordless.tui.feeds.feed import SECONDS_BETWEEN_BATCHES, Feed
-from kernels_ti.errors import EngineError
+from kernels_ti import EngineError
 
 # So that neither a pause nor the night between two sessions makes a replay wait.
 _LONGEST_WAIT = 5.0

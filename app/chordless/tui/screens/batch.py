@@ -38,7 +38,7 @@ from chordless.tui.screens.batch_questions import AskResume
 from chordless.tui.widgets.batch_form import BatchForm
 from chordless.tui.widgets.batch_table import BatchTable
 from chordless.tui.widgets.glyphs import is_ascii
-from kernels_ti.errors import ChordlessError
+from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
     from chordless.tui.app import ChordlessApp

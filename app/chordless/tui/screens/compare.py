@@ -24,7 +24,7 @@ from chordless.tui.widgets.chart import CYCLES_MEANING, PATHS_MEANING, Evolution
 from chordless.tui.widgets.counts_table import CountsTable
 from chordless.tui.widgets.plot import Series
 from chordless.words.numbers import seconds_text, share_text, short_number
-from kernels_ti.errors import ChordlessError
+from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
     from chordless.tui.app import ChordlessApp

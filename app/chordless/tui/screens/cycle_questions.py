@@ -11,8 +11,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Label, Static
 
 from chordless.cycles.index import CycleFilter, parse_lengths, parse_vertices
-from kernels_ti.errors import OptionError
-from kernels_ti.graph import Graph
+from kernels_ti import Graph, OptionError
 
 
 class GoToQuestion(ModalScreen[int | None]):

@@ -31,8 +31,8 @@ from chordless.tui.screens.cycle_questions import FilterQuestion, GoToQuestion
 from chordless.tui.widgets.cycle_table import CycleTable
 from chordless.tui.widgets.cycles_offer import CyclesOffer
 from chordless.tui.widgets.graph_view import GraphView
+from kernels_ti import ChordlessError
 from kernels_ti.cycles import Cycles
-from kernels_ti.errors import ChordlessError
 
 if TYPE_CHECKING:
     from chordless.graphs.drawing import Layout

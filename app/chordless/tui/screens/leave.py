@@ -18,7 +18,7 @@ from chordless.runs.mailbox import is_at_work
 from chordless.tui.detached import LOG, go_on_detached
 from chordless.tui.run_words import stop_now_words
 from chordless.tui.session import RunSession
-from kernels_ti.errors import ChordlessError, EngineError
+from kernels_ti import ChordlessError, EngineError
 
 _SECONDS_BETWEEN_LOOKS = 0.05
 

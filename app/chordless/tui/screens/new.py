@@ -36,7 +36,7 @@ from chordless.tui.widgets.form_row import FormLine, FormRow
 from chordless.tui.widgets.graph_panel import GraphPanel
 from chordless.tui.widgets.graph_source import EXAMPLE, GraphSource, kind_of
 from chordless.tui.widgets.graph_suggester import GraphSuggester
-from kernels_ti.errors import ChordlessError
+from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
     from chordless.tui.app import ChordlessApp

@@ -25,7 +25,7 @@ from chordless.tui.widgets.chart import EvolutionChart, run_series
 from chordless.tui.widgets.event_log import EventLog
 from chordless.tui.widgets.histogram import Histogram
 from chordless.tui.widgets.tiles import Tile
-from kernels_ti.errors import ChordlessError
+from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
     from chordless.tui.app import ChordlessApp

@@ -28,7 +28,7 @@ from chordless.tui.messages import CompareRuns, OpenRun, StartRun
 from chordless.tui.run_list import Column, columns_for, details, ordered, stage_text, title, with_home
 from chordless.tui.screens.ask_delete import AskDelete
 from chordless.tui.widgets.glyphs import is_ascii
-from kernels_ti.errors import ChordlessError
+from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
     from chordless.tui.app import ChordlessApp

@@ -21,7 +21,7 @@ from chordless.tui.widgets.choice import Choice
 from chordless.tui.widgets.form_row import FormLine, FormRow
 from chordless.tui.widgets.graph_panel import GraphPanel
 from chordless.tui.widgets.graph_suggester import GraphSuggester
-from kernels_ti.errors import ChordlessError
+from kernels_ti import ChordlessError
 
 EXAMPLE = "grid:7x10"
 _SECONDS_UNTIL_CHECK = 0.2

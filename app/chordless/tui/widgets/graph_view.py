@@ -15,7 +15,8 @@ from textual.widget import Widget
 
 from chordless.graphs.drawing import Layout, ring_layout
 from chordless.tui.widgets.canvas import EDGE, FAINT_LABEL, LABEL, LIT_EDGE, LIT_VERTEX, VERTEX, Canvas, Points
-from kernels_ti.graph import Graph, IntArray
+from kernels_ti import Graph
+from kernels_ti.graph import IntArray
 
 _STYLES = {
     EDGE: "graph-view--edge",
