@@ -88,6 +88,7 @@ def test_a_file_of_many_graphs_is_simplified_too(tmp_path):
     assert [line["by_length"] for line in lines_in(output)] == [{"5": 1}] * 2
 
 
+@pytest.mark.slow
 def test_all_small_graphs_through_a_pipe_as_csv(tmp_path):
     graphs = nauty("geng", "-q", "7")
     done = chordless("batch", "-", "--format", "csv", "-q", input=graphs, text=False)

@@ -170,6 +170,7 @@ def test_smiles_are_told_from_edges(start, is_smiles):
     assert looks_like_smiles(start.encode()) is is_smiles
 
 
+@pytest.mark.slow
 def test_smiles_on_standard_input(tmp_path):
     output = tmp_path / "out.jsonl"
     done = chordless("batch", "-", "-o", output, *REFERENCE, "-q", input="C1CC1(=O) ring\nCCO ethanol\n")

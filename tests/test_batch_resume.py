@@ -136,6 +136,7 @@ def test_fail_fast_ends_at_the_first_failure(tmp_path, capsys):
     assert [line["status"] for line in lines_in(output)] == ["complete", "error", "complete"]
 
 
+@pytest.mark.slow
 def test_what_is_counted_stays_when_a_large_graph_is_interrupted_and_progress_never_goes_back(tmp_path):
     many = graph6(tmp_path / "many.g6", ATLAS[:200])
     jobs = jobs_of(["grid:9x11", str(many)], BatchJob("", arch="cpu"))

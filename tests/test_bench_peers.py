@@ -150,6 +150,7 @@ def test_every_program_gets_the_same_graph(capsys, tmp_path):
 
 
 @pytest.mark.usefixtures("no_nauty")
+@pytest.mark.slow
 def test_markdown_has_a_column_for_each_program(capsys):
     fake = "fake=" + python("print('cycles 1 sec 2')")
     assert run("peers", "cycle:5", "complete:4", *REFERENCE, "--program", fake, "--markdown") == 1

@@ -198,6 +198,7 @@ def test_a_full_disk_is_one_line(arguments):
     assert done.stderr == "chordless: error: cannot write standard output: No space left on device\n"
 
 
+@pytest.mark.slow
 def test_an_unwritable_output_is_one_line(tmp_path):
     assert fails(chordless("list", "petersen", *REFERENCE, "-o", tmp_path / "no" / "c.txt"), 1, "cannot write")
     assert fails(chordless("generate", "petersen", "-o", tmp_path / "no" / "g.txt"), 1, "cannot write")

@@ -36,6 +36,7 @@ def test_a_small_graph_is_counted():
     assert result["arch"] == "reference"
 
 
+@pytest.mark.slow
 def test_a_large_graph_is_estimated():
     result, exit_code = estimated("grid:7x10", "--seconds", "4")
     assert exit_code == 0
@@ -65,6 +66,7 @@ def test_the_other_method_is_named_where_it_is_the_better_one():
     assert result["boundary"] is None
 
 
+@pytest.mark.slow
 def test_the_boundary_is_the_one_that_the_count_uses():
     result, _ = estimated("grid:9x10", "--seconds", "4")
     assert result["boundary"]["settled"] is True
@@ -96,6 +98,7 @@ def test_the_other_method_is_not_named_where_the_search_is_faster():
     assert "boundary" not in done.stdout
 
 
+@pytest.mark.slow
 def test_bounds_reach_the_search_and_the_probes():
     result, _ = estimated("wheel:9", "--max-length", "8")
     assert (result["triangles"], result["by_length"]) == (9, {"3": 9})

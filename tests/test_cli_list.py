@@ -23,6 +23,7 @@ def test_list_counts_what_count_counts(arch):
     assert len(lines) == len(set(lines)) == 749
 
 
+@pytest.mark.slow
 def test_list_to_files(tmp_path):
     text, lines = tmp_path / "cycles.txt", tmp_path / "cycles.jsonl"
     done = chordless("list", "petersen", *REFERENCE, "-o", text)

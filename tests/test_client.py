@@ -203,6 +203,7 @@ def test_a_paused_engine_answers_and_is_silent_otherwise(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("output", [None, "run"])
+@pytest.mark.slow
 def test_a_run_whose_folder_is_gone_fails_with_a_sentence(tmp_path, monkeypatch, output):
     monkeypatch.setattr("chordless.engine.process._BOOT", slow_boot())
     run = tmp_path / "run"

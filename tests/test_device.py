@@ -103,6 +103,7 @@ def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity") or cores() < 2, reason="needs Linux and two cores")
 @pytest.mark.parametrize("more", [0, 1])
+@pytest.mark.slow
 def test_each_worker_has_a_core_of_its_own_if_there_are_as_many(more: int) -> None:
     code = f"""
 import os

@@ -318,6 +318,7 @@ def test_a_listing_to_a_run_directory_and_on_to_lines(tmp_path):
     assert len(lines) == 749
 
 
+@pytest.mark.slow
 def test_a_listing_that_a_limit_stopped(tmp_path):
     assert chordless("list", "grid:5x6", "--arch", "cpu", "-o", f"{tmp_path}/run/", "--limit", 100).returncode == 4
     done = chordless("export", tmp_path / "run", "--format", "jsonl")

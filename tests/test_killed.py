@@ -126,6 +126,7 @@ def test_a_client_that_is_killed_alone_frees_the_directory(tmp_path):
     assert json.loads(done.stdout)["by_length"] == count(GRAPH, *CPU)[0]["by_length"]
 
 
+@pytest.mark.slow
 def test_two_engines_never_work_in_one_directory(tmp_path):
     run = tmp_path / "run"
     first = Killed("count", GRAPH, *CPU, "--threads", "1", "--checkpoint", run)
@@ -158,6 +159,7 @@ def test_a_second_ctrl_c_says_how_to_go_on(tmp_path):
     assert errors == (f"chordless: error: interrupted, to go on from the last checkpoint: chordless resume {run}\n")
 
 
+@pytest.mark.slow
 def test_the_recording_is_whole_lines_after_a_kill(tmp_path):
     run = tmp_path / "run"
     kill_again_and_again(run, 2, "count", GRAPH, *CPU, "--checkpoint", run)

@@ -243,6 +243,7 @@ def test_the_users_own_style_is_left_out(tmp_path):
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
+@pytest.mark.slow
 def test_nothing_is_said_of_the_caches_of_matplotlib(tmp_path):
     path = record(tmp_path / "run.jsonl", STARTED, finished({4: 12}))
     environment = {**ENVIRONMENT, "MPLCONFIGDIR": os.devnull}
@@ -251,6 +252,7 @@ def test_nothing_is_said_of_the_caches_of_matplotlib(tmp_path):
 
 
 @pytest.mark.parametrize("arguments", [("plot", "a.svg"), ("report", "a.html")])
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_picture_that_was_there(tmp_path, arguments):
     name, output = arguments[0], tmp_path / arguments[1]
     path = record(tmp_path / "run.jsonl", STARTED, finished({4: 12}))

@@ -311,6 +311,7 @@ def test_options_that_cannot_be(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_a_finished_run_in_a_read_only_folder_prints_its_result_again(tmp_path, monkeypatch, capfd):
     run = tmp_path / "run"
     done = chordless("count", "petersen", *CPU, "--checkpoint", run, "--json")

@@ -145,6 +145,7 @@ def test_plain_progress_goes_to_standard_error_only():
     assert quiet.stderr == ""
 
 
+@pytest.mark.slow
 def test_a_live_line_on_a_terminal_is_taken_away_at_the_end():
     screen, terminal = pty.openpty()
     environment = {**ENVIRONMENT, "TERM": "xterm"}

@@ -180,6 +180,7 @@ def test_every_device_drops_the_paths_of_a_wide_block(device: Device) -> None:
     assert cycles == expected
 
 
+@pytest.mark.slow
 def test_a_wide_block_through_few() -> None:
     check(long_ring(), open_device("cpu"), (100, 400))
 

@@ -83,6 +83,7 @@ def test_leaving(tmp_path, slow, choice):
     assert finished[-1].listed == 100_000
 
 
+@pytest.mark.slow
 def test_what_ends_without_a_question_keeps_what_was_found(tmp_path, slow):
     """A signal, or an error in the dashboard."""
 
