@@ -1,4 +1,4 @@
-"""What a user can do in the dashboard: the one table of which keys, footer, command palette and help are made."""
+"""The table of all actions of the dashboard. Keys, footer, command palette and help are made from it."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Action:
     Parameters
     ----------
     name : str
-        The method ``action_<name>`` of the screen, or of the app for those of `EVERYWHERE`, does it. With the screen
-        it is the name by which the settings give it another key: ``run.pause = "p"``.
+        The method ``action_<name>`` carries it out. It is a method of the screen, or of the app for an action of
+        `EVERYWHERE`. Screen and name together are the name in the settings: ``run.pause = "p"``.
     screen : str
-        The screen on which it can be done, or `EVERYWHERE`.
+        The screen that offers it, or `EVERYWHERE`.
     keys : str
         Keys, separated by commas, as Textual names them.
     title : str
@@ -35,7 +35,7 @@ class Action:
     help : str
         A sentence.
     in_footer : bool
-        At most eight are shown at once: those of `EVERYWHERE` and of the screen together.
+        Whether the footer shows it. At most eight are shown at once, with those of `EVERYWHERE`.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Action:
         return Binding(self.keys, self.name, self.title, show=self.in_footer, id=self.id, tooltip=self.help)
 
 
-# Where a shell can put a program aside.
+# Only on systems where a shell can suspend a program.
 _SUSPEND: tuple[Action, ...] = (
     (
         Action(
@@ -144,9 +144,10 @@ def bindings_of(screen: str) -> list[BindingType]:
 
 
 def footer_with(name: str) -> list[BindingType]:
-    """Return what the footer has on every screen and one action more, in the order of the table.
+    """Return the bindings that the footer shows on every screen, and those of one more action, in table order.
 
-    It is for a screen that has room for it. The app's own bindings would come after those of the screen.
+    It is for a screen whose footer has room for one more. A screen needs its own copies of the app's bindings, since
+    the footer would show the app's own ones last.
     """
     return [
         Binding(action.keys, f"app.{action.name}", action.title, id=action.id, tooltip=action.help)
@@ -156,12 +157,12 @@ def footer_with(name: str) -> list[BindingType]:
 
 
 def keys_of(action: Action, chosen: dict[str, str]) -> list[str]:
-    """Return the keys of an action, given those that the user has chosen for some."""
+    """Return the keys of an action. `chosen` maps the ids of some actions to the user's own keys."""
     return [key.strip() for key in chosen.get(action.id, action.keys).split(",")]
 
 
 def key_of(screen: Screen[Any], action_id: str) -> str:
-    """Return the first key of an action, as it is written on it."""
+    """Return the first key of an action, as the dashboard displays it."""
     for active in screen.active_bindings.values():
         if active.binding.id == action_id:
             return screen.app.get_key_display(active.binding)
@@ -169,7 +170,7 @@ def key_of(screen: Screen[Any], action_id: str) -> str:
 
 
 def usable_keys(wanted: dict[str, str]) -> tuple[dict[str, str], list[str]]:
-    """Check the keys that a user wants instead of those of the table.
+    """Check the keys that a user wants in place of the default ones.
 
     Parameters
     ----------
@@ -179,7 +180,7 @@ def usable_keys(wanted: dict[str, str]) -> tuple[dict[str, str], list[str]]:
     Returns
     -------
     dict of str to str
-        Those that can be had.
+        Those that are valid and free.
     list of str
         For each of the others, what is wrong with it.
     """
@@ -195,7 +196,7 @@ def usable_keys(wanted: dict[str, str]) -> tuple[dict[str, str], list[str]]:
         else:
             return usable, faults
         faults.append(f"keys: {name} = {chosen!r} is ignored: {fault}")
-        # Its own keys come back, which another may have taken.
+        # The action gets its default keys back, and another wanted key may clash with these.
         del usable[name]
 
 
@@ -214,7 +215,7 @@ def _fault(name: str, chosen: str, keys: dict[str, str]) -> str | None:
 
 
 def _split(keys: str) -> set[str]:
-    """Return single keys as they are shown: ``?`` and ``question_mark`` are the same."""
+    """Return the single keys in displayed form, so that ``?`` and ``question_mark`` are equal."""
     return {format_key(key.strip()) for key in keys.split(",")}
 
 

@@ -54,13 +54,13 @@ def _screen(name: str) -> Callable[[], Screen[Any]]:
 
 
 class ChordlessApp(App[str]):
-    """The dashboard. `run` returns the text to print once it has left the terminal.
+    """The dashboard. `run` returns the text to print after the dashboard has left the terminal.
 
     Parameters
     ----------
     settings : Settings
     graph : str, optional
-        A graph to fill the form for a new run with.
+        The first content of the graph field in the form for a new run.
     directory : Path, optional
         A run directory to open.
     replay : Path, optional
@@ -68,29 +68,29 @@ class ChordlessApp(App[str]):
     speed : float
         How fast to play it, see `chordless.tui.feeds.ReplayFeed`.
     batch : str, optional
-        The file of lines of a batch to look at, or a manifest to fill its form with.
+        The output file of a batch to show, or a manifest for the form of a batch.
     ascii_only : bool
-        Draw with ASCII alone; so do the settings say, or this.
+        Draw with ASCII only. `Settings.ascii` has the same effect.
     warnings : iterable of str
-        What is wrong with the settings, to be shown.
+        The faults in the settings. They are shown at the start.
 
     Attributes
     ----------
     settings : Settings
     ascii_only : bool
     keys : dict of str to str
-        The keys that the user has chosen, of `Settings.keys` those that can be had.
+        The usable ones of `Settings.keys`.
     session : RunSession or None
         The run that is shown.
     batch : BatchSession or None
-        The batch that is at work, or was the last to be.
+        The batch that is running, or else the last one that ran.
     run_state : RunState or None
-        Its newest picture.
+        The newest state of the run that is shown.
 
     Raises
     ------
     ChordlessError
-        If there is no run, or no recording, where it is said to be.
+        If `directory` holds no run, or `replay` is no recording.
     """
 
     TITLE = "chordless"
@@ -136,11 +136,11 @@ class ChordlessApp(App[str]):
 
     @property
     def run_state(self) -> RunState | None:
-        """The newest picture of the run that is shown."""
+        """The newest state of the run that is shown."""
         return None if self.session is None else self.session.state
 
     def on_mount(self) -> None:
-        """Take up the settings, and show the first screen."""
+        """Apply the settings, and show the first screen."""
         self.set_class(self.ascii_only, "-ascii")
         if "SSH_CONNECTION" in os.environ:
             self.animation_level = "none"
@@ -165,10 +165,10 @@ class ChordlessApp(App[str]):
             self.call_after_refresh(self._offer, self._graph)
 
     def prepare(self) -> None:
-        """Prepare, while idle, what would delay the keys during a run.
+        """Do work while idle that would delay key presses during a run.
 
-        That is to make the screen of the run, and to take all that was made so far out of the rounds of the garbage
-        collector: a full round over it takes 50 ms.
+        It creates the Run screen, and excludes all objects that exist by now from garbage collection: one full
+        collection of them takes 50 ms.
         """
         self._init_mode("run")
         gc.collect()
@@ -179,7 +179,7 @@ class ChordlessApp(App[str]):
         self.end_sessions()
 
     def end_sessions(self) -> None:
-        """End every feed; an engine of this process that is still at work is stopped, with a checkpoint."""
+        """End every feed. If this process has an engine that still runs, stop it with a checkpoint."""
         if self.batch is not None:
             self.batch.end()
         for session in (self.session, self._behind):
@@ -188,7 +188,7 @@ class ChordlessApp(App[str]):
         self.session = self._behind = None
 
     def remember(self, settings: Settings) -> None:
-        """Take over changed settings and write them."""
+        """Apply changed settings, and save them."""
         self.settings = settings
         try:
             save_settings(settings)
@@ -220,7 +220,7 @@ class ChordlessApp(App[str]):
             return
         directory = message.command.checkpoint
         if message.command.resume and directory is not None and is_at_work(directory):
-            # Somebody else has been quicker.
+            # Another process has started an engine in this directory in the meantime.
             self.on_open_run(OpenRun(Path(directory)))
             return
         try:
@@ -275,7 +275,7 @@ class ChordlessApp(App[str]):
         self.show("batch")
 
     def action_show_help(self) -> None:
-        """Show every key; once more, go back."""
+        """Show every key. From the help screen, go back."""
         if self.current_mode == "help":
             self.show(self._before_help)
         else:
@@ -283,7 +283,7 @@ class ChordlessApp(App[str]):
             self.show("help")
 
     async def action_quit(self) -> None:
-        """Leave; ask first if an engine of this process is at work."""
+        """Leave. If this process has a running engine, ask first."""
         if self.batch is not None and self.batch.is_at_work:
             if not isinstance(self.screen, LeaveBatch):
                 self.push_screen(LeaveBatch(self.batch), self._leave_after_batch)
@@ -303,34 +303,34 @@ class ChordlessApp(App[str]):
             self.call_later(self.action_quit)
 
     def exit_after_question(self, words: str | None) -> None:
-        """Leave and print these words; None means to stay."""
+        """Leave and print this text. None means to stay."""
         if words is not None:
             self.exit(words)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Return the filters that every drawn line passes."""
+        """Return the filters for every drawn line."""
         return [*super().get_line_filters(), _NO_CONTROLS, *([_ASCII_FILTER] if self.ascii_only else [])]
 
     def get_key_display(self, binding: Binding) -> str:
-        """Return a key as it is shown; the sign for enter is too small to read, and ASCII has no arrows."""
+        """Return a key as it is displayed. Textual's sign for enter is too small to read, and ASCII has no arrows."""
         shown = super().get_key_display(binding)
         return binding.key if binding.key == "enter" or (self.ascii_only and not shown.isascii()) else shown
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """Return Textual's own commands without those that the table of actions has."""
+        """Return Textual's own commands, except those that the table of actions already has."""
         return (command for command in super().get_system_commands(screen) if command.title not in ("Quit", "Keys"))
 
     # Inner workings
 
     def _make_screen(self, name: str) -> Screen[Any]:
         screen = self.SCREENS[name]()
-        # Its widgets get the styles of now when they are mounted. Without this Textual would take it for one that has
-        # slept through a change of the theme, and work out the styles of everything again, twice.
+        # The widgets get the current styles when they are mounted. Without this line Textual would assume that the
+        # screen has missed a change of theme, and would compute all styles again, twice.
         screen._css_update_count = self._css_update_count
         return screen
 
     def _watch(self, feed: Feed) -> None:
-        """Show another run; an engine of this process that is at work goes on behind it."""
+        """Show another run. If this process has a running engine, it goes on in the background."""
         if self.session is not None:
             if self.session.owns_engine:
                 self._behind = self.session
@@ -340,7 +340,7 @@ class ChordlessApp(App[str]):
         session.begin(lambda: self._hear(session))
 
     def _hear(self, session: RunSession) -> None:
-        """Note, in the thread of a feed, that the state has changed."""
+        """Post that the state has changed. The thread of a feed calls it."""
         self.post_message(RunNews(session))
 
     def _bring_back(self) -> None:
@@ -353,7 +353,7 @@ class ChordlessApp(App[str]):
         self.show("run")
 
     def _engine_session(self) -> RunSession | None:
-        """Return the run whose engine is a child of this process and at work."""
+        """Return the run whose engine is a running child of this process."""
         for session in (self.session, self._behind):
             if session is not None and session.owns_engine:
                 return session
@@ -379,14 +379,14 @@ class ChordlessApp(App[str]):
             self.remember(replace(self.settings, theme=name))
 
     def _leave_at_once(self, number: int) -> None:
-        """Leave on a signal without a question; a checkpoint keeps what was found."""
+        """Leave on a signal, without a question. A checkpoint keeps the results."""
         own = self._engine_session()
-        # A terminal that has hung up cannot be told anything.
+        # Nothing can be printed on a terminal that has hung up.
         words = own.way_on() if own is not None and sys.__stderr__ is not None and sys.__stderr__.isatty() else None
         self.exit(words, return_code=128 + number)
 
     def _fatal_error(self) -> None:
-        """Show the end of the traceback alone, where nobody debugs."""
+        """Show only the end of the traceback, unless CHORDLESS_DEBUG is set."""
         if os.environ.get("CHORDLESS_DEBUG"):
             super()._fatal_error()
             return
@@ -394,7 +394,7 @@ class ChordlessApp(App[str]):
 
 
 def _short_traceback() -> str:
-    """Return the error that is being handled, and where in this program it came up."""
+    """Return the current error and the places in this program that it came from."""
     _, error, trace = sys.exc_info()
     own = [frame for frame in traceback.extract_tb(trace) if _PROGRAM in Path(frame.filename).parents]
     lines = traceback.format_list(own[-_FRAMES_SHOWN:]) + traceback.format_exception_only(error)

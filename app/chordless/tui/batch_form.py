@@ -1,4 +1,4 @@
-"""The form for a batch without its looks: what its two fields mean, and what is wrong with them."""
+"""The form for a batch, without its widgets: the meaning and the faults of its two fields."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from kernels_ti import ChordlessError, OptionError
 
 MANIFEST = ".toml"
 _TABLES = (".csv", ".parquet")
-# More are not read through only to say how many graphs there are.
+# Larger files are not read just to count their graphs.
 _MOST_BYTES_TO_COUNT = 1 << 26
 _MOST_INPUTS_TO_COUNT = 200
-# Of a graph with so many cycles they are listed when it is opened, to be browsed and drawn.
+# When a graph with at most this many cycles is opened, its cycles are listed, so that they can be browsed and drawn.
 _MOST_CYCLES_TO_LIST = 1_000_000
 
 
 @dataclass(frozen=True)
 class BatchQuestion:
-    """What was typed.
+    """The text of both fields.
 
     Parameters
     ----------
     graphs : str
         Files, patterns and specs, or a manifest.
     output : str
-        The file of lines.
+        The output file, with a JSON line for each graph.
     """
 
     graphs: str
@@ -45,21 +45,21 @@ class BatchQuestion:
 
 @dataclass(frozen=True)
 class BatchPlan:
-    """What was typed, understood.
+    """The meaning of what was typed.
 
     Parameters
     ----------
     question : BatchQuestion
     jobs : tuple of BatchJob
-        Empty where nothing is asked for, or something is wrong.
+        Empty if nothing was typed, or something is wrong.
     graphs_words, output_words : str
-        What is beside each field.
+        The text beside each field.
     graphs_fault, output_fault : str or None
-        What is wrong with it.
+        What is wrong with the field.
     lines : int or None
-        Lines that the output has already; None if there is no such file.
+        Number of lines in the output file; None if there is no such file.
     graphs : int or None
-        How many there are in the jobs, as far as the lines of their files tell; None if that is not known.
+        Number of graphs in all jobs, counted by the lines of their files; None if it is unknown.
     """
 
     question: BatchQuestion
@@ -73,22 +73,22 @@ class BatchPlan:
 
     @property
     def output(self) -> str:
-        """The absolute path of the file of lines."""
+        """The absolute path of the output file."""
         return absolute(self.question.output)
 
     @property
     def can_start(self) -> bool:
-        """Whether there is something to do, and somewhere to write to."""
+        """Whether there are graphs to count and an output file to write."""
         return bool(self.jobs) and self.output_fault is None
 
 
 def absolute(output: str) -> str:
-    """Return the absolute path of the file that was typed; empty text stays empty."""
+    """Return the absolute path of a typed file name. Empty text stays empty."""
     return os.path.abspath(os.path.expanduser(output.strip())) if output.strip() else ""
 
 
 def shortest(path: str) -> str:
-    """Return a path from the current folder if it lies in it."""
+    """Return a path relative to the current folder if it lies in that folder, else the path itself."""
     try:
         return str(Path(path).relative_to(Path.cwd()))
     except ValueError:
@@ -96,7 +96,7 @@ def shortest(path: str) -> str:
 
 
 def plan_of(question: BatchQuestion) -> BatchPlan:
-    """Look at the files that were named; that may take a while.
+    """Look at the named files. This may take seconds.
 
     Parameters
     ----------
@@ -164,12 +164,12 @@ def _lines(lines: int) -> str:
 
 
 def is_of_batch(path: str) -> bool:
-    """Return whether a path is that of a manifest, or of a file of lines."""
+    """Return whether a path is that of a manifest, or of the output file of a batch."""
     return os.path.isfile(path) and (path.endswith(MANIFEST) or is_batch_file(path))
 
 
 def free_output(name: str = "batch.jsonl") -> str:
-    """Return a name in the current folder that no file has."""
+    """Return an unused file name in the current folder."""
     path, number = Path(name), 2
     while os.path.lexists(path):
         path = Path(name).with_stem(f"{Path(name).stem}-{number}")
@@ -178,13 +178,13 @@ def free_output(name: str = "batch.jsonl") -> str:
 
 
 def run_of(line: BatchLine, jobs: tuple[BatchJob, ...], directory: Path) -> RunCommand:
-    """Make the command that searches the graph of a line once more, to be watched.
+    """Make the command that searches the graph of a line again, on its own, while the user watches.
 
     Parameters
     ----------
     line : BatchLine
     jobs : tuple of BatchJob
-        Those of the batch, where they are known: they say how the graph is read, and where it is searched.
+        The jobs of the batch, as far as they are known. They say how to read the graph and on which arch to search.
     directory : Path
         The run directory.
     """
@@ -196,7 +196,7 @@ def run_of(line: BatchLine, jobs: tuple[BatchJob, ...], directory: Path) -> RunC
         program_start=time.time(),
         file_format=None if job.file_format in MOLECULE_FORMATS else job.file_format,
         simplify=job.simplify,
-        # The reference keeps no checkpoints, and a run of the dashboard has a directory for them.
+        # The reference writes no checkpoints, but a run of the dashboard needs them.
         arch="auto" if job.arch == "reference" else job.arch,
         min_length=line.min_length,
         max_length=line.max_length,
@@ -207,7 +207,7 @@ def run_of(line: BatchLine, jobs: tuple[BatchJob, ...], directory: Path) -> RunC
 
 
 def source_of(graph: str) -> str:
-    """Return what the engine shall read for the graph of a line; a file, and a line of one, by the absolute path."""
+    """Return the graph of a line as the engine shall read it. A file, or a line of a file, gets its absolute path."""
     path, colon, number = graph.rpartition(":")
     if colon and number.isdecimal() and not os.path.lexists(graph) and os.path.isfile(path):
         return f"{os.path.abspath(path)}:{number}"

@@ -1,4 +1,4 @@
-"""The lines of a batch's file by number: where each begins is known, and only those that are asked for are read."""
+"""Random access to the lines of a batch's output file: an index of where lines begin, and reading on demand."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from chordless.batch.output import UNREADABLE
 
-# Little, so that the thread that draws has its turn in between.
+# Small, so that the thread that draws gets its turn in between.
 _BYTES_AT_ONCE = 1 << 20
-# The hash of a line is its end, so these tell whether the file is still the one that was read.
+# A line ends with its hash. So the last bytes read tell whether the file is still the same.
 _BYTES_TO_COMPARE = 64
 _NEWLINE = ord("\n")
-# A quotation mark inside a text has a backslash before it, so nothing else looks like this.
+# Inside a JSON string a quotation mark has a backslash before it. So this pattern matches no text within a string.
 _STATUS = re.compile(rb'"status": ?"(error|limit|timeout)"')
 FAILED, STOPPED, DONE = range(3)
 _FIRST_LINES = 1024
@@ -28,24 +28,24 @@ _FIRST_LINES = 1024
 
 @dataclass(frozen=True)
 class BatchLine:
-    """What the file says of one graph; what it does not know is None.
+    """One line of the file, about one graph. Fields that the line does not have are None.
 
     Parameters
     ----------
     position : int
         The number of the line, from 0.
     graph, name, status, error
-        As in the file; the status is ``damaged`` for a line that cannot be read.
+        As in the file. The status of a line that cannot be read is ``damaged``.
     n, m, cycles, longest : int or None
-        `longest` is the length of the longest cycle found.
+        Vertices, edges, cycles, and the length of the longest cycle found.
     seconds : float or None
-        What the search took.
+        Time of the search.
     by_length : dict of int to int
-        Cycles of each length.
+        Number of cycles of each length.
     min_length : int
     max_length : int or None
     is_readable : bool
-        Whether there is such a graph.
+        Whether the graph could be read.
     """
 
     position: int
@@ -66,19 +66,19 @@ class BatchLine:
 
 @dataclass(frozen=True, eq=False)
 class BatchLines:
-    """The lines that were there at some moment.
+    """A snapshot of the lines of the file.
 
     Parameters
     ----------
     path : str
     bounds : ndarray of int64, shape (lines + 1,)
-        Where each line begins, and where the last one ends.
+        Offset of the beginning of each line, and of the end of the last one, in bytes.
     kinds : ndarray of uint8, shape (lines,)
-        `FAILED`, `STOPPED` by a limit or a time-out, or `DONE`.
+        `FAILED`, `STOPPED` (by a limit or a time-out), or `DONE`.
     order : ndarray of int64, shape (lines,), optional
-        The numbers of the lines in the order in which they are shown; by default as they are in the file.
+        The numbers of the lines, in the order in which they are shown. The default is the order of the file.
     generation : int
-        Two moments of the same generation have the lines of the earlier one in common.
+        In two snapshots of the same generation, the later one begins with all lines of the earlier one.
     """
 
     path: str
@@ -101,18 +101,18 @@ class BatchLines:
         return int(np.count_nonzero(self.kinds == STOPPED))
 
     def failures_first(self) -> BatchLines:
-        """Return the same lines, those that failed first, then those that were stopped."""
+        """Return the same lines in another order: failed ones, stopped ones, then all others."""
         return replace(self, order=np.argsort(self.kinds, kind="stable"))
 
     def place_of(self, position: int) -> int:
-        """Return where a line is in the order."""
+        """Return the place of a line in the order."""
         if self.order is None:
             return position
         found = np.flatnonzero(self.order == position)
         return int(found[0]) if len(found) else 0
 
     def read(self, start: int, stop: int) -> list[BatchLine]:
-        """Return some lines, in the order."""
+        """Read the lines at the places `start` to `stop` - 1 of the order."""
         stop = min(stop, len(self))
         numbers = range(start, stop) if self.order is None else self.order[start:stop].tolist()
         try:
@@ -128,7 +128,7 @@ class BatchLines:
 
 
 def parsed(number: int, text: bytes) -> BatchLine:
-    """Return what a line says."""
+    """Parse a line."""
     try:
         values: dict[str, Any] = json.loads(text)
         by_length = {int(length): int(count) for length, count in (values["by_length"] or {}).items()}
@@ -153,7 +153,7 @@ def parsed(number: int, text: bytes) -> BatchLine:
 
 
 class LineIndex:
-    """Finds out where the lines are, also while the file is being written. Threads may share it.
+    """Finds where lines begin, even while the file is being written. It is safe to use from several threads.
 
     Parameters
     ----------
@@ -168,12 +168,12 @@ class LineIndex:
         self._lock = threading.Lock()
 
     def look(self) -> bool:
-        """Take up a megabyte or so of what is new; return whether anything was.
+        """Index about one new megabyte. Return whether there was anything new.
 
         Raises
         ------
         OSError
-            If the file is there and cannot be read.
+            If the file exists but cannot be read.
         """
         with self._lock:
             return self._look()
@@ -188,7 +188,7 @@ class LineIndex:
             end = self._end
             tail = os.pread(descriptor, len(self._tail), end - len(self._tail))
             if tail != self._tail:
-                # It was cut off, or is another one: what had its line has it somewhere else now.
+                # The file was cut off or replaced, so the known offsets are void.
                 self._forget()
                 return True
             data = os.pread(descriptor, _BYTES_AT_ONCE, end)
@@ -204,9 +204,9 @@ class LineIndex:
         return True
 
     def lines(self) -> BatchLines:
-        """Return the lines that are known."""
+        """Return the lines that are indexed."""
         with self._lock:
-            # The arrays are only ever added to behind what these show, or given up.
+            # The arrays only ever grow behind these slices, or are replaced by new ones.
             return BatchLines(self._path, self._bounds[: self._count + 1], self._kinds[: self._count], self._generation)
 
     @property
@@ -234,7 +234,7 @@ class LineIndex:
 
 
 def line_count(path: str) -> int | None:
-    """Return the number of lines of a batch's file; None for any other file. An empty file has 0.
+    """Return the number of lines of a batch's output file, 0 for an empty file, or None for any other file.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A batch as the dashboard holds it: a thread that listens to the engine, and the newest picture of it."""
+"""A batch in the dashboard: a thread that listens to its engine, and its newest state."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from chordless.protocol.events import BatchFinished, BatchProgress, BatchStarted
 from chordless.protocol.orders import BatchCommand
 from chordless.tui.feeds.feed import SECONDS_BETWEEN_BATCHES, Batch, Feed
 
-# A launch of thousands of graphs comes to its end first.
+# A launch of thousands of graphs has to end first.
 _SECONDS_TO_STOP = 30.0
 _SECONDS_TO_END = 15.0
-# The kind of failure that the user wanted.
+# The failure kind of a batch that the user has killed.
 _KILLED = "killed"
 
 BatchPhase = Literal["starting", "running", "complete", "interrupted", "failed"]
@@ -24,14 +24,14 @@ BatchPhase = Literal["starting", "running", "complete", "interrupted", "failed"]
 
 @dataclass(frozen=True)
 class BatchState:
-    """Where a batch stands.
+    """The state of a batch.
 
     Parameters
     ----------
     phase : str
-        ``interrupted`` was stopped, ``failed`` ended by an error of the batch itself, not of a graph.
+        ``interrupted``: the user stopped it. ``failed``: an error of the batch itself ended it, not one of a graph.
     stopping : bool
-        It was asked to stop.
+        Whether it was asked to stop.
     done, kept, failed, stopped, cycles, total, graph, share, seconds
         See `chordless.protocol.events.BatchProgress`.
     error : str or None
@@ -53,7 +53,7 @@ class BatchState:
 
     @property
     def rate(self) -> float:
-        """Graphs per second; those that were done before do not count."""
+        """Graphs per second, without those that were done earlier."""
         return (self.done - self.kept) / self.seconds if self.seconds > 0 else 0.0
 
     def after(self, events: Iterable[tuple[float, Event]]) -> BatchState:
@@ -120,7 +120,7 @@ class BatchFeed(Feed):
         self._ending: str | None = None
 
     def stop(self) -> None:
-        """Ask for an end after the graphs that are being searched; before the search began, end it at once."""
+        """Ask the engine to end after the current graphs. Before the search has begun, kill it."""
         if self._client.search_began:
             self._client.stop()
         else:
@@ -148,7 +148,7 @@ class BatchFeed(Feed):
 
 
 class BatchSession:
-    """A batch that is at work, or was.
+    """A batch that is running, or has ended.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ class BatchSession:
     Attributes
     ----------
     state : BatchState
-        The newest picture; it is replaced, never changed.
+        The newest state. It is replaced, never changed.
 
     Raises
     ------
@@ -179,12 +179,12 @@ class BatchSession:
         return self._feed.at_work
 
     def begin(self, changed: Callable[[], None]) -> None:
-        """Start to listen; `changed` is called, in a thread, whenever `state` is a new one."""
+        """Start to listen. After each change of `state`, the listening thread calls `changed`."""
         self._changed = changed
         self._feed.begin(self._take)
 
     def stop(self) -> None:
-        """Ask for an end after the graphs that are being searched; asked once more, end at once."""
+        """Ask the engine to end after the current graphs. At the second call, kill it."""
         if not self.is_at_work:
             return
         if self._stopping:
@@ -195,13 +195,13 @@ class BatchSession:
         self._take(())
 
     def kill(self) -> None:
-        """End the engine at once; what has its line is done."""
+        """End the engine at once. Graphs that have a line in the file are done."""
         if self.is_at_work:
             self._stopping = True
             self._feed.kill()
 
     def end(self) -> None:
-        """End the batch, if possible with the graphs that are being searched; it waits for that."""
+        """End the batch and wait. Let it finish the current graphs, if these end in time."""
         if self.is_at_work:
             if not self._stopping:
                 self._feed.stop()

@@ -1,4 +1,4 @@
-"""What the dashboard says of a batch: where it stands, its graphs, the columns of their table. Without Textual."""
+"""Texts about a batch: its state, its graphs, the columns of their table. This module does not use Textual."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from chordless.tui.batch_session import BatchState
 from chordless.tui.widgets.glyphs import bar
 from chordless.words.numbers import lengths_text, seconds_text, share_text, short_number
 
-# Glyph, what stands for it in ASCII, colour.
+# Glyph, its replacement in ASCII, colour.
 _STATUSES = {
     "complete": ("✔", "OK", "success"),
     "limit": ("■", "[]", "warning"),
@@ -32,7 +32,7 @@ _PHASES = {
 }
 _UNKNOWN = "-"
 AGAIN = "Check again"
-"""What can be done with a file that has a line for every graph already."""
+"""Label of the action for a file that already has a line for every graph."""
 _OFFERS = {"Start": "starts it", "Resume": "goes on with it", AGAIN: "searches those that have changed"}
 _UNBROKEN = "\N{NO-BREAK SPACE}"
 
@@ -58,7 +58,7 @@ class Column:
     width : int
     value : callable
     decimals : int
-        Digits behind the point, as far as there is room.
+        Digits behind the decimal point, as far as there is room.
     """
 
     title: str
@@ -67,7 +67,7 @@ class Column:
     decimals: int = 0
 
     def text(self, line: BatchLine) -> str:
-        """Return what is in the column, aligned to the right."""
+        """Return the cell of a line, aligned to the right."""
         value = self.value(line)
         if value is None:
             return f"{_UNKNOWN:>{self.width}}"
@@ -88,7 +88,7 @@ COLUMNS = (
 
 
 def graph_text(line: BatchLine, width: int, *, ascii_only: bool) -> str:
-    """Return the graph with what the file calls it; of a long path the end, which tells more."""
+    """Return the graph and its name in the file. Of a long path, return the end, which tells more."""
     text = line.graph if line.name is None else f"{line.graph}  {line.name}"
     if len(text) <= width:
         return text
@@ -99,13 +99,13 @@ def graph_text(line: BatchLine, width: int, *, ascii_only: bool) -> str:
 
 
 def error_text(line: BatchLine) -> str:
-    """Return what is wrong with a graph, without its name."""
+    """Return the error of a graph, without the name of the graph."""
     text = (line.error or "").removeprefix(line.graph).lstrip(":").strip()
     return re.sub(r"^([0-9]+):", r"line \1:", text)
 
 
 def detail_text(line: BatchLine | None, width: int, most_lines: int, *, ascii_only: bool) -> str:
-    """Return all about a graph, in so many lines at most: name and bounds, then what was found or what went wrong."""
+    """Return details of a graph in at most `most_lines` lines: name and bounds, then the result or the error."""
     if line is None:
         return ""
     about = [line.graph if line.name is None else f"{line.graph} ({line.name})"]
@@ -132,7 +132,7 @@ def _found_text(line: BatchLine) -> str:
 
 
 def phase_text(state: BatchState, *, ascii_only: bool) -> tuple[str, str]:
-    """Return how a batch stands as a glyph and words, and the colour of the theme."""
+    """Return the phase of a batch as a glyph with words, and its colour in the theme."""
     glyph, plain, word, colour = _PHASES[state.phase]
     if state.stopping:
         glyph, plain, word, colour = (*_PHASES["interrupted"][:2], "stopping after these graphs", "$text-warning")
@@ -140,7 +140,7 @@ def phase_text(state: BatchState, *, ascii_only: bool) -> tuple[str, str]:
 
 
 def offer_markup(key: str, offer: str, *, ascii_only: bool) -> str:
-    """Return what a key does with a file at which no batch is at work; of one with every line, that it is done."""
+    """Return what the start key does with a file that no batch is writing. Say if no line is missing."""
     words = f"[dim]{escape(key)} {_OFFERS[offer]}[/]"
     if offer != AGAIN:
         return words
@@ -149,13 +149,13 @@ def offer_markup(key: str, offer: str, *, ascii_only: bool) -> str:
 
 
 def tally_text(state: BatchState) -> str:
-    """Return how many graphs are done, failed, were stopped, or had been done before."""
+    """Return how many graphs are done, have failed, were stopped, or were done earlier."""
     words = [_done_text(state), *_tally(state.failed, state.stopped)]
     return "  ".join(words + [f"{state.kept:,} kept"] * (state.kept > 0))
 
 
 def progress_markup(state: BatchState, width: int, *, ascii_only: bool) -> str:
-    """Return a bar, if there is room for it, and the tally, in `width` columns."""
+    """Return a progress bar, if there is room for it, and the tally, in `width` columns."""
     text = tally_text(state)
     room = min(width - len(text) - 10, 40)
     if not state.total or room < 6:
@@ -167,7 +167,7 @@ def progress_markup(state: BatchState, width: int, *, ascii_only: bool) -> str:
 
 
 def now_text(state: BatchState) -> str:
-    """Return what is searched now, how fast it goes, how long it has taken, or what went wrong."""
+    """Return the current graph, the rate and the time so far; or the error."""
     if state.error is not None:
         return f"! {state.error}"
     if state.phase == "starting":
@@ -179,7 +179,7 @@ def now_text(state: BatchState) -> str:
 
 
 def file_text(lines: BatchLines) -> str:
-    """Return what is in a file at which no batch of the dashboard is at work."""
+    """Return a summary of a file that no batch of the dashboard is writing."""
     count = len(lines)
     parts = [f"{count:,} graph{'s' * (count != 1)} in {os.path.basename(lines.path)}"]
     return "  ".join([*parts, *_tally(lines.failed, lines.stopped)])

@@ -1,4 +1,4 @@
-"""What the Cycles screen says of the cycles that it shows."""
+"""Texts of the Cycles screen."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _ORDERS: dict[Order, str] = {"found": "as found", "longest": "longest first", "s
 
 
 def status_words(run: RunCycles, index: CycleIndex, work: str, separator: str, sort_key: str) -> str:
-    """Return a line: the graph, how many cycles there are, which of them are shown, and in which order.
+    """Return the status line: the graph, the number of cycles, the filter and the order.
 
     Parameters
     ----------
     run : RunCycles
     index : CycleIndex
     work : str
-        What is being done with them, or "".
+        What a thread is doing with the cycles, such as sorting; "" if nothing.
     separator : str
     sort_key : str
-        The key that sorts them.
+        The key that changes the order.
     """
     chosen, count = index.chosen, len(run)
     cycles = f"{count:,} cycle{'s' * (count != 1)}{' so far' if run.at_work else ''}"
@@ -44,7 +44,7 @@ def status_words(run: RunCycles, index: CycleIndex, work: str, separator: str, s
 
 
 def cycle_words(cycle: FoundCycle | None, graph: Graph) -> str:
-    """Return the number of a cycle, its length and all its vertices; nothing for none."""
+    """Return the number of a cycle, its length and all its vertices; "" for None."""
     if cycle is None:
         return ""
     number = f"cycle {cycle.position + 1:,}"
@@ -56,18 +56,18 @@ def cycle_words(cycle: FoundCycle | None, graph: Graph) -> str:
 
 
 def offer_words(state: RunState, can_list: bool) -> tuple[str, str]:
-    """Return the text for a run whose folder keeps no cycles, and the label of its button.
+    """Return the text for a run whose folder holds no cycles, and the label of the button below it.
 
     Parameters
     ----------
     state : RunState
     can_list : bool
-        Whether the search can be made again now, with the cycles kept.
+        Whether the search can be repeated now as a listing.
 
     Returns
     -------
     (str, str)
-        The second is empty where there is nothing to offer.
+        The label is empty if there is nothing to offer.
     """
     graph = Path(state.graph).name
     if state.phase in ("starting", "running", "paused"):

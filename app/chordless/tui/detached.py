@@ -10,7 +10,7 @@ from chordless.protocol.orders import RunCommand
 from kernels_ti import EngineError
 
 LOG = "detached.log"
-# It looks where its parent looks, and nowhere else; see `chordless.engine.process`.
+# The child gets the module search path of its parent; see `chordless.engine.process`.
 _BOOT = (
     "import sys; n = int(sys.argv[1]); arguments = sys.argv[2 : 2 + n]; sys.path[:] = sys.argv[2 + n :]; "
     "from chordless.cli import main; sys.exit(main(arguments))"
@@ -18,19 +18,19 @@ _BOOT = (
 
 
 def go_on_detached(command: RunCommand, directory: Path) -> subprocess.Popen[bytes]:
-    """Start a process that goes on with a stopped run and outlives this one.
+    """Start a process that resumes a stopped run and outlives this process.
 
     Parameters
     ----------
     command : RunCommand
-        What was asked of the engine that stopped: its device, limit and so on hold further on.
+        The command of the engine that stopped. Its device, limit and other options stay in force.
     directory : Path
-        The run directory. What the process says besides events is appended to ``detached.log`` there.
+        The run directory. Whatever the process prints besides events is appended to ``detached.log`` there.
 
     Returns
     -------
     Popen
-        The process; it need not be waited for.
+        The process. Nobody has to wait for it.
 
     Raises
     ------

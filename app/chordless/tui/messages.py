@@ -1,4 +1,4 @@
-"""The messages by which the state of the dashboard changes."""
+"""The messages that change the state of the dashboard."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class RunChanged(Message):
-    """There is news of the run: posted by the app to the screen that is shown, at most ten times a second.
+    """The state of the run has changed. The app posts it to the current screen, at most ten times a second.
 
     Parameters
     ----------
@@ -28,13 +28,13 @@ class RunChanged(Message):
 
 
 class StartRun(Message):
-    """A screen asks the app to begin a run, or to resume one, and to show it.
+    """A screen asks the app to start or resume a run, and to show it.
 
     Parameters
     ----------
     command : RunCommand
     show : str
-        The name of the screen on which it is to be seen.
+        The name of the screen that shows it.
     """
 
     def __init__(self, command: RunCommand, *, show: str = "run") -> None:
@@ -44,7 +44,7 @@ class StartRun(Message):
 
 
 class OpenRun(Message):
-    """A screen asks the app to show the run of a directory: live if an engine is at work in it, else as it ended.
+    """A screen asks the app to show the run of a directory: live if an engine is running there, else its end.
 
     Parameters
     ----------
@@ -70,12 +70,12 @@ class CompareRuns(Message):
 
 
 class RunNews(Message):
-    """Sent by the thread of a feed: the state of this session has changed."""
+    """The state of this session has changed. The thread of a feed posts it."""
 
     def __init__(self, session: RunSession) -> None:
         super().__init__()
         self.session = session
 
     def can_replace(self, message: Message) -> bool:
-        """Keep only the last of several waiting messages."""
+        """Let a newer message replace those that still wait."""
         return isinstance(message, RunNews) and message.session is self.session

@@ -1,4 +1,4 @@
-"""The command palette: every action of the screen that is shown, and those of every screen."""
+"""The command palette: every action of the current screen, and the actions of all screens."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class ActionProvider(Provider):
     """Offers the table of actions."""
 
     async def discover(self) -> Hits:
-        """Yield all of them, before anything is typed."""
+        """Yield all actions, before anything is typed."""
         for action in self._actions():
             yield DiscoveryHit(action.title, self._doing(action), help=action.help)
 
     async def search(self, query: str) -> Hits:
-        """Yield those whose title or help match what is typed."""
+        """Yield the actions whose title or help matches the typed text."""
         matcher = self.matcher(query)
         for action in self._actions():
             score = max(matcher.match(action.title), matcher.match(action.help) / 2)
@@ -29,7 +29,7 @@ class ActionProvider(Provider):
 
     def _actions(self) -> Iterator[Action]:
         for action in actions_of(self.app.current_mode):
-            # False: it cannot be done at all now; None: it is shown, greyed.
+            # False: the action is not available now. None: it is shown greyed.
             if self.screen.check_action(action.name, ()):
                 yield action
         yield from (action for action in actions_of(EVERYWHERE) if action.name != "command_palette")

@@ -1,4 +1,4 @@
-"""What this machine has to run on: each arch is opened and tested in an engine of its own, which then ends."""
+"""The devices of this machine. Each arch is opened and tested in a separate engine, which then ends."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _SECONDS_BETWEEN_LOOKS = 0.1
 
 
 def probe_arch(arch: str, given_up: Callable[[], bool]) -> DeviceReport | None:
-    """Open an arch and say what it is.
+    """Open an arch, test it, and describe its device.
 
     Parameters
     ----------
     arch : str
     given_up : callable
-        Asked ten times a second; once it says True the engine is killed.
+        Called ten times a second. When it returns True, the engine is killed.
 
     Returns
     -------
     DeviceReport or None
-        None if it was given up.
+        None if `given_up` returned True.
     """
     deadline = time.monotonic() + _SECONDS
     try:

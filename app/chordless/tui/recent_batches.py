@@ -1,4 +1,4 @@
-"""Which graphs the latest batches of the dashboard were made of, so that they can be gone on with."""
+"""The latest batches of the dashboard, with their graphs and output files, so that they can be resumed."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _MOST = 20
 
 @dataclass(frozen=True)
 class RecentBatch:
-    """What was asked for.
+    """The two fields of the form, and the folder that their paths are relative to.
 
     Parameters
     ----------
     output : str
-        The absolute path of the file of lines.
+        The absolute path of the output file.
     graphs : str
         As they were typed.
     folder : str
-        Where that was: paths are relative to it.
+        The current folder at that time. Relative paths start there.
     """
 
     output: str
@@ -36,7 +36,7 @@ class RecentBatch:
     folder: str
 
     def graphs_here(self) -> str:
-        """Return the graphs as they are called from the current folder."""
+        """Return the graphs with paths that hold in the current folder."""
         if self.folder == os.getcwd():
             return self.graphs
         words = [word if is_spec(word) else os.path.join(self.folder, word) for word in words_of(self.graphs)]
@@ -44,18 +44,18 @@ class RecentBatch:
 
 
 def words_of(text: str) -> list[str]:
-    """Split what was typed as a shell would; ``~`` is the home folder.
+    """Split typed text as a shell does. ``~`` is the home folder.
 
     Raises
     ------
     ValueError
-        If a quotation has no end.
+        If a closing quotation mark is missing.
     """
     return [os.path.expanduser(word) for word in shlex.split(text)]
 
 
 def load_recent() -> tuple[list[RecentBatch], str | None]:
-    """Return the latest batches, the newest first, and what is wrong with their file."""
+    """Return the latest batches, the newest first, and the fault of their file, if any."""
     path = settings_path().with_name(_FILE)
     try:
         entries = json.loads(path.read_bytes())
@@ -67,7 +67,7 @@ def load_recent() -> tuple[list[RecentBatch], str | None]:
 
 
 def remember(batch: RecentBatch, others: Sequence[RecentBatch]) -> list[RecentBatch]:
-    """Write the latest batches with a new one; return them.
+    """Put a batch in front of the others, save all, and return them.
 
     Raises
     ------

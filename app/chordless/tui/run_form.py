@@ -1,4 +1,4 @@
-"""The form for a new run without its looks: what each field takes, what is wrong with it, the command it makes."""
+"""The form for a new run, without its widgets: its fields, their faults, and the command that they make."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from kernels_ti import ChordlessError, EngineError, Graph
 
 OVERLAP_FOLDER = "graphs"
 WITHOUT_FOLDER = "reference"
-"""The arch that has no checkpoints: a run on it has no directory, lists nothing and is not in the history."""
-# A superuser seems to have the right to write in these.
+"""The arch without checkpoints. A run on it has no directory, lists no cycles, and is not in the history."""
+# The system reports these as writable for a superuser, but they are not.
 _OF_THE_KERNEL = (Path("/proc"), Path("/sys"))
 
 
 @dataclass(frozen=True)
 class Field:
-    """A field of text that may be left empty.
+    """A text field. It may be left empty.
 
     Parameters
     ----------
@@ -38,11 +38,11 @@ class Field:
         As in `LastChoices`.
     label : str
     parse : callable
-        The command line's own; raises `argparse.ArgumentTypeError`.
+        The parser of the command line's option. It raises `argparse.ArgumentTypeError`.
     empty : str
-        What an empty field means, shown in it.
+        What an empty field means. The empty field shows it.
     help : str
-        Shown beside it.
+        The text beside the field.
     """
 
     name: str
@@ -64,12 +64,12 @@ RESOURCES = (
 
 
 def faults_of(choices: LastChoices) -> dict[str, str]:
-    """Find what is wrong with what was typed, the graph aside.
+    """Find faults in what was typed, except in the graph.
 
     Returns
     -------
     dict of str to str
-        For the name of each field that is wrong, a line that says how.
+        The name of each faulty field, and one line that says what is wrong.
     """
     faults, values = {}, {}
     for field in (*LENGTHS, *RESOURCES):
@@ -103,21 +103,21 @@ def _check_is_writable(directory: str) -> None:
 
 
 def command_of(choices: LastChoices, graph: str, directory: Path | None, *, simplify: bool = False) -> RunCommand:
-    """Make the engine's command of choices without faults.
+    """Make the engine's command from choices without faults.
 
     Parameters
     ----------
     choices : LastChoices
     graph : str
-        What the engine shall read.
+        Spec or path for the engine.
     directory : Path or None
-        The run directory; None if the run is not kept, see `WITHOUT_FOLDER`.
+        The run directory; None if the run has none, see `WITHOUT_FOLDER`.
     simplify : bool
 
     Returns
     -------
     RunCommand
-        A listing's output is the run directory, as ``chordless list -o DIR/`` has it.
+        A listing writes its cycles to the run directory, as ``chordless list -o DIR/`` does.
     """
     values = {
         field.name: field.parse(text)
@@ -137,7 +137,7 @@ def command_of(choices: LastChoices, graph: str, directory: Path | None, *, simp
 
 
 def listing_of(command: RunCommand, directory: Path) -> RunCommand:
-    """Make of the command of a count one that lists the same cycles in a new run directory."""
+    """Turn the command of a count into one that lists the same cycles, in a new run directory."""
     return replace(
         command,
         arch="auto" if command.arch == WITHOUT_FOLDER else command.arch,
@@ -154,18 +154,18 @@ def listing_of(command: RunCommand, directory: Path) -> RunCommand:
 
 
 def expanded(text: str) -> str:
-    """Return a path as a shell would pass it on: without blanks around it, and with ``~`` as the home folder."""
+    """Return a path as a shell would pass it: without blanks around it, and with ``~`` replaced by the home folder."""
     return os.path.expanduser(text.strip())
 
 
 def graph_source(text: str) -> str:
-    """Return what the engine shall read for what was typed: a file by its absolute path, a spec as it is."""
+    """Return the typed graph as the engine shall read it: a file by its absolute path, a spec unchanged."""
     source = expanded(text)
     return os.path.abspath(source) if os.path.lexists(source) else source
 
 
 def run_folder(runs_folder: Path, graph: str) -> Path:
-    """Return a new name for the run directory of a graph: ``grid-7x10-2026-11-21-154500``."""
+    """Return an unused run directory for a graph, such as ``grid-7x10-2026-11-21-154500``."""
     name = PurePath(graph).name if os.path.lexists(graph) else graph
     words = re.sub(r"[^\w.-]+", "-", re.sub(r"(\.\w{1,8}){1,2}$", "", name)).strip("-.")[:60] or "graph"
     path = runs_folder / f"{words}-{time.strftime('%Y-%m-%d-%H%M%S')}"
@@ -177,7 +177,7 @@ def run_folder(runs_folder: Path, graph: str) -> Path:
 
 
 def adopt(runs_folder: Path, directory: Path) -> None:
-    """Let a run directory that lies elsewhere be found among the runs, by a link to it.
+    """Link a run directory that lies elsewhere into the runs folder, so that the history has it.
 
     Raises
     ------
@@ -196,24 +196,24 @@ def adopt(runs_folder: Path, directory: Path) -> None:
 
 
 def overlap_graph(web: str, types: str) -> Graph:
-    """Make the niche overlap graph of a food web; without `types`, the .clu beside the web says what is living."""
+    """Make the niche overlap graph of a food web. Without `types`, the .clu file beside the web says what is living."""
     return niche_overlap(expanded(web), expanded(types) or None)
 
 
 def write_overlap(web: str, types: str, runs_folder: Path) -> Path:
-    """Write the niche overlap graph of a food web where the engine can read it.
+    """Write the niche overlap graph of a food web to a file for the engine.
 
     Parameters
     ----------
     web, types : str
         See `overlap_graph`.
     runs_folder : Path
-        Graphs are kept in a folder of it.
+        The file goes to a subfolder of it.
 
     Returns
     -------
     Path
-        An edge list. Equal graphs of equal webs are written once.
+        An edge list. The same graph of the same web is written only once.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What the history says of each run: its columns, the order of the lines, the words below. Knows nothing of Textual."""
+"""The table of runs: its columns, the order of its rows, the details below it. This module does not use Textual."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ class Column:
     name, title : str
     width : int
     value : callable
-        Returns of a run what the column is sorted by.
+        Returns the sort key of a run.
     text : callable
-        Returns of a run what the column shows.
+        Returns the cell of a run.
     from_width : int
-        Columns of the terminal from which it is shown.
+        The column is shown on terminals with at least so many columns.
     is_number : bool
-        Aligned to the right, and sorted with the largest first.
+        Whether it is aligned to the right, and sorted from the largest down.
     """
 
     name: str
@@ -82,34 +82,34 @@ COLUMNS = (
 
 
 def columns_for(width: int) -> tuple[Column, ...]:
-    """Return the columns that fit into so many columns of a terminal."""
+    """Return the columns to show on a terminal that is `width` characters wide."""
     return tuple(column for column in COLUMNS if column.from_width <= width)
 
 
 def ordered(runs: Sequence[RunSummary], column: Column, *, turned: bool) -> list[RunSummary]:
-    """Sort runs by a column: numbers and times with the largest first, words from A, or the other way if `turned`."""
+    """Sort runs by a column: numbers and times from the largest down, words from A on. `turned` reverses the order."""
     return sorted(runs, key=column.value, reverse=column.is_number != turned)
 
 
 def title(run: RunSummary) -> str:
-    """Return the graph in short: a spec, or the name of a file."""
+    """Return a short name of the graph: a spec, or the name of a file without its folder."""
     return Path(run.graph).name if "/" in run.graph else run.graph
 
 
 def when(seconds: float) -> str:
-    """Return a date and a time in twelve characters; the year instead of the time if it is another one."""
+    """Return date and time in twelve characters. For another year, return the year instead of the time."""
     then, now = time.localtime(seconds), time.localtime()
     return time.strftime("%d %b %H:%M" if then.tm_year == now.tm_year else "%d %b %Y", then)
 
 
 def details(run: RunSummary, command: RunCommand | None) -> str:
-    """Return lines about a run: where it is, what it is, what was searched, what is to be done with it.
+    """Return lines about a run: its folder, its graph and device, what was searched, what can be done next.
 
     Parameters
     ----------
     run : RunSummary
     command : RunCommand or None
-        What was asked; None if nobody knows.
+        The command of the run; None if it cannot be read.
     """
     parts = [
         "" if run.n is None or run.m is None else f"{run.n:,} vertices, {run.m:,} edges",
@@ -139,6 +139,6 @@ def _what_next(run: RunSummary) -> str:
 
 
 def with_home(path: Path) -> str:
-    """Return a path with ``~`` for the home folder."""
+    """Return a path in which ``~`` stands for the home folder."""
     folder = home()
     return f"~/{path.relative_to(folder)}" if folder is not None and path.is_relative_to(folder) else str(path)

@@ -1,4 +1,4 @@
-"""What the dashboard says of a run: its phase, and for each tile what is in it. Knows nothing of Textual."""
+"""Texts about a run: its phase, and the content of each tile. This module does not use Textual."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any
 from chordless.runs.state import ENDINGS, RunState
 from chordless.words.numbers import bytes_text, round_number, seconds_text, share_text, short_number
 
-# Before that, what is left would be a guess from next to nothing.
+# Earlier, too little is known to estimate the time left.
 _LEAST_SHARE_FOR_A_GUESS, _LEAST_SECONDS_FOR_A_GUESS = 0.001, 1.0
 _OVER = ("finished", "failed", "lost")
 
 
 @dataclass(frozen=True)
 class PhaseWords:
-    """A phase for people, told by a glyph, a word and a colour.
+    """A phase as a glyph, a word and a colour.
 
     Parameters
     ----------
     glyph, ascii_glyph, word : str
     colour : str
-        A variable of the theme.
+        The name of a colour variable of the theme.
     """
 
     glyph: str
@@ -31,7 +31,7 @@ class PhaseWords:
     colour: str
 
     def text(self, *, ascii_only: bool) -> str:
-        """Return glyph and word."""
+        """Return the glyph and the word."""
         return f"{self.ascii_glyph if ascii_only else self.glyph} {self.word}"
 
 
@@ -46,22 +46,22 @@ _PHASES = {
 
 @dataclass(frozen=True)
 class TileWords:
-    """What is in a tile.
+    """The content of a tile.
 
     Parameters
     ----------
     value : str
-        The one number.
+        The main number.
     notes : tuple of str
         Lines below it.
     short : str
-        All of it for a narrow screen, in one line.
+        One line with all content, for a narrow screen.
     shorter : tuple of str
-        What is shown instead where there is no room for that: the first that fits, for a number that is cut misleads.
+        Replacements for `short` where it does not fit. The first that fits is shown, since a cut number misleads.
     share : float or None
-        A bar is to show this.
+        The value of a bar, 0 to 1.
     rates : tuple of float
-        A sparkline is to show these.
+        The values of a sparkline.
     """
 
     value: str
@@ -73,7 +73,7 @@ class TileWords:
 
 
 def phase_words(state: RunState) -> PhaseWords:
-    """Return the phase of a run for people."""
+    """Return glyph, word and colour for the phase of a run."""
     if state.phase != "finished":
         return _PHASES[state.phase]
     if state.reason in (None, "complete"):
@@ -82,19 +82,19 @@ def phase_words(state: RunState) -> PhaseWords:
 
 
 def graph_words(state: RunState) -> str:
-    """Return the graph and its size, empty before the search began."""
+    """Return the graph and its size. Before the search has begun, return ""."""
     if not state.graph:
         return ""
     return f"{state.graph}: {state.n:,} vertices, {state.m:,} edges, max degree {state.max_degree:,}"
 
 
 def device_words(state: RunState) -> str:
-    """Return what the search runs on."""
+    """Return the device that the search runs on."""
     return f"{state.arch}: {state.device}" if state.arch else ""
 
 
 def trouble_words(state: RunState, resume_key: str, new_key: str) -> str:
-    """Return what went wrong, or why the counts are not the whole truth, and what can be done; mostly empty."""
+    """Return what went wrong, or why the counts are incomplete, and what the user can do. Mostly ""."""
     if state.phase == "failed":
         what = (state.error or "the engine failed").rstrip(".") + "."
     elif state.phase == "lost":
@@ -112,14 +112,14 @@ def trouble_words(state: RunState, resume_key: str, new_key: str) -> str:
 
 
 def time_left(state: RunState) -> float | None:
-    """Return the seconds that the search may still take, None while nothing can be said."""
+    """Return an estimate of the seconds left; None while there is none."""
     if state.share < _LEAST_SHARE_FOR_A_GUESS or state.seconds < _LEAST_SECONDS_FOR_A_GUESS:
         return None
     return state.seconds * (1 - state.share) / state.share
 
 
 def cycles_tile(state: RunState) -> TileWords:
-    """Return how many cycles were found, and how fast."""
+    """Return the number of cycles found, and the rate."""
     speed = _speed(state, state.cycle_rates, state.cycles)
     listed = (f"{state.listed:,} listed",) if state.options.get("output") is not None else ()
     return TileWords(
@@ -131,7 +131,7 @@ def cycles_tile(state: RunState) -> TileWords:
 
 
 def paths_tile(state: RunState) -> TileWords:
-    """Return how many paths were looked at, and how fast."""
+    """Return the number of paths expanded, and the rate."""
     if state.states is not None:
         return TileWords("none", ("a count along", "a boundary"), "a count along a boundary: no paths")
     speed = _speed(state, state.path_rates, state.paths)
@@ -139,7 +139,7 @@ def paths_tile(state: RunState) -> TileWords:
 
 
 def frontier_tile(state: RunState) -> TileWords:
-    """Return how many paths are waiting to be looked at."""
+    """Return the number of paths that wait to be expanded."""
     if state.states is not None:
         note = "states at most" if state.phase == "finished" else "states held now"
         return TileWords(f"{state.states:,}", (note,), f"{short_number(state.states)} states")
@@ -148,7 +148,7 @@ def frontier_tile(state: RunState) -> TileWords:
 
 
 def share_tile(state: RunState) -> TileWords:
-    """Return how much of the search is done, and how long it may still take."""
+    """Return the share of the search that is done, and the time left."""
     share = share_text(state.share) if state.share else "0%"
     spent = seconds_text(state.seconds)
     if state.phase == "starting":
@@ -164,14 +164,14 @@ def share_tile(state: RunState) -> TileWords:
 
 
 def stop_now_words(state: RunState, now: float) -> str:
-    """Return what stopping without a new checkpoint costs; `now` is the time of the clock."""
+    """Return what is lost if the run stops now without a new checkpoint. `now` is the time in seconds since 1970."""
     if state.checkpoint_time is None:
         return "Stop now, lose what was found"
     return f"Stop now, lose the last {_rough_seconds(max(now - state.checkpoint_time, 0.0))}"
 
 
 def search_words(options: Mapping[str, Any]) -> str:
-    """Return which cycles were searched, and how: bounds, expansion, restrictions; `options` as in `RunCommand`."""
+    """Return bounds, expansion and restrictions of a search. `options` has the fields of `RunCommand`."""
     least, most = options.get("min_length", 3), options.get("max_length")
     words = [
         f"lengths from {least}" if most is None else f"lengths {least} to {most}" if most > least else f"length {least}"
@@ -194,10 +194,10 @@ def search_words(options: Mapping[str, Any]) -> str:
 
 
 def memory_tile(state: RunState) -> TileWords:
-    """Return how much memory the search takes, and how much it may take."""
+    """Return the memory that the search uses, and the budget."""
     on_gpu = state.arch in ("cuda", "vulkan")
     budget = state.options.get("memory")
-    # The budget of a GPU is for the buffers there.
+    # On a GPU the budget limits the buffers of the device.
     used, other = (state.device_bytes, state.memory_bytes) if on_gpu else (state.memory_bytes, state.device_bytes)
     notes = [f"of {bytes_text(budget)} allowed" if budget else "no budget set"]
     if state.phase == "finished" and not on_gpu:
@@ -212,7 +212,7 @@ def memory_tile(state: RunState) -> TileWords:
 
 
 def checkpoint_tile(state: RunState) -> TileWords:
-    """Return how old the last checkpoint is."""
+    """Return the age of the last checkpoint."""
     if state.directory is None:
         return TileWords("none", ("this run has", "no folder"), "no checkpoints")
     if state.checkpoint_time is None:
@@ -227,7 +227,7 @@ def checkpoint_tile(state: RunState) -> TileWords:
 
 
 def estimate_tile(state: RunState) -> TileWords:
-    """Return how many cycles there may be in all, and how many were listed: for a narrow screen only."""
+    """Return the estimated total and the number of listed cycles. Only a narrow screen shows this tile."""
     listed = (f"{state.listed:,} listed",) if state.options.get("output") is not None else ()
     words = "; ".join((*listed, *_estimate(state)))
     shorter = "; ".join((*listed, *_estimate(state, with_spread=False)))

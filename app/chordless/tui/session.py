@@ -1,4 +1,4 @@
-"""A run as the dashboard holds it: its feed, and the newest picture of it."""
+"""A run in the dashboard: its feed, and its newest state."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from chordless.runs.state import RunState
 from chordless.tui.feeds import Batch, Feed
 
 _OVER = frozenset({"finished", "failed", "lost"})
-# A checkpoint of many gigabytes takes its time.
+# Writing a checkpoint of many gigabytes takes long.
 _SECONDS_TO_STOP = 60.0
 _SECONDS_TO_END = 15.0
 
 
 class RunSession:
-    """A run that is watched.
+    """A run that the dashboard shows.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class RunSession:
     Attributes
     ----------
     state : RunState
-        The newest picture; it is replaced, never changed, by the feed's thread.
+        The newest state. The feed's thread replaces it and never changes it.
     """
 
     def __init__(self, feed: Feed) -> None:
@@ -37,7 +37,7 @@ class RunSession:
 
     @property
     def can_control(self) -> bool:
-        """Whether there is an engine that can be paused and stopped from here."""
+        """Whether the dashboard can pause and stop the engine."""
         return self.feed.can_control and self.is_at_work
 
     @property
@@ -47,12 +47,12 @@ class RunSession:
 
     @property
     def owns_engine(self) -> bool:
-        """Whether the engine ends with this process."""
+        """Whether the engine is a child of this process, and ends with it."""
         return self.feed.owns_engine and self.is_at_work
 
     @property
     def directory(self) -> Path | None:
-        """The run directory, where there is one."""
+        """The run directory, if there is one."""
         return self.feed.directory
 
     def is_in(self, directory: Path) -> bool:
@@ -62,24 +62,24 @@ class RunSession:
 
     @property
     def command(self) -> RunCommand | None:
-        """What the engine of this process was asked, if there is one."""
+        """The command of the engine, if it is a child of this process."""
         return getattr(self.feed, "command", None)
 
     def begin(self, changed: Callable[[], None]) -> None:
-        """Start the feed; `changed` is called, in its thread, whenever `state` is a new one."""
+        """Start the feed. After each change of `state`, its thread calls `changed`."""
         self._changed = changed
         self.feed.begin(self._take)
 
     def pause(self) -> None:
-        """Halt the search after this slice."""
+        """Pause the search after the current slice."""
         self.feed.pause()
 
     def go_on(self) -> None:
-        """Let a paused search go on."""
+        """Continue a paused search."""
         self.feed.go_on()
 
     def stop(self) -> None:
-        """End the search; what was found is reported and, if it has a directory, kept."""
+        """End the search. The results are reported, and kept if the run has a directory."""
         self.feed.stop()
 
     def checkpoint(self) -> None:
@@ -91,11 +91,11 @@ class RunSession:
         self.feed.kill()
 
     def close(self) -> None:
-        """End the feed, and with it at once an engine of its own that is still at work. It does not wait for that."""
+        """End the feed, and kill its own engine if that still runs. Do not wait for the end."""
         self.feed.close()
 
     def end(self) -> None:
-        """End the feed; an engine of its own that is searching ends with a checkpoint first. It waits for that."""
+        """End the feed and wait. If its own engine is searching, stop that with a checkpoint first."""
         if self.owns_engine:
             self.feed.stop()
             self.feed.join(_SECONDS_TO_STOP)
@@ -103,7 +103,7 @@ class RunSession:
         self.feed.join(_SECONDS_TO_END)
 
     def way_on(self) -> str:
-        """Return a line with the command that resumes the run, or ""."""
+        """Return a line with the command that resumes the run, or "" if it cannot be resumed."""
         if self.directory is None or self.state.reason == "complete" or not self._has_checkpoint():
             return ""
         return f"the run is stopped; to go on: {resume_line(self.directory)}"
@@ -117,5 +117,5 @@ class RunSession:
         self._changed()
 
     def _has_checkpoint(self) -> bool:
-        """Look for it: the folder of a run may have been moved or taken away."""
+        """Look for the checkpoint on the disk, since the folder may have been moved or deleted."""
         return self.directory is not None and RunDirectory(self.directory).checkpoint.exists()

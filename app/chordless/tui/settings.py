@@ -1,4 +1,4 @@
-"""What the dashboard remembers: one TOML file in the user's configuration folder."""
+"""The settings of the dashboard: one TOML file in the user's configuration folder."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True)
 class LastChoices:
-    """What the form for a new run was filled in with, as it was typed; an empty string is a field left empty.
+    """The last content of the form for a new run, as typed. An empty string is an empty field.
 
     Parameters
     ----------
     source : {"file", "spec", "overlap"}
-        Where the graph comes from.
+        How the graph was given.
     graph : str
         Path or spec.
     arch : str
     collect : bool
-        Whether cycles are listed, or only counted.
+        Whether cycles are listed, not only counted.
     min_length, max_length, limit, memory, threads, directory : str
     """
 
@@ -60,28 +60,28 @@ class LastChoices:
 
 
 def default_runs_folder() -> Path:
-    """Return where runs are kept if the settings name no other folder."""
+    """Return the folder of runs if the settings name no other one."""
     return base_folder("XDG_DATA_HOME", ".local/share") / "chordless" / "runs"
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the dashboard remembers.
+    """The settings of the dashboard.
 
     Parameters
     ----------
     theme : str
-        A theme of Textual.
+        The name of a theme of Textual.
     ascii : bool
-        Whether everything is drawn with ASCII alone.
+        Whether everything is drawn with ASCII only.
     keys : dict of str to str
-        For the id of an action, see `chordless.tui.actions.Action.id`, the keys that replace its own, separated by
+        Own keys for actions: for the id of an action, see `chordless.tui.actions.Action.id`, its keys, separated by
         commas.
     recent : tuple of str
         The graphs of the latest runs, newest first, at most 20.
     last : LastChoices
     runs_folder : Path
-        Where the folders of new runs are made.
+        The folder in which new runs get their folders.
     """
 
     theme: str = DEFAULT_THEME
@@ -98,7 +98,7 @@ class Settings:
 
 
 def settings_path() -> Path:
-    """Return where the settings are kept."""
+    """Return the path of the settings file."""
     return base_folder("XDG_CONFIG_HOME", ".config") / "chordless" / _FILE
 
 
@@ -108,9 +108,9 @@ def load_settings() -> tuple[Settings, list[str]]:
     Returns
     -------
     Settings
-        Where the file is missing, broken or wrong, the defaults.
+        Defaults in place of everything that is missing or wrong.
     list of str
-        What is wrong with the file, one line for each fault.
+        One line for each fault of the file.
     """
     path = settings_path()
     try:
@@ -126,22 +126,22 @@ def load_settings() -> tuple[Settings, list[str]]:
 
 
 def notice_of(warnings: Sequence[str]) -> str:
-    """Return the text of one notice of all that is wrong with the settings, short enough for 24 lines."""
+    """Return the text of one notice about all faults, short enough for a terminal of 24 lines."""
     lines = [f"- {textwrap.shorten(warning, _LONGEST_WARNING, placeholder=' ...')}" for warning in warnings]
     left = len(lines) - _MOST_WARNINGS
     return "\n".join([*lines[:_MOST_WARNINGS], *[f"and {left} more"] * (left > 0)])
 
 
 def save_settings(settings: Settings) -> None:
-    """Write what the dashboard itself sets, the theme, the recent graphs and the last choices, whole or not at all.
+    """Save theme, recent graphs and last choices. The file is replaced as a whole, or stays as it was.
 
-    All else stays as it is in the file, comments too. A file that cannot be read is kept as ``settings.toml.broken``,
-    and a file that is not there is begun with all of the settings.
+    Everything else in the file stays, comments too. A file that cannot be parsed is kept as ``settings.toml.broken``.
+    A new file gets all settings.
 
     Raises
     ------
     EngineError
-        If they cannot be written.
+        If the file cannot be written.
     """
     path = settings_path()
     try:

@@ -1,6 +1,6 @@
-"""Where the dashboard's events come from: an engine of its own, the recording of one elsewhere, a replay.
+"""The sources of the dashboard's events: an engine of its own, an engine elsewhere, or the replay of a recording.
 
-Each feed works in a thread of its own and hands over its events in batches, at most ten a second.
+Each feed has its own thread and delivers its events in batches, at most ten a second.
 """
 
 from chordless.tui.feeds.engine import EngineFeed

@@ -1,4 +1,4 @@
-"""Events of an engine of this process's own."""
+"""Events of an engine that is a child of this process."""
 
 from __future__ import annotations
 
@@ -54,15 +54,15 @@ class EngineFeed(Feed):
         return self._engine.pid
 
     def pause(self) -> None:
-        """Ask the engine to halt after this slice."""
+        """Ask the engine to pause after the current slice."""
         self._send(self._engine.pause)
 
     def go_on(self) -> None:
-        """Ask a paused engine to go on."""
+        """Ask a paused engine to continue."""
         self._send(self._engine.go)
 
     def stop(self) -> None:
-        """Ask the engine to end and to report what it found; before the search began, end it at once."""
+        """Ask the engine to end and to report its results. Before the search has begun, kill it."""
         if self._engine.search_began:
             self._send(self._engine.stop)
         else:
@@ -78,7 +78,7 @@ class EngineFeed(Feed):
         self._engine.kill()
 
     def settle(self, state: RunState) -> RunState:
-        """Mark a resumed run as about to begin while only its past is known."""
+        """Mark a resumed run as starting until its engine reports the first event."""
         if self._has_begun:
             return state
         return replace(state, phase="starting", reason=None, error=None, can_resume=False)
@@ -101,13 +101,13 @@ class EngineFeed(Feed):
                 self._flush_if_due()
 
     def _recall(self, directory: Path) -> None:
-        """Hand over what was recorded before, so that nothing seems lost while the engine gets ready."""
+        """Deliver the earlier recording of a resumed run, so that it is visible while the engine starts."""
         try:
             for when, event in recorded(RunDirectory(directory).events):
                 self._add(when, event)
         except EngineError as error:
-            # The checkpoint is what the engine goes on from; the recording is only shown.
-            self._add(time.time(), Log(f"what was recorded before cannot be shown: {error}"))
+            # The engine needs only the checkpoint. The recording is just for display.
+            self._add(time.time(), Log(f"the earlier recording cannot be shown: {error}"))
         self._flush()
 
     def _told(self, event: Event) -> Event:

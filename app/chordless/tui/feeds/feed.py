@@ -1,4 +1,4 @@
-"""What all sources of events have in common: a thread, batches, orders that most do not take."""
+"""The base class of all sources of events: a thread, batches of events, and the orders to an engine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from chordless.runs.state import RunState
 from kernels_ti import ChordlessError, EngineError
 
 Batch = tuple[tuple[float, Event], ...]
-"""Events, each with the wall-clock time at which it was recorded, in seconds."""
+"""Events, each with the time at which it was recorded, in seconds since 1970."""
 
 SECONDS_BETWEEN_BATCHES = 0.1
 
@@ -25,11 +25,11 @@ class Feed(ABC):
     Attributes
     ----------
     directory : Path or None
-        The run directory, where it is known.
+        The run directory, if it is known.
     owns_engine : bool
         Whether the engine is a child of this process, and ends with it.
     at_work : bool
-        Whether an engine is at work, as far as is known.
+        Whether an engine is running, as far as the feed knows.
     """
 
     directory: Path | None = None
@@ -45,7 +45,7 @@ class Feed(ABC):
 
     @property
     def can_control(self) -> bool:
-        """Whether there is an engine that can be paused, stopped and so on."""
+        """Whether there is an engine that takes orders: pause, stop and so on."""
         return False
 
     def begin(self, deliver: Callable[[Batch], None]) -> None:
@@ -54,34 +54,34 @@ class Feed(ABC):
         Parameters
         ----------
         deliver : callable
-            Gets each batch, in that thread. An empty one says that `at_work` has changed.
+            The thread calls it with each batch. An empty batch says that `at_work` has changed.
         """
         self._deliver = deliver
         self._thread.start()
 
     def close(self) -> None:
-        """Let the thread end, and with it an engine of its own that is still at work."""
+        """Let the thread end. If the feed has its own engine, that ends too."""
         self._closing.set()
 
     def join(self, seconds: float) -> None:
-        """Wait for the end of the thread, at most so long."""
+        """Wait for the end of the thread, at most `seconds`."""
         if self._thread.is_alive():
             self._thread.join(seconds)
 
     def settle(self, state: RunState) -> RunState:
-        """Return the state, corrected by what the feed knows and the events do not say."""
+        """Return the state with corrections that only the feed knows, not the events."""
         return state
 
     def pause(self) -> None:
-        """Ask the engine to halt after this slice."""
+        """Ask the engine to pause after the current slice."""
         raise _no_engine()
 
     def go_on(self) -> None:
-        """Ask a paused engine to go on."""
+        """Ask a paused engine to continue."""
         raise _no_engine()
 
     def stop(self) -> None:
-        """Ask the engine to end and to report what it found."""
+        """Ask the engine to end and to report its results."""
         raise _no_engine()
 
     def checkpoint(self) -> None:
@@ -98,7 +98,7 @@ class Feed(ABC):
         except (ChordlessError, OSError) as error:
             self._add(time.time(), Failed(type(error).__name__, str(error), EngineError.exit_code))
         except Exception as error:
-            # Nobody else hears of it: the run would seem to go on for ever.
+            # This thread must report the error itself. Otherwise the run would seem to go on for ever.
             message = f"internal error: {type(error).__name__}: {error}"
             self._add(time.time(), Failed(type(error).__name__, message, EngineError.exit_code, traceback.format_exc()))
         self.at_work = False

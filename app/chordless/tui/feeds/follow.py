@@ -1,4 +1,4 @@
-"""Events of an engine elsewhere, as it records them in its run directory."""
+"""Events of an engine of another process, read from the recording in its run directory."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from chordless.tui.feeds.feed import SECONDS_BETWEEN_BATCHES, Feed
 from kernels_ti import EngineError
 
 _SECONDS_BETWEEN_LOOKS = 1.0
-# Between the release of the lock and the recording of the last event, a moment passes.
+# An engine may release its lock shortly before its last event is in the recording.
 _LOOKS_UNTIL_LOST = 3
 
 
 class FollowFeed(Feed):
-    """The recording of a run directory, read as it grows; the engine is controlled through its mailbox.
+    """Reads the recording of a run directory while it grows, and controls the engine through its mailbox.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class FollowFeed(Feed):
     Raises
     ------
     CheckpointError
-        If there is no run.
+        If the directory holds no run.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -46,19 +46,19 @@ class FollowFeed(Feed):
 
     @property
     def can_control(self) -> bool:
-        """Whether an engine is at work there, and takes orders of this user."""
+        """Whether an engine is running there, and this user may give it orders."""
         return self.at_work and os.access(self.directory or "", os.W_OK)
 
     def pause(self) -> None:
-        """Ask the engine to halt after this slice."""
+        """Ask the engine to pause after the current slice."""
         self._post(PauseCommand())
 
     def go_on(self) -> None:
-        """Ask a paused engine to go on."""
+        """Ask a paused engine to continue."""
         self._post(GoCommand())
 
     def stop(self) -> None:
-        """Ask the engine to end and to report what it found."""
+        """Ask the engine to end and to report its results."""
         self._post(StopCommand())
 
     def checkpoint(self) -> None:
@@ -66,8 +66,8 @@ class FollowFeed(Feed):
         self._post(CheckpointCommand())
 
     def settle(self, state: RunState) -> RunState:
-        """Say of a run whose last event is missing that it is lost, and of one at work that it need not be resumed."""
-        # Where it lies now; it may have been moved since it was recorded.
+        """Mark a run as lost if its engine has ended without a last event. A run at work cannot be resumed."""
+        # The run may have been moved since the recording was made.
         state = replace(state, directory=str(self.directory))
         if self._is_lost:
             return state.lost()
@@ -93,7 +93,7 @@ class FollowFeed(Feed):
                 return
 
     def _look(self) -> None:
-        """Find out whether an engine is at work."""
+        """Find out whether an engine is running."""
         assert self.directory is not None
         before = self.at_work, self._is_lost
         self.at_work = mailbox.is_at_work(self.directory)
@@ -103,12 +103,12 @@ class FollowFeed(Feed):
             self._flush()
 
     def _read(self) -> bool:
-        """Add the events of the lines that have been completed; return whether there were any."""
+        """Add the events of all new complete lines. Return whether there were any."""
         before = self._read_to
         try:
             with open(self._path, "rb") as stream:
                 if stream.seek(0, os.SEEK_END) < self._read_to:
-                    # Somebody has put another file in its place.
+                    # The file is shorter than before, so it was replaced.
                     self._read_to = self._lines_read = before = 0
                 stream.seek(self._read_to)
                 for line in stream:

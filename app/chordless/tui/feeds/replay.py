@@ -1,4 +1,4 @@
-"""Events of a recording, played as they once came."""
+"""Events of a recording, played back in time."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from chordless.runs.state import RunState
 from chordless.tui.feeds.feed import SECONDS_BETWEEN_BATCHES, Feed
 from kernels_ti import EngineError
 
-# So that neither a pause nor the night between two sessions makes a replay wait.
+# In seconds. A pause of the run, or the night before it was resumed, must not make a replay wait.
 _LONGEST_WAIT = 5.0
 
 
 class ReplayFeed(Feed):
-    """A recording, played.
+    """Plays a recording.
 
     Parameters
     ----------
     path : Path
         A file of events, or a run directory.
     speed : float
-        How many times as fast as it was recorded; 0 plays it at once. No wait is longer than five seconds.
+        1 plays at the original speed, 2 twice as fast; 0 delivers everything at once. No wait is longer than 5 s.
 
     Raises
     ------
     EngineError
-        If it is not a recording.
+        If the file is not a recording.
     """
 
     def __init__(self, path: Path, speed: float = 1.0) -> None:
@@ -49,7 +49,7 @@ class ReplayFeed(Feed):
             raise EngineError(f"{self._path}: line 1: {error}") from error
 
     def settle(self, state: RunState) -> RunState:
-        """Say that the recording is at its end, where the run is not; a replay cannot be resumed."""
+        """Mark the run as lost if the recording has ended before the run. A replay cannot be resumed."""
         return replace(state.lost() if self._is_over else state, can_resume=False)
 
     def _feed(self) -> None:
@@ -61,7 +61,7 @@ class ReplayFeed(Feed):
         with open(self._path, "rb") as stream:
             for number, line in enumerate(stream, start=1):
                 if not line.endswith(b"\n"):
-                    # What a killed process has torn.
+                    # A killed process has left an incomplete line.
                     return
                 try:
                     when, event = timed_event(line)
@@ -76,7 +76,7 @@ class ReplayFeed(Feed):
                 self._flush_if_due()
 
     def _wait(self, seconds: float) -> None:
-        """Wait; meanwhile hand over the events that are due."""
+        """Wait, and deliver the events that are due meanwhile."""
         until = time.monotonic() + min(seconds, _LONGEST_WAIT)
         while (left := until - time.monotonic()) > 0 and not self._closing.is_set():
             self._closing.wait(min(left, SECONDS_BETWEEN_BATCHES))
