@@ -237,3 +237,13 @@ def test_a_count_is_given_up_in_the_midst_of_a_vertex():
     count.advance(math.inf, lambda: True)
     assert not count.finished
     assert (count.states, count.share) == (states, share)
+
+
+def test_so_many_edges_are_refused_by_their_number(monkeypatch):
+    """To look for an order would take minutes."""
+
+    def looked_for(*_, **__):
+        pytest.fail("an order was looked for")
+
+    monkeypatch.setattr("kernels_ti.boundary.plan.small_boundary_order", looked_for)
+    assert not plan_of(generate("complete:520")).is_possible

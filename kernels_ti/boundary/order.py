@@ -25,7 +25,9 @@ _PART_FOR_ORDERS = 0.3
 _STATES_PER_SECOND = 2e6
 # Prefixes that are followed side by side, more and more of them as long as it is worth it.
 _BEAMS = (8, 32, 128, 512, 2048)
-# A prefix is a mask of as many bits as there are vertices.
+# Vertices times edges of a graph that gets a greedy order in any case: it takes a few seconds at most.
+_LARGEST_SURE = 20_000_000
+# A prefix has a cell to each vertex.
 _LARGEST_FOR_BEAMS = 5000
 # A small boundary now is worth more than a little work saved before.
 _STEPS_AHEAD = 3
@@ -96,7 +98,7 @@ def small_boundary_order(
     neighbours = [graph.neighbours(v).tolist() for v in range(graph.n)]
     if graph.n > _LARGEST_FOR_BEAMS:
         return _greedy(neighbours, largest, enough)
-    best = _greedy(neighbours, largest, lambda: False)
+    best = _greedy(neighbours, largest, enough if graph.n * graph.m > _LARGEST_SURE else lambda: False)
     if best is None:
         return None
     beam = _Beam(neighbours, largest)

@@ -84,6 +84,9 @@ def plan_of(
     """
     # What it keeps of a graph are the blocks in which all vertices to be passed lie.
     graph = restricted(graph, through, avoid).graph
+    if graph.m > LARGEST_BOUNDARY * graph.n:
+        # In any order some vertex has more than m / n neighbours before it, and the boundary has them all.
+        return BoundaryPlan({}, (graph,), (None,), (frozenset(through),))
     edges, component = biconnected_edges(graph)
     sizes = np.bincount(component)
     ends = np.cumsum(sizes)
