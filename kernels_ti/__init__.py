@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kernels_ti.options import Arch, Expansion, Method, Options, Snapshot
     from kernels_ti.run import Run
 
-__version__ = "0.4.0"
+__version__ = "0.5.0"
 
 _MODULE_OF = {
     "Arch": "options",

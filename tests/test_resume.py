@@ -322,3 +322,11 @@ def test_a_finished_run_in_a_read_only_folder_prints_its_result_again(tmp_path, 
     monkeypatch.setattr("chordless.commands.session.run_engine", None)
     assert main(["resume", str(moved), "--json"]) == 0
     assert json.loads(capfd.readouterr().out) == {**json.loads(done.stdout), "checkpoint": str(moved)}
+
+
+def test_a_run_of_version_0_4_goes_on(tmp_path):
+    run = shutil.copytree(Path(__file__).parent / "data" / "run-0.4.0", tmp_path / "run")
+    before = json.loads((run / "events.jsonl").read_text().splitlines()[-1])
+    done = chordless("resume", run, "--json")
+    assert done.returncode == 0, done.stderr
+    assert before["cycles"] < json.loads(done.stdout)["total"] == 8_136_453

@@ -35,6 +35,9 @@ _DAMAGE = (
     OverflowError, NotImplementedError, RuntimeError, MemoryError,
 )  # fmt: skip
 
+# Versions that number the rows and the seeds of a graph as this one does.
+_SAME_NUMBERING = frozenset({"0.4.0"})
+
 
 @dataclass(frozen=True)
 class Sessions:
@@ -149,7 +152,7 @@ def open_checkpoint(path: Path, graph_hash: str, options: Mapping[str, Any]) -> 
             if damaged is not None:
                 raise ValueError(f"wrong checksum of {damaged}")
             header = _read_header(archive, path)
-            if header["program"] != program_version():
+            if header["program"] not in {program_version(), *_SAME_NUMBERING}:
                 # Another version may number the rows and the seeds of the same graph differently.
                 raise CheckpointError(
                     f"the checkpoint {path} was written by chordless {header['program']}, this is "
