@@ -115,6 +115,7 @@ def test_around_every_word_boundary(arch: str, n: int) -> None:
 
 
 @pytest.mark.parametrize("n", [33, 65, 129, 257, 513])
+@pytest.mark.slow
 def test_dense_blocks_around_word_boundaries(arch: str, n: int) -> None:
     """The complement of a ring has exactly the 4-cycles on two disjoint, unlinked ring edges, and triangles."""
     graph = Graph.from_networkx(nx.complement(nx.cycle_graph(n)))
@@ -126,6 +127,7 @@ def test_dense_blocks_around_word_boundaries(arch: str, n: int) -> None:
     assert set(counts.by_length) == {3, 4}
 
 
+@pytest.mark.slow
 def test_five_thousand_vertices_in_one_block(arch: str) -> None:
     """A grid of 50 x 100: its cycles of up to 8 vertices are its faces and what is around two or three... of them."""
     graph = grid(50, 100)

@@ -57,6 +57,7 @@ def several_blocks() -> Graph:
     return Graph.from_edges(graph.n, edges)
 
 
+@pytest.mark.slow
 def test_every_kind_of_block(device: Device) -> None:
     check(several_blocks(), device)
 

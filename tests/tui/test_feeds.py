@@ -286,7 +286,9 @@ def test_a_run_whose_folder_is_gone_cannot_be_resumed(tmp_path):
         run.rename(tmp_path / "moved")
         own.session.checkpoint()
         own.wait_for(lambda: own.session.state.phase == "failed")
-    assert own.session.state.error == f"cannot write {run}: no such folder"
+    error = own.session.state.error
+    assert error.startswith(f"{run} is no longer the folder of this run: it was moved, replaced or removed.")
+    assert error.endswith(f"chordless resume {tmp_path / 'moved'}")
     assert not own.session.state.can_resume
 
 
