@@ -297,7 +297,8 @@ def _table(estimate: Estimate, trial: Finished) -> Iterator[str]:
     if trial.device:
         yield f"  on {trial.arch}: {trial.device}"
     if estimate.walks and not estimate.exact:
-        yield f"  by {estimate.probes:,} probes; 9 ranges out of 10 hold the truth"
+        if estimate.probes:
+            yield f"  by {estimate.probes:,} probes; 9 ranges out of 10 hold the truth"
         if estimate.triangles is not None:
             yield "  counted exactly: vertices, edges, degrees and triangles"
     elif estimate.exact and not trial.complete:
