@@ -57,7 +57,7 @@ def count_up(control: ti.template(), cell, amount):
 
 @ti.func
 def placed(control: ti.template(), cell, amount):
-    """Reserve `amount` consecutive places for this work item alone; return the first."""
+    """Reserve `amount` consecutive places for this work item with an atomic of its own; return the first."""
     first = 0
     if amount > 0:
         first = count_up(control, cell, amount)
@@ -66,9 +66,9 @@ def placed(control: ti.template(), cell, amount):
 
 @ti.func
 def cycle_place(base, offset, capacity):
-    """Place of a cycle, from the first place of the launch and what a counter gave; none if the counter is too far.
+    """Return the place of a cycle: the first place of the launch plus what a counter gave, or `capacity` for none.
 
-    A counter beyond 31 bits comes as a negative number, which would lead back among the cycles of earlier launches.
+    A counter beyond 31 bits reads as a negative number, which would point to cycles of earlier launches.
     """
     at = capacity
     if offset >= 0:

@@ -1,7 +1,7 @@
-"""The step over many frames at once, on the host: what partitions and estimates are made of.
+"""The step over many frames at once, in numpy on the host: parts of a search and estimates are made of it.
 
-The same step as in the kernels (choice of the end, closers, certificate), vectorised over frames with numpy.
-All frames of one call have the same length, as in a breadth-first search.
+It is the step of `kernels_ti.step` (choice of the end, closers, certificate), vectorised over frames. All frames of one
+call have the same length, as in a breadth-first search. `tests/test_step.py` compares it with the device's.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _SEEDS_AT_ONCE = 1 << 14
 
 
 def labels_of(rows: Rows) -> tuple[IntArray, IntArray]:
-    """List the set bits of all rows.
+    """List the set bits of all rows, shape (k, W).
 
     Returns
     -------
@@ -168,12 +168,12 @@ class HostBlocks:
         return range(0, self._seeds, _SEEDS_AT_ONCE)
 
     def alive(self, frames: Frames) -> npt.NDArray[np.bool_]:
-        """Say which frames have an extension and a way on from the end that waits."""
+        """Say which frames have an extension, and an allowed vertex next to the waiting end; shape (k,)."""
         waiting = self.rows[frames.end] & frames.allowed
         return np.logical_and(frames.extensions.any(axis=1), waiting.any(axis=1))
 
     def singled(self, frames: Frames) -> tuple[IntArray, Frames]:
-        """Split frames into frames of a single extension, in order; also say which frame each comes from."""
+        """Split frames into frames of a single extension, in order; return the frame that each comes from as well."""
         parent, label = labels_of(frames.extensions)
         apart = frames[parent]
         return parent, Frames(
@@ -197,7 +197,7 @@ class HostBlocks:
         max_length : int
             Vertices of the longest cycle that is wanted.
         certificate : bool
-            Drop the extensions that cannot lead to a cycle, and the vertices that cannot join one.
+            Drop the extensions that cannot lead to a cycle, and the allowed vertices that cannot lie on one.
 
         Returns
         -------
@@ -287,11 +287,11 @@ class HostBlocks:
 
 
 class _Lanes:
-    """Frames turned on their side, so that one operation on a word floods 64 of them.
+    """Frames transposed, so that one operation on a word floods 64 of them.
 
-    A **lane** is a copy of a block together with up to `width` of its frames. For each of the block's
-    vertices it holds a bit row over those frames. So a round of flooding costs 2 m operations on words for 64
-    frames, instead of one on a whole row for each vertex of each frame.
+    A **lane** is a copy of a block together with up to `width` of its frames. It holds a bit row over those frames for
+    each vertex of the block. So a round of the flood costs 2 m operations on words for 64 frames, instead of one
+    operation on a whole bit row for each vertex of each frame.
     """
 
     def __init__(self, blocks: HostBlocks, vertex: npt.NDArray[np.int32]) -> None:

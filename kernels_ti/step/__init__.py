@@ -1,5 +1,7 @@
-"""The certificate of the step: which extensions can still lead to a cycle.
+"""The step: from a path to the cycles that it closes and the paths that extend it. Every schedule calls it.
 
-`certificate` works in registers, `certificate_wide` in memory; `required` knows of vertices that each cycle must pass.
-Every schedule calls these functions. A change here changes all searches: check the counts by length on every arch.
+`triplets` is stage 1, `choice_of_end` says who closes and who extends a path, `certificate` (in registers) and
+`certificate_wide` (in memory) keep the extensions that can still lead to a cycle, `required` knows of vertices that
+each cycle must pass. A change here changes all searches: check the counts by length on every arch, and change
+`kernels_ti.estimate.host_step`, the same step in numpy, alike (`tests/test_step.py` compares the two).
 """

@@ -8,7 +8,7 @@ import taichi as ti
 
 from kernels_ti.bits import bits_of, lowest_taken, population, single
 from kernels_ti.step.certificate import reachable_extensions
-from kernels_ti.step.choice_of_end import choice_of_end
+from kernels_ti.step.choice_of_end import other_grows, parted, tried
 from kernels_ti.step.required import completing
 from kernels_ti.sweep.frames import LENGTH_SHIFT, frame_words
 
@@ -139,15 +139,18 @@ def search_depth_first(
         label, extensions = lowest_taken(words, extensions)
         v = first + label
         length = length_of(last)
+        closing, of_v, of_end = 0, 0, 0
         left = ti.u64(0)
-        free, path = words(0), members
-        for w in ti.static(range(words.n)):
+        free, closers, only_v, only_end, path = words(0), words(0), words(0), words(0), members
+        for w in ti.static(range(words.n)):  # as in `choice_of_end`, with the words that are at hand
             free[w] = rows[v * words.n + w] & allowed[w]
+            closers[w], only_v[w], only_end[w] = parted(free[w], waiting[w])
+            closing += population(closers[w], bits)
+            of_v += population(only_v[w], bits)
+            of_end += population(only_end[w], bits)
             left |= extensions[w]
             if ti.static(collect):
                 path[w] |= single(label, w, bits)
-        room = ti.cast(length + 3 <= max_length, ti.i32)
-        closers, only_v, only_end, closing, opened, swapped = choice_of_end(words, 1, room, free, waiting)
         if ti.static(required):
             # A new vector: Taichi confuses one that is passed as a whole and set word by word.
             ending = completing(words, rows, path, closers)
@@ -163,8 +166,10 @@ def search_depth_first(
         barren = ti.select(closing > 0, 0, barren + 1)
         # Written whether it is needed again or not: a branch that cannot be foreseen costs more.
         put(words, collect, top, height, allowed, waiting, extensions, members, weight, last)
+        opened = tried(1, ti.cast(length + 3 <= max_length, ti.i32), of_v, of_end)
         if opened > 0:
             height += ti.cast(left != 0, ti.i32)
+            swapped = other_grows(1, of_v, of_end)
             last = lengthened(last, ti.select(swapped, v, end_of(last)))
             members = path
             for w in ti.static(range(words.n)):

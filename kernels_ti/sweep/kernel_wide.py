@@ -28,8 +28,8 @@ def emit_wide(
 ):  # fmt: skip
     """Write one cycle for each vertex that closes the path of the frame at word `at`, extended by `label`.
 
-    That path lacks so many of the vertices that are `required`. Returns the number of cycles written, from word
-    `place` on.
+    The extended path lacks `lacking` of the required vertices. The first cycle begins at word `place` of `cycles`.
+    Returns the number of cycles written.
     """
     written = 0
     v = first_row + label
@@ -83,10 +83,10 @@ def sweep_wide(
 ):
     """Drain seeds depth first for one slice of the search; one work item in 512 is a worker.
 
-    Parameters are those of `kernels_ti.sweep.kernel.sweep`, and `required`, whether cycles must pass certain vertices
-    (see `kernels_ti.step.required`, only with `collect`), `row_ptr` of the blocks, the vertices of the
-    `longest_block`, and `fifo`, shape (workers * longest_block,), the queues of the floods. The last two
-    bit rows of a worker's part of `stack` belong to the floods too.
+    A worker does what a worker of `kernels_ti.sweep.kernel.sweep` does, with all frames on its stack. The parameters
+    are those of `sweep`, and `row_ptr` of the blocks, `longest_block`, the vertices of the largest block, and `fifo`,
+    shape (workers * longest_block,), the queues of the floods. The last two bit rows of a worker's part of `stack`
+    belong to the floods too.
     """
     frame = (4 if ti.static(collect) else 3) * words + 2
     workers = depth_of.shape[0]

@@ -1,8 +1,8 @@
-"""A queue of launches of the wave's second stage: many levels of the search before the host looks.
+"""The queue of levels: many levels of the wave's second stage between two looks of the host.
 
-A launch from Python costs more than a small level of the search, so a graph of launches is put together once and
-started with one call; each level finds on the device how many records the level before it has made. On CUDA one launch
-goes from level to level by itself.
+A launch from Python costs more than a small level of the search. So a graph of launches is compiled once and started
+with one call. Each level reads on the device how many records the level before it has made. On CUDA one launch goes
+from level to level by itself.
 """
 
 from __future__ import annotations
