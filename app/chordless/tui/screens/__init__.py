@@ -1,1 +1,1 @@
-"""The screens of the dashboard, one to a file."""
+"""The screens of the dashboard, one in each file."""

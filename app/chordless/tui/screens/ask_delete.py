@@ -1,4 +1,4 @@
-"""The question before the folder of a run is deleted."""
+"""The question that is asked before the folder of a run is deleted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class AskDelete(Question):
     ----------
     run : RunSummary
     foreign : sequence of str
-        What lies in its folder and is not of the run.
+        Names of files in the folder that do not belong to the run.
     """
 
     def __init__(self, run: RunSummary, foreign: Sequence[str]) -> None:

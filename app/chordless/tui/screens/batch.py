@@ -1,4 +1,4 @@
-"""A batch: many graphs in one go, the table of what was found, and the way from a graph to a run of its own."""
+"""The Batch screen: count many graphs, see the results in a table, and open one graph as a run of its own."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ of an earlier batch to look at it, or to go on with it."""
 
 
 class _LinesFound(Message):
-    """From the thread that follows a file."""
+    """The thread that follows a file has found new lines."""
 
     def __init__(self, index: LineIndex, lines: BatchLines, fault: str | None) -> None:
         super().__init__()
@@ -66,20 +66,20 @@ class _LinesFound(Message):
         self.fault = fault
 
     def can_replace(self, message: Message) -> bool:
-        """Keep only the last of several waiting messages."""
+        """Let a newer message replace those that still wait."""
         return isinstance(message, _LinesFound) and message.index is self.index
 
 
 class _BatchNews(Message):
-    """From the thread of a batch: its state is a new one."""
+    """The state of the batch has changed. The thread of the batch posts it."""
 
     def can_replace(self, message: Message) -> bool:
-        """Keep only the last of several waiting messages."""
+        """Let a newer message replace those that still wait."""
         return isinstance(message, _BatchNews)
 
 
 class BatchScreen(Screen[None]):
-    """Many graphs."""
+    """The form and the table of a batch."""
 
     BINDINGS = bindings_of("batch")
     AUTO_FOCUS = "#batch-graphs"
@@ -123,7 +123,7 @@ class BatchScreen(Screen[None]):
         return self.query_one(BatchTable)
 
     def compose(self) -> ComposeResult:
-        """Put the screen together, filled in with the latest batch."""
+        """Build the screen. The form contains the latest batch."""
         self._recent, self._recent_fault = load_recent()
         last = self._recent[0] if self._recent and Path(self._recent[0].output).exists() else None
         yield Static("Batch", classes="title")
@@ -145,13 +145,13 @@ class BatchScreen(Screen[None]):
         yield Footer()
 
     def on_mount(self) -> None:
-        """Begin with nothing."""
+        """Start with an empty table."""
         if self._recent_fault is not None:
             self.notify(self._recent_fault, severity="warning", timeout=15, markup=False)
         self._draw()
 
     def on_screen_resume(self) -> None:
-        """Take up what may have changed while another screen was shown."""
+        """Apply what may have changed while another screen was shown."""
         self._form.look()
         if self._index is not None:
             self._follow(self._index)
@@ -162,7 +162,7 @@ class BatchScreen(Screen[None]):
         self.workers.cancel_group(self, "lines")
 
     def offer(self, path: str) -> None:
-        """Open the file of a batch, or put in a manifest."""
+        """Open the output file of a batch, or fill the form with a manifest."""
         if path.endswith(MANIFEST):
             self._form.put(graphs=shlex.quote(path), output=free_output(Path(path).with_suffix(".jsonl").name))
             self.query_one("#batch-graphs").focus()
@@ -171,7 +171,7 @@ class BatchScreen(Screen[None]):
         self._form.put(graphs="" if known is None else known.graphs_here(), output=path)
         self._is_to_focus_table = True
         self._show_file(absolute(path))
-        self._draw()  # It may be shown already.
+        self._draw()  # The same file may be open already.
 
     # The file of lines
 
@@ -227,7 +227,7 @@ class BatchScreen(Screen[None]):
         self._show_detail(message.line)
 
     def on_resize(self) -> None:
-        """Say as much as there is room for."""
+        """Fit the texts to the new size."""
         self._draw()
         self._show_detail(self._table.chosen)
 
@@ -266,7 +266,7 @@ class BatchScreen(Screen[None]):
     # Drawing
 
     def _draw(self) -> None:
-        """Bring everything but the table up to date."""
+        """Update everything except the table."""
         session, plan, ascii_only = self._session, self._form.plan, is_ascii(self)
         state = None if session is None or session.command.output != self._output else session.state
         has_lines = bool(self._lines)
@@ -300,7 +300,7 @@ class BatchScreen(Screen[None]):
         self.query_one("#batch-now", Static).update(now)
 
     def _tell(self) -> None:
-        """In the thread of the batch: there is news."""
+        """Post that the state has changed. The thread of the batch calls it."""
         self.post_message(_BatchNews())
 
     @on(_BatchNews)
@@ -319,7 +319,7 @@ class BatchScreen(Screen[None]):
     # Actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer only what can be done."""
+        """Offer only the actions that are possible now."""
         if action == "start":
             return not self._is_at_work
         if action == "stop":
@@ -327,7 +327,7 @@ class BatchScreen(Screen[None]):
         return bool(self._lines) or action not in ("failures", "open")
 
     def action_start(self) -> None:
-        """Begin the batch, or go on with it; where something is wrong, go there."""
+        """Start or resume the batch. If a field is wrong, move the focus there."""
         plan = self._form.plan
         if self._is_at_work:
             return
@@ -374,7 +374,7 @@ class BatchScreen(Screen[None]):
         self._draw()
 
     def action_stop(self) -> None:
-        """End the batch after the graphs that are being searched; once more, at once."""
+        """End the batch after the current graphs. If pressed again, end it at once."""
         if self._session is not None and self._is_at_work:
             self._session.stop()
 
@@ -385,7 +385,7 @@ class BatchScreen(Screen[None]):
         self._draw()
 
     def action_open(self) -> None:
-        """Search the graph of this line on its own, and watch it."""
+        """Search the graph of this line in a run of its own, and show that run."""
         line, plan = self._table.chosen, self._form.plan
         if line is None:
             return

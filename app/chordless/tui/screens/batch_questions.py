@@ -1,4 +1,4 @@
-"""The questions of the Batch screen: before an earlier batch's lines leave their file, and on leaving one at work."""
+"""Two questions: before a new batch replaces the lines of another one, and before the user leaves a running batch."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SECONDS_BETWEEN_LOOKS = 0.05
 
 
 class AskResume(Question):
-    """Asks whether to go on with a file whose graphs may be others; no is the default.
+    """Asks whether to resume a file that may be about other graphs. The default is no.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class AskResume(Question):
 
 
 class LeaveBatch(ModalScreen[bool]):
-    """Asks whether to leave while a batch is at work. Gives True when it has come to its end.
+    """Asks whether to leave while a batch is running. The answer is True after the batch has ended.
 
     Parameters
     ----------
@@ -77,11 +77,11 @@ class LeaveBatch(ModalScreen[bool]):
             yield Button("Stay", id="stay")
 
     def on_mount(self) -> None:
-        """Notice when there is nothing left to ask."""
+        """Look repeatedly whether the batch has ended, so that no question is left."""
         self.set_interval(_SECONDS_BETWEEN_LOOKS, self._look)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
-        """Do what was chosen."""
+        """Do what the user chose."""
         event.stop()
         if event.button.id == "stay":
             self.action_stay()

@@ -1,4 +1,4 @@
-"""Two runs side by side: facts, both pairs of curves in one chart, cycles by length."""
+"""The Compare screen: facts, curves and cycles by length of two runs, side by side."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Fact:
-    """What there is to say of two runs in one respect.
+    """One property of two runs, such as the graph or the device.
 
     Parameters
     ----------
     label : str
     first, second : str
     differs : bool
-        Whether they are unlike where two runs of the same search should be alike.
+        Whether the values differ although two runs of the same search must agree on them.
     """
 
     label: str
@@ -52,7 +52,7 @@ class CompareScreen(Screen[None]):
     """Two runs side by side."""
 
     BINDINGS = bindings_of("compare")
-    # Where not all fits, the top is to be in view.
+    # Without focus, the screen stays scrolled to its top.
     AUTO_FOCUS = ""
 
     def compose(self) -> ComposeResult:
@@ -70,12 +70,12 @@ class CompareScreen(Screen[None]):
         yield Footer()
 
     def on_mount(self) -> None:
-        """Name the parts, and begin with nothing."""
+        """Set the titles of the parts. They are empty at first."""
         self.query_one("#compare-counts").border_title = "cycles by length"
         self.query_one("#compare-body").display = False
 
     def set_runs(self, directories: tuple[Path, Path]) -> None:
-        """Read the recordings of two runs, and show them.
+        """Read and show the recordings of two runs.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class CompareScreen(Screen[None]):
 
     def _show(self, names: list[str], states: list[RunState]) -> None:
         if not self.query("#compare-labels"):
-            # The dashboard is being left.
+            # The dashboard is closing.
             return
         ascii_only = cast("ChordlessApp", self.app).ascii_only
         first, second = states
@@ -130,7 +130,7 @@ class CompareScreen(Screen[None]):
 
 
 def load_run(directory: Path) -> RunState:
-    """Return what the recording of a run directory tells.
+    """Read the recording of a run directory, and return the final state.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ def load_run(directory: Path) -> RunState:
     Raises
     ------
     ChordlessError
-        If there is no run, or its recording is damaged.
+        If the directory holds no run, or its recording is damaged.
     """
     run_directory = RunDirectory(directory)
     run_directory.command()
@@ -148,7 +148,7 @@ def load_run(directory: Path) -> RunState:
 
 
 def compare_facts(first: RunState, second: RunState, *, ascii_only: bool) -> list[Fact]:
-    """Return what is to be said of two runs, a line each."""
+    """Return the properties of two runs, one for each line."""
 
     def fact(label: str, words: Callable[[RunState], str], same: Callable[[RunState], object] | None = None) -> Fact:
         return Fact(label, words(first), words(second), same is not None and same(first) != same(second))

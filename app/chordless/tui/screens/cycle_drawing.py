@@ -1,4 +1,4 @@
-"""What can be done with the drawing on the Cycles screen."""
+"""The actions for the drawing on the Cycles screen."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class DrawingActions(DOMNode):
         self.toggle_class("-no-drawing")
 
     def action_alone(self) -> None:
-        """Draw the cycle alone, or in the graph."""
+        """Switch between the cycle alone and the cycle in the graph."""
         self._graph_view.set_alone(not self._graph_view.is_alone)
 
     def action_zoom_in(self) -> None:
@@ -25,7 +25,7 @@ class DrawingActions(DOMNode):
         self._graph_view.zoom(1)
 
     def action_zoom_out(self) -> None:
-        """Show more of the graph."""
+        """Shrink the drawing, so that it shows more of the graph."""
         self._graph_view.zoom(-1)
 
     def action_fit(self) -> None:
@@ -33,17 +33,17 @@ class DrawingActions(DOMNode):
         self._graph_view.fit()
 
     def action_pan_left(self) -> None:
-        """Look further to the left."""
+        """Move the view to the left."""
         self._graph_view.pan_by_share(-1, 0)
 
     def action_pan_right(self) -> None:
-        """Look further to the right."""
+        """Move the view to the right."""
         self._graph_view.pan_by_share(1, 0)
 
     def action_pan_up(self) -> None:
-        """Look further up."""
+        """Move the view up."""
         self._graph_view.pan_by_share(0, -1)
 
     def action_pan_down(self) -> None:
-        """Look further down."""
+        """Move the view down."""
         self._graph_view.pan_by_share(0, 1)

@@ -1,4 +1,4 @@
-"""What the Cycles screen asks: which cycle to go to, and which ones to show."""
+"""The questions of the Cycles screen: which cycle to go to, and which cycles to show."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from kernels_ti import Graph, OptionError
 
 
 class GoToQuestion(ModalScreen[int | None]):
-    """Asks for the number of a cycle; answers with its position, counted from 0.
+    """Asks for the number of a cycle. The answer is its position, counted from 0.
 
     Parameters
     ----------
     count : int
-        How many there are.
+        Number of cycles.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel", show=False)]
@@ -40,15 +40,15 @@ class GoToQuestion(ModalScreen[int | None]):
                 yield Button("Cancel", id="cancel")
 
     def on_input_changed(self) -> None:
-        """Say at once what is wrong."""
+        """Show faults while the user types."""
         self.query_one("#number-mistake", Static).update(self._read()[1])
 
     def on_input_submitted(self) -> None:
-        """Answer."""
+        """Give the answer."""
         self._answer()
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
-        """Answer, or not."""
+        """Give the answer, or cancel."""
         if event.button.id == "go":
             self._answer()
         else:
@@ -81,7 +81,7 @@ class FilterQuestion(ModalScreen[CycleFilter | None]):
     ----------
     graph : Graph
     chosen : CycleFilter
-        What is shown now.
+        The current filter.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel", show=False)]
@@ -108,15 +108,15 @@ class FilterQuestion(ModalScreen[CycleFilter | None]):
                 yield Button("Cancel", id="cancel")
 
     def on_input_changed(self) -> None:
-        """Say at once what is wrong."""
+        """Show faults while the user types."""
         self._read()
 
     def on_input_submitted(self) -> None:
-        """Answer."""
+        """Give the answer."""
         self._answer()
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
-        """Answer, or not."""
+        """Give the answer, or cancel."""
         if event.button.id == "show":
             self._answer()
         else:
@@ -128,7 +128,7 @@ class FilterQuestion(ModalScreen[CycleFilter | None]):
             self.dismiss(chosen)
 
     def _read(self) -> CycleFilter | None:
-        """Return what is asked for; None, and the mistakes beside their fields, if that makes no sense."""
+        """Return the filter. If a field is wrong, show the fault beside it and return None."""
         lengths: tuple[int, int | None] | None = None
         through: tuple[int, ...] | None = None
         lengths_mistake = through_mistake = ""
@@ -140,7 +140,7 @@ class FilterQuestion(ModalScreen[CycleFilter | None]):
             through = parse_vertices(self.query_one("#through", Input).value, self._graph)
         except OptionError as error:
             through_mistake = str(error)
-        # Plain text: a name may look like markup.
+        # Without markup: a vertex name may look like markup.
         self.query_one("#lengths-mistake", Static).update(lengths_mistake, layout=True)
         self.query_one("#through-mistake", Static).update(through_mistake, layout=True)
         if lengths is None or through is None:

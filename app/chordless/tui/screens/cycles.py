@@ -1,4 +1,4 @@
-"""Browse the cycles of a run, any number of them, beside a drawing of the graph with the chosen one lit."""
+"""The Cycles screen: a table of any number of cycles, and a drawing of the graph that highlights the chosen cycle."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from chordless.tui.app import ChordlessApp
 
 _SECONDS_BETWEEN_LOOKS = 1.0
-# While a run goes on, sorting takes at most one second in so many.
+# While a run goes on, sorting takes at most one tenth of the time.
 _SHARE_OF_SORTING = 10
 _ACTIONS = frozenset(action.name for action in actions_of("cycles"))
 _NOTHING = "No cycles to browse yet.\n\nStart a run that lists its cycles, or open one from the history."
@@ -60,7 +60,7 @@ class CyclesScreen(DrawingActions, Screen[None]):
         self._work = ""
         self._built_at = self._build_seconds = 0.0
         self._may_build = True
-        # Threads may still tell something when the screen has been taken down, so its parts are not looked up.
+        # Threads may still report after the screen was removed. A query would fail then, so the parts are attributes.
         self._nothing = CyclesOffer(id="cycles-nothing")
         self._status = Static("", id="cycles-status", markup=False)
         self._table = CycleTable(id="cycles-table")
@@ -80,18 +80,18 @@ class CyclesScreen(DrawingActions, Screen[None]):
         yield Footer()
 
     def on_mount(self) -> None:
-        """Begin to look for news."""
+        """Start to look for new cycles."""
         self._say(_NOTHING)
         self.set_interval(_SECONDS_BETWEEN_LOOKS, self._look)
 
     def on_screen_resume(self) -> None:
-        """Take up the run that the dashboard is showing."""
+        """Show the cycles of the dashboard's current run."""
         state = getattr(self.app, "run_state", None)
         if state is not None:
             self._take(state)
 
     def on_run_changed(self, message: RunChanged) -> None:
-        """Take up another run."""
+        """Show the cycles of the changed run."""
         self._take(message.state)
 
     def _take(self, state: RunState) -> None:
@@ -107,7 +107,7 @@ class CyclesScreen(DrawingActions, Screen[None]):
             self.show_directory(Path(state.directory))
 
     def _listing_command(self) -> RunCommand | None:
-        """Return what was asked of a run that is over and whose cycles were not kept; None if nobody knows."""
+        """Return the command of a run that has ended without keeping its cycles; None if it is unknown."""
         session = getattr(self.app, "session", None)
         if session is None or session.is_at_work:
             return None
@@ -118,7 +118,7 @@ class CyclesScreen(DrawingActions, Screen[None]):
         return None if command is None or command.graph == "-" else command
 
     def on_cycles_offer_taken(self) -> None:
-        """Search again, with the cycles kept; they come here."""
+        """Start a run that lists the cycles. This screen shows them."""
         command = self._listing_command()
         if command is not None:
             runs_folder = cast("ChordlessApp", self.app).settings.runs_folder
@@ -127,7 +127,7 @@ class CyclesScreen(DrawingActions, Screen[None]):
     # Which run
 
     def show_directory(self, path: Path) -> None:
-        """Show the cycles of a run directory, or say why there are none.
+        """Show the cycles of a run directory, or the reason why there are none.
 
         Parameters
         ----------
@@ -177,7 +177,7 @@ class CyclesScreen(DrawingActions, Screen[None]):
         self._light(self._table.chosen)
 
     def _say(self, text: str | None, button: str = "") -> None:
-        """Show a text in place of the cycles, perhaps with a button; None shows the cycles."""
+        """Show a text in place of the cycles, with a button if it has a label. None shows the cycles."""
         self.set_class(text is None, "-browsing")
         self.refresh_bindings()
         if text is not None:
@@ -196,7 +196,7 @@ class CyclesScreen(DrawingActions, Screen[None]):
         except ChordlessError as error:
             self.app.call_from_thread(self._lost, run, str(error))
             return
-        # The last ones of a run that has ended may wait for their turn in a sort.
+        # The last cycles of a run that has ended may not be sorted yet.
         if changed or self._index.covered < len(run):
             self.app.call_from_thread(self._changed, run)
 
@@ -209,7 +209,7 @@ class CyclesScreen(DrawingActions, Screen[None]):
         if run is not self._run:
             return
         if run.session != self._session:
-            # What stood at a position may stand elsewhere now.
+            # Cycles may have moved to other positions.
             self._session = run.session
             self.workers.cancel_group(self, "index")
             before = self._index
@@ -221,14 +221,14 @@ class CyclesScreen(DrawingActions, Screen[None]):
         elif self._may_build and not self._is_at_work("index"):
             waited = time.monotonic() - self._built_at
             if waited >= _SHARE_OF_SORTING * self._build_seconds:
-                # Who is at the top wants to see what comes to the top.
+                # A cursor on the first line stays there and shows the new first cycle.
                 self._build(self._index.chosen, self._index.order, keep_cursor=self._table.cursor > 0)
         self._update_status()
 
     # Which cycles, and in which order
 
     def _build(self, chosen: CycleFilter, order: Order, *, keep_cursor: bool = False) -> None:
-        """Show these cycles, at once if that takes no work, and else as soon as a thread has sorted them."""
+        """Show these cycles at once if no sort is needed, else as soon as a thread has sorted them."""
         run = self._run
         if run is None:
             return
@@ -289,7 +289,7 @@ class CyclesScreen(DrawingActions, Screen[None]):
         self.notify(why, severity="error", timeout=15, markup=False)
 
     def _show_index(self, index: CycleIndex, *, cursor: int | None, more: bool = False) -> None:
-        """Show cycles with the cursor on a line; None leaves it on its cycle, if that is still shown."""
+        """Show cycles, with the cursor on a line. None keeps the cursor on its cycle, if that is still shown."""
         assert self._run is not None
         if cursor is None:
             cycle = self._table.chosen
@@ -305,11 +305,11 @@ class CyclesScreen(DrawingActions, Screen[None]):
     # What is seen
 
     def on_cycle_table_heading_clicked(self) -> None:
-        """Sort, as its key does."""
+        """Change the order, as the key does."""
         self.action_sort()
 
     def on_cycle_table_chosen(self, message: CycleTable.Chosen) -> None:
-        """Light the chosen cycle."""
+        """Highlight the chosen cycle."""
         self._light(message.cycle)
 
     def _light(self, cycle: FoundCycle | None) -> None:
@@ -326,11 +326,11 @@ class CyclesScreen(DrawingActions, Screen[None]):
     # Actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer what is done with cycles only where there are some."""
+        """Offer the actions on cycles only if there are cycles."""
         return self._run is not None or action not in _ACTIONS
 
     def action_go_to(self) -> None:
-        """Ask for a number and go there."""
+        """Ask for the number of a cycle, and go there."""
         if self._run is not None and len(self._run):
             self.app.push_screen(GoToQuestion(len(self._run)), self._go_to)
 
@@ -356,7 +356,7 @@ class CyclesScreen(DrawingActions, Screen[None]):
             self._build(chosen, self._index.order, keep_cursor=True)
 
     def action_sort(self) -> None:
-        """Go on to the next order."""
+        """Sort in the next order."""
         following = ORDERS[(ORDERS.index(self._index.order) + 1) % len(ORDERS)]
         self._build(self._index.chosen, following)
 
@@ -371,7 +371,7 @@ class CyclesScreen(DrawingActions, Screen[None]):
             self._build(CycleFilter(), self._index.order, keep_cursor=True)
 
     def action_copy(self) -> None:
-        """Copy the line of the chosen cycle, as `chordless list` would write it."""
+        """Copy the line of the chosen cycle, in the format of `chordless list`."""
         cycle = self._table.chosen
         if cycle is None or self._run is None or cycle.error is not None:
             return

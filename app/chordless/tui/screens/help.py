@@ -1,4 +1,4 @@
-"""Every key, and how to read the chart."""
+"""The Help screen: how to read the chart, and every key."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ _KEYS_WIDTH, _TITLE_WIDTH, _WIDTH_FOR_NAMES = 12, 14, 110
 
 
 class HelpScreen(Screen[None]):
-    """The table of actions, as people read it."""
+    """The table of actions with their keys."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "app.show_help", "Back", show=False)]
 
     def compose(self) -> ComposeResult:
-        """Put the page together."""
+        """Build the page."""
         with VerticalScroll():
             yield Static("How to read the chart", classes="title")
             yield Static(_CHART)
@@ -65,12 +65,12 @@ class HelpScreen(Screen[None]):
         yield Footer()
 
     def on_screen_resume(self) -> None:
-        """Begin at the top."""
+        """Scroll to the top."""
         self.query_one(VerticalScroll).scroll_home(animate=False)
         self.query_one(VerticalScroll).focus()
 
     def on_resize(self, event: Resize) -> None:
-        """Fill in the keys; with room, the names by which the settings change them."""
+        """Show the keys. On a wide terminal, also show the names of the actions in the settings."""
         app = cast("ChordlessApp", self.app)
         for screen in dict.fromkeys(action.screen for action in ACTIONS):
             table = Table.grid(padding=(0, 2))

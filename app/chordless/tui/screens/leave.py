@@ -1,4 +1,4 @@
-"""The question on leaving while an engine of this process is at work."""
+"""The question before the user leaves while this process has a running engine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SECONDS_BETWEEN_LOOKS = 0.05
 
 
 class LeaveScreen(ModalScreen["str | None"]):
-    """Asks what shall become of the run. Gives the last words of the dashboard, or None if the user stays.
+    """Asks what happens to the run. The answer is the text to print after leaving, or None if the user stays.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class LeaveScreen(ModalScreen["str | None"]):
         self._has_answered = False
 
     def compose(self) -> ComposeResult:
-        """Put the question together."""
+        """Build the question."""
         with Vertical(id="leave"):
             yield Label(f"{self._session.state.graph or 'The run'} is still being searched.", id="question")
             if self._session.directory is not None:
@@ -56,11 +56,11 @@ class LeaveScreen(ModalScreen["str | None"]):
             yield Button("Stay", id="stay")
 
     def on_mount(self) -> None:
-        """Notice when there is nothing left to ask."""
+        """Look repeatedly whether the run has ended, so that no question is left."""
         self.set_interval(_SECONDS_BETWEEN_LOOKS, self._look)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
-        """Do what was chosen."""
+        """Do what the user chose."""
         event.stop()
         if event.button.id == "stay":
             self.action_stay()
@@ -85,7 +85,7 @@ class LeaveScreen(ModalScreen["str | None"]):
             self._answer(None)
 
     def _answer(self, words: str | None) -> None:
-        # It is taken down a moment later; a second answer would take down what is below.
+        # The screen is removed a moment later. A second answer would remove the screen below it.
         if not self._has_answered:
             self._has_answered = True
             self.dismiss(words)
@@ -96,10 +96,10 @@ class LeaveScreen(ModalScreen["str | None"]):
 
     @work
     async def _leave(self, *, keep_running: bool) -> None:
-        """Let the engine come to its end, start another one that nobody has to watch, and leave."""
+        """Stop the engine and leave. With `keep_running`, start a process that resumes the run before leaving."""
         session = self._session
         while session.state.phase == "starting" and session.is_at_work:
-            # There is no checkpoint before the search has begun.
+            # Before the search has begun there is no checkpoint.
             await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
         if session.is_at_work:
             session.stop()

@@ -1,4 +1,4 @@
-"""A new run: which graph, which cycles, where; what is wrong is said before the start."""
+"""The New screen: graph, cycles and device of a new run. Faults are shown before the start."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class NewScreen(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        # Two columns need more than others do.
+        # Two columns need a wider terminal here than on other screens.
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_TWO_COLUMNS_FROM, "-wide")]
         self._is_to_start = False
         self._is_starting = False
@@ -69,7 +69,7 @@ class NewScreen(Screen[None]):
         return cast("ChordlessApp", self.app)
 
     def compose(self) -> ComposeResult:
-        """Put the form together, filled in as it was for the last run, but for its folder."""
+        """Build the form. It contains the choices of the last run, except its folder."""
         settings = self._dashboard.settings
         last = settings.last
         yield Static("New run", classes="title")
@@ -102,13 +102,13 @@ class NewScreen(Screen[None]):
         yield Footer()
 
     def on_mount(self) -> None:
-        """Say what there is to say of the first choices."""
+        """Show the status of the first choices."""
         if self.app.size.width >= _TWO_COLUMNS_FROM:
             self.query_one(GraphPanel).unfold("examples")
         self._show_status()
 
     def on_screen_resume(self) -> None:
-        """Take up what may have changed while another screen was shown."""
+        """Apply what may have changed while another screen was shown."""
         self._is_to_start = self._is_starting = False
         source = self.query_one(GraphSource)
         source.show_recent(self._dashboard.settings.recent)
@@ -116,20 +116,20 @@ class NewScreen(Screen[None]):
         self.query_one(ArchField).look()
         session, directory = self._dashboard.session, self.query_one("#row-directory", FormRow)
         if session is not None and session.is_in(Path(expanded(directory.value))):
-            # A run folder is for one run.
+            # A run folder can hold only one run.
             directory.put("")
 
     def on_screen_suspend(self) -> None:
-        """Leave the machine to what is shown now."""
+        """Stop testing devices, so that a run has the machine to itself."""
         self.query_one(ArchField).stop_looking()
 
     def offer(self, graph: str) -> None:
-        """Put a graph in; what is left to do is to start."""
+        """Fill in a graph, and move the focus to the start button."""
         self.query_one(GraphSource).put(graph)
         self.query_one("#start", Button).focus()
 
     def action_start(self) -> None:
-        """Begin the run; where something is wrong, go there."""
+        """Start the run. If a field is wrong, move the focus there."""
         source = self.query_one(GraphSource)
         fault = self._first_fault()
         if self._is_starting:
@@ -175,7 +175,7 @@ class NewScreen(Screen[None]):
         )
 
     def _first_fault(self) -> tuple[str, str] | None:
-        """Return the id of the first field that is wrong, and what is to be said at the foot of the form."""
+        """Return the id of the first wrong field, and the message for the foot of the form."""
         source, choices = self.query_one(GraphSource), self._choices()
         faults = faults_of(choices)
         for name in _FIELDS:
@@ -185,7 +185,7 @@ class NewScreen(Screen[None]):
         kept_in = f"in {with_home(place)}"
         self.query_one("#row-directory", FormRow).help = _NOT_KEPT if choices.arch == WITHOUT_FOLDER else kept_in
         if source.is_known and source.fault is not None:
-            # The whole of it is beside the field.
+            # The whole message is beside the field.
             return "graph", f"Graph: {source.fault.partition('; ')[0]}"
         arch = self.query_one(ArchField).fault
         if arch is not None:
@@ -196,7 +196,7 @@ class NewScreen(Screen[None]):
 
     def _show_status(self) -> None:
         if not self.query("#status"):
-            # The dashboard is being left.
+            # The dashboard is closing.
             return
         source, fault = self.query_one(GraphSource), self._first_fault()
         status = self.query_one("#status", Static)
@@ -212,7 +212,7 @@ class NewScreen(Screen[None]):
     def _begin(self) -> None:
         self._is_starting = True
         choices, question = self._choices(), self.query_one(GraphSource).question
-        # In the same folder no other run can begin.
+        # The folder is not remembered: it can hold only one run.
         last = replace(choices, directory="")
         self._dashboard.remember(replace(self._dashboard.settings, last=last))
         if question.reading == "overlap":
@@ -251,7 +251,7 @@ class NewScreen(Screen[None]):
 
 
 def _sentence(choices: LastChoices) -> str:
-    """Say what will be searched."""
+    """Return a sentence about what will be searched."""
     verb = "List" if choices.collect else "Count"
     least, most = choices.min_length.strip(), choices.max_length.strip()
     of = f" of {least} or more vertices" if least else ""

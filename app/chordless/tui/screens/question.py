@@ -1,4 +1,4 @@
-"""A question that is answered by yes or no; Enter means no."""
+"""A question with the answers yes and no. Enter means no."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from textual.widgets import Button
 
 
 class Question(ModalScreen[bool]):
-    """The keys and the answer; a subclass puts it together, with buttons ``yes`` and ``no``."""
+    """The keys and the answer of a question. A subclass builds the widgets, with buttons ``yes`` and ``no``."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         ("escape,n", "answer(False)", "No"),
@@ -21,10 +21,10 @@ class Question(ModalScreen[bool]):
     AUTO_FOCUS = "#no"
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
-        """Answer."""
+        """Give the answer of the pressed button."""
         event.stop()
         self.dismiss(event.button.id == "yes")
 
     def action_answer(self, answer: bool) -> None:
-        """Answer by a key."""
+        """Give the answer of the pressed key."""
         self.dismiss(answer)

@@ -1,4 +1,4 @@
-"""The run as it goes on: totals, the evolution chart, cycles by length, the log."""
+"""The Run screen: totals, evolution chart, cycles by length, and the log."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ _TILES: dict[str, tuple[str, Callable[[RunState], run_words.TileWords], bool]] =
 
 
 class RunScreen(Screen[None]):
-    """The run that is shown: live, as it ended, or as it is played again."""
+    """One run: live, ended, or replayed."""
 
     BINDINGS = bindings_of("run")
-    # Where not all fits, the top is to be in view.
+    # Without focus, the screen stays scrolled to its top.
     AUTO_FOCUS = ""
 
     def __init__(self) -> None:
@@ -79,25 +79,25 @@ class RunScreen(Screen[None]):
         yield Footer()
 
     def on_mount(self) -> None:
-        """Name the parts."""
+        """Set the titles of the parts."""
         self.query_one("#run-chart").border_title = "evolution"
         self.query_one("#run-histogram").border_title = "cycles by length"
         self.query_one("#run-log").border_title = "log"
         self._draw()
 
     def on_screen_resume(self, event: ScreenResume) -> None:
-        """Show how the run stands by now."""
+        """Show the newest state of the run."""
         self._take(self._app.run_state)
 
     def on_run_changed(self, message: RunChanged) -> None:
-        """Show the news."""
+        """Show the changed state."""
         self._take(message.state)
 
     # Actions
 
     @property
     def active_bindings(self) -> dict[str, ActiveBinding]:
-        """The keys; of this screen's the footer has those with which something can be done, the others say why not."""
+        """The key bindings. The footer shows those that are possible now. The other keys say why they are not."""
         return {
             key: active._replace(binding=self._as_offered(active.binding)) if active.node is self else active
             for key, active in super().active_bindings.items()
@@ -108,7 +108,7 @@ class RunScreen(Screen[None]):
         return replace(binding, show=title is not None, description=title or binding.description)
 
     def _offers(self) -> dict[str, str]:
-        """Return the actions with which something can be done; a title where that of the table does not fit."""
+        """Return the possible actions, each with another title for the footer, or ""."""
         session, state = self._app.session, self._newest
         if session is None or state is None:
             return {}
@@ -122,7 +122,7 @@ class RunScreen(Screen[None]):
         return offers
 
     def action_pause(self) -> None:
-        """Halt the search, or let it go on."""
+        """Pause the search, or continue it."""
         session = self._controlled("paused")
         if session is None or self._newest is None:
             return
@@ -149,7 +149,7 @@ class RunScreen(Screen[None]):
         self._ask("writing a checkpoint", session.checkpoint)
 
     def action_resume(self) -> None:
-        """Resume a run that was stopped or has died."""
+        """Resume a run that was stopped or lost."""
         session, state = self._app.session, self._newest
         if session is None or state is None:
             self._say_why_not(self._no_run())
@@ -161,7 +161,7 @@ class RunScreen(Screen[None]):
         elif not state.can_resume:
             self._say_why_not("This run has no checkpoint, so it cannot be resumed.")
         else:
-            # The recording tells where it was, the session where it is now.
+            # The run may have been moved: the session knows its current directory, the recording an earlier one.
             directory = session.directory or Path(state.directory or "")
             try:
                 command = RunDirectory(directory).command()
@@ -171,7 +171,7 @@ class RunScreen(Screen[None]):
                 self.post_message(StartRun(replace(command, program_start=time.time())))
 
     def action_freeze(self) -> None:
-        """Hold numbers, chart and log still, or let them follow the run again; how the run stands is always shown."""
+        """Freeze numbers, chart and log, or let them follow the run again. The phase is always up to date."""
         if self._newest is None:
             self._say_why_not(self._no_run())
             return
@@ -197,7 +197,7 @@ class RunScreen(Screen[None]):
         self._draw_soon()
 
     def _draw_soon(self) -> None:
-        """Draw now, or as soon as a tenth of a second has passed since the last time."""
+        """Draw now, or a tenth of a second after the last time."""
         if self._waits:
             return
         left = self._drawn_at + SECONDS_BETWEEN_DRAWINGS - time.monotonic()
@@ -210,7 +210,7 @@ class RunScreen(Screen[None]):
     def _draw(self) -> None:
         self._waits = False
         if not self.query("#run-phase"):
-            # It is not put together yet, or the dashboard is being left.
+            # The screen is not built yet, or the dashboard is closing.
             return
         self._drawn_at = time.monotonic()
         if self._offered != (offered := self._offers()):
@@ -267,7 +267,7 @@ class RunScreen(Screen[None]):
         return f"No run is shown. {new} begins one, {runs} opens an earlier one."
 
     def _controlled(self, what: str) -> RunSession | None:
-        """Return the run if it can be controlled from here, else say why it cannot be."""
+        """Return the run if the dashboard can control it. Otherwise show why it cannot, and return None."""
         session, state = self._app.session, self._newest
         if session is None or state is None:
             self._say_why_not(self._no_run())
@@ -296,5 +296,5 @@ class RunScreen(Screen[None]):
 
 
 def _answered(asked_in: RunState, state: RunState) -> bool:
-    """Say whether an order has shown its effect."""
+    """Return whether an order has taken effect."""
     return (state.phase, state.checkpoint_time) != (asked_in.phase, asked_in.checkpoint_time)

@@ -1,4 +1,4 @@
-"""The runs so far: open, resume, compare or delete one."""
+"""The Runs screen: all runs so far. The user can open, resume, compare or delete them."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ _NEED_A_RUN = ("open", "resume", "compare", "sort", "delete")
 
 
 class _Table(DataTable[Text]):
-    """The table; its Enter is the one that the footer shows."""
+    """The table of runs. Its Enter key is the one that the footer shows."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "select_cursor", "Open", show=True)]
 
 
 class _Looked(Message):
-    """From the thread that looks: the runs, what is wrong with their folder, the seconds that it took."""
+    """The result of the thread that reads the folder: the runs, a fault of the folder, and the seconds it took."""
 
     def __init__(self, runs: list[RunSummary], fault: str | None, seconds: float) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class _Looked(Message):
 
 
 class RunsScreen(Screen[None]):
-    """The history."""
+    """The table of runs, and details of the chosen one."""
 
     BINDINGS = bindings_of("runs")
     AUTO_FOCUS = "#runs"
@@ -95,7 +95,7 @@ class RunsScreen(Screen[None]):
         self._table.display = self.query_one("#no-runs").display = False
 
     def on_screen_resume(self) -> None:
-        """Read the runs, and read them again while this screen is shown."""
+        """Read the runs now, and repeatedly while this screen is shown."""
         self._look()
 
     def on_screen_suspend(self) -> None:
@@ -120,13 +120,13 @@ class RunsScreen(Screen[None]):
     @on(_Looked)
     def _take(self, looked: _Looked) -> None:
         if not self.query(_Table):
-            # The dashboard is being left.
+            # The dashboard is closing.
             return
         runs, fault = looked.runs, looked.fault
         if self._timer is not None:
             self._timer.stop()
         if self.is_current:
-            # Of a slow disk, or of thousands of runs, not much is asked.
+            # A slow disk, or a folder with thousands of runs, is read less often.
             self._timer = self.set_timer(max(_SECONDS_BETWEEN_LOOKS, _LOOKS_LONGER * looked.seconds), self._look)
         if runs == self._runs and self._table.display:
             return
@@ -146,7 +146,7 @@ class RunsScreen(Screen[None]):
     # Drawing
 
     def _draw(self) -> None:
-        """Bring the table up to date; where only cells have changed, only they are drawn."""
+        """Update the table. If only cells have changed, draw only those."""
         columns = columns_for(self.size.width)
         runs = ordered(self._runs, self._column(), turned=self._turned)
         headings = (*(self._heading(column) for column in columns), str(self.size.width))
@@ -199,7 +199,7 @@ class RunsScreen(Screen[None]):
         self.query_one("#run-details", Static).update(text)
 
     def _asked(self, run: RunSummary) -> RunCommand | None:
-        """Return what was asked of a run, if that can still be read; what is wrong with it is in its summary."""
+        """Return the command of a run, or None if it cannot be read. The summary of the run has the reason."""
         if run.path not in self._commands:
             try:
                 self._commands[run.path] = RunDirectory(run.path.resolve()).command()
@@ -246,7 +246,7 @@ class RunsScreen(Screen[None]):
     # Actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Offer only what can be done: without runs, nothing of a run."""
+        """Offer only what is possible: without runs, no action on a run."""
         return bool(self._runs) or action not in _NEED_A_RUN
 
     def action_sort(self) -> None:
@@ -263,7 +263,7 @@ class RunsScreen(Screen[None]):
             self.post_message(OpenRun(run.path))
 
     def action_resume(self) -> None:
-        """Go on with the run."""
+        """Resume the run."""
         run = self._chosen
         if run is None:
             return
@@ -294,7 +294,7 @@ class RunsScreen(Screen[None]):
         self._draw()
 
     def action_delete(self) -> None:
-        """Delete the run, after a question."""
+        """Ask, then delete the run."""
         run = self._chosen
         if run is None:
             return

@@ -1,1 +1,1 @@
-"""The widgets of the dashboard, one to a file."""
+"""The widgets of the dashboard, one in each file."""

@@ -1,4 +1,4 @@
-"""Where a run shall be searched: the arches, each with what this machine has for it."""
+"""The choice of the arch for a run. Beside each arch stands the device that this machine has for it."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ _SECONDS_UNTIL_PROBE = 0.3
 
 
 class ArchField(Choice):
-    """The arches. While it looks, it tries them one after the other, each once.
+    """Radio buttons for the arches. After `look` it tests the arches one after the other, each once.
 
     Parameters
     ----------
     chosen : str
-        The arch that is on first.
+        The arch that is selected at first.
 
     Attributes
     ----------
     reports : dict of str to DeviceReport
-        What is known so far.
+        The reports so far, by arch.
     """
 
     class Probed(Message):
-        """It has become known what this machine has for an arch.
+        """An arch was tested.
 
         Parameters
         ----------
@@ -54,25 +54,25 @@ class ArchField(Choice):
         super().__init__([(arch, f"{arch:<{_WIDTH}}{text}") for arch, text in labels.items()], chosen, id="arch")
 
     def look(self) -> None:
-        """Try the arches of which nothing is known yet, in a moment: who starts at once is not held up."""
+        """Test the remaining arches, after a short delay: a user who starts a run at once need not wait."""
         self.stop_looking()
         self._timer = self.set_timer(_SECONDS_UNTIL_PROBE, self._probe_all)
 
     def stop_looking(self) -> None:
-        """Stop trying arches, so that a run has the machine to itself."""
+        """Stop the tests, so that a run has the machine to itself."""
         if self._timer is not None:
             self._timer.stop()
         self.workers.cancel_node(self)
 
     @property
     def fault(self) -> str | None:
-        """Why the chosen arch cannot be used here, as far as that is known."""
+        """Why the chosen arch cannot be used here; None if it can, or was not tested yet."""
         report = self.reports.get(self.chosen)
         return None if report is None or report.available else f"{self.chosen} is {_why(report)}"
 
     @work(thread=True)
     def _probe_all(self) -> None:
-        # One at a time: a run may begin meanwhile.
+        # One at a time, since a run may start meanwhile.
         worker = get_current_worker()
         for arch in ARCHES:
             if arch in _WITHOUT_PROBE or arch in self.reports:
@@ -87,14 +87,14 @@ class ArchField(Choice):
         report = probed.report
         self.reports[report.arch] = report
         if not self.children:
-            # The dashboard is being left.
+            # The dashboard is closing.
             return
         text = describe(report)
         self.relabel(report.arch, f"{report.arch:<{_WIDTH}}{text}", disabled=not report.available)
 
 
 def describe(report: DeviceReport) -> str:
-    """Say in a line what was found."""
+    """Return one line about the device of an arch, or the reason why there is none."""
     if not report.available:
         return _why(report)
     parts = [report.device or "?"]

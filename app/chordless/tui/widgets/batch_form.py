@@ -1,4 +1,4 @@
-"""The form for a batch: which graphs, and where their lines go; each is looked at while it is typed."""
+"""The form for a batch: the graphs and the output file. Both are checked while the user types."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from chordless.tui.batch_form import BatchPlan, BatchQuestion, plan_of
 from chordless.tui.widgets.form_row import FormRow
 from chordless.tui.widgets.graph_suggester import GraphSuggester
 
-# Typing is not answered letter by letter: a pattern may go through many folders.
+# The check waits for a pause in typing, since a pattern may match files in many folders.
 _SECONDS_TO_TYPE = 0.2
 
 
 class BatchForm(Vertical):
-    """Two fields of text.
+    """Two text fields.
 
     Parameters
     ----------
     graphs, output : str
-        What they begin with.
+        The first contents of the fields.
     """
 
     class Checked(Message):
-        """It is known what the fields mean.
+        """The fields were checked.
 
         Parameters
         ----------
@@ -55,32 +55,32 @@ class BatchForm(Vertical):
         self._plan: BatchPlan | None = None
 
     def compose(self) -> ComposeResult:
-        """Put the form together."""
+        """Build the form."""
         yield self._graphs
         yield self._output
 
     def on_mount(self) -> None:
-        """Look at what is there."""
+        """Check the first contents."""
         self.look()
 
     @property
     def question(self) -> BatchQuestion:
-        """What is typed."""
+        """The text of the fields."""
         return BatchQuestion(self._graphs.value, self._output.value)
 
     @property
     def plan(self) -> BatchPlan | None:
-        """What is typed, understood; None while that is not known."""
+        """The meaning of the text; None until it was checked."""
         return self._plan if self._plan is not None and self._plan.question == self.question else None
 
     def put(self, *, graphs: str | None = None, output: str | None = None) -> None:
-        """Put in what is not None."""
+        """Fill in every argument that is not None."""
         for row, text in ((self._graphs, graphs), (self._output, output)):
             if text is not None:
                 row.put(text)
 
     def look(self) -> None:
-        """Look at the files again."""
+        """Check the fields again, as files may have changed."""
         self._plan = None
         self._look(self.question)
 

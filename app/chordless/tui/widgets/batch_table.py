@@ -19,7 +19,7 @@ _ERROR_WIDTH = 40
 
 
 class BatchTable(LineTable[BatchLine]):
-    """Shows for each graph its number, its status, its size and what was found, or why nothing was.
+    """Shows number, status, size and results of each graph, or its error.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class BatchTable(LineTable[BatchLine]):
     CURSOR_STYLE = "batch-table--cursor"
 
     class Chosen(Message):
-        """Another graph is chosen.
+        """The user chose another graph.
 
         Parameters
         ----------
@@ -56,15 +56,15 @@ class BatchTable(LineTable[BatchLine]):
         self._failures_first = False
 
     def show_lines(self, lines: BatchLines, *, follow: bool = False, anew: bool = False) -> None:
-        """Show the lines that there are now; the cursor stays on its graph.
+        """Show these lines. The cursor stays on its graph.
 
         Parameters
         ----------
         lines : BatchLines
         follow : bool
-            A cursor on the last line goes on to the new last one.
+            Whether a cursor on the last line moves to the new last line.
         anew : bool
-            They are of another file, or in another order.
+            Whether the lines are from another file, or in another order.
         """
         chosen = None if anew else self.chosen
         at_end = self.cursor >= self._line_count - 1
@@ -73,13 +73,13 @@ class BatchTable(LineTable[BatchLine]):
         self._number_width = max(len(f"{len(lines):,}"), 3)
         cursor = 0 if chosen is None else lines.place_of(chosen.position)
         if self._failures_first or lines.order is not None:
-            # Others may have come in between, or the order is another one.
+            # Lines may have been inserted, or the order has changed.
             self._read.clear()
         self._failures_first = lines.order is not None
         self.show(lines, cursor=len(lines) - 1 if follow and at_end else cursor, more=more)
 
     def tell(self, row: BatchLine | None) -> None:
-        """Post which graph is chosen."""
+        """Post the chosen graph."""
         self.post_message(self.Chosen(row))
 
     def heading(self, width: int) -> str:
@@ -91,7 +91,7 @@ class BatchTable(LineTable[BatchLine]):
         return f"{text}  error" if error else text
 
     def parts(self, row: BatchLine, width: int) -> list[tuple[str, str]]:
-        """Return number, status, graph and numbers, or in their place the error."""
+        """Return number, status, graph and results, or the error in place of the results."""
         ascii_only = is_ascii(self)
         graph_width, error_width = self._widths(width)
         number = f"{row.position + 1:,}"
@@ -111,7 +111,7 @@ class BatchTable(LineTable[BatchLine]):
         return parts
 
     def _widths(self, width: int) -> tuple[int, int]:
-        """Return the columns of the graph, and of the error if it has some of its own."""
+        """Return the widths of the graph and of the error; 0 if the error has no column of its own."""
         room = width - self._number_width - 1 - _STATUS_WIDTH - sum(column.width + 1 for column in COLUMNS)
         if room < _LEAST_GRAPH_WIDTH + _ERROR_WIDTH:
             return max(room, _LEAST_GRAPH_WIDTH), 0

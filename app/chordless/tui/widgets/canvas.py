@@ -12,7 +12,7 @@ from rich.cells import cell_len
 Points = npt.NDArray[np.float64]
 
 BLANK, EDGE, FAINT_LABEL, VERTEX, LIT_EDGE, LABEL, LIT_VERTEX = range(7)
-"""What a cell shows; a greater one hides a smaller one. `LIT_VERTEX` and `LIT_EDGE` are those of a chosen cycle."""
+"""The kinds of content of a cell. A greater kind hides a smaller one. The lit kinds belong to the chosen cycle."""
 
 _BRAILLE = 0x2800
 # The bit of each dot of a braille cell, by its row and column.
@@ -24,15 +24,15 @@ _ASCII_GLYPHS = {EDGE: ".", VERTEX: "o", LIT_EDGE: "#", LIT_VERTEX: "@"}
 class Canvas:
     """Draws on `width` by `height` cells.
 
-    A cell is twice as high as it is wide. Places are in widths of a cell, from the upper left corner, y downwards, so
-    that both axes have the same unit.
+    A cell is twice as high as it is wide. The unit of both axes is the width of a cell. The origin is the upper left
+    corner, and y points downwards.
 
     Parameters
     ----------
     width, height : int
-        Cells.
+        Size in cells.
     ascii_only : bool
-        One character a cell, of ASCII, instead of 2 x 4 braille dots.
+        Draw each cell as one ASCII character, not as 2 x 4 braille dots.
     """
 
     def __init__(self, width: int, height: int, *, ascii_only: bool = False) -> None:
@@ -40,7 +40,7 @@ class Canvas:
         self.height = height
         self._ascii_only = ascii_only
         self._columns, self._rows = (1, 1) if ascii_only else (2, 4)
-        # Dots of faint lines and of lit ones.
+        # The dots of normal and of lit lines.
         self._dots = {kind: np.zeros((height * self._rows, width * self._columns), bool) for kind in (EDGE, LIT_EDGE)}
         self._kinds = np.full((height, width), BLANK, np.uint8)
         self._text = np.full((height, width), " ", "<U1")
@@ -61,18 +61,18 @@ class Canvas:
         steps = np.ceil(np.abs(ends - starts).max(axis=1, initial=0)).astype(np.int64)
         self._plot(starts, ends, steps, kind)
         if kind == LIT_EDGE and not self._ascii_only:
-            # A second line beside it, to the right of steep lines and below flat ones.
+            # A second line makes it thicker: to the right of a steep line, below a flat one.
             slope = np.abs(ends - starts)
             steep = slope[:, 1] > slope[:, 0]
             beside = np.where(steep[:, None], [1.0, 0.0], [0.0, 1.0])
             self._plot(starts + beside, ends + beside, steps, kind)
 
     def centred(self, places: Points) -> Points:
-        """Move places to the middle of their cells, where `points` draws: lines between them then meet the glyphs."""
+        """Move places to the middle of their cells, where `points` draws, so that lines meet the glyphs."""
         return np.floor(places * [1.0, 0.5]) * [1.0, 2.0] + [0.25, 0.9]
 
     def points(self, places: Points, kind: int) -> None:
-        """Draw vertices: `VERTEX`, or `LIT_VERTEX`. Shape (k, 2)."""
+        """Draw vertices at places of shape (k, 2). `kind` is `VERTEX` or `LIT_VERTEX`."""
         columns, rows, inside = self._cells(places)
         glyph = (_ASCII_GLYPHS if self._ascii_only else _GLYPHS)[kind]
         columns, rows = columns[inside], rows[inside]
@@ -82,21 +82,21 @@ class Canvas:
         self._text[rows, columns] = glyph
 
     def label(self, place: Points, text: str, kind: int = LABEL) -> bool:
-        """Write beside a point; return whether there was room.
+        """Write a text beside a point. Return whether there was room.
 
         Parameters
         ----------
         place : ndarray of float64, shape (2,)
         text : str
         kind : int
-            `LABEL`, which may cover faint lines, or `FAINT_LABEL`, which covers nothing.
+            `LABEL` may cover normal lines. `FAINT_LABEL` covers nothing.
         """
         columns, rows, inside = self._cells(place[None])
         if not text or not inside[0]:
             return False
         column, row, k = int(columns[0]), int(rows[0]), cell_len(text)
         if k != len(text):
-            # Wide characters would shift the rest of the line.
+            # Characters of double width would shift the rest of the line.
             return False
         middle = column - k // 2
         for left, line in ((column + 1, row), (column - k, row), (middle, row - 1), (middle, row + 1)):
@@ -107,7 +107,7 @@ class Canvas:
         return False
 
     def strips(self) -> Iterator[list[tuple[str, int]]]:
-        """Yield each line, from the top, as stretches of one kind: their text and the kind."""
+        """Yield each line, from the top, as pieces of equal kind: (text, kind)."""
         text, kinds = self._text.copy(), self._kinds.copy()
         for kind in (EDGE, LIT_EDGE):
             dots = self._dots[kind].reshape(self.height, self._rows, self.width, self._columns)
@@ -125,7 +125,7 @@ class Canvas:
     def _is_free(self, left: int, row: int, k: int, kind: int) -> bool:
         if not (0 <= row < self.height and left >= 0 and left + k <= self.width):
             return False
-        # A blank on either side keeps two labels apart.
+        # At least one blank separates two labels.
         around = self._kinds[row, max(left - 1, 0) : left + k + 1]
         if ((around == LABEL) | (around == FAINT_LABEL)).any() or (self._kinds[row, left : left + k] != BLANK).any():
             return False
@@ -141,7 +141,7 @@ class Canvas:
         return columns, rows, inside
 
     def _plot(self, starts: Points, ends: Points, steps: npt.NDArray[np.int64], kind: int) -> None:
-        """Set the dots of every line, one for each step along its longer axis."""
+        """Set the dots of the lines, one for each step along the longer axis."""
         line = np.repeat(np.arange(len(steps)), steps + 1)
         first = np.cumsum(steps + 1) - (steps + 1)
         share = (np.arange(len(line)) - first[line]) / np.maximum(steps, 1)[line]
@@ -152,7 +152,7 @@ class Canvas:
 
 
 def _clipped(starts: Points, ends: Points, size: Points) -> tuple[Points, Points]:
-    """Cut lines off at the border of the canvas (Liang and Barsky), and leave out those beyond it."""
+    """Clip lines to the canvas (Liang and Barsky), and leave out those outside it."""
     along = ends - starts
     enter, leave = np.zeros(len(starts)), np.ones(len(starts))
     outside = np.zeros(len(starts), bool)

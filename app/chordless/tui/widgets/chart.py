@@ -24,7 +24,7 @@ def run_series(frontier_by_length: dict[int, int], cycles_by_length: dict[int, i
 
 
 class EvolutionChart(Widget):
-    """Curves of counts by length, drawn again only when they, the scale, the size or the theme have changed."""
+    """Curves of counts by length. They are drawn again only after a change of counts, scale, size or theme."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"chart--{part}" for part in (*LOOKS, "axis", "text")}
 
@@ -52,7 +52,7 @@ class EvolutionChart(Widget):
         self._draw_again()
 
     def notify_style_update(self) -> None:
-        """Forget what was drawn with the colours of before."""
+        """Discard the picture, since the colours have changed."""
         super().notify_style_update()
         self._drawn_for = ()
 

@@ -1,4 +1,4 @@
-"""One of several: radio buttons whose state shows without colour."""
+"""Radio buttons whose state is visible without colour."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class _Mark(RadioButton):
     BUTTON_LEFT, BUTTON_INNER, BUTTON_RIGHT = "", "( )", ""
 
     def on_mount(self) -> None:
-        """Draw the state that it begins with."""
+        """Draw the first state."""
         self._draw()
 
     def watch_value(self) -> None:
@@ -30,14 +30,14 @@ class _Mark(RadioButton):
 
 
 class Choice(RadioSet):
-    """One of several.
+    """A choice of one option out of several.
 
     Parameters
     ----------
     options : sequence of (str, str)
-        The name of each, and its label.
+        Name and label of each option.
     chosen : str
-        The name of the one that is on first.
+        The name of the option that is selected at first.
     id : str
     """
 
@@ -49,15 +49,15 @@ class Choice(RadioSet):
 
     @property
     def chosen(self) -> str:
-        """The name of the one that is on."""
+        """The name of the selected option."""
         return self._names[max(self.pressed_index, 0)]
 
     def choose(self, name: str) -> None:
-        """Switch another on."""
+        """Select another option."""
         self.query(_Mark)[self._names.index(name)].value = True
 
     def relabel(self, name: str, label: str, *, disabled: bool = False) -> None:
-        """Give one another label; one that is disabled cannot be switched on."""
+        """Change the label of an option. A disabled option cannot be selected."""
         mark = self.query(_Mark)[self._names.index(name)]
         mark.label = label
         mark.disabled = disabled

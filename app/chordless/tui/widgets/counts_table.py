@@ -1,4 +1,4 @@
-"""The cycles of two runs by length, side by side, with what differs marked."""
+"""The cycles of two runs by length, side by side. Differences are marked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HEADINGS = ("length", "cycles A", "cycles B", "B - A")
 
 
 class CountsTable(ScrollView, can_focus=True):
-    """A line for each length that has cycles in either run; the first line, the heading, stays."""
+    """One line for each length with cycles in either run. The heading does not scroll."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"counts--heading", "counts--same", "counts--different"}
 
@@ -23,14 +23,14 @@ class CountsTable(ScrollView, can_focus=True):
         self._widths: tuple[int, ...] = ()
 
     def show(self, first: dict[int, int], second: dict[int, int]) -> None:
-        """Show the cycles by length of both."""
+        """Show the counts of both runs, by length."""
         self._rows = count_rows(first, second)
         self._widths = tuple(max(len(row[column]) for row in [_HEADINGS, *self._rows]) for column in range(4))
         self.virtual_size = Size(sum(self._widths) + 2 * 3, len(self._rows) + 1)
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """Return one line that is in view."""
+        """Return one visible line."""
         row = y - 1 + self.scroll_offset.y
         if y == 0:
             cells, styles = _HEADINGS, ("heading", "heading")

@@ -1,4 +1,4 @@
-"""A table of cycles, of any number of them: only the lines that can be seen are read and drawn."""
+"""A table of any number of cycles. Only the visible lines are read and drawn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LENGTH_WIDTH = 8
 
 
 class CycleTable(LineTable[FoundCycle]):
-    """Shows for each cycle its number, its length and its vertices in cycle order.
+    """Shows the number, the length and the vertices of each cycle, in cycle order.
 
     Parameters
     ----------
@@ -35,12 +35,12 @@ class CycleTable(LineTable[FoundCycle]):
     CURSOR_STYLE = "cycle-table--cursor"
 
     class Chosen(Message):
-        """Another cycle is chosen.
+        """The user chose another cycle.
 
         Parameters
         ----------
         cycle : FoundCycle or None
-            None if there is none at all.
+            None if the table is empty.
         """
 
         def __init__(self, cycle: FoundCycle | None) -> None:
@@ -48,7 +48,7 @@ class CycleTable(LineTable[FoundCycle]):
             self.cycle = cycle
 
     class HeadingClicked(Message):
-        """The line above the cycles was clicked."""
+        """The user clicked the heading."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -58,7 +58,7 @@ class CycleTable(LineTable[FoundCycle]):
         self._number_width = len("number")
 
     def set_names(self, names: Sequence[Hashable]) -> None:
-        """Say what the vertices are called."""
+        """Set the names of the vertices."""
         self._names = [str(name) for name in names]
         self._separator = ", " if any(" " in name for name in self._names) else " "
 
@@ -73,21 +73,21 @@ class CycleTable(LineTable[FoundCycle]):
         cursor, more
             See `LineTable.show`.
         largest : int, optional
-            The largest number that a cycle may have; by default that of the lines.
+            The largest number of any cycle, which decides the width of that column. The default is the number of lines.
         mark : str
-            What stands in the heading behind "length": which way it is sorted.
+            The sign behind "length" in the heading that shows the order.
         """
         self._number_width = max(len(f"{len(lines) if largest is None else largest:,}"), len("number"))
         self._sorted_by_length = mark
         super().show(lines, cursor=cursor, more=more)
 
     def on_click(self, event: events.Click) -> None:
-        """Post a message for a click on the heading; clicks on lines are handled already."""
+        """Post a message for a click on the heading. The base class handles clicks on lines."""
         if event.y == 0:
             self.post_message(self.HeadingClicked())
 
     def tell(self, row: FoundCycle | None) -> None:
-        """Post which cycle is chosen."""
+        """Post the chosen cycle."""
         self.post_message(self.Chosen(row))
 
     def heading(self, width: int) -> str:
@@ -113,7 +113,7 @@ class CycleTable(LineTable[FoundCycle]):
         for v in cycle.vertices.tolist():
             texts.append(self._names[v])
             used += cell_len(texts[-1]) + len(self._separator)
-            # What goes beyond the border is cut off in any case.
+            # The rest would be cut off at the border.
             if used > room + len(self._separator):
                 break
         text = self._separator.join(texts)

@@ -1,4 +1,4 @@
-"""What is shown while there are no cycles: why there are none, and how to get some."""
+"""The page that is shown while there are no cycles: the reason, and a way to get some."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from textual.widgets import Button, Static
 
 
 class CyclesOffer(Vertical):
-    """A text and, where there is something to be done, a button.
+    """A text, and a button if there is something to do.
 
     Parameters
     ----------
@@ -17,18 +17,18 @@ class CyclesOffer(Vertical):
     """
 
     class Taken(Message):
-        """The button was pressed."""
+        """The user pressed the button."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        # Threads may still tell something when the screen has been taken down, so the parts are not looked up.
+        # Threads may still report after the screen was removed. A query would fail then, so the parts are attributes.
         self._words = Static("", markup=False)
         self._button = Button("", variant="primary")
         self._button.display = False
         self._said = ("", "")
 
     def compose(self) -> ComposeResult:
-        """Put the parts together."""
+        """Build the page."""
         yield self._words
         with Center():
             yield self._button

@@ -1,4 +1,4 @@
-"""What happened to a run, and what its engine printed, line by line."""
+"""The log of a run: its events, and the lines that its engine printed."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from textual.strip import Strip
 
 from chordless.runs.state import LogLine
 
-# What a driver sends to colour a terminal, and everything else that is no letter.
+# Escape sequences, which drivers print to colour a terminal, and all other control characters.
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x1f\x7f-\x9f]")
 _INDENT = len("00:00:00 ")
 
 
 class EventLog(ScrollView, can_focus=True):
-    """The newest line is in view, unless the user has scrolled away from it."""
+    """Shows the newest line, unless the user has scrolled away from it."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"event-log--time", "event-log--text"}
 
-    # So that lines are broken for the same width before and after there is something to scroll.
+    # Lines are then wrapped to the same width with and without a scroll bar.
     DEFAULT_CSS = "EventLog { scrollbar-gutter: stable; }"
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -41,12 +41,12 @@ class EventLog(ScrollView, can_focus=True):
             self._wrap()
 
     def on_resize(self, event: Resize) -> None:
-        """Break the lines again."""
+        """Wrap the lines to the new width."""
         if self.scrollable_content_region.width != self._width:
             self._wrap()
 
     def render_line(self, y: int) -> Strip:
-        """Return one line that is in view."""
+        """Return one visible line."""
         row = y + self.scroll_offset.y
         width = self.scrollable_content_region.width
         when, text = self._rows[row] if row < len(self._rows) else ("", "")
@@ -66,7 +66,7 @@ class EventLog(ScrollView, can_focus=True):
             for when in (time.strftime("%H:%M:%S", time.localtime(line.time)),)
             for part, text in enumerate(_wrapped(line.text, room))
         ]
-        # Lines are as wide as there is room, with a scroll bar beside them or not.
+        # The virtual width is 1, so there is never a horizontal scroll bar.
         self.virtual_size = Size(1, len(self._rows))
         if at_end:
             self.scroll_end(animate=False)
@@ -74,7 +74,7 @@ class EventLog(ScrollView, can_focus=True):
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """Break a line where words end, if it can be."""
+    """Wrap a line, between words where possible."""
     rows, row = [], ""
     for word in _CONTROL.sub("", text.expandtabs()).split(" "):
         longer = f"{row} {word}" if row else word

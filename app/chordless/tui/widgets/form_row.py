@@ -1,4 +1,4 @@
-"""A line of a form: a label, a field, and beside it the meaning of the field or what is wrong with it."""
+"""A line of a form: a label, a field, and beside it a help text or the fault of the field."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from textual.widgets import Input, Static
 
 
 class FormLine(Horizontal):
-    """A line of a form with a field of any kind.
+    """A line of a form with any kind of field.
 
     Parameters
     ----------
@@ -21,18 +21,18 @@ class FormLine(Horizontal):
 
 
 class FormRow(Horizontal):
-    """A field of text in a form. It has the class ``-wrong`` while there is a fault.
+    """A line of a form with a text field. It has the class ``-wrong`` while the field has a fault.
 
     Parameters
     ----------
     name : str
     label : str
     value : str
-        What it begins with.
+        The first content of the field.
     empty : str
-        What an empty field means.
+        What an empty field means. The empty field shows it.
     help : str
-        What is beside it while nothing is wrong.
+        The text beside the field while it has no fault.
     suggester : Suggester, optional
     """
 
@@ -46,39 +46,39 @@ class FormRow(Horizontal):
         self._beside = Static(help, classes="beside", markup=False)
 
     def compose(self) -> ComposeResult:
-        """Put the line together."""
+        """Build the line."""
         yield Static(self._label, classes="label", markup=False)
         yield self.field
         yield self._beside
 
     def on_mount(self) -> None:
-        """Show how a long text begins."""
+        """Show the beginning of a long text."""
         self.call_after_refresh(self._show_beginning)
 
     def on_descendant_blur(self) -> None:
-        """Show how a long text begins, not how it ends."""
-        # Where the whole terminal has lost the focus, the cursor is to be found where it was.
+        """Show the beginning of a long text when the field loses the focus."""
+        # If the whole terminal loses the focus, the cursor stays where it is.
         if self.app.app_focus:
             self._show_beginning()
 
     def put(self, text: str) -> None:
-        """Put a text in."""
+        """Replace the content of the field."""
         self.field.value = text
         self._show_beginning()
 
     def _show_beginning(self) -> None:
-        # No screen is left while the dashboard is being left.
+        # There are no screens while the dashboard is closing.
         if self.app.screen_stack and not self.field.has_focus:
             self.field.cursor_position = 0
 
     @property
     def value(self) -> str:
-        """What is typed."""
+        """The content of the field."""
         return self.field.value
 
     @property
     def help(self) -> str:
-        """What is beside the field while nothing is wrong."""
+        """The text beside the field while it has no fault."""
         return self._help
 
     @help.setter
@@ -88,6 +88,6 @@ class FormRow(Horizontal):
             self._beside.update(text)
 
     def show_fault(self, fault: str | None) -> None:
-        """Say beside the field what is wrong; None takes it back."""
+        """Show a fault beside the field. None removes it."""
         self.set_class(fault is not None, "-wrong")
         self._beside.update(self._help if fault is None else f"! {fault}")

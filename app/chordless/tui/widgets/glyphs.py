@@ -18,13 +18,13 @@ _STAND_INS = {"…": ".", "·": "|", "•": "*", "●": "*", "▶": ">", "▼": 
 
 
 class AsciiFilter(LineFilter):
-    """Replaces by ASCII what Textual draws itself: borders, icons, the ends of scroll bars.
+    """Replaces all characters outside ASCII that Textual draws: borders, icons, the ends of scroll bars.
 
-    Our own widgets have better ASCII forms; this one is for all the rest, so that not one other character is drawn.
+    Our own widgets have better ASCII forms. This filter ensures that nothing else is drawn outside ASCII.
     """
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """Return the segments of a line, as wide as before."""
+        """Return the segments of a line with unchanged width."""
         return [
             segment if segment.text.isascii() else Segment(_plain(segment.text), segment.style, segment.control)
             for segment in segments
@@ -32,13 +32,13 @@ class AsciiFilter(LineFilter):
 
 
 class NoControls(LineFilter):
-    """Leaves out the control characters of names and files, which a terminal would obey and Textual lets through.
+    """Removes control characters from names and file contents. Textual does not, and a terminal would obey them.
 
-    They have no width, so nothing else moves.
+    They have no width, so the rest of the line does not move.
     """
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """Return the segments of a line, as wide as before."""
+        """Return the segments of a line with unchanged width."""
         return [
             segment if segment.control else Segment(without_controls(segment.text), segment.style)
             for segment in segments
@@ -55,7 +55,7 @@ def _plain_letter(letter: str) -> str:
     if name.startswith("BOX DRAWINGS"):
         known = "-" if name.endswith("HORIZONTAL") else "|" if name.endswith("VERTICAL") else "+"
     elif "BLOCK" in name or "QUADRANT" in name or "EIGHTH" in name:
-        # Hints of an edge, which the colours show as well.
+        # Decoration of edges, which the colours show as well.
         known = " "
     else:
         known = _STAND_INS.get(letter, "?")
@@ -63,19 +63,19 @@ def _plain_letter(letter: str) -> str:
 
 
 def is_ascii(widget: Widget) -> bool:
-    """Say whether the user wants ASCII alone."""
+    """Return whether the user wants ASCII only."""
     return bool(getattr(widget.app, "ascii_only", False))
 
 
 def bar(share: float, width: int, *, ascii_only: bool) -> str:
-    """Return a bar; it is not empty if `share` is more than 0, and not full before it is 1.
+    """Return a bar. It is empty only at 0, and full only at 1.
 
     Parameters
     ----------
     share : float
         0 to 1.
     width : int
-        Characters that stand for 1.
+        Characters of the full bar.
     ascii_only : bool
     """
     share = min(max(share, 0.0), 1.0)

@@ -1,4 +1,4 @@
-"""Graphs to pick from: examples of every kind, recent ones, files. Folded in until it is wanted."""
+"""Lists of graphs to choose from: examples of every kind, recent graphs, files. All are folded at first."""
 
 from __future__ import annotations
 
@@ -22,28 +22,28 @@ _WIDTH = 18
 
 
 class _Files(DirectoryTree):
-    """Files and folders, without hidden ones, and without pictures that many fonts lack."""
+    """Files and folders, without hidden ones, and without icons that many fonts lack."""
 
     ICON_NODE, ICON_NODE_EXPANDED, ICON_FILE = "+ ", "- ", "  "
 
     def filter_paths(self, paths: Iterable[Path]) -> Iterable[Path]:
-        """Leave out what is hidden."""
+        """Leave out hidden files."""
         return (path for path in paths if not path.name.startswith("."))
 
 
 class GraphPanel(Vertical):
-    """Three lists, of which one or none is unfolded.
+    """Three lists. At most one of them is unfolded.
 
     Parameters
     ----------
     recent : sequence of str
-        The recent graphs, the newest first.
+        Recent graphs, the newest first.
     folder : callable
         Returns the folder whose files are shown.
     """
 
     class Picked(Message):
-        """A graph was picked.
+        """The user chose a graph.
 
         Parameters
         ----------
@@ -60,7 +60,7 @@ class GraphPanel(Vertical):
         self._folder = folder
 
     def compose(self) -> ComposeResult:
-        """Put the panel together."""
+        """Build the panel."""
         with Horizontal(id="panel-buttons"):
             yield Static("Or pick", classes="label")
             for name in _TITLES:
@@ -73,7 +73,7 @@ class GraphPanel(Vertical):
             yield files
 
     def on_mount(self) -> None:
-        """Fill in what is recent."""
+        """Fill the list of recent graphs."""
         self.show_recent(self._recent)
 
     def show_recent(self, recent: Sequence[str]) -> None:
@@ -86,7 +86,7 @@ class GraphPanel(Vertical):
             options.add_option(Option(Text("none yet: the graphs of your runs will be here"), disabled=True))
 
     def unfold(self, name: str | None) -> None:
-        """Show one of the lists, ``examples``, ``recent`` or ``files``; None folds them in."""
+        """Unfold one of the lists ``examples``, ``recent`` and ``files``. None folds all."""
         files, folder = self.query_one(_Files), self._folder()
         if name == "files" and files.path != folder:
             files.path = folder
@@ -98,7 +98,7 @@ class GraphPanel(Vertical):
 
     @property
     def unfolded(self) -> str | None:
-        """The list that is shown."""
+        """The name of the unfolded list, or None."""
         return self.query_one(ContentSwitcher).current if self.is_mounted else None
 
     def _title(self, name: str) -> str:

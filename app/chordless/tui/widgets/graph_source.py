@@ -1,4 +1,4 @@
-"""The graph of a new run: a spec or a file, looked at while it is typed."""
+"""The graph of a new run: a spec or a file. It is read and described while the user types."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _READING_HELP = {
     "simplified": "Self-loops, repeated edges and directions are dropped.",
     "overlap": "Its niche overlap graph: two species are joined if they share a living prey.",
 }
-# What messages call by the names of the command line has others here.
+# Messages name options of the command line. The form has other names for them.
 _NAMES_HERE = (
     ("use --simplify to drop", "choose `simplified` to drop"),
     ("--simplify", "`simplified`"),
@@ -44,7 +44,7 @@ _NAMES_HERE = (
 
 @dataclass(frozen=True)
 class GraphQuestion:
-    """What is to be looked at.
+    """A graph to read, and how to read it.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class GraphQuestion:
         A path or a spec, as typed.
     reading : {"as-is", "simplified", "overlap"}
     types : str
-        For a food web, the file that says what is living; empty for the one beside it.
+        For a food web: the file that says what is living. Empty for the .clu file beside the web.
     """
 
     text: str
@@ -61,7 +61,7 @@ class GraphQuestion:
 
 
 class _Answered(Message):
-    """From the thread that looks."""
+    """The answer of the thread that reads the graph."""
 
     def __init__(self, question: GraphQuestion, facts: GraphFacts | None, fault: str | None) -> None:
         super().__init__()
@@ -69,27 +69,27 @@ class _Answered(Message):
 
 
 class GraphSource(Vertical):
-    """The fields that say which graph, and what is found there.
+    """The fields for the graph, and a line about the graph that was read.
 
     Parameters
     ----------
     graph : str
-        What the field begins with.
+        The first content of the field.
     overlap : bool
-        Whether it begins as a food web.
+        Whether the graph is read as a food web at first.
     recent : sequence of str
         Recent graphs, the newest first.
 
     Attributes
     ----------
     facts : GraphFacts or None
-        What was found; None while it is not known.
+        Facts about the graph; None until it was read.
     fault : str or None
-        What is wrong, as far as is known.
+        Why the graph cannot be read; None if it can, or was not read yet.
     """
 
     class Checked(Message):
-        """What was typed has changed, or has been looked at."""
+        """The fields have changed, or their graph was read."""
 
     def __init__(self, graph: str, *, overlap: bool, recent: Sequence[str]) -> None:
         super().__init__(id="graph-source")
@@ -102,7 +102,7 @@ class GraphSource(Vertical):
         self._answered: GraphQuestion | None = None
 
     def compose(self) -> ComposeResult:
-        """Put the fields together."""
+        """Build the fields."""
         yield FormRow("graph", "Graph", self._graph, empty=EXAMPLE, suggester=GraphSuggester(lambda: self._recent))
         yield Static(id="answer", classes="under", markup=False)
         with FormLine("Read it"):
@@ -119,28 +119,28 @@ class GraphSource(Vertical):
         yield GraphPanel(self._recent, self._folder)
 
     def on_mount(self) -> None:
-        """Look at what the field begins with."""
+        """Read the first graph."""
         self._changed(0)
 
     @property
     def question(self) -> GraphQuestion:
-        """What is asked now."""
+        """The current content of the fields."""
         types = self.query_one("#types", Input).value
         return GraphQuestion(self.query_one("#graph", Input).value, self.query_one("#reading", Choice).chosen, types)
 
     @property
     def is_known(self) -> bool:
-        """Whether what is asked now has been looked at."""
+        """Whether the current graph was read, with or without success."""
         return self._answered == self.question
 
     def _folder(self) -> Path:
-        """Return the folder of the file that is typed, else the current one."""
+        """Return the folder of the typed file, or else the current folder."""
         typed = Path(expanded(self._graph if not self.is_mounted else self.query_one("#graph", Input).value))
         folder = typed if typed.is_dir() else typed.parent
         return folder.absolute() if folder.is_dir() else Path.cwd()
 
     def put(self, graph: str) -> None:
-        """Put a graph into the field."""
+        """Replace the content of the field."""
         field = self.query_one("#graph", Input)
         field.value = graph
         field.cursor_position = len(graph)
@@ -151,7 +151,7 @@ class GraphSource(Vertical):
         self.query_one(GraphPanel).show_recent(recent)
 
     def look_again(self) -> None:
-        """Look at the graph once more, as its file may have changed."""
+        """Read the graph again, as its file may have changed."""
         self._changed(0)
 
     @on(Input.Changed)
@@ -207,7 +207,7 @@ class GraphSource(Vertical):
     @on(_Answered)
     def _answer(self, answered: _Answered) -> None:
         answered.stop()
-        # Without fields, the dashboard is being left.
+        # Without fields, the dashboard is closing.
         if self.query(GraphPanel):
             self._take(answered.question, answered.facts, answered.fault)
 
@@ -227,7 +227,7 @@ class GraphSource(Vertical):
 
 
 def _said_here(message: str, source: str) -> str:
-    """Say a message of the engine's side in the words of the form, without the name that is in the field anyway."""
+    """Translate a message into the words of the form. Leave out the file name, which the field shows anyway."""
     for there, here in _NAMES_HERE:
         message = message.replace(there, here)
     message = message.removeprefix(f"{source}: ")
@@ -236,7 +236,7 @@ def _said_here(message: str, source: str) -> str:
 
 
 def kind_of(text: str, reading: str) -> str:
-    """Return the source of `chordless.tui.settings.LastChoices` that this is."""
+    """Return the value of `chordless.tui.settings.LastChoices.source` for a text and a way of reading."""
     if reading == "overlap":
         return "overlap"
     return "file" if os.path.lexists(expanded(text)) else "spec"

@@ -1,4 +1,4 @@
-"""Completions of a graph's name while it is typed: recent graphs, examples of its kind, files."""
+"""Completions while a graph is typed: recent graphs, examples of specs, files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class GraphSuggester(Suggester):
     recent : callable
         Returns the recent graphs, the newest first.
     specs : bool
-        Whether specs are completed as well, or paths alone.
+        Whether specs are completed too, not only paths.
     """
 
     def __init__(self, recent: Callable[[], Iterable[str]] = tuple, *, specs: bool = True) -> None:
@@ -39,9 +39,10 @@ class GraphSuggester(Suggester):
 
 
 def complete_path(text: str, *, types_first: bool = False) -> str | None:
-    """Return the first entry of its folder that begins with a path; a folder ends in a slash.
+    """Return the first path that begins with `text`, or None. A folder gets a slash at its end.
 
-    The types of a food web lie beside it, with almost the same name: they come last, or first if they are wanted.
+    The types file of a food web lies beside the web and has almost the same name. Such files come last, or first with
+    `types_first`.
     """
     folder, start = os.path.split(text)
     try:
@@ -52,7 +53,7 @@ def complete_path(text: str, *, types_first: bool = False) -> str | None:
                 if entry.name.startswith(start) and (start or not entry.name.startswith("."))
             ]
     except OSError:
-        # There is no such folder: nothing is known.
+        # There is no such folder.
         return None
     first = min(found, key=lambda name: (name.endswith(".clu") != types_first, name), default=start)
     return None if first == start else os.path.join(folder, first)

@@ -1,4 +1,4 @@
-"""A drawing of a graph with a cycle lit, to move about in and to magnify."""
+"""A drawing of a graph in which one cycle is highlighted. The user can move and magnify it."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _STYLES = {
 }
 _SMALLEST_ZOOM, _LARGEST_ZOOM, _ZOOM_STEP = 0.25, 64.0, 1.25
 _PAN_SHARE = 0.15
-# Cells on either side, for labels; above and below are half as many.
+# Free cells on the left and on the right, for labels. Above and below there are half as many.
 _MARGIN = 4
-# A name beside each vertex, if there are that many cells to each.
+# Each vertex gets its name if there are at least so many cells for each vertex.
 _CELLS_PER_NAME = 60
 
 
 class GraphView(Widget):
-    """Draws a graph; the chosen cycle bright and thick, its vertices with names where there is room.
+    """Draws a graph. The chosen cycle is bright and thick. Its vertices have names where there is room.
 
     Parameters
     ----------
@@ -54,13 +54,13 @@ class GraphView(Widget):
         self._cycle: IntArray = np.empty(0, np.int64)
         self._alone = False
         self._zoom = 1.0
-        # What lies in the middle, in the coordinates of the layout; None stands for the middle of the graph.
+        # The centre of the view, in the coordinates of the layout. None is the centre of the graph.
         self._middle: Points | None = None
         self._strips: list[Strip] | None = None
         self._drawn_size = Size(0, 0)
         self._dragged_from: Offset | None = None
 
-    # What to draw
+    # Content
 
     def show_graph(self, graph: Graph, layout: Layout | None, caption: str = "") -> None:
         """Draw another graph.
@@ -69,9 +69,9 @@ class GraphView(Widget):
         ----------
         graph : Graph
         layout : ndarray of float64, shape (n, 2), or None
-            Where its vertices lie, y upwards. Without, chosen cycles are drawn alone, as rings.
+            Places of the vertices, y upwards. Without a layout, the chosen cycle is drawn alone, as a ring.
         caption : str
-            A line to put below.
+            A line below the drawing.
         """
         self._graph, self._layout_of_graph, self._caption = graph, layout, caption
         self._names = _texts(graph.names)
@@ -86,7 +86,7 @@ class GraphView(Widget):
         self._redraw()
 
     def light(self, vertices: IntArray) -> None:
-        """Light a cycle.
+        """Highlight a cycle.
 
         Parameters
         ----------
@@ -102,14 +102,14 @@ class GraphView(Widget):
         return self._alone or self._layout_of_graph is None
 
     def set_alone(self, alone: bool) -> None:
-        """Draw the cycle alone, as a ring, or in the graph."""
+        """Choose whether the cycle is drawn alone, as a ring, or in the graph."""
         self._alone = alone
         self.fit()
 
-    # Moving about
+    # View
 
     def fit(self) -> None:
-        """Show everything."""
+        """Show the whole graph."""
         self._zoom, self._middle = 1.0, None
         self._redraw()
 
@@ -119,9 +119,9 @@ class GraphView(Widget):
         Parameters
         ----------
         steps : int
-            How far; below 0 to see more.
+            Steps of magnification. A negative number shrinks the drawing.
         at : Offset, optional
-            The cell that stays where it is; by default the one in the middle.
+            The cell whose content stays in place. The default is the centre.
         """
         before = self._scale()
         self._zoom = min(max(self._zoom * _ZOOM_STEP**steps, _SMALLEST_ZOOM), _LARGEST_ZOOM)
@@ -131,21 +131,21 @@ class GraphView(Widget):
         self._redraw()
 
     def pan(self, columns: float, rows: float) -> None:
-        """Move the view by cells, to the right and downwards."""
+        """Move the view to the right and downwards, by so many cells."""
         self._middle = self._centre() + np.array([columns, -2 * rows]) / self._scale()
         self._redraw()
 
     def pan_by_share(self, x: int, y: int) -> None:
-        """Move the view by a part of its size."""
+        """Move the view by a fixed share of its size."""
         self.pan(x * self.size.width * _PAN_SHARE, y * self.size.height * _PAN_SHARE)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Magnify what is under the pointer."""
+        """Magnify. The content under the pointer stays in place."""
         event.stop()
         self.zoom(1, self._inside(event))
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Show more of what is around the pointer."""
+        """Shrink. The content under the pointer stays in place."""
         event.stop()
         self.zoom(-1, self._inside(event))
 
@@ -172,7 +172,7 @@ class GraphView(Widget):
     # Drawing
 
     def render_line(self, y: int) -> Strip:
-        """Draw a line of cells."""
+        """Return one line of cells."""
         if self._strips is None or self._drawn_size != self.size:
             self._drawn_size = self.size
             self._strips = self._draw()
@@ -221,13 +221,13 @@ class GraphView(Widget):
                 canvas.label(places[v], self._names[v], FAINT_LABEL)
 
     def _drawn_layout(self) -> Layout:
-        """Return where the vertices lie that are drawn: all, or those of the cycle."""
+        """Return the places of the drawn vertices: all of them, or those of the cycle."""
         if self._layout_of_graph is None or self._alone:
             return ring_layout(len(self._cycle))
         return self._layout_of_graph
 
     def _drawn_members(self) -> IntArray:
-        """Return which of these are on the cycle, in its order."""
+        """Return the indices of the cycle's vertices in `_drawn_layout`, in cycle order."""
         return np.arange(len(self._cycle)) if self.is_alone else self._cycle
 
     def _box(self) -> tuple[Points, Points]:
@@ -243,7 +243,7 @@ class GraphView(Widget):
         return (low + high) / 2
 
     def _scale(self) -> float:
-        """Return the widths of a cell to the unit of the layout."""
+        """Return how many widths of a cell one unit of the layout takes."""
         low, high = self._box()
         extent = np.maximum(high - low, 1e-9)
         width, height = self.size.width, 2 * (self.size.height - bool(self._caption))

@@ -1,4 +1,4 @@
-"""How many cycles there are of each length, as numbers and as bars."""
+"""The number of cycles of each length, as numbers and as bars."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LONGEST_BAR = 60
 
 
 class Histogram(ScrollView, can_focus=True):
-    """A line for each length that has cycles; the first line, the heading, stays."""
+    """One line for each length with cycles. The heading does not scroll."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"histogram--heading", "histogram--bar", "histogram--number"}
 
@@ -35,12 +35,12 @@ class Histogram(ScrollView, can_focus=True):
         self._largest = max((count for _, count in counts), default=1)
         self._count_width = max([len("cycles"), *(len(f"{count:,}") for _, count in counts)])
         self._length_width = max([len("length"), *(len(str(length)) for length, _ in counts)])
-        # Lines are as wide as there is room, with a scroll bar beside them or not.
+        # The virtual width is 1, so there is never a horizontal scroll bar.
         self.virtual_size = Size(1, len(counts) + 1)
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """Return one line that is in view."""
+        """Return one visible line."""
         width = self.size.width
         heading = self.get_component_rich_style("histogram--heading")
         if y == 0:

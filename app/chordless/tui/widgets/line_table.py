@@ -1,4 +1,4 @@
-"""A table of any number of lines: only those that can be seen are read and drawn."""
+"""A table of any number of lines. Only the visible lines are read and drawn."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _LARGEST_CACHE = 4096
 
 
 class Row(Protocol):
-    """What a line shows."""
+    """The content of a line."""
 
     @property
     def position(self) -> int:
-        """Which one it is, whatever the order of the lines."""
+        """The number that identifies it in every order."""
 
 
 RowT = TypeVar("RowT", bound=Row)
@@ -33,19 +33,19 @@ RowT_co = TypeVar("RowT_co", bound=Row, covariant=True)
 
 
 class Lines(Protocol[RowT_co]):
-    """What a table shows: lines, counted from 0."""
+    """The content of a table: lines, counted from 0."""
 
     def __len__(self) -> int:
         """Count the lines."""
 
     def read(self, start: int, stop: int) -> Sequence[RowT_co]:
-        """Return some of them; as many as there are."""
+        """Return the lines `start` to `stop` - 1, as far as they exist."""
 
 
 class LineTable(ScrollView, Generic[RowT], can_focus=True):
     """A table with a heading and a cursor.
 
-    A subclass says what is in the heading and in a line, and has a component class for every style that it names.
+    A subclass defines the content of the heading and of a line. It has a component class for every style that it names.
 
     Parameters
     ----------
@@ -73,15 +73,15 @@ class LineTable(ScrollView, Generic[RowT], can_focus=True):
 
     @abstractmethod
     def heading(self, width: int) -> str:
-        """Return the line above the others, without the two columns of the pointer."""
+        """Return the heading, without the two characters of the pointer at the left."""
 
     @abstractmethod
     def parts(self, row: RowT, width: int) -> list[tuple[str, str]]:
-        """Return the texts of a line, each with the name of its style or an empty one."""
+        """Return the texts of a line, each with the name of its style, or ""."""
 
     @abstractmethod
     def tell(self, row: RowT | None) -> None:
-        """Post that another row is chosen; None if there is none at all."""
+        """Post that another row is chosen. None: the table is empty."""
 
     def show(self, lines: Lines[RowT], *, cursor: int, more: bool = False) -> None:
         """Show other lines.
@@ -90,9 +90,9 @@ class LineTable(ScrollView, Generic[RowT], can_focus=True):
         ----------
         lines : Lines
         cursor : int
-            The line to choose.
+            The line of the cursor.
         more : bool
-            They are those of before, with more behind them.
+            Whether they are the same lines as before, with others added at the end.
         """
         self._lines = lines
         if not more:
@@ -113,11 +113,11 @@ class LineTable(ScrollView, Generic[RowT], can_focus=True):
 
     @property
     def chosen(self) -> RowT | None:
-        """What is on the line of the cursor."""
+        """The row on the line of the cursor."""
         return self._row(self.cursor)
 
     def watch_cursor(self, before: int, after: int) -> None:
-        """Show the chosen line, and tell of it."""
+        """Draw the chosen line, and post it."""
         for line in (before, after):
             self.refresh(Region(0, line + 1 - self.scroll_offset.y, self.size.width, 1))
         self._choose(scroll=True)
@@ -126,7 +126,7 @@ class LineTable(ScrollView, Generic[RowT], can_focus=True):
         if scroll:
             top, height = self.scroll_offset.y, self._page_height
             if self.cursor < top or self.cursor >= top + height:
-                # A jump ends in the middle of the screen, a step at its border.
+                # After a jump the line is in the middle of the screen. After a step it is at the border.
                 near = top - self.cursor == 1 or self.cursor - top - height == 0
                 wanted = self.cursor - height // 2
                 if near:
@@ -147,11 +147,11 @@ class LineTable(ScrollView, Generic[RowT], can_focus=True):
         return 0 if self._lines is None else len(self._lines)
 
     def _set_size(self) -> None:
-        # The heading is a line that does not scroll, so the last page begins one line later.
+        # The heading takes one line and does not scroll, so there is one more line to scroll.
         self.virtual_size = Size(max(self.size.width, 1), self._line_count + 1)
 
     def on_resize(self) -> None:
-        """Keep the chosen line in sight."""
+        """Keep the chosen line visible."""
         self._set_size()
         self.call_after_refresh(self._choose, scroll=True)
 
@@ -192,8 +192,8 @@ class LineTable(ScrollView, Generic[RowT], can_focus=True):
     # Drawing
 
     def render_line(self, y: int) -> Strip:
-        """Draw one line of what can be seen."""
-        # Without the scroll bar.
+        """Return one visible line."""
+        # The width without the scroll bar.
         width = self.scrollable_content_region.width
         if y == 0:
             text = f"  {self.heading(max(width - 2, 0))}"
@@ -220,7 +220,7 @@ class LineTable(ScrollView, Generic[RowT], can_focus=True):
         if line not in self._read:
             if len(self._read) > _LARGEST_CACHE:
                 self._read.clear()
-            # The others that can be seen will be asked for next.
+            # Read all visible lines at once, since the others are drawn next.
             top = self.scroll_offset.y
             height = self._page_height
             start, stop = (top, top + height) if top <= line < top + height else (line, line + 1)

@@ -1,4 +1,4 @@
-"""Curves drawn with characters: counts by length, on a logarithmic or a linear scale. Knows nothing of Textual."""
+"""Curves of counts by length, drawn with characters, on a logarithmic or linear scale. It does not use Textual."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ _UNITS = ("", "k", "M", "G", "T", "P")
 _DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
 _DASH = 4
 _COLUMNS_BETWEEN_MARKERS = 6
-# Where a point of one run and one of the other have the same place.
+# The marker where points of both runs fall into the same cell.
 _BOTH, _ASCII_BOTH = "◉", "8"
 
 Row = list[tuple[str, str]]
-"""Pieces of a line of text, each with the part of the picture that it belongs to."""
+"""Pieces of a line: (text, part of the picture)."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """How a curve is told apart from the others where there is no colour.
+    """How a curve looks, so that curves differ even without colour.
 
     Parameters
     ----------
     marker : str
-        Stands at each of its points; empty for a bare line.
+        The character at each point. Empty for a line without markers.
     dashed : bool
     letter : str
-        What it is drawn with where there is only ASCII.
+        The character of the curve in ASCII.
     sample : str
-        How the legend shows it.
+        The sample in the legend.
     """
 
     marker: str
@@ -49,7 +49,7 @@ LOOKS = {
     "other-paths": Look("", True, ",", "⠒ ⠒"),
     "other-cycles": Look("○", True, "x", " ○ "),
 }
-"""The four curves that a chart can have, by part."""
+"""The looks of the four curves that a chart can have, by part."""
 _LINE_LETTERS = frozenset(look.letter for look in LOOKS.values() if not look.marker)
 
 
@@ -62,11 +62,11 @@ class Series:
     part : str
         One of `LOOKS`.
     name : str
-        For the legend.
+        The name in the legend.
     meaning : str
-        For a legend that has more room.
+        A longer name, for a legend with more room.
     counts : dict of int to int
-        By length. What is 0, or not there, is not drawn.
+        Counts by length. Zeros are not drawn.
     """
 
     part: str
@@ -85,14 +85,14 @@ def draw(series: Sequence[Series], width: int, height: int, *, log: bool = True,
     width, height : int
         Size in characters; every row has this width.
     log : bool
-        Logarithmic scale, else linear.
+        Whether the scale is logarithmic, not linear.
     ascii_only : bool
-        Use no other characters.
+        Use only ASCII characters.
 
     Returns
     -------
     list of list of (str, str)
-        For each row pieces of text with their part: `AXIS`, `TEXT`, or that of a series.
+        The rows. Each piece has a part: `AXIS`, `TEXT`, or the part of a series.
     """
     if width < _SMALLEST_WIDTH or height < _SMALLEST_HEIGHT:
         return _filled([[("too small for a chart"[:width], TEXT)]], width, height)
@@ -143,12 +143,12 @@ class _Scale:
         return cls(scale.top, log, {_cell(scale.place(mark), rows): short_count(mark) for mark in marks})
 
     def place(self, count: int) -> float:
-        """Return where a count lies between the bottom, 0, and the top, 1."""
+        """Return the height of a count: 0 is the bottom, 1 the top."""
         return math.log10(count) / self.top if self.log else count / self.top
 
 
 class _Canvas:
-    """Characters of which each holds 2 x 4 dots, or one letter."""
+    """A grid of characters. Each holds 2 x 4 dots, or one letter."""
 
     def __init__(self, width: int, height: int, *, ascii_only: bool) -> None:
         self.width, self._height, self._ascii = width, height, ascii_only
@@ -157,7 +157,7 @@ class _Canvas:
         self._parts: dict[tuple[int, int], str] = {}
 
     def curve(self, points: Sequence[tuple[float, float]], look: Look, part: str) -> None:
-        """Draw a curve through points with both coordinates in 0 to 1."""
+        """Draw a curve through points. Both coordinates are in 0 to 1."""
         if self._ascii and look.marker:
             markers, letter = points, look.letter
         else:
@@ -167,7 +167,7 @@ class _Canvas:
                 if not (look.dashed and step // _DASH % 2):
                     self._dot(dot, look, part)
             markers, letter = (points if look.marker else ()), look.marker
-        # Where markers would touch one another, some of them are enough to tell the curve, and do not hide it.
+        # If markers would touch one another, draw only some: they identify the curve without hiding it.
         gap = 1 if self._ascii or self.width >= 2 * len(points) else _COLUMNS_BETWEEN_MARKERS
         marked = -gap
         for x, y in markers:
@@ -215,14 +215,14 @@ def short_count(count: int) -> str:
     while count >= 1000 ** (power + 1):
         power += 1
     if power >= len(_UNITS):
-        # It may be too large for a float.
+        # The count may be too large for a float.
         digits = str(count)
         return f"{digits[0]}{f'.{digits[1]}' if digits[1] != '0' else ''}e{len(digits) - 1}"
     return f"{count / 1000**power:.4g}{_UNITS[power]}"
 
 
 def _line(dots: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield every dot on the way through some dots."""
+    """Yield every dot of the lines that connect some dots."""
     yield from dots[:1]
     for (x, y), (to_x, to_y) in pairwise(dots):
         steps = max(abs(to_x - x), abs(to_y - y))
@@ -235,7 +235,7 @@ def _cell(place: float, rows: int) -> int:
 
 
 def _nice_step(span: int, most: int) -> int:
-    """Return 1, 2 or 5 times a power of ten: the smallest step that goes into `span` at most so many times."""
+    """Return the smallest step of 1, 2 or 5 times a power of ten that divides `span` into at most `most` parts."""
     power = 1
     while True:
         for factor in (1, 2, 5):
@@ -300,7 +300,7 @@ def _with_end(row: Row, end: str, width: int) -> Row:
 
 
 def _filled(rows: Iterable[Row], width: int, height: int) -> list[Row]:
-    """Bring rows to a width, and add empty ones up to a height."""
+    """Pad rows to a width, and add empty rows up to a height."""
     result: list[Row] = []
     for row in rows:
         left, kept = width, []

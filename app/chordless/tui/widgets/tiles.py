@@ -1,4 +1,4 @@
-"""Tiles: a number each, with what belongs to it; where there is little room, a line each."""
+"""Tiles. Each shows one number with notes, or one line if there is little room."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _AsciiBars(SparklineRenderable[float]):
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RichResult:
         for segment in super().__rich_console__(console, options):
-            # A full block is not among its bars.
+            # Rich draws a full block itself; it is not in `BARS`.
             yield Segment(segment.text.replace("█", "#"), segment.style) if isinstance(segment, Segment) else segment
 
 
@@ -37,7 +37,7 @@ class RateSparkline(Sparkline):
             self.data = data
 
     def render(self) -> RenderResult:
-        """Return the bars; nothing while there is no rate."""
+        """Return the bars, or "" while there is no rate."""
         if not self.data:
             return ""
         picture = super().render()
@@ -49,12 +49,12 @@ class RateSparkline(Sparkline):
 
 
 class Tile(Container):
-    """One number. Its height decides how much is shown: in one line the short words, in several all of them.
+    """One number with notes. A tile of one line shows the short words, a higher one shows all.
 
     Parameters
     ----------
     title : str
-        Stands in the border, where there is one.
+        The title in the border, if there is one.
     has_rates : bool
         Whether it has a sparkline.
     id : str
@@ -68,7 +68,7 @@ class Tile(Container):
         self._shown: Content | None = None
 
     def compose(self) -> ComposeResult:
-        """Put it together."""
+        """Build the tile."""
         yield Static(classes="words")
         if self._has_rates:
             yield RateSparkline()
@@ -84,7 +84,7 @@ class Tile(Container):
         self._write()
 
     def on_resize(self, event: Resize) -> None:
-        """Fit the words to the room."""
+        """Fit the words to the new size."""
         self._write()
 
     def _write(self) -> None:
@@ -93,7 +93,7 @@ class Tile(Container):
         is_short = self.content_size.height <= 1
         content = self._short() if is_short else self._long()
         if content != self._shown:
-            # A new layout of the screen costs more than all the rest.
+            # A new layout of the screen is slow, so it is done only if the sparkline moves.
             moves = (
                 is_short and self._has_rates and (self._shown is None or self._shown.cell_length != content.cell_length)
             )
@@ -108,7 +108,7 @@ class Tile(Container):
             return Content.assemble(*self._bar(words.share, _SHORT_BAR), " ", words.short)
         alternatives = (words.short, *words.shorter)
         text = next((text for text in alternatives if len(text) <= self.content_size.width), alternatives[-1])
-        # Blanks at the end, so that the sparkline behind it does not move with every digit.
+        # Pad with blanks, so that the sparkline behind the text does not move with every digit.
         return Content(text.ljust(-(-len(text) // 4) * 4) if self._has_rates else text)
 
     def _long(self) -> Content:
