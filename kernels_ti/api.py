@@ -17,8 +17,8 @@ from kernels_ti.device.device import held_device, open_device
 from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.estimate.device_choice import arch_for
 from kernels_ti.graph import Graph
-from kernels_ti.options import EXPANSIONS, METHODS, Arch, Expansion, Method, require_limits
-from kernels_ti.run import SLICE_SECONDS, Options, Run
+from kernels_ti.options import EXPANSIONS, METHODS, Arch, Expansion, Method, Options, require_limits
+from kernels_ti.run import SLICE_SECONDS, Run
 
 if TYPE_CHECKING:
     from kernels_ti.found.participation import Participation

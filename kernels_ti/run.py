@@ -21,17 +21,16 @@ from kernels_ti.device.device import Device, require_running
 from kernels_ti.device.memory import search_budget
 from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.estimate.estimate import seed_weights
+from kernels_ti.found.kept import Kept
 from kernels_ti.found.stored import ResidentBlocks
 from kernels_ti.graph import Graph
 from kernels_ti.options import Options, Snapshot
 from kernels_ti.search import DeviceSearch, GroupSearch, Search, Totals, require_loops, require_room
-from kernels_ti.state import STATE_WORD_BITS, Frames, GroupState, Layout, Rows, RunState, populations
+from kernels_ti.state import STATE_WORD_BITS, Frames, GroupState, Layout, Rows, RunState
 
 if TYPE_CHECKING:
     from kernels_ti.found.participation import Counter, Participation
     from kernels_ti.sweep.search_stage_1 import SurveySearch
-
-__all__ = ["Options", "Run", "Snapshot"]
 
 SLICE_SECONDS = 0.1
 NEARLY_DONE = 1 - 2**-20
@@ -88,8 +87,7 @@ class Run:
         self._survey: SurveySearch | None = None
         self._later_pairs = 0
         self._later_share = 0.0
-        self._cycles: list[Cycles] = []
-        self._rows: list[Rows] = []
+        self._kept = Kept(self.graph.n, self.options.min_length, as_rows=self.options.rows)
         self._counter = _counter(self.graph, self.options.participation)
         self._broken = False
         if state is not None:
@@ -150,7 +148,7 @@ class Run:
         self._states = list(begun.groups)
         self._totals.add(begun.paths_by_length, begun.cycles_by_length)
         if self.options.collect:
-            self._keep(Cycles.of_lists(begun.found))
+            self._kept.add(Cycles.of_lists(begun.found))
         elif self._counter is not None:
             self._counter.add_cycles(Cycles.of_lists(begun.found))
 
@@ -255,7 +253,7 @@ class Run:
     def _take(self, search: Search) -> None:
         """Take what a slice has found."""
         if self.options.collect:
-            self._keep(search.take_rows() if self.options.rows else search.take_cycles())
+            self._kept.add(search.take_rows() if self.options.rows else search.take_cycles())
         elif self.device.arch == "reference":
             if self._counter is not None:
                 self._counter.add_cycles(search.take_cycles())
@@ -325,7 +323,7 @@ class Run:
             raise EngineError("this run cannot go on: an earlier slice of it ended in an exception")
         if self.device.arch == "reference":
             raise OptionError("the reference cannot be stopped and resumed: choose another arch")
-        if self._cycles or self._rows:
+        if self._kept:
             raise EngineError("cycles that were found have not been taken")
         if self._counter is not None:
             raise OptionError("a run that counts for each vertex cannot be stopped and resumed")
@@ -353,16 +351,6 @@ class Run:
         while (some := self.device.call(next, frames, None)) is not None:
             yield some
 
-    def _keep(self, found: Cycles | Rows) -> None:
-        """Keep cycles until they are taken."""
-        if isinstance(found, Cycles):
-            if self.options.rows:
-                self._keep(found.rows(self.graph.n))
-            elif len(found):
-                self._cycles.append(found)
-        elif len(found):
-            self._rows.append(found)
-
     def take_cycles(self) -> Cycles:
         """Take the cycles found since the last call.
 
@@ -371,10 +359,7 @@ class Run:
         Cycles
             None of them without ``Options.collect``, or with ``Options.rows``.
         """
-        found, self._cycles = Cycles.joined(self._cycles), []
-        if self.options.min_length > 3:
-            found = found.chosen(found.lengths >= self.options.min_length)
-        return found
+        return self._kept.take_cycles()
 
     def take_rows(self) -> Rows:
         """Take the cycles found since the last call as bit rows.
@@ -385,12 +370,7 @@ class Run:
             Bit ``v % 64`` of word ``v // 64`` is set when vertex v lies on the cycle. None of them without
             ``Options.rows``.
         """
-        words = -(-self.graph.n // STATE_WORD_BITS)
-        found: Rows = np.concatenate([np.empty((0, words), np.uint64), *self._rows])
-        self._rows = []
-        if self.options.min_length > 3:
-            found = found[populations(found) >= self.options.min_length]
-        return found
+        return self._kept.take_rows()
 
 
 def _layout(space: SearchSpace, device: Device, options: Options) -> Layout:

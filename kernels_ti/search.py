@@ -10,7 +10,8 @@ import numpy as np
 
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.cycles import Cycles
-from kernels_ti.device.device import LARGEST_BUFFER, Device
+from kernels_ti.device.buffers import LARGEST_BUFFER
+from kernels_ti.device.device import Device
 from kernels_ti.errors import DeviceError, SizeError, parameter
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles, block_bytes
 from kernels_ti.state import Frames, Rows

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import settings
 
 from kernels_ti import DeviceError
-from kernels_ti.device.device import Device, cpu_name, open_device
+from kernels_ti.device.device import Device, open_device
+from kernels_ti.device.machine import cpu_name
 
 # How long an example takes says nothing on a shared machine. CI tries the same examples each time, so that what it
 # says of a change is about that change; new ones are tried wherever else the tests run.

@@ -10,17 +10,15 @@ import re
 import sys
 import tempfile
 import threading
-import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from kernels_ti.device import kernel_cache, owner
+from kernels_ti.device import buffers, kernel_cache, owner
+from kernels_ti.device.machine import cores, cpu_name, host_memory, spread, thread_ids
 from kernels_ti.device.turns import Turns
 from kernels_ti.errors import DeviceError, EngineError, OptionError
 from kernels_ti.options import require_threads
@@ -28,11 +26,7 @@ from kernels_ti.options import require_threads
 ARCHES = ("cpu", "cuda", "vulkan", "reference")
 """What a search can run on; ``reference`` is the sequential algorithm in plain Python."""
 
-LARGEST_BUFFER = (1 << 31) - 1
-"""Elements of a buffer: kernels count them in 32 bits."""
-
 UNLIMITED_ROUNDS = 1 << 30
-_THREADS = "/proc/self/task"
 _NO_DRIVER = re.compile(r"(libcuda\.so|nvcuda\.dll) lib not found")
 SOFTWARE_DRIVERS = re.compile("llvmpipe|lavapipe|softpipe|swiftshader", re.IGNORECASE)
 """Vulkan drivers that run on the CPU."""
@@ -104,8 +98,10 @@ class Device:
         EngineError
             If the device has no room for it.
         """
-        if size > LARGEST_BUFFER:
-            raise EngineError(f"a buffer of {size:,} elements is more than kernels can count ({LARGEST_BUFFER:,})")
+        if size > buffers.LARGEST_BUFFER:
+            raise EngineError(
+                f"a buffer of {size:,} elements is more than kernels can count ({buffers.LARGEST_BUFFER:,})"
+            )
         try:
             return self._allocated(size, np.dtype(dtype))
         except (MemoryError, RuntimeError) as error:
@@ -113,12 +109,12 @@ class Device:
             raise EngineError(f"{self.name} has no room for another {wanted:,.0f} MiB: {error}") from error
 
     def _allocated(self, size: int, dtype: np.dtype[Any]) -> Any:
-        return np.empty(size, dtype) if self.arch == "cpu" else owner.call(_new_buffer, size, dtype)
+        return np.empty(size, dtype) if self.arch == "cpu" else owner.call(buffers.new, size, dtype)
 
     def free_memory(self) -> int | None:
         """Bytes of the device's memory that are free now, None where its driver does not say."""
         if self.arch == "cuda":
-            return owner.call(_free_cuda_memory)
+            return owner.call(buffers.free_cuda_memory)
         return None if self.arch == "vulkan" else self.memory
 
     def download(self, buffer: Any) -> np.ndarray:
@@ -131,12 +127,10 @@ class Device:
         """
         if isinstance(buffer, np.ndarray):
             return buffer
-        return owner.call(_copied_from_cuda if self.arch == "cuda" else type(buffer).to_numpy, buffer)
+        return owner.call(buffers.copied_from_cuda if self.arch == "cuda" else type(buffer).to_numpy, buffer)
 
 
 _started: dict[tuple[str, int | None], Device] = {}  # by arch and threads: what Taichi runs on in this process
-_buffers: weakref.WeakSet[Any] = weakref.WeakSet()
-_closings = 0  # how often Taichi has been closed
 _turns = Turns()
 
 
@@ -208,7 +202,7 @@ def held_device(arch: str, *, threads: int | None = None) -> Iterator[Device]:
         raise OptionError(f"there is no arch {arch!r}: choose one of auto, {', '.join(ARCHES)}")
     require_threads(threads)
     if arch == "reference":
-        yield Device("reference", f"Python {platform.python_version()}", _host_memory(), None)
+        yield Device("reference", f"Python {platform.python_version()}", host_memory(), None)
         return
     workers = (threads or cores()) if arch == "cpu" else None
     with _turns.hold((arch, workers)):
@@ -236,12 +230,10 @@ def _open(arch: str, workers: int | None) -> Device:
 
 def _close() -> None:
     """End the arch that runs, if any does, and keep the kernels that were compiled for it."""
-    global _closings
     if not _started:
         return
     _started.clear()
-    _closings += 1
-    _disown_buffers()
+    buffers.disown()
     with kernel_cache.writing():
         _reset()
 
@@ -262,50 +254,6 @@ def _keep_taichi() -> None:
 
 
 os.register_at_fork(after_in_child=_keep_taichi)
-
-
-def _disown_buffers() -> None:
-    """Detach our handles from the device memory that they stand for.
-
-    Taichi has freed these buffers. A late destructor would free whatever now lives at their address.
-    """
-    for buffer in _buffers:
-        buffer.arr = None
-    _buffers.clear()
-
-
-def _new_buffer(size: int, dtype: np.dtype[Any]) -> Any:
-    ti = _taichi()
-    types = {"int32": ti.i32, "uint32": ti.u32, "int64": ti.i64, "uint64": ti.u64}
-    buffer = ti.ndarray(types[dtype.name], (size,))
-    buffer.__class__ = _buffer_class()
-    _buffers.add(buffer)
-    return buffer
-
-
-@lru_cache
-def _buffer_class() -> Any:
-    """Return Taichi's class of buffers with another destructor: any thread may drop a buffer, the owner frees it."""
-    from taichi.lang._ndarray import ScalarNdarray
-
-    class Buffer(ScalarNdarray):  # type: ignore[misc]
-        def __del__(self) -> None:
-            if self.arr is None:
-                return
-            if owner.is_owner():
-                _free(self.arr, _closings)
-            else:
-                owner.send(partial(_free, self.arr, _closings))
-
-    return Buffer
-
-
-def _free(allocated: Any, closings: int) -> None:
-    """Free a buffer, unless Taichi has done so by being closed since."""
-    if closings == _closings:
-        from taichi.lang import impl
-
-        impl.get_runtime().prog.delete_ndarray(allocated)
 
 
 def _taichi() -> Any:
@@ -336,7 +284,7 @@ def require_running(device: Device) -> None:
 def _start(ti: Any, arch: str, threads: int | None) -> Device:
     options: dict[str, Any] = {"cpu_max_num_threads": threads} if threads else {}
     options |= kernel_cache.settings()
-    before = _thread_ids()
+    before = thread_ids()
     with _captured_output() as said, kernel_cache.own_cache_home():
         try:
             ti.init(
@@ -355,7 +303,7 @@ def _start(ti: Any, arch: str, threads: int | None) -> Device:
     if threads:
         # Taichi starts those that compile first, then those that compute.
         of_python = {thread.native_id for thread in threading.enumerate()}
-        _spread(sorted(_thread_ids() - before - of_python)[-threads:])
+        spread(sorted(thread_ids() - before - of_python)[-threads:])
     name, memory = _identity(arch, said[0])
     word_bits = 64 if arch == "cpu" else 32
     device = Device(arch, name, memory, threads, word_bits)
@@ -367,63 +315,10 @@ def _start(ti: Any, arch: str, threads: int | None) -> Device:
     return Device(arch, name, memory, threads, word_bits, UNLIMITED_ROUNDS if rounds >= LONG_LOOP else rounds)
 
 
-def _thread_ids() -> set[int]:
-    """Return the threads of this process as Linux numbers them; elsewhere none."""
-    return set(map(int, os.listdir(_THREADS))) if os.path.isdir(_THREADS) else set()
-
-
-def _spread(workers: list[int]) -> None:
-    """Keep each worker on a core of its own, if there are as many of either.
-
-    Linux often wakes two workers on the same core, and takes milliseconds to see that another one is idle.
-    """
-    if len(workers) == cores() > 1:
-        for worker, core in zip(workers, sorted(os.sched_getaffinity(0)), strict=True):
-            with suppress(OSError):  # not allowed everywhere; it only makes a search faster
-                os.sched_setaffinity(worker, {core})
-
-
-def cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _host_memory() -> int | None:
-    if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
-        return None
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
-
-def _free_cuda_memory() -> int | None:
-    free, total = ctypes.c_size_t(), ctypes.c_size_t()
-    asked = _cuda_driver().cuMemGetInfo_v2(ctypes.byref(free), ctypes.byref(total))
-    return free.value if asked == 0 else None
-
-
-def _copied_from_cuda(buffer: Any) -> np.ndarray:
-    """Copy a buffer with one call of the driver; Taichi allocates, copies to the device, launches and copies back."""
-    from taichi.lang.impl import get_runtime
-    from taichi.lang.util import to_numpy_type
-
-    values = np.empty(buffer.shape, to_numpy_type(buffer.dtype))
-    place = get_runtime().prog.get_ndarray_data_ptr_as_int(buffer.arr)
-    failed = _cuda_driver().cuMemcpyDtoH_v2(
-        ctypes.c_void_p(values.ctypes.data), ctypes.c_uint64(place), ctypes.c_size_t(values.nbytes)
-    )
-    if failed:
-        raise EngineError(f"CUDA: copying {values.nbytes:,} bytes to the host failed, error {failed}")
-    return values
-
-
-@lru_cache
-def _cuda_driver() -> ctypes.CDLL:
-    return ctypes.CDLL("libcuda.so.1" if sys.platform != "win32" else "nvcuda.dll")
-
-
 def _identity(arch: str, log: str) -> tuple[str, int | None]:
     """Name and memory of the device that Taichi says it has started."""
     if arch == "cpu":
-        return cpu_name(), _host_memory()
+        return cpu_name(), host_memory()
     pattern = r"Using CUDA device \[id=\d+\]: (.+)" if arch == "cuda" else r'Vulkan Device "(.+?)" supports'
     name = re.search(pattern, log)
     memory = re.search(r"Total memory ([\d.]+) GB", log) if arch == "cuda" else None
@@ -431,16 +326,6 @@ def _identity(arch: str, log: str) -> tuple[str, int | None]:
         name.group(1).strip() if name else f"{arch} device",
         int(float(memory.group(1)) * 2**30) if memory else None,
     )
-
-
-def cpu_name() -> str:
-    """Name of the processor, as the system has it."""
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        model = re.search(r"^model name\s*:\s*(.+)$", cpuinfo.read_text(), re.MULTILINE)
-        if model:
-            return model.group(1).strip()
-    return platform.processor() or platform.machine()
 
 
 @contextmanager

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.device.device import Device, cores, cuda_is_here, open_device
+from kernels_ti.device.device import Device, cuda_is_here, open_device
+from kernels_ti.device.machine import cores
 from kernels_ti.errors import EngineError
 from kernels_ti.estimate.estimate import Estimator
 from kernels_ti.graph import Graph

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from kernels_ti.bits import LARGEST_UNROLLED, vector_of
 from kernels_ti.cycles import Cycles
-from kernels_ti.device.device import LARGEST_BUFFER
+from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.errors import SizeError, parameter
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
 from kernels_ti.search import Totals

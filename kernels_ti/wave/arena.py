@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.device.device import LARGEST_BUFFER
+from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.errors import EngineError, SizeError, parameter
 from kernels_ti.found.stored import ResidentBlocks
 from kernels_ti.state import STATE_WORD_BITS, Frames, narrow_words, wide_words

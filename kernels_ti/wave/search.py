@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from kernels_ti.bits import LARGEST_UNROLLED
 from kernels_ti.cycles import Cycles
-from kernels_ti.device.device import LARGEST_BUFFER
+from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.device.placing import CELLS, CELLS_PER_LEVEL, CHILDREN, CYCLES
 from kernels_ti.errors import EngineError, parameter
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernels_ti.bits import vector_of
-from kernels_ti.device.device import LARGEST_BUFFER
+from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.device.placing import MOST_LEVELS
 from kernels_ti.found.stored import ResidentBlocks
 from kernels_ti.wave.kernels import expand_kernel, triplets_kernel

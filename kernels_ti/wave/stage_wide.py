@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import taichi as ti
 
-from kernels_ti.device.device import LARGEST_BUFFER
+from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.device.placing import MOST_LEVELS
 from kernels_ti.found.stored import ResidentBlocks
 from kernels_ti.wave.kernels_wide import SCRATCH_ROWS, expand_wide, triplets_wide

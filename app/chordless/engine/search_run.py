@@ -171,7 +171,7 @@ def _count_along_boundary(command: RunCommand, channel: Channel, loaded: LoadedG
     from chordless.engine.boundary import count_along_boundary
     from chordless.graphs.vertex_names import restriction_named
     from chordless.runs.checkpoint import Sessions
-    from kernels_ti.device.device import cpu_name
+    from kernels_ti.device.machine import cpu_name
     from kernels_ti.device.memory import peak_memory
 
     setup = time.time() - command.program_start

@@ -1,0 +1,98 @@
+"""Buffers on a device: how they are made, freed and copied back, whichever thread holds them.
+
+A buffer belongs to one start of Taichi. When Taichi is closed it frees them all, see `disown`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import weakref
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+
+from kernels_ti.device import owner
+from kernels_ti.errors import EngineError
+
+LARGEST_BUFFER = (1 << 31) - 1
+"""Elements of a buffer: kernels count them in 32 bits."""
+
+_buffers: weakref.WeakSet[Any] = weakref.WeakSet()
+_closings = 0  # how often Taichi has been closed
+
+
+def disown() -> None:
+    """Detach our handles from the device memory that they stand for, when Taichi is closed.
+
+    Taichi has freed these buffers. A late destructor would free whatever now lives at their address.
+    """
+    global _closings
+    _closings += 1
+    for buffer in _buffers:
+        buffer.arr = None
+    _buffers.clear()
+
+
+def new(size: int, dtype: np.dtype[Any]) -> Any:
+    """Make a one-dimensional buffer of integers; its content is undefined. Only the owner of Taichi may call it."""
+    import taichi as ti
+
+    types = {"int32": ti.i32, "uint32": ti.u32, "int64": ti.i64, "uint64": ti.u64}
+    buffer = ti.ndarray(types[dtype.name], (size,))
+    buffer.__class__ = _buffer_class()
+    _buffers.add(buffer)
+    return buffer
+
+
+@lru_cache
+def _buffer_class() -> Any:
+    """Return Taichi's class of buffers with another destructor: any thread may drop a buffer, the owner frees it."""
+    from taichi.lang._ndarray import ScalarNdarray
+
+    class Buffer(ScalarNdarray):  # type: ignore[misc]
+        def __del__(self) -> None:
+            if self.arr is None:
+                return
+            if owner.is_owner():
+                _free(self.arr, _closings)
+            else:
+                owner.send(partial(_free, self.arr, _closings))
+
+    return Buffer
+
+
+def _free(allocated: Any, closings: int) -> None:
+    """Free a buffer, unless Taichi has done so by being closed since."""
+    if closings == _closings:
+        from taichi.lang import impl
+
+        impl.get_runtime().prog.delete_ndarray(allocated)
+
+
+def free_cuda_memory() -> int | None:
+    """Bytes of the CUDA device's memory that are free now, None where its driver does not say."""
+    free, total = ctypes.c_size_t(), ctypes.c_size_t()
+    asked = _cuda_driver().cuMemGetInfo_v2(ctypes.byref(free), ctypes.byref(total))
+    return free.value if asked == 0 else None
+
+
+def copied_from_cuda(buffer: Any) -> np.ndarray:
+    """Copy a buffer with one call of the driver; Taichi allocates, copies to the device, launches and copies back."""
+    from taichi.lang.impl import get_runtime
+    from taichi.lang.util import to_numpy_type
+
+    values = np.empty(buffer.shape, to_numpy_type(buffer.dtype))
+    place = get_runtime().prog.get_ndarray_data_ptr_as_int(buffer.arr)
+    failed = _cuda_driver().cuMemcpyDtoH_v2(
+        ctypes.c_void_p(values.ctypes.data), ctypes.c_uint64(place), ctypes.c_size_t(values.nbytes)
+    )
+    if failed:
+        raise EngineError(f"CUDA: copying {values.nbytes:,} bytes to the host failed, error {failed}")
+    return values
+
+
+@lru_cache
+def _cuda_driver() -> ctypes.CDLL:
+    return ctypes.CDLL("libcuda.so.1" if sys.platform != "win32" else "nvcuda.dll")

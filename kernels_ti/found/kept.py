@@ -1,0 +1,55 @@
+"""Cycles that a search has brought to the host, until the caller of the run takes them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernels_ti.cycles import Cycles
+from kernels_ti.state import STATE_WORD_BITS, Rows, populations
+
+
+class Kept:
+    """The cycles found since they were last taken: as lists of vertices or as bit rows.
+
+    Parameters
+    ----------
+    vertices : int
+        Of the graph.
+    min_length : int
+        Shorter cycles are left out.
+    as_rows : bool
+        Keep bit rows.
+    """
+
+    def __init__(self, vertices: int, min_length: int, *, as_rows: bool) -> None:
+        self._vertices = vertices
+        self._min_length = min_length
+        self._as_rows = as_rows
+        self._cycles: list[Cycles] = []
+        self._rows: list[Rows] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._cycles or self._rows)
+
+    def add(self, found: Cycles | Rows) -> None:
+        """Keep cycles until they are taken."""
+        if isinstance(found, Cycles) and self._as_rows:
+            found = found.rows(self._vertices)
+        if not len(found):
+            return
+        if isinstance(found, Cycles):
+            self._cycles.append(found)
+        else:
+            self._rows.append(found)
+
+    def take_cycles(self) -> Cycles:
+        """Take the cycles that were kept as lists of vertices."""
+        found, self._cycles = Cycles.joined(self._cycles), []
+        return found.chosen(found.lengths >= self._min_length) if self._min_length > 3 else found
+
+    def take_rows(self) -> Rows:
+        """Take the cycles that were kept as bit rows, shape (k, ceil(n / 64))."""
+        words = -(-self._vertices // STATE_WORD_BITS)
+        found: Rows = np.concatenate([np.empty((0, words), np.uint64), *self._rows])
+        self._rows = []
+        return found[populations(found) >= self._min_length] if self._min_length > 3 else found
