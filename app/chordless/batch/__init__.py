@@ -1,4 +1,4 @@
-"""Many graphs in one engine: manifest, inputs, output lines, tables.
+"""Batches: many graphs in one engine. Manifest, inputs, output lines, tables.
 
-`client` is for the command and the dashboard; `runner` and `alone` work in the engine.
+`client` is for the command and the dashboard. `runner` and `alone` run in the engine.
 """

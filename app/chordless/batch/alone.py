@@ -1,4 +1,4 @@
-"""A graph of a batch that is searched on its own: its command, its end of the channel, what to say where it fails."""
+"""The search of one graph of a batch on its own: its command, its channel, and its error message."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _SUFFIXES = {"text": ".txt", "jsonl": ".jsonl", "npy": ".npy"}
 
 
 class AloneChannel(Channel):
-    """The channel of a search within a batch: commands are those to the batch, events stay within it.
+    """The channel of a search within a batch. It obeys the commands to the batch, and sends no events to the client.
 
     Parameters
     ----------
     channel : Channel
-        That of the batch.
+        The channel of the batch.
     hear : callable
-        Gets every event but the last.
+        Called with every event except the last.
 
     Attributes
     ----------
     finished : Finished or None
-        The last event, once there is one.
+        The last event, or None before the end.
     """
 
     def __init__(self, channel: Channel, hear: Callable[[Event], None]) -> None:
@@ -43,12 +43,12 @@ class AloneChannel(Channel):
         self.paused = self.checkpoint_asked = False
 
     def obey(self, *, wait: bool = False) -> None:
-        """Take note of the commands to the batch."""
+        """Read the commands to the batch."""
         self._channel.obey(wait=wait)
         self.stop_asked = self._channel.stop_asked
 
     def send(self, event: Event) -> None:
-        """Keep the result, hand on the rest."""
+        """Keep the last event, and pass on all others."""
         if isinstance(event, Finished):
             self.finished = event
         else:
@@ -56,7 +56,7 @@ class AloneChannel(Channel):
 
 
 def run_command(entry: Entry, loaded: LoadedGraph, batch: BatchCommand) -> RunCommand:
-    """Make the command that searches one graph of a batch; the folder for its cycles is made as well."""
+    """Make the command that searches one graph of a batch. Create the folder for its cycles."""
     job = entry.chunk.job
     output = None
     if job.listing is not None:
@@ -79,7 +79,7 @@ def run_command(entry: Entry, loaded: LoadedGraph, batch: BatchCommand) -> RunCo
 
 
 def message_of(entry: Entry, error: Exception) -> str:
-    """Say in one line, which begins with the graph, what is wrong."""
+    """Return one line with the graph and its error."""
     if isinstance(error, OSError) and error.filename is not None:
         text = f"{error.filename}: {error.strerror}"
     elif isinstance(error, (ChordlessError, OSError)):

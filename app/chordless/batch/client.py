@@ -1,4 +1,4 @@
-"""The handle on a batch: one engine does all of it; where one dies, another goes on after the graph it died of.
+"""The handle on a batch. One engine does all of it. If it dies, a new engine continues and leaves out the fatal graph.
 
 From Python::
 
@@ -9,7 +9,7 @@ From Python::
     for line in read_lines("counts.jsonl"):
         ...
 
-The lines may be read while they are written.
+The lines can be read while the batch runs.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from chordless.protocol.orders import BatchCommand
 class BatchClient:
     """A running batch.
 
-    Use it as a context manager: however the block is left, no child stays behind.
+    Use it as a context manager. Its end leaves no child process, even after an exception.
 
     Parameters
     ----------
@@ -42,9 +42,9 @@ class BatchClient:
     Attributes
     ----------
     search_began : bool
-        Whether it has said so; from then on `stop` gets an answer soon.
+        Whether the search has begun. From then on `stop` takes effect soon.
     engines : int
-        How many engines have been started.
+        Number of engines started so far.
 
     Raises
     ------
@@ -64,21 +64,21 @@ class BatchClient:
 
     @property
     def search_began(self) -> bool:
-        """Whether the engine has its inputs together and the output open."""
+        """Whether the engine has checked its inputs and opened the output."""
         return self._engine.search_began
 
     @property
     def engine(self) -> EngineProcess:
-        """The engine that is at work."""
+        """The current engine."""
         return self._engine
 
     def stop(self) -> None:
-        """Ask for an end after the graphs that are being searched. May be called in a signal handler."""
+        """Ask the engine to end after the current graphs. It is safe to call this in a signal handler."""
         self._stopping = True
         self._engine.stop()
 
     def kill(self) -> None:
-        """End the engine at once; what has its line is done, and a batch to the same file goes on from there."""
+        """Kill the engine. Graphs with a line are done, and another batch to the same file continues after them."""
         self._killed = True
         self._engine.kill()
 
@@ -88,13 +88,13 @@ class BatchClient:
         Parameters
         ----------
         timeout : float, optional
-            Seconds to wait; by default until there is one.
+            Seconds to wait. The default is to wait until there is an event.
 
         Returns
         -------
         Event or None
-            None if nothing came in time, or after the last event, a `BatchFinished` or a `Failed`. That an engine
-            died of a graph is an error of that graph and no event.
+            None after a time-out, or after the last event, which is a `BatchFinished` or a `Failed`. If a graph kills
+            an engine, this is an error of that graph, not an event.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         while self._last is None:
@@ -112,12 +112,12 @@ class BatchClient:
         return None
 
     def events(self) -> Iterator[Event]:
-        """Yield events as they come, up to the last one."""
+        """Yield all events, up to the last one."""
         while (event := self.poll()) is not None:
             yield event
 
     def close(self) -> None:
-        """Let the engine end if it has reported its last event, kill it otherwise."""
+        """Let the engine end if it has sent its last event. Otherwise kill it."""
         self._engine.close()
 
     def __enter__(self) -> BatchClient:
@@ -129,7 +129,7 @@ class BatchClient:
         self.close()
 
     def _can_go_on(self, death: Failed) -> bool:
-        """Say whether it is known what the engine died of, and whether the others can be read again."""
+        """Return whether the fatal graphs are known, and all inputs can be read again."""
         if self._killed or self._stopping or self._searching is None:
             return False
         here = (self._searching.first, self._searching.stop)

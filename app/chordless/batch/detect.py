@@ -1,4 +1,4 @@
-"""What an input of a batch is, and how many graphs it has, without reading them."""
+"""The format of an input of a batch, and the number of its graphs, without parsing them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from kernels_ti import ChordlessError, OptionError
 INPUT_FORMATS = (*FORMATS, *MOLECULE_FORMATS)
 _START_BYTES = 1 << 16
 _COUNTED_AT_ONCE = 1 << 22
-# Larger files are not read through once more to know how many graphs there are.
+# Larger files are not read an extra time just to count their graphs.
 _MOST_BYTES_TO_COUNT = 1 << 31
 
 
 def count_graphs(job: BatchJob) -> int | None:
-    """Return how many graphs an input has, as far as its lines tell; None if that is not known before it is read."""
+    """Return the number of graphs of an input, by its lines; None if that needs a full read."""
     try:
         if job.graph == STANDARD_INPUT:
             return None
@@ -35,7 +35,7 @@ def count_graphs(job: BatchJob) -> int | None:
                 return _count_records(stream)
             lines = _count_lines(stream)
     except (ChordlessError, OSError, EOFError, zlib.error):
-        return 1  # The line that says what is wrong.
+        return 1  # One line, with the error.
     return max(lines, 1)
 
 
@@ -70,7 +70,7 @@ def checked_format(name: str) -> str:
 
 
 def many_format(job: BatchJob) -> str | None:
-    """Return ``graph6``, ``sdf`` or ``smiles`` for an input with many graphs; None for one with one graph."""
+    """Return ``graph6``, ``sdf`` or ``smiles`` for an input with many graphs; None for one graph."""
     if job.overlap:
         return None
     chosen = job.file_format
@@ -88,7 +88,7 @@ def many_format(job: BatchJob) -> str | None:
 
 
 def _start(path: str) -> bytes:
-    """Return the beginning of an input, decompressed; what is read of standard input here stays in its buffer."""
+    """Return the decompressed beginning of an input. Standard input keeps it in its buffer for the real reader."""
     if path == STANDARD_INPUT:
         start = bytes(standard_input().peek(_START_BYTES))
         return zlib.decompressobj(31).decompress(start, _START_BYTES) if start.startswith(GZIP_MAGIC) else start

@@ -1,4 +1,4 @@
-"""The graphs of a chunk as the lines that they will get: places in the batch, hashes, what is in the way."""
+"""The lines to be written for the graphs of a chunk, before the search: places in the batch, hashes, errors."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class Entry(NamedTuple):
     Attributes
     ----------
     place : int
-        In the batch, from 0 on.
+        Place of the line in the batch, from 0 on.
     title, name : str, str or None
         See `chordless.batch.inputs.Chunk`.
     key : str
-        The hash by which its line is known again.
+        The hash that identifies its line in an earlier output.
     error : str or None
-        Why there is no graph.
+        Why there is no graph; None if there is one.
     chunk, number : Chunk, int
-        Where the graph is: which of those that the chunk has.
+        The chunk, and the index of the graph among its graphs.
     """
 
     place: int
@@ -44,7 +44,7 @@ class Entry(NamedTuple):
 
 
 def entries_of(chunk: Chunk, first: int) -> list[Entry]:
-    """Return what `chunk` holds, from the place `first` of the batch on."""
+    """Return the entries of a chunk. The first one is at place `first` of the batch."""
     keys = iter(_keys(chunk))
     entries = []
     index = 0
@@ -54,7 +54,7 @@ def entries_of(chunk: Chunk, first: int) -> list[Entry]:
             entries.append(Entry(first + i, title, name, next(keys), None, chunk, index))
             index += 1
         else:
-            # The name of a file may hold bytes that are no UTF-8.
+            # A file name may contain bytes that are not UTF-8.
             message = error.encode(errors="surrogatepass")
             key = f"{UNREADABLE}-{hashlib.blake2b(message, digest_size=_KEY_BYTES).hexdigest()}"
             entries.append(Entry(first + i, title, name, key, error, chunk, -1))
@@ -66,7 +66,7 @@ def _keys(chunk: Chunk) -> Iterable[str]:
     if chunk.loaded is not None:
         graph = chunk.loaded.graph
         if chunk.job.listing is not None:
-            # In a list the names are the result.
+            # A listing contains the names, so the result depends on them.
             start.update(json.dumps([str(name) for name in graph.names]).encode())
         edges = graph.edges()
         return _hashes(start, [graph.n], [0, len(edges)], edges.astype("<i4").tobytes())
@@ -88,10 +88,10 @@ def _hashes(start: hashlib.blake2b, vertices: Sequence[int], first_edge: Sequenc
 
 
 def _options(job: BatchJob) -> bytes:
-    """Return what a result depends on beside the graph."""
+    """Return the options that a result depends on, as bytes for the hash."""
     listing = None if job.listing is None else (job.listing, job.listing_format)
     asked = [job.min_length, job.max_length, listing, job.limit, job.timeout]
-    # The line of a food web says more than that of its niche overlap graph.
+    # The line of a food web has more fields than that of the same niche overlap graph.
     return json.dumps([*asked, *["overlap"] * job.overlap]).encode()
 
 
@@ -100,14 +100,14 @@ def largest_degrees(many: ManyGraphs) -> list[int]:
     if not len(many):
         return []
     owner = np.repeat(many.first_vertex[:-1], many.edge_counts)
-    # The vertex after the last belongs to nobody; it gives an empty graph at the end something to start at.
+    # One extra vertex, so that `reduceat` has a valid index for an empty graph at the end.
     degrees = np.bincount((many.edges + owner[:, None]).ravel(), minlength=int(many.first_vertex[-1]) + 1)
     largest = np.maximum.reduceat(degrees, many.first_vertex[:-1])
     return [int(degree) for degree in np.where(many.vertices > 0, largest, 0).tolist()]
 
 
 def gathered(entries: list[Entry]) -> tuple[ManyGraphs, list[int]]:
-    """Put the graphs of entries of one or more chunks together; also return their largest degrees."""
+    """Combine the graphs of entries of one or more chunks. Return them with their largest degrees."""
     parts: list[ManyGraphs] = []
     degrees: list[int] = []
     start = 0

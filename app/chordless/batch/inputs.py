@@ -21,29 +21,29 @@ from kernels_ti import ChordlessError, Graph, GraphError
 from kernels_ti.many.graphs import ManyGraphs
 
 LINES_AT_ONCE = 1 << 14
-"""Lines of a file of many graphs that are decoded, and counted, at a time: half a second of work or so."""
+"""Number of lines that are decoded and counted together: about half a second of work."""
 
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Graphs of one input, one after another.
+    """Consecutive graphs of one input.
 
     Attributes
     ----------
     job : BatchJob
-        What is to be done with each.
+        The job of every graph.
     titles : sequence of str
-        The input, and of one with many graphs the line, or for SDF the place, after a colon.
+        The input. If it has many graphs: a colon and the line number follow, or for SDF the number of the graph.
     names : sequence of (str or None)
-        What the file calls them, if it does.
+        The names in the file; None for a graph without a name.
     errors : dict of int to str
-        What is wrong, by place in `titles`, where there is no graph.
+        Errors of unreadable graphs, by index in `titles`.
     graphs : ManyGraphs
-        All others, in order. Empty where `loaded` is given.
+        All readable graphs, in order. Empty if `loaded` is given.
     loaded : LoadedGraph or None
-        The one graph, from an input that holds one.
+        The graph of an input that holds exactly one.
     atom_names : callable or None
-        Of molecules: names the vertices of graph `i` of those that there are.
+        For molecules: returns the names of the vertices of readable graph `i`.
     """
 
     job: BatchJob
@@ -64,7 +64,7 @@ class Chunk:
         return is_interval(self.loaded.graph)
 
     def graph(self, i: int) -> LoadedGraph:
-        """Return graph `i` of those that there are, alone."""
+        """Return readable graph `i`."""
         if self.loaded is not None:
             return self.loaded
         assert self.graphs is not None
@@ -76,15 +76,15 @@ class Chunk:
 
 
 def read_job(job: BatchJob, limits: Limits) -> Iterator[Chunk]:
-    """Yield the graphs of an input, thousands at a time if it holds many.
+    """Yield the graphs of an input, in chunks of thousands if it holds many.
 
-    What is wrong with the input, or with some of its graphs, is among the chunks' `errors`; nothing is raised for it.
+    Errors of the input or of single graphs are in the chunks' `errors`. They are not raised.
 
     Parameters
     ----------
     job : BatchJob
     limits : Limits
-        What reading it may take; of a file with one graph the time-out of the job as well.
+        Limits for reading. For a file with one graph, the time-out of the job also applies.
     """
     try:
         if job.overlap:
@@ -105,7 +105,7 @@ def read_job(job: BatchJob, limits: Limits) -> Iterator[Chunk]:
         with open_input(job.graph, limits) as stream:
             yield from _lone_graph_goes_by_its_file(read(job, stream, file_format))
     except (ChordlessError, MemoryError) as error:
-        # OptionError: RDKit or scipy is not installed, or there is no such format.
+        # An OptionError says that RDKit or scipy is not installed, or that the format is unknown.
         yield Chunk(job, (_label(job),), (None,), {0: str(error) or "out of memory"})
     except (OSError, EOFError, zlib.error) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -1,4 +1,4 @@
-"""What a batch is asked to do: inputs by name, by pattern or by spec, checked before an engine is started."""
+"""The jobs of a batch: inputs by name, pattern or spec. They are checked before an engine starts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def expand(graph: str) -> list[str]:
     Raises
     ------
     GraphError
-        If there is no such file or spec, no file matches, or it is a folder.
+        If there is no such file or spec, no file matches, or `graph` is a folder.
     """
     if graph == STANDARD_INPUT:
         return [graph]
@@ -45,7 +45,7 @@ def expand(graph: str) -> list[str]:
     from chordless.graphs.load import load_graph
 
     if not is_spec(graph):
-        load_graph(graph)  # It says what is wrong with the name.
+        load_graph(graph)  # This raises an error that says what is wrong with the name.
     return [graph]
 
 
@@ -55,12 +55,12 @@ def jobs_of(graphs: Iterable[str], template: BatchJob) -> list[BatchJob]:
 
 
 def checked(jobs: Sequence[BatchJob]) -> tuple[BatchJob, ...]:
-    """Return `jobs` if they can be done together.
+    """Return `jobs` as a tuple if they can be done in one batch.
 
     Raises
     ------
     OptionError
-        If nothing is asked for, the same thing is asked for twice, or the bounds of a job exclude each other.
+        If there are no jobs, two jobs are equal, or the bounds of a job contradict each other.
     """
     seen: set[BatchJob] = set()
     reads_input = False

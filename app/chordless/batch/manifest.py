@@ -14,7 +14,7 @@
     task = "list"
     cycles = "cycles"
 
-Files and folders are meant relative to the manifest.
+Paths are relative to the folder of the manifest.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def read_manifest(path: str, template: BatchJob) -> tuple[BatchJob, ...]:
     ----------
     path : str
     template : BatchJob
-        What holds where neither the job nor the defaults say anything; its `listing` is the folder of the jobs that
-        list, and does not make a job one of these.
+        Values for fields that neither the job nor the defaults set. Its `listing` is the folder for the jobs that
+        list cycles. It does not turn a job into a listing.
 
     Returns
     -------
@@ -63,8 +63,7 @@ def read_manifest(path: str, template: BatchJob) -> tuple[BatchJob, ...]:
     Raises
     ------
     OptionError
-        If it is not TOML, or a key or a value means nothing; the message names file, job and key, and says what would
-        be right.
+        If it is not TOML, or a key or a value is wrong. The message names file, job and key, and what would be right.
     """
     values = _read(path)
     for name in values:
@@ -131,7 +130,7 @@ def _jobs(
 
 
 def _from(folder: Path, graph: str) -> str:
-    """Return a path from the current folder, but leave what is a spec as it is."""
+    """Return a path relative to the current folder, or a spec unchanged."""
     path = os.path.normpath(os.path.join(folder, graph))
     if graph == STANDARD_INPUT or os.path.lexists(path):
         return graph if graph == STANDARD_INPUT else path
@@ -141,7 +140,7 @@ def _from(folder: Path, graph: str) -> str:
 
 
 def _checked(table: dict[str, Any], place: str) -> dict[str, Any]:
-    """Return the fields of `BatchJob` that a table sets, and ``graph``, ``task`` and ``cycles``."""
+    """Return the checked values of a table: fields of `BatchJob`, ``graph``, ``task`` and ``cycles``."""
     values: dict[str, Any] = {}
     for key, value in table.items():
         if key not in _KEYS:

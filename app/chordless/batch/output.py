@@ -1,9 +1,9 @@
-"""The file of JSON lines: one line for each graph, in the order of the input, gone on with after any interruption.
+"""The output file of a batch: one JSON line for each graph, in the order of the input. A batch can always be resumed.
 
-A line is kept if its graph and its options, of which ``hash`` tells, are still asked for. Lines that are in their place
-stay where they are. Where the first one is missing or out of place, the file is cut off, and what was behind is held in
-a file beside it, from which lines are taken as their turn comes; so nothing that was done is lost, whenever it ends.
-What nobody asks for stays there, until somebody does.
+An earlier line is kept if a job still asks for its graph with the same options; ``hash`` identifies both. Lines at the
+right place stay. At the first missing or misplaced line the file is cut off, and the lines behind the cut are moved to
+the "file beside", a second file next to it. From there each line is taken when its turn comes. So no result is lost,
+whenever the batch ends. Lines that no job asks for stay in the file beside.
 """
 
 from __future__ import annotations
@@ -49,36 +49,36 @@ FIELDS: dict[str, str] = {
     "interval": "flag",
     "hash": "text",
 }
-"""The fields of a line, in their order, and what kind of value they hold where it is not null."""
+"""The fields of a line, in order, and the kind of their values. Every value may also be null."""
 
 ADDED_LATER = ("interval",)
-"""Fields that a table of version 0.4.0 does not have."""
+"""Fields that tables of version 0.4.0 lack."""
 
 DONE = ("complete", "limit", "timeout")
-"""Statuses of graphs that need not be searched again."""
+"""Statuses of graphs that are not searched again."""
 
 UNREADABLE = "unreadable"
-"""What the hash of a graph that cannot be read begins with: it is as bad as it was while its message is the same."""
+"""Prefix of the hash of an unreadable graph. The rest of this hash depends on the error message."""
 
 EARLIER = ".earlier"
-"""What the file beside is called, behind the name of the file."""
+"""Suffix of the file beside, after the name of the output file."""
 
 
 class BatchFile:
-    """The file of JSON lines, held by one engine at a time.
+    """The output file. Only one engine at a time can hold it.
 
     Parameters
     ----------
     path : str
     keep_unreadable : bool
-        Keep the lines of graphs that could not be read, while they are as bad as they were.
+        Whether to keep the lines of unreadable graphs while their error is the same.
 
     Raises
     ------
     OptionError
-        If it holds something else, or another engine is at work on it.
+        If the file is not the output of a batch, or another engine holds it.
     EngineError
-        If it cannot be written.
+        If the file cannot be written.
     """
 
     def __init__(self, path: str, *, keep_unreadable: bool = True) -> None:
@@ -91,7 +91,7 @@ class BatchFile:
         except OSError as error:
             raise EngineError(f"cannot write {path}: {error.strerror}") from error
         self._end = 0
-        self._earlier: dict[str, int] = {}  # where a line begins in the file beside
+        self._earlier: dict[str, int] = {}  # offset of each line in the file beside, by its key
         self._taken: set[str] = set()
         self._is_complete = False
         self._was_held = self._held.exists()
@@ -100,26 +100,26 @@ class BatchFile:
         self._next = self._read_next()
 
     def find(self, key: str, graph: str) -> tuple[dict[str, Any], bool] | None:
-        """Look for the line of the graph whose turn it is.
+        """Look for the earlier line of the next graph.
 
         Parameters
         ----------
         key : str
-            Its hash.
+            Its hash, see `chordless.batch.entries.Entry`.
         graph : str
-            What it is called now.
+            Its current name, which replaces an earlier one.
 
         Returns
         -------
         (dict, bool) or None
-            The line, and whether it is in its place; otherwise it has to be written. None if there is none.
+            The line, and whether it is already at its place. If not, it must be written. None if there is no line.
         """
         if self._in_place is not None:
             line = self._next
             if line is not None and line["hash"] == key and line["graph"] == graph and self._is_done(line):
                 self._end = self._in_place.tell()
                 if self._was_held:
-                    self._taken.add(_key_of(line))  # before an interrupt it was taken from there
+                    self._taken.add(_key_of(line))  # an interrupted batch took it from the file beside
                 self._next = self._read_next()
                 return line, True
             self._hold_the_rest()
@@ -131,7 +131,7 @@ class BatchFile:
         return {**json.loads(self._beside.readline()), "graph": graph}, False
 
     def write(self, lines: bytes) -> None:
-        """Add lines behind those that are in their place."""
+        """Add lines behind those that are at their place."""
         if self._in_place is not None:
             self._hold_the_rest()
         view = memoryview(lines)
@@ -142,7 +142,7 @@ class BatchFile:
             raise EngineError(f"cannot write {self._path}: {error.strerror}") from error
 
     def complete(self) -> int:
-        """Make the file safe on the disk; return how many lines that nobody asked for stay beside it."""
+        """Sync the file to the disk. Return how many lines that no job asked for stay in the file beside."""
         if self._in_place is not None:
             self._hold_the_rest()
         self._is_complete = True
@@ -158,9 +158,9 @@ class BatchFile:
         return left
 
     def close(self) -> None:
-        """Give the file back; what is not in its place is held beside it until the next time.
+        """Close the file. The file beside keeps all lines that have not had their turn.
 
-        The file beside is removed if the batch has ended early and everything in it has its place again.
+        After an early end, it is removed if the output file holds all its lines.
         """
         if not self._is_complete and self._held.exists() and self._holds_nothing_else():
             os.fsync(self._descriptor)
@@ -171,7 +171,7 @@ class BatchFile:
         os.close(self._descriptor)
 
     def _holds_nothing_else(self) -> bool:
-        """Say whether every line of the file beside is in the file itself as well."""
+        """Return whether the output file holds every line of the file beside."""
         here = {_key_of(line) for line in _lines_of(Path(self._path))}
         return all(_key_of(line) in here for line in _lines_of(self._held))
 
@@ -189,7 +189,7 @@ class BatchFile:
         return line["status"] in DONE or (self._keep_unreadable and str(line["hash"]).startswith(UNREADABLE))
 
     def _hold_the_rest(self) -> None:
-        """Cut the file off behind the lines in their place, once the others are safe beside it."""
+        """Move all lines that are not at their place to the file beside, then cut the output file off."""
         assert self._in_place is not None
         try:
             if self._held.exists() or os.fstat(self._descriptor).st_size > self._end:
@@ -224,7 +224,7 @@ def encoded(line: dict[str, Any]) -> bytes:
 
 
 def _key_of(line: dict[str, Any]) -> str:
-    """Return by what a line is found: its hash, where it does not speak of a file of cycles that is its own."""
+    """Return the key that a line is found by: its hash. With a file of cycles, the graph's name is part of the key."""
     return _listed_key(line["hash"], line["graph"]) if line.get("listing") else str(line["hash"])
 
 
@@ -233,7 +233,7 @@ def _listed_key(key: str, graph: str) -> str:
 
 
 def _has_cycles(listing: str, cycles: int | None) -> bool:
-    """Say whether a file of cycles is there, and not empty."""
+    """Return whether a file of cycles exists, and is not empty unless there are no cycles."""
     try:
         return os.path.getsize(listing) > 0 or not cycles
     except OSError:
@@ -241,7 +241,7 @@ def _has_cycles(listing: str, cycles: int | None) -> bool:
 
 
 def read_lines(path: str) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a batch's file, also while it is being written; a torn last line is left out."""
+    """Yield the lines of an output file, even while it is being written. An incomplete last line is left out."""
     return _lines_of(Path(path))
 
 
@@ -258,7 +258,7 @@ def _lines_in(stream: IO[bytes]) -> Iterator[dict[str, Any]]:
 
 
 def _parsed(text: bytes) -> dict[str, Any] | None:
-    """Return the object in a whole line; None for one that a killed process or a power cut has torn."""
+    """Return the object of a line; None for an incomplete one, which a killed process or a power cut can leave."""
     if not text.endswith(b"\n"):
         return None
     try:

@@ -1,4 +1,4 @@
-"""The lines of a batch: the fields of ``count --json``, and a status, an error, a hash and where the cycles are."""
+"""The lines of a batch: the fields of ``count --json``, with status, error, hash and the file of cycles."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def alone_line(entry: Entry, command: RunCommand, finished: Finished) -> bytes:
 
 
 class TogetherLines:
-    """The lines of graphs that were counted together, by a template.
+    """Makes the lines of graphs that were counted together, from a template.
 
-    What the search of one graph alone would say of itself, its frontier and its time, is null.
+    The frontier and the time of a single graph are unknown here, so these fields are null.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class TogetherLines:
         entry : Entry
         n, m, max_degree : int
         counts : sequence of int
-            Cycles of each length, from 0 on.
+            Number of cycles of each length, from length 0 on.
         """
         known = tuple(counts)
         said = self._counts.get(known)

@@ -1,4 +1,4 @@
-"""The engine's side of a batch: reads, counts small graphs together and the others one by one, writes their lines."""
+"""A batch in the engine: read graphs, count small ones together and large ones one by one, and write their lines."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Reason = Literal["complete", "interrupted", "failed"]
 
 
 def run_batch(command: BatchCommand, channel: Channel) -> None:
-    """Do all jobs of a batch and report.
+    """Do all jobs of a batch, and send its events.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def run_batch(command: BatchCommand, channel: Channel) -> None:
     Raises
     ------
     ChordlessError
-        If the output cannot be written, or the one arch that all jobs ask for is not there.
+        If the output cannot be written, or all jobs ask for the same arch and it is not available.
     """
     output = BatchFile(command.output, keep_unreadable=not command.fail_fast)
     try:
@@ -58,7 +58,7 @@ class _Tally:
 
 @dataclass
 class Batch:
-    """One batch, or what is left of it.
+    """One batch. If an earlier engine did a part of it, only the rest is done.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class Batch:
     output: BatchFile
     _tally: _Tally = field(default_factory=_Tally)
     _lines: list[str | bytes] = field(default_factory=list)
-    _ahead: int = 0  # graphs that are counted, and whose lines wait for those before them
+    _ahead: int = 0  # graphs that are counted, but whose lines wait for earlier ones
     _reason: Reason | None = None
 
     def __post_init__(self) -> None:
@@ -82,7 +82,7 @@ class Batch:
         self._crashes = sorted(self.command.crashes, key=lambda crash: crash[1] - crash[0])
 
     def go(self) -> None:
-        """Do everything that is left, up to the end or to a stop."""
+        """Do everything that is left, until the end or a stop."""
         arches = {job.arch for job in self.command.jobs}
         if len(arches) == 1 and arches != {"auto"}:
             open_device(arches.pop(), threads=self.command.threads)
@@ -101,10 +101,10 @@ class Batch:
             BatchFinished(reason, tally.done, tally.kept, tally.failed, tally.stopped, tally.cycles, seconds, beside)
         )
 
-    # What is done in one go
+    # Groups of graphs
 
     def _launches(self) -> Iterator[list[Entry]]:
-        """Yield the graphs in order, so many at a time as can be counted together."""
+        """Yield the graphs in order, in groups that can be counted together."""
         waiting: list[Entry] = []
         place = 0
         for job in self.command.jobs:
@@ -125,7 +125,7 @@ class Batch:
             yield waiting
 
     def _chunks(self, job: BatchJob, place: int) -> Iterator[Chunk]:
-        """Read an input; one at which an engine died is not read again, if it would be the first of its graphs."""
+        """Read an input. If it has one graph, and an engine died at it, yield only the error."""
         crash = next((how for first, stop, how in self._crashes if (first, stop) == (place, place + 1)), None)
         if crash is not None and count_graphs(job) == 1:
             yield Chunk(job, (job.graph,), (None,), {0: f"{job.graph}: {crash}"})
@@ -134,7 +134,7 @@ class Batch:
         yield from read_job(job, Limits(self.command.memory))
 
     def _do(self, entries: list[Entry]) -> None:
-        """Find, search or refuse each of the entries, and write their lines in order."""
+        """Process entries in order: take the earlier line, search the graph, or note its error. Write the lines."""
         found: dict[int, dict[str, object]] = {}
         to_write: list[Entry] = []
         for entry in entries:
@@ -165,7 +165,7 @@ class Batch:
         if error is not None:
             self._put((error_line(entry, error), "error", 0))
             return
-        # Safe before anything goes wrong here.
+        # Write all earlier lines first, since this search may kill the engine.
         self._flush()
         result = self._search_alone(entry)
         if result is not None:
@@ -191,10 +191,10 @@ class Batch:
         if lines:
             self.output.write(b"".join(line if isinstance(line, bytes) else line.encode() for line in lines))
 
-    # Many at once
+    # Graphs that are counted together
 
     def _search_together(self, entries: list[Entry]) -> dict[int, tuple[str, str, int]]:
-        """Count what can be counted together; return line, status and cycles by place."""
+        """Count the graphs that can be counted together. Return line, status and cycles by place."""
         pieces: dict[tuple[int, int, int], list[Entry]] = {}
         for entry in entries:
             if entry.error is None and _together(entry.chunk):
@@ -213,7 +213,7 @@ class Batch:
         try:
             device = open_device("cpu" if job.arch == "auto" else job.arch, threads=self.command.threads)
         except ChordlessError:
-            # It will be said of each graph, on its own.
+            # Each graph is then searched on its own, and gets this error in its line.
             return {}
         self.channel.send(BatchSearching(entries[0].place, entries[-1].place + 1, entries[0].title))
         graphs, degrees = gathered(entries)
@@ -241,7 +241,10 @@ class Batch:
         }
 
     def _piece_of(self, place: int) -> tuple[int, int, int] | None:
-        """Say with which others a graph may be counted: of places where an engine died, with half of them."""
+        """Return a group key. Graphs with equal keys may be counted together; None means on its own.
+
+        If an engine died at a range of places, each half of the range is a group: this bisects to the fatal graph.
+        """
         for first, stop, _ in self._crashes:
             if first <= place < stop:
                 return None if stop - first == 1 else (first, stop, (place - first) // ((stop - first + 1) // 2))
@@ -253,10 +256,10 @@ class Batch:
                 return f"{entry.title}: {how}"
         return None
 
-    # One by one
+    # Graphs that are searched on their own
 
     def _search_alone(self, entry: Entry) -> tuple[bytes, str, int] | None:
-        """Search a graph on its own; None if that was interrupted."""
+        """Search a graph on its own. Return None if the search was interrupted."""
         from chordless.engine.search_run import search
 
         self.channel.send(BatchSearching(entry.place, entry.place + 1, entry.title))
@@ -279,7 +282,7 @@ class Batch:
         return alone_line(entry, command, finished), finished.reason, finished.cycles
 
     def _search_nothing(self, place: int) -> None:
-        """Say that no graph before this place is to blame if the engine dies now."""
+        """Report that all graphs before this place are done: if the engine dies now, none of them is the cause."""
         self.channel.send(BatchSearching(place, place, ""))
 
     def _hear(self, event: Event) -> None:
@@ -287,10 +290,10 @@ class Batch:
             self._alone = (self._alone[0], event.share)
             self._attend(cycles=event.cycles)
 
-    # What has its turn in between
+    # Commands and progress
 
     def _attend(self, *, report: bool = False, done: int | None = None, cycles: int = 0) -> None:
-        """Obey, and say where the batch stands, ten times a second or now."""
+        """Obey commands. Report progress, ten times a second or at once with `report`."""
         self.channel.obey()
         if self.channel.stop_asked:
             self._reason = self._reason or "interrupted"
@@ -315,9 +318,9 @@ class Batch:
 
 
 def _together(chunk: Chunk) -> bool:
-    """Say whether the graphs of a chunk may be counted beside others.
+    """Return whether the graphs of a chunk may be counted together with others.
 
-    A time-out is for those that take long, and these are counted alone in the end.
+    A time-out does not matter here: a graph that takes long is left over, and is then searched on its own.
     """
     job = chunk.job
     if job.listing is not None or job.limit is not None or job.arch == "reference":

@@ -1,4 +1,4 @@
-"""The lines of a batch as a table, CSV or Parquet, and back again, so that a table can be gone on with as well."""
+"""Output lines as a CSV or Parquet table, and back, so that a batch with a table can be resumed too."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from kernels_ti import EngineError, OptionError
 
 TableFormat = Literal["csv", "parquet"]
 Lines = Callable[[], Iterable[dict[str, Any]]]
-"""Returns the lines; they are gone through twice."""
+"""Returns the lines. It is called twice."""
 
 _BY_LENGTH = "by_length"
 _SHORTEST = 3
-# Of longer cycles only the lengths that occur have a column, so that one long cycle makes no endless table.
+# Every length up to this one has a column. Larger lengths have one only if they occur, so that tables stay narrow.
 _LONGEST_COLUMN_OF_ALL = 1000
 _LENGTH_COLUMN = re.compile(r"c(\d+)")
 _ROWS_AT_ONCE = 1 << 15
@@ -32,7 +32,7 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "json": json.loads,
     "flag": _FLAGS.__getitem__,
 }
-# What a spreadsheet takes for a formula; such a text gets a quote in front, and so does one that looks quoted already.
+# A spreadsheet would read such a text as a formula, so it gets a quote in front. So does a text that already has one.
 _FORMULA = re.compile(r"'*[=+\-@\t\r\n]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _WRITTEN_BYTE = re.compile(r"\\x([89a-f][0-9a-f])")
@@ -40,17 +40,17 @@ _FIRST_BYTE_OF_SURROGATES = 0xDC00
 
 
 def write_table(lines: Lines, path: str, table_format: TableFormat) -> None:
-    r"""Write lines as a table with a column for each field; those that are objects are columns of JSON.
+    r"""Write lines as a table with a column for each field. Objects are written as JSON.
 
-    The counts by length are columns ``c3``, ``c4`` and so on, up to the longest cycle of any graph; above 1000, only
-    lengths that occur have one. A cell is null where its length was not asked for or nothing was counted. A byte of a
-    name that is no UTF-8 is written as ``\xHH``.
+    The counts by length are in the columns ``c3``, ``c4`` and so on, up to the longest cycle of any graph. Above 1000,
+    only lengths that occur have a column. A cell is null if its length was not asked for, or nothing was counted.
+    A byte of a name that is not UTF-8 is written as ``\xHH``.
 
     Parameters
     ----------
     lines : callable
     path : str
-        Made anew, and only whole: another file takes its place at the end.
+        The table replaces this file only when it is complete.
     table_format : {"csv", "parquet"}
 
     Raises
@@ -72,9 +72,9 @@ def write_table(lines: Lines, path: str, table_format: TableFormat) -> None:
 
 
 def write_csv(lines: Lines, stream: IO[str]) -> None:
-    """Write lines as CSV, with a line of headings; see `write_table`.
+    """Write lines as CSV with a heading line; see `write_table`.
 
-    A text that a spreadsheet would take for a formula gets a quote in front, see `cell_of_text`.
+    A text that a spreadsheet would read as a formula gets a quote in front, see `cell_of_text`.
     """
     kinds = _kinds(lines())
     writer = csv.writer(stream, lineterminator="\n")
@@ -85,10 +85,10 @@ def write_csv(lines: Lines, stream: IO[str]) -> None:
 
 
 def cell_of_text(text: str) -> str:
-    r"""Return a text as a cell of CSV that no spreadsheet takes for a formula.
+    r"""Return a text as a CSV cell that no spreadsheet reads as a formula.
 
-    A byte that is no UTF-8 is written as ``\xHH``. A text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a line
-    end gets a single quote in front.
+    A byte that is not UTF-8 is written as ``\xHH``. A text that begins with ``=``, ``+``, ``-``, ``@``, a tab or a
+    line end gets a single quote in front.
 
     Examples
     --------
@@ -100,12 +100,12 @@ def cell_of_text(text: str) -> str:
 
 
 def text_of_cell(cell: str) -> str:
-    """Return the text of which `cell_of_text` made a cell."""
+    """Return the original text of a cell that `cell_of_text` made."""
     return _from_encodable(cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell)
 
 
 def _kinds(lines: Iterable[dict[str, Any]]) -> dict[str, str]:
-    """Return the columns of a table and their kinds."""
+    """Return the kind of each column."""
     occurring: set[int] = set()
     for line in lines:
         occurring.update(map(int, line.get(_BY_LENGTH) or ()))
@@ -118,7 +118,7 @@ def _kinds(lines: Iterable[dict[str, Any]]) -> dict[str, str]:
 
 
 def _row(line: dict[str, Any], kinds: dict[str, str]) -> dict[str, Any]:
-    """Return a line with a value for each length, and text that can be encoded."""
+    """Return a line as a row: one value for each length, and texts that can be encoded."""
     row = {field: _encodable(value) if isinstance(value, str) else value for field, value in line.items()}
     by_length = line.get(_BY_LENGTH)
     if by_length is not None:
@@ -132,7 +132,7 @@ def _row(line: dict[str, Any], kinds: dict[str, str]) -> dict[str, Any]:
 
 
 def _encodable(text: str) -> str:
-    r"""Write what stands for a byte that is no UTF-8 as ``\xHH``, and any other half of a surrogate pair in full."""
+    r"""Replace surrogates: one that stands for a byte that is not UTF-8 by ``\xHH``, any other by ``\uHHHH``."""
     return _SURROGATE.sub(_written_surrogate, text)
 
 
@@ -180,14 +180,14 @@ def _parquet_cell(value: Any, kind: str) -> Any:
 
 
 def lines_of_table(path: str, table_format: TableFormat) -> Iterator[dict[str, Any]]:
-    """Yield the lines of which a table was made.
+    """Yield the lines of a table.
 
-    Tables of version 0.4.0 have one column of JSON in place of those for each length, and lack some columns.
+    Tables of version 0.4.0 have one JSON column in place of the columns by length, and lack some columns.
 
     Raises
     ------
     OptionError
-        If it is no table of a batch.
+        If the file is not a table of a batch.
     """
     try:
         rows = _csv_rows(path) if table_format == "csv" else _parquet_rows(path)
@@ -247,7 +247,7 @@ def _value(value: Any, kind: str, table_format: TableFormat) -> Any:
 
 
 def table_to_lines(path: str, table_format: TableFormat, to: str) -> None:
-    """Write the lines of a table to a file of JSON lines, to go on with; it is there only once it is whole."""
+    """Write the lines of a table to an output file, so that it can be resumed. The file appears only when complete."""
     try:
         with replaced(to) as stream:
             stream.writelines(encoded(line) for line in lines_of_table(path, table_format))

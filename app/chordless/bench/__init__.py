@@ -1,4 +1,4 @@
-"""Measurements: the paper's table, other programs, batches. Nothing here is needed to search.
+"""Measurements: the paper's table, other programs, batches. A search needs nothing of this.
 
-A figure in the documentation names the command here that measured it.
+The documentation names, for each figure, the command of this room that measured it.
 """

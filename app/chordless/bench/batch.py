@@ -1,4 +1,4 @@
-"""``bench batch``: many small graphs at once, beside ``countg`` of nauty on the same graphs."""
+"""``bench batch``: many small graphs in one batch, compared with ``countg`` of nauty on the same graphs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from chordless.protocol.orders import BatchCommand, BatchJob
 from kernels_ti import EngineError
 
 GENG_VERTICES, GENG_SECONDS = 9, 20.0
-"""All graphs of so many vertices, and the seconds in which they are to be counted on two cores."""
+"""All graphs with so many vertices, and the target in seconds for counting them on two cores."""
 
 MOLECULES, MOLECULES_SECONDS = 100_000, 60.0
 
@@ -53,20 +53,20 @@ _NAUTY_LINE = re.compile(r"^\s*([0-9]+) graphs : induced cycles=([0-9]+)\s*$", r
 _CHAIN = ("C", "N", "O", "C(C)", "C(=O)", "C(=O)N", "S(=O)(=O)N", "C(F)(F)")
 _RING = ("c1ccc(cc1)", "c1cc(ccc1)", "C1CC(CC1)", "N1CCN(CC1)", "c1cc2c(cc1)CCN2", "C1CC1", "c1nc(cs1)", "C1CC2CCC1C2")
 _END = ("C", "O", "N", "F", "Cl", "c1ccccc1", "C1CCCCC1", "c1ccncc1", "N1CCOCC1", "c1ccc2[nH]ccc2c1", "C(F)(F)F")
-_LARGEST_LINE = 62  # atoms, of which a line of graph6 says with one character how many there are
+_LARGEST_LINE = 62  # atoms; up to this number, graph6 encodes n in one character
 
 
 @dataclass(frozen=True)
 class GraphFile:
-    """Graphs to count, in a file for us and one for nauty.
+    """Graphs to count: one file for this program and one for nauty.
 
     Attributes
     ----------
     title : str
     file, graph6 : str
-        May be the same.
+        The two files. They may be the same.
     target : float or None
-        Seconds.
+        Target in seconds.
     """
 
     title: str
@@ -76,13 +76,13 @@ class GraphFile:
 
 
 class BatchRow:
-    """All graphs of a file.
+    """The measurements for all graphs of a file.
 
     Parameters
     ----------
     graphs : GraphFile
     folder : Path
-        For what is written.
+        The folder for output files.
     arch : str
     threads : int or None
     """
@@ -103,26 +103,26 @@ class BatchRow:
 
     @property
     def title(self) -> str:
-        """What the graphs are called."""
+        """The title of the graphs."""
         return self.graphs.title
 
     @property
     def measured(self) -> bool:
-        """Whether anything came out."""
+        """Whether there is any result."""
         return bool(self.series[0].seconds or self.series[0].stopped)
 
     def measure(self, repeat: int) -> None:
-        """Run everything; what there is so far stays if it is interrupted."""
+        """Run all programs. After an interrupt, the results so far stay."""
         take_turns(self.series, repeat)
 
     def agreement(self, one: Series) -> bool | None:
-        """Say whether a series counted the same as this program; None where there is nothing to compare."""
+        """Return whether a series found the same count as this program; None if one of them has no count."""
         ours = self.series[0]
         return None if one is ours or not one.count or not ours.count else one.count == ours.count
 
     @property
     def problems(self) -> Iterator[str]:
-        """What is wrong, a line each."""
+        """Yield one line for each problem."""
         for one in self.series:
             if self.agreement(one) is False:
                 yield f"{self.title}: the counts disagree: {one.name} found {one.count}, we {self.series[0].count}"
@@ -130,7 +130,7 @@ class BatchRow:
                 yield f"{self.title}: {one.error}"
 
     def cells(self) -> Iterator[tuple[str, ...]]:
-        """Yield the lines of the table, one for each program."""
+        """Yield the rows of the table, one for each program."""
         count = self.series[0].count
         for i, one in enumerate(self.series):
             median = one.median
@@ -151,7 +151,7 @@ class BatchRow:
             )
 
     def to_json(self) -> dict[str, Any]:
-        """Return what a report holds of it."""
+        """Return the data for the report."""
         return {
             "graphs": self.title,
             "target_seconds": self.graphs.target,
@@ -167,15 +167,15 @@ def graph_files(folder: Path, vertices: int, molecules: int) -> tuple[list[Graph
     ----------
     folder : Path
     vertices : int
-        All graphs with so many, as ``geng`` of nauty makes them.
+        All graphs with so many vertices are counted; ``geng`` of nauty makes them.
     molecules : int
-        Synthetic ones, like drugs in size and rings.
+        Number of synthetic molecules. They resemble drugs in size and rings.
 
     Returns
     -------
     list of GraphFile
     list of str
-        What is left out, and why.
+        What is left out, with the reason.
     """
     files, notes = [], []
     geng = next((name for name in ("geng", "nauty-geng") if shutil.which(name)), None)
@@ -200,7 +200,7 @@ def graph_files(folder: Path, vertices: int, molecules: int) -> tuple[list[Graph
 
 
 def write_molecules(smiles: Path, graph6: Path, molecules: int) -> None:
-    """Write synthetic molecules, rings and chains strung together, as SMILES and as graph6; the same ones each time."""
+    """Write synthetic molecules, made of rings and chains, as SMILES and as graph6. They are the same each time."""
     rng = random.Random(1)
     with smiles.open("w", encoding="ascii") as stream:
         for i in range(molecules):

@@ -1,4 +1,4 @@
-"""A graph to measure on, in every form that a program may want it in."""
+"""A graph to measure on, in every file format that the programs need."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from kernels_ti import Graph
 
 @dataclass(frozen=True, eq=False)
 class BenchGraph:
-    """A graph and its files, each of them written when it is first asked for.
+    """A graph and its files. Each file is written at its first use.
 
-    All of them number the vertices alike, so that every program searches the same graph in the same order.
+    All files number the vertices in the same way, so that every program searches the same graph in the same order.
 
     Parameters
     ----------
     title : str
-        What the user calls it.
+        The user's name for it.
     graph : Graph
     folder : Path
-        An empty folder of its own, for the files.
+        An empty folder for the files.
     """
 
     title: str
@@ -31,16 +31,16 @@ class BenchGraph:
 
     @cached_property
     def file(self) -> str:
-        """Path of an edge list as ``chordless generate`` writes it, vertices from 1."""
+        """Path of an edge list in the format of ``chordless generate``. Vertices are numbered from 1."""
         path = self.folder / "graph.txt"
-        # By number: names have no part in a search, and not every name fits in a file.
+        # Numbers, not names: a search does not need names, and some names cannot be written.
         with path.open("w", encoding="utf-8") as stream:
             write_edge_list(Graph(self.graph.row_ptr, self.graph.col_idx), stream)
         return str(path)
 
     @cached_property
     def plain_edge_list(self) -> str:
-        """Path of a line ``n m`` and a line ``u v`` for each edge, vertices from 0."""
+        """Path of a file with a line ``n m`` and a line ``u v`` for each edge. Vertices are numbered from 0."""
         path = self.folder / "graph.el"
         with path.open("w", encoding="ascii") as stream:
             stream.write(f"{self.graph.n} {self.graph.m}\n")
@@ -49,7 +49,7 @@ class BenchGraph:
 
     @cached_property
     def graph6(self) -> str:
-        """Path of a line of graph6."""
+        """Path of a graph6 file."""
         import networkx as nx
 
         path = self.folder / "graph.g6"

@@ -1,4 +1,4 @@
-"""Tables for a terminal and for Markdown, and the numbers in them."""
+"""Tables for a terminal and in Markdown, and the format of numbers in them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Column:
     ----------
     heading : str
     group : str
-        What stands above it and its neighbours of the same group.
+        A common heading above neighbouring columns of the same group.
     left : bool
-        Aligned to the left.
+        Whether it is aligned to the left.
     """
 
     heading: str
@@ -28,7 +28,7 @@ class Column:
 
 
 def text_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield the lines of an aligned table, two blanks between columns."""
+    """Yield the lines of an aligned table, with two blanks between columns."""
     widths = [
         max(len(column.heading), *(len(row[i]) for row in rows)) if rows else len(column.heading)
         for i, column in enumerate(columns)
@@ -65,9 +65,9 @@ def _markdown_line(cells: Sequence[str]) -> str:
 
 
 def figures(value: float) -> str:
-    """Return a number with three figures or more, and no exponent: ``0.0850``, ``1.98``, ``54.8``, ``36,955``."""
+    """Return a number with at least three figures and no exponent: ``0.0850``, ``1.98``, ``54.8``, ``36,955``."""
     if value <= 0:
         return "0"
-    # Of the number as it will be shown, so that 9.996 is 10.0 and not 10.00.
+    # The exponent after rounding, so that 9.996 gives 10.0, not 10.00.
     exponent = int(f"{value:.2e}".partition("e")[2])
     return f"{value:,.{max(0, 2 - exponent)}f}"

@@ -1,4 +1,4 @@
-"""Runs that are taken in turns, their medians, and the engine as one of the programs that are run."""
+"""Runs of programs in turns, their medians, and runs of this program's engine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from chordless.protocol.orders import Method, ProbeCommand, RunCommand
 from kernels_ti import ChordlessError, DeviceError, EngineError
 
 Count = dict[str, int]
-"""What a program counted: ``c3`` triangles and ``clc`` longer cycles, or ``cycles`` where it does not say which."""
+"""A program's count: ``c3`` triangles and ``clc`` longer cycles, or just ``cycles`` if it does not separate them."""
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,10 @@ class Outcome:
     ----------
     seconds : float
     complete : bool
-        False if the time-out ended it; then there is no count.
+        False if the time-out ended it. Then there is no count.
     count : dict
     by_length : dict or None
-        Cycles by number of vertices, from a program that says.
+        Cycles by number of vertices; None if the program does not print that.
     """
 
     seconds: float
@@ -49,23 +49,23 @@ class Series:
     Attributes
     ----------
     name : str
-        What the program is called in the table.
+        The name of the program in the table.
     command : str
-        How it was called, for people.
+        The command line, for readers.
     run : callable
-        Runs it once.
+        Runs the program once.
     patience : float
-        Seconds after which it is not run again: the runs so far are enough.
+        After so many seconds of runs, it is not run again.
     seconds : list of float
         Times of the complete runs.
     count, by_length
-        What all of them found; see `Outcome`.
+        The result of every run; see `Outcome`.
     stopped : str or None
-        Why there are no more runs, in a word or two: ``> 60 s``, ``n > 64``, ``failed``.
+        A short reason why there are no more runs: ``> 60 s``, ``n > 64``, ``failed``.
     time_limit : float or None
-        Seconds after which a run was stopped, if one was.
+        The time-out in seconds, if it stopped a run.
     error : ChordlessError or None
-        What a run failed of.
+        The error of a failed run.
     """
 
     name: str
@@ -81,11 +81,11 @@ class Series:
 
     @property
     def median(self) -> float | None:
-        """Median of the times in seconds, None without a complete run."""
+        """Median of the times in seconds; None without a complete run."""
         return statistics.median(self.seconds) if self.seconds else None
 
     def run_again(self) -> None:
-        """Run once more and keep the time; a failure, or another count than before, ends the series."""
+        """Run once more and keep the time. A failure, or a different count than before, ends the series."""
         try:
             outcome = self.run()
         except ChordlessError as error:
@@ -103,7 +103,7 @@ class Series:
         self.count, self.by_length = found
 
     def to_json(self) -> dict[str, Any]:
-        """Return what a report holds of it."""
+        """Return the data for the report."""
         return {
             "name": self.name,
             "command": self.command,
@@ -116,12 +116,12 @@ class Series:
 
 
 def take_turns(series: Sequence[Series], repeat: int) -> None:
-    """Run every program `repeat` times, one after the other, so that a busy moment hits all of them.
+    """Run every program `repeat` times. They take turns, so that a busy moment of the machine affects all of them.
 
     Parameters
     ----------
     series : sequence of Series
-        One with a reason to stop is passed over.
+        A series with a reason to stop is skipped.
     repeat : int
     """
     for _ in range(repeat):
@@ -133,7 +133,7 @@ def take_turns(series: Sequence[Series], repeat: int) -> None:
 def count_once(
     graph: str, arch: str, threads: int | None, timeout: float | None = None, method: Method = "search"
 ) -> Outcome:
-    """Count the cycles of a graph file in a fresh engine; the time is that of the search, or count, alone."""
+    """Count the cycles of a graph file in a new engine. The time is that of the search or count only."""
     command = RunCommand(graph, time.time(), arch=arch, threads=threads, timeout=timeout, method=method)
     finished = _engine_run(command)
     if not finished.complete:
@@ -145,10 +145,10 @@ def count_once(
 
 
 def transfer_once(graph: str, arch: str, threads: int | None) -> Outcome:
-    """Search a graph file and bring every cycle to the memory of the host, as bit rows.
+    """Search a graph file and transfer every cycle to the host, as bit rows.
 
-    The time is that of all slices of the search, each with the transfer of its cycles, in a process that has
-    searched the same graph before, so that its kernels are loaded.
+    The time covers all slices of the search, with the transfer of their cycles. The process has searched the same
+    graph before, so its kernels are loaded.
     """
     ended = run_process(module_command("chordless.bench.transfer", graph, arch, str(threads or "")))
     lines = ended.printed.splitlines()
@@ -177,7 +177,7 @@ def _engine_run(command: RunCommand) -> Finished:
 
 
 def probe(arch: str) -> DeviceReport:
-    """Open and test an arch, in an engine of its own.
+    """Open and test an arch, in a separate engine.
 
     Raises
     ------
@@ -196,17 +196,17 @@ def probe(arch: str) -> DeviceReport:
 
 
 def machine(device: DeviceReport) -> dict[str, Any]:
-    """Describe what is measured on.
+    """Describe the machine of a measurement.
 
     Parameters
     ----------
     device : DeviceReport
-        Of the arch that is measured.
+        The device that is measured.
 
     Returns
     -------
     dict
-        To be written as JSON. ``load`` is the system's load average of the last minute, before the first run.
+        Values for JSON. ``load`` is the system's load average over one minute, before the first run.
     """
     host = device if device.arch == "cpu" else probe("cpu")
     return {

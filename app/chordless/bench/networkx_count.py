@@ -1,4 +1,4 @@
-"""Count with networkx, in a process of its own that can be killed."""
+"""Count with networkx, in a separate process that can be killed."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import networkx as nx
 
 
 def main(edge_list: str) -> None:
-    """Print the number of cycles of three or more vertices and the seconds that it took to enumerate them.
+    """Print the number of cycles of three or more vertices, and the seconds of the enumeration.
 
     Parameters
     ----------
     edge_list : str
-        A file of a line ``n m`` and lines ``u v``, vertices from 0.
+        A file with a line ``n m`` and lines ``u v``. Vertices are numbered from 0.
     """
     with open(edge_list, encoding="ascii") as lines:
         n, _ = map(int, next(lines).split())
@@ -21,6 +21,6 @@ def main(edge_list: str) -> None:
         graph.add_nodes_from(range(n))
         graph.add_edges_from(tuple(map(int, line.split())) for line in lines)
     start = time.perf_counter()
-    # networkx takes an edge in both directions, and a loop, for a cycle as well.
+    # networkx also yields loops, and edges in both directions, as cycles.
     count = sum(1 for cycle in nx.chordless_cycles(graph, backend="networkx") if len(cycle) > 2)
     print(f"cycles {count} sec {time.perf_counter() - start:.6f}")

@@ -1,4 +1,4 @@
-"""Table 1 of the paper: its figures, and which graphs they belong to."""
+"""Table 1 of the paper: its figures and their graphs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ SOURCE = (
 
 @dataclass(frozen=True)
 class PaperFigures:
-    """The cells of a row as they are printed.
+    """The printed cells of a row.
 
     Attributes
     ----------
     n, m, max_degree : int
-        Vertices, edges, Delta.
+        Number of vertices, number of edges, and largest degree (Delta).
     triangles, chordless_cycles : int
         C3, and #clc: cycles of four or more vertices.
     sequential, processing, total : float
@@ -39,7 +39,7 @@ class PaperFigures:
 
 @dataclass(frozen=True)
 class PaperRow:
-    """A row of the table and where its graph comes from.
+    """A row of the table, and the source of its graph.
 
     Attributes
     ----------
@@ -47,12 +47,12 @@ class PaperRow:
     figures : PaperFigures or None
         None for a row of question marks.
     spec : str or None
-        The graph, where it can be generated.
+        The spec of a graph that can be generated.
     file : str or None
-        Its file, where it cannot: a food web (``.net``), which goes through the niche overlap transform, or a
-        graph (``.txt``).
+        The file of any other graph: a graph (``.txt``) or a food web (``.net``), whose niche
+        overlap graph is searched.
     note : str or None
-        What there is to know about the row.
+        A remark about the row.
     """
 
     name: str

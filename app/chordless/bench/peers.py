@@ -1,4 +1,4 @@
-"""``bench peers``: this program and others count the cycles of the same graphs, in turns."""
+"""``bench peers``: this program and others count the cycles of the same graphs. They take turns."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Ours:
-    """One way in which this program is run.
+    """One way to run this program.
 
     Attributes
     ----------
     name : str
-        What it is called in the table.
+        Its name in the table.
     arch : str
     threads : int or None
     method : {"search", "boundary"}
@@ -59,9 +59,9 @@ class Ours:
 
 
 def our_programs(arch: str, threads: int | None, device: DeviceReport) -> list[Ours]:
-    """Return what to measure of this program.
+    """Return the ways of this program to measure.
 
-    On a CPU that is a search with all threads, or those asked for, one with one thread, and the count along a boundary.
+    On a CPU these are a search with `threads` threads (default: all), a search with one thread, and the boundary method.
     """
     if device.threads is None or arch == "reference":
         return [Ours(f"chordless, {arch}", arch, None)]
@@ -72,21 +72,21 @@ def our_programs(arch: str, threads: int | None, device: DeviceReport) -> list[O
 
 
 class PeersRow:
-    """One graph.
+    """The measurements on one graph.
 
     Parameters
     ----------
     graph : BenchGraph
     ours : sequence of Ours
-        The first one is what the others are compared with.
+        All others are compared with the first one.
     programs : sequence of Program
     timeout : float
-        Seconds for one run; a program whose runs took that long together is not run again.
+        Seconds for one run. A program whose runs took so long in total is not run again.
 
     Attributes
     ----------
     series : list of Series
-        Ours, then the others.
+        The series of this program, then those of the others.
     """
 
     def __init__(self, graph: BenchGraph, ours: Sequence[Ours], programs: Sequence[Program], timeout: float) -> None:
@@ -110,25 +110,25 @@ class PeersRow:
 
     @property
     def title(self) -> str:
-        """What the graph is called."""
+        """The title of the graph."""
         return self.graph.title
 
     @property
     def measured(self) -> bool:
-        """Whether anything came out."""
+        """Whether there is any result."""
         return any(one.seconds or one.stopped for one in self.series[: self._ours])
 
     def measure(self, repeat: int) -> None:
-        """Run everything; what there is so far stays if it is interrupted."""
+        """Run all programs. After an interrupt, the results so far stay."""
         take_turns(self.series, repeat)
 
     @property
     def known(self) -> Series:
-        """The series whose count the others are compared with: the first of ours that is complete, or the first."""
+        """The series to compare with: the first complete one of this program, or else its first one."""
         return next((one for one in self.series[: self._ours] if one.count), self.series[0])
 
     def agreement(self, one: Series) -> bool | None:
-        """Say whether a series counted the same as this program; None where there is nothing to compare."""
+        """Return whether a series found the same count as this program; None if one of them has no count."""
         known = self.known
         if not one.count or not known.count or one is known:
             return None
@@ -137,13 +137,13 @@ class PeersRow:
         return agrees(one.count, known.count["c3"], known.count["clc"])
 
     def ratio(self, one: Series) -> float | None:
-        """Return how many times longer a series takes than the first one."""
+        """Return the time of a series divided by that of the first series."""
         first = self.series[0].median
         return None if one.median is None or not first or one is self.series[0] else one.median / first
 
     @property
     def problems(self) -> Iterator[str]:
-        """What is wrong, a line each."""
+        """Yield one line for each problem."""
         for one in self.series:
             if self.agreement(one) is False:
                 yield (
@@ -154,7 +154,7 @@ class PeersRow:
                 yield f"{self.graph.title}: {one.error}"
 
     def cells(self) -> Iterator[tuple[str, ...]]:
-        """Yield the lines of the table, one for each program."""
+        """Yield the rows of the table, one for each program."""
         for i, one in enumerate(self.series):
             ratio, agreement = self.ratio(one), self.agreement(one)
             yield (
@@ -170,7 +170,7 @@ class PeersRow:
             )
 
     def markdown_cells(self) -> tuple[str, ...]:
-        """Return one line for the graph, a cell for each program."""
+        """Return one row for the graph, with a cell for each program."""
         times = []
         for one in self.series:
             ratio = self.ratio(one)
@@ -180,7 +180,7 @@ class PeersRow:
         return (f"`{self.graph.title}`", _total(self.known), *times)
 
     def to_json(self) -> dict[str, Any]:
-        """Return what a report holds of it."""
+        """Return the data for the report."""
         known = self.known
         return {
             "graph": self.graph.title,
@@ -197,13 +197,13 @@ class PeersRow:
 
 
 def markdown_columns(row: PeersRow) -> list[Column]:
-    """Return the columns of the table in Markdown, one for each program."""
+    """Return the columns of the Markdown table, one for each program."""
     names = [Column(one.name) for one in row.series]
     return [Column("graph", left=True), Column("cycles"), *names]
 
 
 def _obstacle(graph: BenchGraph, one: Ours, timeout: float) -> str | None:
-    """Say why one of our ways cannot be measured on a graph, if so."""
+    """Return why a way of this program cannot be measured on a graph; None if it can."""
     if one.method == "search":
         return None
     from kernels_ti.boundary.order import no_longer_than

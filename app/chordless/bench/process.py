@@ -1,4 +1,4 @@
-"""A child process in a group of its own, that is waited for exactly and leaves nobody behind."""
+"""A child process in its own process group, with exact timing. No process of the group stays behind."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Ended:
     Attributes
     ----------
     exit_code : int or None
-        None if its time was up.
+        None after a time-out.
     seconds : float
-        From before it was started until it ended.
+        Time from just before the start until the end.
     printed, errors : str
-        The end of its standard output and of its standard error.
+        The end of standard output, and of standard error.
     """
 
     exit_code: int | None
@@ -40,15 +40,15 @@ class Ended:
 
     @property
     def last_words(self) -> str:
-        """The last line that is not empty, of standard error or else of standard output, after a colon."""
+        """A colon and the last line of standard error that is not empty, or else of standard output."""
         lines = [line.strip() for line in (self.printed + "\n" + self.errors).splitlines() if line.strip()]
         return f": {lines[-1][:200]}" if lines else ""
 
 
 def module_command(module: str, *arguments: str) -> tuple[str, ...]:
-    """Return the command line that calls ``main(*arguments)`` of a module of this program in a process of its own.
+    """Return the command line that calls ``main(*arguments)`` of a module of this program in a new process.
 
-    It looks for modules where this process does, and nowhere else.
+    The new process gets the module search path of this process.
     """
     boot = f"import sys; sys.path[:] = sys.argv[{1 + len(arguments)}:]; from {module} import main; "
     call = f"main(*sys.argv[1:{1 + len(arguments)}])"
@@ -62,13 +62,13 @@ def run_process(arguments: Sequence[str], timeout: float | None = None) -> Ended
     ----------
     arguments : sequence of str
     timeout : float, optional
-        Seconds after which it is killed. However this function is left, all processes that the program started,
-        and that stayed in its group, are killed.
+        Seconds after which it is killed. At the end of this function, even after an exception, all processes of its
+        group are killed.
 
     Raises
     ------
     EngineError
-        If it cannot be started.
+        If the program cannot be started.
     """
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         start = time.perf_counter()
@@ -84,7 +84,7 @@ def run_process(arguments: Sequence[str], timeout: float | None = None) -> Ended
             time_is_up.set()
             _kill_group(process.pid)
 
-        # A timer and a plain wait: waiting with a time-out looks only every 50 ms.
+        # A timer and a plain wait, because a wait with a time-out has a resolution of only 50 ms.
         timer = threading.Timer(timeout if timeout is not None else threading.TIMEOUT_MAX, end)
         timer.daemon = True
         timer.start()

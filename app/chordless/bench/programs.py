@@ -1,4 +1,4 @@
-"""Other people's programs: what they are called with, and the count and the time in what they print."""
+"""Programs to compare with: their command lines, and how count and time are read from their output."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ class Program:
     Attributes
     ----------
     name : str
-        What it is called in the table.
+        Its name in the table.
     arguments : tuple of str
-        Its command line, with `PLACEHOLDERS`.
+        The command line, with `PLACEHOLDERS`.
     shown : str
-        The command line for people.
+        The command line, for readers.
     count : re.Pattern, optional
-        Finds its count, in the one group; by default see `read_count`.
+        Matches the count in its only group. The default is `read_count`.
     largest : int, optional
-        Vertices of the largest graph that it takes.
+        Number of vertices of the largest graph that it accepts.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Program:
     largest: int | None = None
 
     def obstacle(self, graph: BenchGraph) -> str | None:
-        """Say in a word or two why it cannot be run on `graph`; None if it can."""
+        """Return a short reason why it cannot be run on `graph`; None if it can."""
         if not self.arguments:
             return "not installed"
         if self.largest is not None and graph.graph.n > self.largest:
@@ -58,18 +58,18 @@ class Program:
         return None
 
     def run(self, graph: BenchGraph, timeout: float) -> Outcome:
-        """Run it once.
+        """Run the program once.
 
         Parameters
         ----------
         graph : BenchGraph
         timeout : float
-            Seconds by the clock, after which it is killed with all processes that it started.
+            Seconds after which it is killed, with all processes that it started.
 
         Raises
         ------
         EngineError
-            If it cannot be started, fails, or prints no count.
+            If the program cannot be started, fails, or prints no count.
         """
         ended = run_process([_filled_in(argument, graph) for argument in self.arguments], timeout)
         if ended.exit_code is None:
@@ -90,13 +90,13 @@ class Program:
 
 
 def networkx() -> Program:
-    """`networkx.chordless_cycles`; the time is that of the enumeration alone."""
+    """Return the program that calls `networkx.chordless_cycles`. Its time is that of the enumeration only."""
     arguments = module_command("chordless.bench.networkx_count", "{el}")
     return Program("networkx", arguments, "sum(1 for c in networkx.chordless_cycles(G) if len(c) > 2)")
 
 
 def nauty() -> Program:
-    """``countg`` of nauty, under the name that this system gives it; the time is that of the process."""
+    """Return ``countg`` of nauty, under its name on this system. Its time is that of the whole process."""
     found = next((name for name in ("countg", "nauty-countg") if shutil.which(name)), None)
     arguments = (found, "--H", "-q", "{g6}") if found else ()
     shown = shlex.join(arguments or ("countg", "--H", "-q", "{g6}"))
@@ -106,12 +106,12 @@ def nauty() -> Program:
 
 
 def given(text: str) -> Program:
-    """Return the program that ``--program NAME=COMMAND`` means.
+    """Return the program of an option ``--program NAME=COMMAND``.
 
     Raises
     ------
     OptionError
-        If there is no name, no placeholder, or no such program.
+        If the name or a placeholder is missing, or there is no such program.
     """
     name, _, command = text.partition("=")
     example = "right is 'NAME=COMMAND {el}', with {el}, {g6} or {file} where the graph's file goes"
@@ -129,7 +129,7 @@ def given(text: str) -> Program:
 
 
 def read_count(printed: str) -> Count:
-    """Find the count in what a program printed.
+    """Find the count in the output of a program.
 
     Parameters
     ----------
@@ -138,8 +138,8 @@ def read_count(printed: str) -> Count:
     Returns
     -------
     dict
-        ``clc`` (cycles of four or more vertices), and ``c3`` if it is there too, from ``clc N`` and ``c3 N``;
-        else ``cycles``, the last whole number; a time ``sec S`` is not one. Empty if there is no number.
+        From ``clc N`` (cycles of four or more vertices) and perhaps ``c3 N``: ``clc`` and ``c3``. Otherwise
+        ``cycles``: the last whole number, without a time ``sec S``. Empty if there is no number.
     """
     labelled = {key: int(numbers[-1]) for key, pattern in _LABELLED.items() if (numbers := pattern.findall(printed))}
     if "clc" in labelled:
@@ -149,7 +149,7 @@ def read_count(printed: str) -> Count:
 
 
 def agrees(reported: Count, triangles: int, chordless: int) -> bool:
-    """Say whether a reported count is right; a bare number may count the triangles or leave them out."""
+    """Return whether a reported count is right. A single number may include the triangles or not."""
     if "cycles" in reported:
         return reported["cycles"] in (chordless, triangles + chordless)
     return reported["clc"] == chordless and reported.get("c3", triangles) == triangles

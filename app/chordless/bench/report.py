@@ -1,4 +1,4 @@
-"""What a benchmark hands out: its rows as they are measured, and the JSON object that holds them."""
+"""The result of a benchmark: its rows while they are measured, and the JSON object with all of them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from kernels_ti import EngineError
 
 
 class Row(Protocol):
-    """A row that can be measured."""
+    """A row of a benchmark."""
 
     @property
     def title(self) -> str:
-        """What it is called."""
+        """The title of the row."""
 
     @property
     def measured(self) -> bool:
@@ -29,31 +29,31 @@ class Row(Protocol):
 
     @property
     def problems(self) -> Iterator[str]:
-        """What is wrong, a line each."""
+        """Yield one line for each problem."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return what the report holds of it."""
+        """Return the data for the report."""
 
 
 AnyRow = TypeVar("AnyRow", bound=Row)
 
 
 class _TerminatedError(KeyboardInterrupt):
-    """SIGTERM, on the way that Ctrl-C takes."""
+    """SIGTERM. It is handled like Ctrl-C."""
 
 
 @dataclass
 class Report(Generic[AnyRow]):
-    """The rows of a benchmark and how they were measured.
+    """The rows of a benchmark, and how they were measured.
 
     Attributes
     ----------
     heading : dict
-        What stands above the rows in the JSON object.
+        The fields before the rows in the JSON object.
     rows : list
-        Those that were measured, perhaps not to the end.
+        The rows measured so far. The last one may be incomplete.
     notes : list of str
-        What is to be said below the table.
+        Remarks below the table.
     interrupted : int or None
         The signal that ended the measurement.
     """
@@ -65,11 +65,11 @@ class Report(Generic[AnyRow]):
 
     @property
     def problems(self) -> list[str]:
-        """What is wrong in any row."""
+        """The problems of all rows."""
         return [problem for row in self.rows for problem in row.problems]
 
     def measure(self, rows: Sequence[AnyRow], measure: Callable[[AnyRow], None], save_to: str | None) -> None:
-        """Measure row by row, saying on standard error which; Ctrl-C and SIGTERM end it and keep what there is.
+        """Measure row by row, and print the row's title on standard error. Ctrl-C and SIGTERM end it; results stay.
 
         Parameters
         ----------
@@ -77,12 +77,12 @@ class Report(Generic[AnyRow]):
         measure : callable
             Measures one row.
         save_to : str or None
-            A file that gets the JSON object after every row.
+            A file for the JSON object. It is written after every row.
 
         Raises
         ------
         EngineError
-            If the file cannot be written; that is tried before the first row.
+            If the file cannot be written. This is tried before the first row.
         """
         if save_to is not None:
             _write(save_to, "a", "")
@@ -117,20 +117,20 @@ class Report(Generic[AnyRow]):
 
 
 def heading(kind: str, legend: str, version: str | None, machine: dict[str, Any], **settings: Any) -> dict[str, Any]:
-    """Return what stands above the rows: what was run, when, with which settings, and on what.
+    """Return the fields before the rows: benchmark, time, settings and machine.
 
     Parameters
     ----------
     kind : str
         ``table1`` or ``peers``.
     legend : str
-        What the columns mean.
+        The meaning of the columns.
     version : str or None
-        Of this program.
+        The version of this program.
     machine : dict
         See `chordless.bench.measure.machine`.
     **settings
-        Of the benchmark.
+        The settings of the benchmark.
     """
     return {
         "bench": kind,

@@ -1,4 +1,4 @@
-"""``bench table1``: the paper's Table 1, measured again here, row by row."""
+"""``bench table1``: the paper's Table 1, measured again on this machine, row by row."""
 
 from __future__ import annotations
 
@@ -42,22 +42,21 @@ def chosen_rows(names: Sequence[str] | None, data: str | None) -> tuple[list[Pap
     Parameters
     ----------
     names : sequence of str, or None
-        Names of rows, in any case; by default all of them.
+        Names of rows; upper and lower case are equal. The default is all rows.
     data : str or None
-        Folder of the graphs that cannot be generated.
+        Folder with the graphs that cannot be generated.
 
     Returns
     -------
     list of PaperRow
-        Those to show.
+        The rows to show.
     list of PaperRow
-        Those that are left out because there is no folder to look for their graphs in.
+        The rows that are left out because `data` is None.
 
     Raises
     ------
     OptionError
-        For a name that is not in the table, a row asked for by name that needs the folder, and a folder that is
-        not there.
+        If a name is not in the table, a named row needs the folder, or the folder does not exist.
     """
     if data is not None and not Path(data).is_dir():
         raise OptionError(f"--data {data}: there is no such folder")
@@ -81,14 +80,14 @@ class Table1Row:
     ----------
     paper : PaperRow
     folder : Path
-        An empty folder of its own.
+        An empty folder for the row's files.
     data : str or None
-        Where the graphs are that cannot be generated: in that folder or one below.
+        Folder with the graphs that cannot be generated. Its subfolders are searched too.
 
     Attributes
     ----------
     graph : BenchGraph or None
-        None where it cannot be had.
+        None if it is not available.
     sequential, processing, total : Series or None
         T_seq, T_par-proc and T_par-total.
     """
@@ -116,16 +115,16 @@ class Table1Row:
 
     @property
     def title(self) -> str:
-        """What the row is called."""
+        """The title of the row."""
         return self.paper.name
 
     @property
     def measured(self) -> bool:
-        """Whether anything came out, or was to be expected to."""
+        """Whether there is any result, or the row has no graph that could give one."""
         return self.graph is None or any(one.seconds or one.stopped for one in self._series())
 
     def measure(self, arch: str, threads: int | None, repeat: int, sequential_timeout: float) -> None:
-        """Run everything, in turns; what there is so far stays if it is interrupted.
+        """Run everything in turns. After an interrupt, the results so far stay.
 
         Parameters
         ----------
@@ -133,7 +132,7 @@ class Table1Row:
         threads : int or None
         repeat : int
         sequential_timeout : float
-            Seconds for one run of the sequential algorithm; it is not run again once its runs took that long.
+            Seconds for one run of the sequential algorithm. It is not run again after so many seconds in total.
         """
         if self.graph is None:
             return
@@ -156,7 +155,7 @@ class Table1Row:
 
     @property
     def agreement(self) -> bool | None:
-        """Whether C3 and #clc are those of the paper; None where one of the two is not known."""
+        """Whether C3 and #clc equal those of the paper; None if ours or theirs are unknown."""
         counts = [one.count for one in self._series() if one.count]
         if not counts or self.paper.figures is None:
             return None
@@ -164,7 +163,7 @@ class Table1Row:
 
     @property
     def speedup(self) -> tuple[float | None, bool]:
-        """T_seq / T_par-total, and whether it is only a lower bound because T_seq was stopped."""
+        """T_seq / T_par-total, and whether it is only a lower bound, because T_seq was stopped."""
         if self.sequential is None or self.total is None or not self.total.median:
             return None, False
         if self.sequential.median is not None:
@@ -175,7 +174,7 @@ class Table1Row:
 
     @property
     def problems(self) -> Iterator[str]:
-        """What is wrong, a line each."""
+        """Yield one line for each problem."""
         complete = [one for one in self._series() if one.count]
         for one in complete[1:]:
             if one.by_length != complete[0].by_length:
@@ -195,7 +194,7 @@ class Table1Row:
 
     @property
     def note(self) -> str | None:
-        """What differs although the counts may agree, and what is to be known about the row."""
+        """Differences from the paper's n, m and degree, and the remark about the row."""
         differs = [f"{name} is {ours:,}, not {theirs:,}" for name, ours, theirs in self._differences()]
         parts = [*differs, *([self._note] if self._note else [])]
         return f"{self.paper.name}: {'; '.join(parts)}" if parts else None
@@ -214,7 +213,7 @@ class Table1Row:
                 yield name, ours, theirs
 
     def cells(self) -> tuple[str, ...]:
-        """Return the line of the table."""
+        """Return the row of the table."""
         paper = self.paper.figures
         return (self.paper.name, *_paper_cells(paper), *self._our_cells(), self._agree_cell())
 
@@ -233,7 +232,7 @@ class Table1Row:
         return {True: "yes", False: "NO", None: NOTHING}[self.agreement]
 
     def to_json(self) -> dict[str, Any]:
-        """Return what a report holds of it."""
+        """Return the data for the report."""
         series = self._series()
         known = next((one for one in series if one.count), None)
         speedup, bound = self.speedup

@@ -1,6 +1,6 @@
-"""Search and bring all cycles to the host, in a process of its own: the paper's T_par-total.
+"""Search and transfer all cycles to the host, in a separate process: the paper's T_par-total.
 
-Only this child loads the engine; see `chordless.bench.measure.transfer_once`.
+Only this child process loads the engine; see `chordless.bench.measure.transfer_once`.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ _WARM_UP_SECONDS = 10.0
 
 
 def main(file: str, arch: str, threads: str) -> None:
-    """Print, as one line of JSON, the seconds and the counts by length, or the error.
+    """Print one line of JSON: the seconds and the counts by length, or the error.
 
     Parameters
     ----------
     file : str
-        The graph.
+        The graph file.
     arch : str
     threads : str
-        A number, or nothing for all.
+        The number of threads as text; "" for all.
     """
     try:
         graph = load_graph(file).graph
         device = device_for(graph, arch, threads=int(threads) if threads else None)
-        # Loads or compiles every kernel; a long search has met them all before it is cut off.
+        # Load or compile every kernel first. Even a long search uses all of them before it is cut off.
         _search(graph, device, _WARM_UP_SECONDS)
         gc.collect()
         seconds, listed, snapshot = _search(graph, device, None)
@@ -43,7 +43,7 @@ def main(file: str, arch: str, threads: str) -> None:
 
 
 def _search(graph: Graph, device: Device, give_up: float | None) -> tuple[float, int, Snapshot]:
-    """Search slice by slice; return the seconds, the number of cycles that came to the host, and the last counts."""
+    """Search slice by slice. Return the seconds, the number of transferred cycles, and the final counts."""
     run = Run(graph, device, Options(collect=True, rows=True))
     seconds, listed = 0.0, 0
     while not run.finished and (give_up is None or seconds < give_up):

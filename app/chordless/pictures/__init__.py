@@ -1,4 +1,4 @@
-"""Pictures and pages of a run: charts, drawings of cycles, the report.
+"""Charts of runs, drawings of cycles, and the report page.
 
 Only this room loads matplotlib.
 """

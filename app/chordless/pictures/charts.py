@@ -1,4 +1,4 @@
-"""The paper's evolution chart, |T_t| and |C_t| by length t, and the histogram of lengths, of one run or of several."""
+"""The paper's evolution chart (|T_t| and |C_t| by length t) and the histogram of lengths, for one or several runs."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ _LARGEST_DRAWN = 10**300
 
 
 def evolution_chart(runs: Sequence[RecordedRun], *, log: bool = True, titled: bool = True) -> Figure:
-    """Draw how many chordless paths and cycles there are of each length.
+    """Draw the numbers of chordless paths and cycles by length.
 
-    Lengths without any are left out, on either scale: a grid has no chordless cycle of odd length.
+    Lengths with a count of 0 are left out, on both scales. For example, a grid has no chordless cycle of odd length.
 
     Parameters
     ----------
     runs : sequence of RecordedRun
-        The curves of one run share their axes; those of several are side by side, paths left and cycles right.
+        Both curves of one run share the axes. Several runs have two axes, paths on the left and cycles on the right.
     log : bool
-        Logarithmic scale, else linear.
+        Whether the scale is logarithmic, not linear.
     titled : bool
-        Whether the picture of one run says which graph it is of.
+        Whether the picture of one run has the graph as its title.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def evolution_chart(runs: Sequence[RecordedRun], *, log: bool = True, titled: bo
     Raises
     ------
     OptionError
-        If a run does not tell lengths apart, or there are too many runs.
+        If a run has no counts by length, or there are too many runs.
     """
     _check(runs)
     if len(runs) == 1:
@@ -81,16 +81,16 @@ def evolution_chart(runs: Sequence[RecordedRun], *, log: bool = True, titled: bo
 
 
 def length_histogram(runs: Sequence[RecordedRun], *, log: bool = False, titled: bool = True) -> Figure:
-    """Draw as bars how many chordless cycles there are of each length.
+    """Draw the number of chordless cycles of each length as bars.
 
     Parameters
     ----------
     runs : sequence of RecordedRun
-        The bars of several runs stand beside one another.
+        The bars of several runs stand side by side.
     log : bool
-        Logarithmic scale, else linear.
+        Whether the scale is logarithmic, not linear.
     titled : bool
-        Whether the picture of one run says which graph it is of.
+        Whether the picture of one run has the graph as its title.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def length_histogram(runs: Sequence[RecordedRun], *, log: bool = False, titled: 
     Raises
     ------
     OptionError
-        If a run does not tell lengths apart, or there are too many runs.
+        If a run has no counts by length, or there are too many runs.
     """
     from matplotlib.patches import Patch
 
@@ -107,7 +107,7 @@ def length_histogram(runs: Sequence[RecordedRun], *, log: bool = False, titled: 
     figure, (axes,) = _figure_of_many(runs, columns=1) if len(runs) > 1 else _figure_of_one(runs[0], titled=titled)
     colours = RUN_COLOURS if len(runs) > 1 else (PALETTE.cycles,)
     lengths = sorted({length for run in runs for length, count in run.state.cycles_by_length.items() if count})
-    # A grid has cycles of every second length only.
+    # The width of a bar depends on the smallest gap: the cycles of a grid have even lengths only.
     step = min((later - length for length, later in itertools.pairwise(lengths)), default=1)
     width = 0.82 * step / len(runs)
     for i, run in enumerate(runs):
@@ -125,7 +125,7 @@ def length_histogram(runs: Sequence[RecordedRun], *, log: bool = False, titled: 
 
 
 def run_note(run: RecordedRun) -> str:
-    """Return the size of the graph and the number of its cycles, and why there may be more."""
+    """Return the size of the graph, the number of cycles, and why there may be more cycles."""
     state, why = run.state, run.shortfall()
     cycles = f"{state.cycles:,} chordless cycle{'s' * (state.cycles != 1)}"
     size = f"{state.n:,} vertices, {state.m:,} edges, "
@@ -146,7 +146,7 @@ def _check(runs: Sequence[RecordedRun]) -> None:
 def _one_evolution(run: RecordedRun, *, log: bool, titled: bool) -> Figure:
     figure, (axes,) = _figure_of_one(run, titled=titled)
     lines, names = [], []
-    # A count along a boundary has no paths.
+    # The boundary method has no frontier of paths.
     if run.state.frontier_by_length:
         lines.append(_curve(axes, run.state.frontier_by_length, PALETTE.paths, RUN_MARKERS[0]))
         names.append(_PATHS)
@@ -175,14 +175,14 @@ def _figure_of_many(runs: Sequence[RecordedRun], columns: int) -> tuple[Figure, 
     cut_short = [str(run.path) for run in runs if run.shortfall()]
     note = f"not complete, the counts are lower bounds: {', '.join(cut_short)}" if cut_short else ""
     add_title(figure, graphs.pop() if len(graphs) == 1 else f"{len(runs)} runs", note)
-    # Axes side by side have titles of their own.
+    # Each of several axes has its own title, which needs room above.
     return figure, add_axes(figure, columns, above=TITLE_HEIGHT + _LEGEND_LINE * (columns > 1), below=below)
 
 
 def _legend_below(figure: Figure, handles: Sequence[Artist], runs: Sequence[RecordedRun]) -> None:
     width, height = figure.get_size_inches()
     same = len({run.state.graph for run in runs}) == 1
-    # The names are put in afterwards: one that begins with an underscore would be passed over.
+    # The names are set afterwards, since matplotlib leaves out labels that begin with an underscore.
     numbers = [str(i) for i in range(len(runs))]
     place = (0.65 / width, 0.08 / height)
     legend = figure.legend(handles, numbers, loc="lower left", bbox_to_anchor=place, borderaxespad=0)
@@ -193,7 +193,7 @@ def _legend_below(figure: Figure, handles: Sequence[Artist], runs: Sequence[Reco
 
 
 def _curve(axes: Axes, counts: dict[int, int], colour: str, marker: str, *, above: int = 0) -> Line2D:
-    """Draw a curve over `above` others; they stay visible where the curves are equal."""
+    """Draw a curve on top of `above` others. Its markers leave the others visible where the curves are equal."""
     points = [(length, float(count)) for length, count in sorted(counts.items()) if count]
     (line,) = axes.plot(
         [length for length, _ in points],
@@ -207,7 +207,7 @@ def _curve(axes: Axes, counts: dict[int, int], colour: str, marker: str, *, abov
 
 
 def _finish(axes: Axes, *, log: bool) -> None:
-    """Set the scales, once everything is drawn."""
+    """Set the scales after everything is drawn."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -1,4 +1,4 @@
-"""A cycle that a run has found, drawn in its graph."""
+"""The drawing of a cycle of a run in its graph."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _CYCLES_AT_ONCE = 1 << 18
 
 @dataclass(frozen=True)
 class DrawnCycle:
-    """A cycle of a run, and the graph that it lies in.
+    """A cycle of a run, with its graph.
 
     Parameters
     ----------
     loaded : LoadedGraph
     number : int
-        Which of those that the run found, from 1 on.
+        Number of the cycle in the order of the run, from 1 on.
     vertices : ndarray of int64, shape (length,)
         Vertex indices in cycle order.
     """
@@ -46,14 +46,14 @@ class DrawnCycle:
 
 
 def cycle_number(directory: Path, number: int) -> DrawnCycle:
-    """Return the cycle that a run found as the `number`-th, from 1 on; so `chordless export` numbers its lines.
+    """Return a cycle of a run by its number, from 1 on. `chordless export` numbers its lines in the same way.
 
     Raises
     ------
     CheckpointError
-        If there is no run in the directory.
+        If the directory holds no run.
     OptionError
-        If the run keeps no cycles there, or has no such one.
+        If the directory holds no cycles, or none of that number.
     EngineError
         If its files are damaged.
     """
@@ -65,7 +65,7 @@ def cycle_number(directory: Path, number: int) -> DrawnCycle:
 
 
 def longest_cycle(directory: Path) -> DrawnCycle:
-    """Return the first of the longest cycles that a run found; the errors are those of `cycle_number`."""
+    """Return the first of the longest cycles of a run. The errors are those of `cycle_number`."""
     run = _run_cycles(directory)
     if not len(run):
         raise OptionError(f"{directory}: the run has found no cycle")
@@ -86,7 +86,7 @@ def draw_cycle(cycle: DrawnCycle, *, titled: bool = True) -> Figure:
     ----------
     cycle : DrawnCycle
     titled : bool
-        Whether the picture says what it shows.
+        Whether the picture has a title.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def draw_cycle(cycle: DrawnCycle, *, titled: bool = True) -> Figure:
     if titled:
         _add_cycle_title(drawing.figure, cycle, cycle.loaded.graph.n - len(drawing.drawn))
     edges = cycle.loaded.graph.edges()
-    # Many edges are drawn thin, so that the cycle stays in sight.
+    # The more edges, the thinner they are, so that the cycle stays visible.
     draw_edges(drawing, edges, widths=0.35 + 0.75 * min(1.0, 400 / len(edges)), colour=PALETTE.edge)
     draw_dots(drawing, np.setdiff1d(drawing.drawn, on_cycle), colour=PALETTE.vertex)
     ring = drawing.places[np.append(on_cycle, on_cycle[0])]

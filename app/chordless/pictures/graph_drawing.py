@@ -1,4 +1,4 @@
-"""A graph in a figure: how large its dots may be, and which names fit beside them."""
+"""The drawing of a graph: the size of its dots, and the names that fit beside them."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Inches.
+# Sizes in inches.
 _WIDTH, _LEAST_HEIGHT, _MOST_HEIGHT = 7.0, 3.0, 9.0
 _BELOW, _BESIDE, _BESIDE_WITH_NAMES = 0.35, 0.35, 1.1
 _POINTS = 72.0
-# Points: the diameter of a dot with a name in it, of the largest without, and of the smallest that is seen as a dot.
+# Diameters in points: a dot with a name inside, the largest other dot, and the smallest visible dot.
 _DOT_WITH_NAME, _LARGEST_DOT, _SMALLEST_DOT = 13.8, 9.0, 1.6
 _MOST_DOTS = 500
-# Of the length of a usual edge: dots that take more of it hide it.
+# Shares of the length of a usual edge. A larger dot would hide its edges.
 _DOT_SHARE, _LINE_SHARE = 0.28, 0.6
 _ALL_NAMED_INSIDE, _ALL_NAMED_BESIDE = 80, 24
 _LETTERS_INSIDE, _LONGEST_NAME = 3, 24
 _NAME_INSIDE_SIZE, _NAME_SIZE = 6.5, 8.0
-# Points between a dot and its name, and around a name.
+# In points: the gap between a dot and its name, and the free space around a name.
 _GAP, _PADDING = 2.0, 1.0
 _DIRECTIONS = 8
 
@@ -42,19 +42,19 @@ class GraphDrawing:
     ----------
     figure : Figure
     axes : Axes
-        Without frame; the limits are set.
+        Axes without a frame, with limits set.
     places : ndarray of float64, shape (n, 2)
         See `chordless.graphs.drawing.layout_of`.
     drawn : ndarray of int64, shape (k,)
-        The vertices that have an edge. Isolated ones would take most of the room.
+        The vertices with an edge. Isolated vertices would take up most of the room.
     points : ndarray of float64, shape (n, 2)
-        Places in points of the figure, from its lower left corner.
+        Places in points, from the lower left corner of the figure.
     edge_points : float
-        Length of a usual edge, in points.
+        Length of a typical edge, in points.
     names : dict of int to str
-        Names to write where they fit, the most important ones first.
+        Names to write where they fit, the most important first.
     names_inside : bool
-        Whether they stand in the dots.
+        Whether names are written inside the dots.
     """
 
     figure: Figure
@@ -68,14 +68,14 @@ class GraphDrawing:
 
     @property
     def dot(self) -> float:
-        """Diameter of a dot in points; 0 where dots would hide the edges."""
+        """Diameter of a dot in points; 0 if dots would hide the edges."""
         if self.names_inside:
             return _DOT_WITH_NAME
         diameter = min(_LARGEST_DOT, _DOT_SHARE * self.edge_points)
         return diameter if len(self.drawn) <= _MOST_DOTS and diameter >= _SMALLEST_DOT else 0.0
 
     def line(self, widest: float) -> float:
-        """Return the width in points of a line that shall stand out, at most `widest`."""
+        """Return the width in points of a highlighted line, at most `widest`."""
         return float(np.clip(_LINE_SHARE * self.edge_points, 1.0, widest))
 
 
@@ -86,9 +86,9 @@ def new_drawing(loaded: LoadedGraph, important: Sequence[int], *, titled: bool) 
     ----------
     loaded : LoadedGraph
     important : sequence of int
-        Vertices whose names come first; those of larger graphs have no others.
+        Vertices whose names come first. In large graphs, only these have names.
     titled : bool
-        Whether there is room for a title.
+        Whether the figure has room for a title.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def new_drawing(loaded: LoadedGraph, important: Sequence[int], *, titled: bool) 
 
 
 def draw_edges(drawing: GraphDrawing, edges: IntArray, *, widths: Sequence[float] | float, colour: str) -> None:
-    """Draw edges, shape (k, 2), with so many points of width, all alike or each its own."""
+    """Draw edges, shape (k, 2). `widths` in points is one number for all, or one for each edge."""
     from matplotlib.collections import LineCollection
 
     lines = LineCollection(
@@ -130,7 +130,7 @@ def draw_edges(drawing: GraphDrawing, edges: IntArray, *, widths: Sequence[float
 
 
 def draw_dots(drawing: GraphDrawing, vertices: IntArray, *, colour: str, above: int = 2) -> None:
-    """Draw vertices as dots, unless dots would hide the edges."""
+    """Draw vertices as dots, unless the dots would hide the edges."""
     if not drawing.dot:
         return
     where = drawing.places[vertices]
@@ -140,7 +140,7 @@ def draw_dots(drawing: GraphDrawing, vertices: IntArray, *, colour: str, above: 
 
 
 def write_names(drawing: GraphDrawing, lit: Sequence[int]) -> None:
-    """Write names into the dots, or beside them where no other name or dot is; those of `lit` in bold type."""
+    """Write names into the dots, or beside them where there is room. The names of `lit` are bold."""
     from matplotlib.patheffects import withStroke
 
     bold = set(lit)
@@ -164,7 +164,7 @@ def write_names(drawing: GraphDrawing, lit: Sequence[int]) -> None:
 
 
 def _wanted_names(loaded: LoadedGraph, drawn: IntArray, important: Sequence[int]) -> dict[int, str]:
-    """Return the names of all vertices of a small graph, else those of the important ones; these first."""
+    """Return the names of all vertices of a small graph, important ones first. Of a large graph, return only these."""
     names = loaded.graph.names
     every = {v: shortened(str(names[v]), _LONGEST_NAME) for v in drawn.tolist()}
     fit_inside = max(map(len, every.values()), default=0) <= _LETTERS_INSIDE
@@ -177,7 +177,7 @@ def _wanted_names(loaded: LoadedGraph, drawn: IntArray, important: Sequence[int]
 
 
 def _fitting(drawing: GraphDrawing, bold: set[int]) -> Iterator[tuple[int, tuple[float, float]]]:
-    """Yield the names that fit, most important first, with the place of their middle beside the vertex, in points."""
+    """Yield the vertices whose names fit, most important first, and the centre of each name in points."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.font_manager import FontProperties
 
@@ -207,7 +207,7 @@ def _fitting(drawing: GraphDrawing, bold: set[int]) -> Iterator[tuple[int, tuple
 
 
 def _directions(outward: Layout) -> Iterator[Layout]:
-    """Yield eight directions, the nearest to `outward` first; a diagonal one is a corner of the square around 0."""
+    """Yield eight directions, the nearest to `outward` first. They point to the edges and corners of a square."""
     start = round(float(np.arctan2(outward[1], outward[0])) / (2 * np.pi / _DIRECTIONS))
     for turn in (0, 1, -1, 2, -2, 3, -3, 4):
         angle = (start + turn) * 2 * np.pi / _DIRECTIONS

@@ -1,4 +1,4 @@
-"""A run as one page of HTML that needs nothing else: to be sent, kept and printed."""
+"""The report: a run as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ footer { margin-top: 3rem; border-top: 1px solid var(--grid); padding-top: .8rem
 
 
 def report_page(run: RecordedRun) -> str:
-    """Return a run as a page of HTML. Call it within `chordless.pictures.style.in_style`.
+    """Return a run as an HTML page. Call this function within `chordless.pictures.style.in_style`.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def report_page(run: RecordedRun) -> str:
     Returns
     -------
     str
-        With style and pictures in it, and no script; every text of the run is escaped.
+        The page contains its style and pictures, and no script. All texts of the run are escaped.
 
     Raises
     ------
@@ -127,12 +127,12 @@ chordless cycles in graphs</cite>."""
 
 
 def _work(run: RecordedRun) -> str:
-    """Return the name of what took the time: a count or a search."""
+    """Return the name of the work that took the time: a count or a search."""
     return "count" if run.is_along_boundary else "search"
 
 
 def _footer(run: RecordedRun) -> str:
-    """Explain what the page has, and nothing else."""
+    """Explain only the terms that occur on the page."""
     sentences = [_WHAT_CYCLES_ARE]
     if run.has_lengths:
         sentences.append(f"{_CYCLES}{_PATHS if run.state.frontier_by_length else ''}.")
@@ -170,7 +170,7 @@ def _tiles(run: RecordedRun) -> list[tuple[str, str]]:
 
 
 def _longest_words(run: RecordedRun) -> str:
-    """Name the length of the longest cycle: within a bound, or before the end, it is not that of the graph."""
+    """Return a label for the longest cycle. With a bound, or before the end, it may not be the longest of the graph."""
     most = run.state.options.get("max_length")
     if run.shortfall():
         return "length of the longest found so far"
@@ -248,7 +248,7 @@ def _length_table(run: RecordedRun) -> str:
 
 
 def _participation(run: RecordedRun) -> list[str]:
-    """Rank the vertices and the edges, where they were counted, and draw the edges."""
+    """Rank vertices and edges by their cycles, as far as these were counted, and draw the edges."""
     parts = []
     for what, one in (("vertices", "vertex"), ("edges", "edge")):
         if run.finished is None or what not in (run.finished.participation or {}):
@@ -288,7 +288,7 @@ def _share(share: float) -> str:
 
 
 def _cycle(run: RecordedRun) -> list[str]:
-    """Draw the longest cycle, where the run keeps its cycles and the graph is not too large for a picture."""
+    """Draw the longest cycle, if the run keeps its cycles and the graph is small enough for a picture."""
     if run.directory is None or not run.state.cycles:
         return []
     command = run.directory.command()

@@ -1,4 +1,4 @@
-"""Which vertices and edges lie in the most cycles: ranked, and the graph with its edges as wide as they are used."""
+"""Vertices and edges ranked by the number of their cycles, and a drawing in which an edge in more cycles is wider."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _NAMED_EDGES = 12
 
 @dataclass(frozen=True)
 class Ranked:
-    """A vertex or an edge, and the cycles that have it.
+    """A vertex or an edge, with the number of cycles that contain it.
 
     Parameters
     ----------
     name : str
-        Of an edge, the names of both ends.
+        The name of a vertex, or the names of both ends of an edge.
     cycles : int
     share : float
-        Of all cycles, 0 to 1.
+        Share of all cycles, 0 to 1.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Ranked:
 
 
 def ranking(run: RecordedRun, what: str) -> list[Ranked]:
-    """Return the vertices, or edges, that lie in a cycle, those in the most cycles first.
+    """Return the vertices or edges that lie in a cycle, those in the most cycles first.
 
     Parameters
     ----------
@@ -62,9 +62,9 @@ def ranking(run: RecordedRun, what: str) -> list[Ranked]:
 
 
 def graph_of_edges(run: RecordedRun) -> LoadedGraph | None:
-    """Return the graph of a run that counted for each edge: as its file has it, else made of the counted edges.
+    """Return the graph of a run that counted for each edge, from its file or else from the counted edges.
 
-    Only a file says where its vertices lie. It is taken if it still holds the same edges.
+    Only the file has coordinates of the vertices. It is used if it still has the same edges.
 
     Returns
     -------
@@ -76,11 +76,11 @@ def graph_of_edges(run: RecordedRun) -> LoadedGraph | None:
         return None
     options = run.state.options
     wanted = {frozenset(map(str, edge)) for edge in edges}
-    # Standard input, a device or a pipe cannot be read a second time.
+    # Standard input, devices and pipes cannot be read a second time.
     if is_spec(run.state.graph) or os.path.isfile(run.state.graph):
         simplify, file_format = bool(options.get("simplify")), options.get("file_format")
         with contextlib.suppress(ChordlessError):
-            # It may be another file by now, or none of a graph.
+            # The file may have changed since the run, and may not even hold a graph.
             loaded = load_graph(run.state.graph, simplify=simplify, file_format=file_format)
             if _named_edges(loaded.graph) == wanted:
                 return loaded
@@ -91,14 +91,14 @@ def graph_of_edges(run: RecordedRun) -> LoadedGraph | None:
 
 
 def draw_used_edges(run: RecordedRun, loaded: LoadedGraph) -> Figure:
-    """Draw a graph with each edge as wide as its share of the cycles; edges in no cycle are grey.
+    """Draw a graph. The width of an edge shows its share of the cycles. Edges in no cycle are grey.
 
     Parameters
     ----------
     run : RecordedRun
-        Counted for each edge.
+        A run that counted for each edge.
     loaded : LoadedGraph
-        Its graph, see `graph_of_edges`.
+        The graph of the run, see `graph_of_edges`.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def draw_used_edges(run: RecordedRun, loaded: LoadedGraph) -> Figure:
     names = [str(name) for name in graph.names]
     edges = graph.edges()
     counts = [cycles[frozenset((names[u], names[v]))] for u, v in edges.tolist()]
-    # A number of cycles may be too large for a float; a share is not.
+    # A number of cycles may be too large for a float, but a share fits.
     most = max(counts, default=0)
     shares = np.array([count / most if most else 0.0 for count in counts])
     order = np.argsort(-shares, kind="stable")
@@ -122,7 +122,7 @@ def draw_used_edges(run: RecordedRun, loaded: LoadedGraph) -> Figure:
     drawing = new_drawing(loaded, named, titled=False)
     unused = shares == 0
     draw_edges(drawing, edges[unused], widths=_UNUSED, colour=PALETTE.edge)
-    # The widest edges lie above the others.
+    # Wide edges are drawn last, on top of the others.
     rising = order[::-1][int(unused.sum()) :]
     widths = _THINNEST + (drawing.line(_WIDEST) - _THINNEST) * shares[rising]
     draw_edges(drawing, edges[rising], widths=widths.tolist(), colour=PALETTE.cycles)

@@ -1,4 +1,4 @@
-"""A run that was recorded, as pictures and reports need it: where its search stood last, and what was asked."""
+"""A recorded run for pictures and reports: its last state and its options."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from kernels_ti import EngineError, OptionError
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """What a run directory, or a recording alone, tells.
+    """A run that was read from a run directory or a recording.
 
     Parameters
     ----------
     path : Path
         The run directory or the recording.
     state : RunState
-        Where the search stands at the end of the recording.
+        The state at the end of the recording.
     finished : Finished or None
-        The last event of a run that came to an end; None where the recording breaks off or goes on.
+        The last event of a run that has ended; None if the recording has no end yet, or lost it.
     directory : RunDirectory or None
-        None for a recording alone, which has no cycles.
+        None for a recording without a directory. It has no cycles.
     program : str or None
-        The version of the program that began the run, where it is known.
+        The version of the program that started the run; None if it is unknown.
     """
 
     path: Path
@@ -42,22 +42,22 @@ class RecordedRun:
 
     @property
     def has_lengths(self) -> bool:
-        """Whether the counts tell lengths apart; one along a boundary may not have."""
+        """Whether there are counts by length. The boundary method may give only a total."""
         return sum(self.state.cycles_by_length.values()) == self.state.cycles
 
     @property
     def is_along_boundary(self) -> bool:
-        """Whether it is a count along a boundary, which meets no paths and has one thread."""
+        """Whether the boundary method was used. It expands no paths and uses one thread."""
         return self.state.options.get("method") == "boundary"
 
     @property
     def title(self) -> str:
-        """What was searched, in words."""
+        """A phrase for what was searched."""
         graph = self.state.graph
         return f"the niche overlap graph of {graph}" if self.state.options.get("overlap") else graph
 
     def shortfall(self) -> str:
-        """Say why the counts are lower bounds; empty for a complete run."""
+        """Why the counts are lower bounds; "" for a complete run."""
         state = self.state
         if state.phase == "finished" and state.reason is not None:
             return "" if state.reason == "complete" else ENDINGS[state.reason]
@@ -67,7 +67,7 @@ class RecordedRun:
 
 
 def read_run(path: str | Path) -> RecordedRun:
-    """Read a run directory, or a recording that ``--events`` has made.
+    """Read a run directory, or a recording made with ``--events``.
 
     Parameters
     ----------
@@ -80,16 +80,16 @@ def read_run(path: str | Path) -> RecordedRun:
     Raises
     ------
     CheckpointError
-        If the folder holds no run.
+        If `path` is a folder without a run.
     OptionError
-        If there is nothing of that name, or nothing recorded, or no search had begun when the recording ended; if the
-        recording cannot be read, or is none.
+        If `path` does not exist, cannot be read, or is not a recording; or if the recording ends before the search
+        began.
     """
     path = Path(path)
     directory = RunDirectory(path) if path.is_dir() else None
     program = None
     if directory is not None:
-        # It refuses a folder without a run.
+        # This raises an error for a folder without a run.
         directory.command()
         program = json.loads((path / "run.json").read_bytes()).get("program")
     elif not path.exists():
@@ -113,17 +113,17 @@ def read_run(path: str | Path) -> RecordedRun:
 
 
 def read_runs(paths: Sequence[str]) -> RecordedRun:
-    """Read a run, or all the parts of one search as the run that would have found all.
+    """Read a run, or merge all parts of one search into one run.
 
     Parameters
     ----------
     paths : sequence of str
-        One run directory or recording; or several results of parts, see `chordless.runs.merge.read_result`.
+        One run directory or recording, or the results of several parts, see `chordless.runs.merge.read_result`.
 
     Returns
     -------
     RecordedRun
-        Of several, its directory is that of the part with the longest cycle.
+        The directory of merged parts is that of the part with the longest cycle.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""How pictures look, and how they become files: equal pictures become equal files."""
+"""The style of pictures, and how they are saved. Equal pictures give equal files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("svg", "png", "pdf")
 
-# Inches around the axes.
+# Space around the axes, in inches.
 _LEFT, _RIGHT, _BOTTOM, _BETWEEN = 0.85, 0.25, 0.62, 0.3
 TITLE_HEIGHT, NO_TITLE_HEIGHT = 0.85, 0.2
 _LONGEST_TITLE, _LONGEST_NOTE = 56, 102
@@ -27,9 +27,9 @@ _LONGEST_TITLE, _LONGEST_NOTE = 56, 102
 
 @dataclass(frozen=True)
 class Palette:
-    """The colours of a picture; no two are alike, so that a page can put its own in their place.
+    """The colours of a picture. All are different, so that a page can replace each of them by its own.
 
-    `paths` and `cycles` can be told apart by all eyes and in print; after Okabe and Ito, *Color Universal Design*.
+    `paths` and `cycles` differ for colour-blind readers and in print; see Okabe and Ito, *Color Universal Design*.
     """
 
     ink: str = "#1f2328"
@@ -73,12 +73,12 @@ _SETTINGS: dict[str, Any] = {
     "lines.linewidth": 1.8,
     "lines.markersize": 5.0,
     "savefig.dpi": 200,
-    # Identifiers within an SVG are hashes; without a salt they differ each time.
+    # Identifiers within an SVG are hashes. Without a fixed salt they differ each time.
     "svg.hashsalt": "chordless",
     "svg.fonttype": "path",
     "pdf.fonttype": 42,
 }
-# Nothing that changes from one day to the next.
+# No dates or versions, so that equal pictures give equal files.
 _METADATA: dict[str, dict[str, str | None]] = {
     "svg": {"Date": None, "Creator": "chordless"},
     "pdf": {"CreationDate": None, "Creator": "chordless"},
@@ -87,14 +87,14 @@ _METADATA: dict[str, dict[str, str | None]] = {
 
 
 def require_matplotlib() -> None:
-    """Raise an error where matplotlib is not installed.
+    """Raise an error if matplotlib is not installed.
 
     Raises
     ------
     OptionError
         The message says how to install it.
     """
-    # Where it keeps its caches, and that it makes them, is nothing that the user asked for.
+    # The user did not ask for messages about matplotlib's caches.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     try:
         import matplotlib.figure  # noqa: F401
@@ -104,11 +104,11 @@ def require_matplotlib() -> None:
 
 @contextlib.contextmanager
 def in_style() -> Iterator[None]:
-    """Make and save figures in the style of this project, whatever the user's matplotlibrc says."""
+    """Make and save figures in the style of this project, independent of the user's matplotlibrc."""
     import matplotlib
 
     with matplotlib.rc_context(), warnings.catch_warnings():
-        # A letter that no font here has is drawn as a box, which says enough.
+        # A letter without a glyph in any font is drawn as a box. No warning is needed.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(cast(Any, _SETTINGS))
@@ -116,14 +116,14 @@ def in_style() -> Iterator[None]:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Return an empty figure of so many inches, which no display ever shows."""
+    """Return an empty figure without a display. Sizes are in inches."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height))
 
 
 def add_axes(figure: Figure, columns: int = 1, *, above: float = TITLE_HEIGHT, below: float = _BOTTOM) -> list[Axes]:
-    """Add axes side by side with one scale, with so many inches above and below them."""
+    """Add axes side by side, with a common scale. `above` and `below` are free space in inches."""
     width, height = figure.get_size_inches()
     made = figure.subplots(1, columns, squeeze=False, sharex=True, sharey=True)[0]
     room = width - _LEFT - _RIGHT
@@ -138,7 +138,7 @@ def add_axes(figure: Figure, columns: int = 1, *, above: float = TITLE_HEIGHT, b
 
 
 def add_title(figure: Figure, title: str, note: str = "") -> None:
-    """Write a title, and a line in small print below it. Neither is taken for a formula."""
+    """Write a title, and a line in small print below it. Neither is parsed as a formula."""
     width, height = figure.get_size_inches()
     left, wider = 0.2 / width, width / 7
     heading = shortened(title, _LONGEST_TITLE * wider)
@@ -148,41 +148,41 @@ def add_title(figure: Figure, title: str, note: str = "") -> None:
 
 
 def printable(text: str) -> str:
-    """Return a text in which nothing is left that cannot be shown: line ends, controls, broken characters."""
+    """Return a text without characters that cannot be shown: line ends, control and broken characters."""
     return "".join(letter if letter.isprintable() else f"\\x{ord(letter):02x}" for letter in text)
 
 
 def shortened(text: str, longest: float) -> str:
-    """Return a text for one line; of a long one the end, where the name of a file is."""
+    """Return a text for one line. Of a long text, keep the end, where a path has its file name."""
     text = printable(text)
     return text if len(text) <= longest else f"…{text[len(text) - int(longest) + 1 :]}"
 
 
 def file_bytes(figure: Figure, file_format: str) -> bytes:
-    """Return a figure as a file of one of `FORMATS`."""
+    """Return the content of a file that shows the figure, in one of `FORMATS`."""
     stream = io.BytesIO()
     figure.savefig(stream, format=file_format, metadata=_METADATA[file_format])
     return stream.getvalue()
 
 
 def page_svg(figure: Figure, prefix: str, meaning: str) -> str:
-    """Return a figure as an SVG element for a page of HTML.
+    """Return a figure as an SVG element for an HTML page.
 
-    Its colours are those of the page, the custom properties ``--ink``, ``--paths`` and so on.
+    It uses the colours of the page: the custom properties ``--ink``, ``--paths`` and so on.
 
     Parameters
     ----------
     figure : Figure
     prefix : str
-        Begins all identifiers in it, so that those of two figures differ.
+        Prefix of all identifiers, so that the identifiers of two figures differ.
     meaning : str
-        What it shows, for those who cannot see it.
+        A description of the figure, for readers who cannot see it.
     """
     import html
 
     text = file_bytes(figure, "svg").decode("utf-8")
     text = text[text.index("<svg") :]
-    # Texts are outlines. What they say stands in comments as well, and nobody needs it there.
+    # Texts are drawn as outlines. The SVG repeats them in comments, which are not needed.
     text = re.sub(r"<!--.*?-->|<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     text = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", text)
     for item in fields(PALETTE):

@@ -1,4 +1,4 @@
-"""The dashboard in a browser: the server, who may enter it, and its page.
+"""The dashboard in a browser: the server, its access control, and its page.
 
 Only this room loads textual-serve and aiohttp. It starts dashboards as processes and imports none of their code.
 """

@@ -1,4 +1,4 @@
-"""Who may use the server: browsers of this machine that know its token, on its own page, as long as there is room."""
+"""Access control of the server. It admits only its own page, in browsers of this machine that know its token."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from aiohttp import web
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
-# What a dashboard and the engine of its run take, roughly.
+# Memory of a dashboard and the engine of its run, roughly.
 _SESSION_BYTES = 1 << 30
-# Time for the dashboard of a page that is loaded again to end.
+# In seconds. When a page is loaded again, its earlier dashboard needs time to end.
 _PATIENCE = 3.0
 _DEFAULT_PORT = 80
 
 _HEADERS = {
     "Cache-Control": "no-store",
-    # Nothing from another server. xterm.js writes its styles into the page.
+    # The page loads nothing from another server. Inline styles are allowed, because xterm.js writes them.
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; "
         "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -34,11 +34,11 @@ _HEADERS = {
 
 
 class Admission:
-    """The door of the server.
+    """Access control for every request.
 
-    The address that the program prints has a random token. Its first visit changes the token for a cookie, so that it
-    is in no later request. Every request must name this machine as its host, which a rebound DNS name does not, and
-    must come from the server's own page, if it says where it comes from.
+    The program prints an address with a random token. The first visit exchanges the token for a cookie, so that no
+    later request contains it. Every request must name this machine as its host; this defeats DNS rebinding. If a
+    request has an origin, that must be the server's own page.
 
     Parameters
     ----------
@@ -49,13 +49,13 @@ class Admission:
     def __init__(self, port: int) -> None:
         suffix = "" if port == _DEFAULT_PORT else f":{port}"
         self._hosts = {f"{name}{suffix}" for name in ("localhost", "127.0.0.1", "[::1]")}
-        # Cookies do not tell ports apart.
+        # Cookies are shared by all ports of a host, so the name contains the port.
         self._cookie = f"chordless-{port}"
         self._token, self._ticket = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
         self.address = f"http://localhost{suffix}/?{urlencode({'token': self._token})}"
 
     def guard(self, application: web.Application) -> None:
-        """Put the door before every page of `application`, and the security headers on every answer."""
+        """Check every request to `application`, and add the security headers to every answer."""
 
         @web.middleware
         async def admit(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -85,7 +85,7 @@ class Admission:
 
 
 class Places:
-    """The dashboards that may be open at the same time.
+    """Limits the number of dashboards that are open at the same time.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class Places:
         self._free = asyncio.Semaphore(most)
 
     async def taken(self) -> bool:
-        """Take a place; return whether there was one."""
+        """Take a place. Return whether one was free."""
         try:
             await asyncio.wait_for(self._free.acquire(), self._patience)
         except asyncio.TimeoutError:
@@ -112,20 +112,20 @@ class Places:
         self._free.release()
 
     def refusal(self) -> web.Response:
-        """Return the page for the one who finds no place."""
+        """Return the page for a browser that gets no place."""
         many = "1 dashboard is" if self.most == 1 else f"{self.most} dashboards are"
         why = f"{many} open, as many as this machine can bear. Close one, then load this page again."
         return refusal(503, "Too many dashboards", why)
 
 
 def most_sessions() -> int:
-    """Return how many dashboards this machine can bear: one for each core, as far as the free memory goes."""
+    """Return how many dashboards this machine can run: one for each core, as far as there is free memory."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(cores, int(psutil.virtual_memory().available) // _SESSION_BYTES))
 
 
 def refusal(status: int, title: str, why: str) -> web.Response:
-    """Return a page that says why there is no dashboard. `title` and `why` are HTML."""
+    """Return a page that explains why there is no dashboard. `title` and `why` are HTML."""
     text = (
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>chordless: {title}</title>\n'
         "<style>body { margin: 15vh auto; max-width: 34rem; padding: 0 1rem; font: 1.1rem/1.5 system-ui, sans-serif; "
@@ -136,5 +136,5 @@ def refusal(status: int, title: str, why: str) -> web.Response:
 
 
 def _equal(given: str, wanted: str) -> bool:
-    """Compare in constant time."""
+    """Compare in constant time, so that timing reveals nothing about the token."""
     return secrets.compare_digest(given.encode("utf-8", "surrogateescape"), wanted.encode())

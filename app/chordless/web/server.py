@@ -1,4 +1,4 @@
-"""The server: textual-serve with a door, a page of our own and an end that waits for its dashboards."""
+"""The server: textual-serve with access control and our own page. Before it ends, it ends its dashboards."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from textual_serve import app_service, server
 from chordless.web.admission import Admission, Places, most_sessions
 
 HOST = "localhost"
-# A dashboard that stops a run lets it write a checkpoint first.
+# A dashboard needs time to end, since its run writes a checkpoint first.
 _SECONDS_TO_END = 60.0
 _HERE = Path(__file__).parent
 
 
 class PatientService(app_service.AppService):
-    """Waits for its dashboard: a loop that is closed before it knows of a child's end complains."""
+    """Waits for the end of its dashboard. Otherwise asyncio would warn about a child of a closed loop."""
 
     async def stop(self) -> None:
-        """End the dashboard, by force if it takes too long."""
+        """End the dashboard. Kill it if that takes too long."""
         if self._process is None:
             return
         try:
@@ -33,7 +33,7 @@ class PatientService(app_service.AppService):
 
 
 class GuardedServer(server.Server):
-    """Admits the browsers of this machine, prints one line, and ends at once, its dashboards first.
+    """Serves dashboards to the browsers of this machine.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class GuardedServer(server.Server):
         The shell command that starts a dashboard.
     port : int
     most : int, optional
-        Dashboards at the same time (default: as many as the machine can bear).
+        Most dashboards at the same time. The default is `most_sessions`.
     """
 
     def __init__(self, command: str, port: int, most: int | None = None) -> None:
@@ -51,7 +51,7 @@ class GuardedServer(server.Server):
         self._browsers: set[asyncio.Task[object]] = set()
 
     def initialize_logging(self) -> None:
-        """Log nothing but failures."""
+        """Log only failures."""
 
     async def _make_app(self) -> web.Application:
         application = await super()._make_app()
@@ -60,7 +60,7 @@ class GuardedServer(server.Server):
         return application
 
     async def on_startup(self, app: web.Application) -> None:
-        """Print where the dashboard is."""
+        """Print the address of the dashboard."""
         sys.stderr.write(
             f"the dashboard is at {self.admission.address}\n"
             "for this machine alone; a closed tab ends its dashboard and stops its run; Ctrl-C ends all\n"
@@ -68,10 +68,10 @@ class GuardedServer(server.Server):
         sys.stderr.flush()
 
     async def handle_index(self, request: web.Request) -> Any:
-        """Answer with the page, if a dashboard more has a place."""
+        """Answer with the page, if there is a free place for a dashboard."""
         if not await self._places.taken():
             return self._places.refusal()
-        # The page takes the place when it opens its websocket.
+        # The page takes its place later, when it opens its websocket.
         self._places.give_back()
         return web.FileResponse(_HERE / "page.html")
 
@@ -79,7 +79,7 @@ class GuardedServer(server.Server):
         return web.FileResponse(_HERE / "page.js")
 
     async def handle_websocket(self, request: web.Request) -> Any:
-        """Let a page drive a dashboard of its own until either ends."""
+        """Start a dashboard for a page, and connect both until one of them ends."""
         if not await self._places.taken():
             return self._places.refusal()
         browser = asyncio.current_task()
@@ -92,11 +92,11 @@ class GuardedServer(server.Server):
             self._places.give_back()
 
     async def on_shutdown(self, app: web.Application) -> None:
-        """End the dashboards; a browser that stays would hold the server for a minute."""
+        """End the dashboards. Otherwise an open browser would delay the end of the server for a minute."""
         for browser in self._browsers:
             browser.cancel()
         await asyncio.gather(*self._browsers, return_exceptions=True)
 
 
-# The base class looks its service up under this name, and takes no other way to be given one.
+# The base class has no parameter for the service, so its module variable is replaced.
 server.AppService = PatientService  # type: ignore[attr-defined]
