@@ -61,7 +61,7 @@ class Ours:
 def our_programs(arch: str, threads: int | None, device: DeviceReport) -> list[Ours]:
     """Return the ways of this program to measure.
 
-    On a CPU these are a search with `threads` threads (default: all), a search with one thread, and the boundary method.
+    On a CPU: a search with `threads` threads (default: all), a search with one thread, and the boundary method.
     """
     if device.threads is None or arch == "reference":
         return [Ours(f"chordless, {arch}", arch, None)]
