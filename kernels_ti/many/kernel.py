@@ -12,8 +12,7 @@ import taichi as ti
 
 from kernels_ti.bits import above, bits_of, lowest_taken, population, row_of, single, size_of, word_of
 from kernels_ti.step.certificate import connected_extensions, reachable_extensions
-from kernels_ti.step.choice_of_end import choice_of_end
-from kernels_ti.step.triplets import triplets
+from kernels_ti.step.choice_of_end import other_grows, parted, tried
 from kernels_ti.sweep.kernel import ITERATIONS_PER_WORKER
 
 GRAPH, FRESH, ROOT, HEIGHT, SPENT, BARREN, NEXT, LAST = range(8)
@@ -250,21 +249,24 @@ def sweep_many(
                     spent += 1
                     label, extensions = lowest_taken(words, extensions)
                     remaining = size_of(words, extensions)
-                    free = words(0)
-                    for w in ti.static(range(words.n)):
+                    free, only_free, only_waiting = words(0), words(0), words(0)
+                    closing, of_free, of_waiting = 0, 0, 0
+                    for w in ti.static(range(words.n)):  # as in `choice_of_end`, with the words that are at hand
                         free[w] = rows[(base + label) * words.n + w] & allowed[w]
-                    room = ti.cast(length + 3 <= max_length, ti.i32)
-                    _, only_free, only_waiting, closing, opened, swapped = choice_of_end(words, 1, room, free, waiting)
+                        closers, only_free[w], only_waiting[w] = parted(free[w], waiting[w])
+                        closing += population(closers, bits)
+                        of_free += population(only_free[w], bits)
+                        of_waiting += population(only_waiting[w], bits)
                     barren += 1
                     if closing > 0:
                         barren = 0
                         at = counters + length + 2
                         cycles_by_length[at] = cycles_by_length[at] + ti.cast(closing, ti.u32)
                     grown = 0
-                    if opened > 0:
+                    if length + 3 <= max_length and tried(1, 1, of_free, of_waiting) > 0:
                         next_extensions, next_waiting, next_allowed = only_free, only_waiting, allowed
                         for w in ti.static(range(words.n)):
-                            if swapped == 1:
+                            if other_grows(1, of_free, of_waiting) == 1:
                                 next_extensions[w], next_waiting[w] = only_waiting[w], only_free[w]
                                 next_allowed[w] &= ~waiting[w]
                             else:
@@ -296,9 +298,11 @@ def sweep_many(
                     label, later = lowest_taken(words, later)
                     triangles, of_extensions, of_waiting = 0, 0, 0
                     for w in ti.static(range(words.n)):
-                        row_u, row_x = rows[(base + root) * words.n + w], rows[(base + label) * words.n + w]
-                        closers, extensions[w], allowed[w], waiting[w] = triplets(row_u, row_x, left[w], later[w])
-                        triangles += population(closers, bits)
+                        near = rows[(base + label) * words.n + w]
+                        allowed[w] = left[w] & ~rows[(base + root) * words.n + w]
+                        waiting[w] = near & allowed[w]
+                        extensions[w] = later[w] & ~near
+                        triangles += population(later[w] & near, bits)
                         of_extensions += population(extensions[w], bits)
                         of_waiting += population(waiting[w], bits)
                     if triangles > 0:

@@ -5,8 +5,9 @@ there. The path grows at the end with fewer extensions; the other end **waits**.
 so each cycle is found once, from whichever path the search comes to it.
 
 `choice_of_end` works on bit rows in registers, `choice_of_end_wide` on bit rows in memory. All schedules use them. The
-CPU's sweep (`kernels_ti.sweep.depth_first`) calls their parts `parted`, `tried` and `other_grows` itself: with
-`choice_of_end` LLVM orders its inner loop in another way, which took 6% more time on a grid of 7x10.
+CPU's sweep (`kernels_ti.sweep.depth_first`) and the search of many graphs (`kernels_ti.many.kernel`) call their parts
+`parted`, `tried` and `other_grows` themselves: with `choice_of_end` LLVM orders the inner loop in another way, which
+took 6% more time on a grid of 7x10.
 """
 
 import taichi as ti

@@ -2,6 +2,7 @@
 
 A **seed** is an edge from a root u to a neighbour x with l(u) < l(x). With each neighbour y of u that comes after x it
 makes a pair. If x and y are adjacent, x, u and y are a triangle, else <x, u, y> is a chordless path to begin with.
+`kernels_ti.many.kernel` writes this out for the graph that is left: with `triplets` its launches took 2% longer.
 """
 
 import taichi as ti
