@@ -99,7 +99,7 @@ def count_cycles(
         Only cycles that pass all of the first vertices and none of the others; the search is the shorter for it. A
         cycle that passes both ends of an edge has the edge.
     avoid_edges : iterable of pairs of vertex names, optional
-        Only cycles that have none of these edges. They stay chords of longer cycles. Not along a boundary.
+        Only cycles that have none of these edges. They stay chords of longer cycles.
     method : {"search", "boundary"}
         Meet every cycle, or add them up along a boundary, see `kernels_ti.boundary.count`; then there is no
         frontier, and `arch`, `expansion`, `threads` and `limit` are left as they are.
@@ -154,9 +154,7 @@ def count_cycles(
     if method == "boundary":
         if arch not in ("auto", "cpu") or (expansion, threads, limit) != (EXPANSIONS[0], None, None):
             raise OptionError("arch, expansion, threads and limit are for the method search")
-        if tuple(avoid_edges):
-            raise OptionError("avoid_edges is for the method search")
-        return _count_along_boundary(graph, options, through, avoid, timeout)
+        return _count_along_boundary(graph, options, through, avoid, avoid_edges, timeout)
     with _held_run(graph, arch, threads, options, through, avoid, avoid_edges) as run:
         for _ in _slices(run, limit, timeout):
             pass
@@ -351,7 +349,12 @@ def _space(
 
 
 def _count_along_boundary(
-    graph: Graph, options: Options, through: Iterable[Hashable], avoid: Iterable[Hashable], timeout: float | None
+    graph: Graph,
+    options: Options,
+    through: Iterable[Hashable],
+    avoid: Iterable[Hashable],
+    avoid_edges: Iterable[tuple[Hashable, Hashable]],
+    timeout: float | None,
 ) -> CycleCounts:
     from kernels_ti.boundary.count import BoundaryCount
     from kernels_ti.device.memory import host_budget
@@ -366,6 +369,7 @@ def _count_along_boundary(
             memory=host_budget(options.memory),
             through=vertices_called(graph, through),
             avoid=vertices_called(graph, avoid),
+            avoid_edges=edges_called(graph, avoid_edges),
             enough=lambda: time.perf_counter() >= deadline,
         )
     except EngineError:

@@ -213,6 +213,16 @@ def test_triangles_are_told_from_the_rest_of_a_total(graph, data):
     assert sum(count.cycles_by_length.values()) == len(wanted)
 
 
+@given(graphs(), st.data(), st.booleans())
+def test_it_avoids_edges(graph, data, by_length):
+    edges = graph.edges().tolist()
+    avoided = data.draw(st.lists(st.sampled_from(edges), unique_by=tuple, max_size=4)) if edges else []
+    without = [set(edge) for edge in avoided]
+    wanted = [cycle for cycle in chordless_cycles(graph) if not any(edge <= set(cycle) for edge in without)]
+    lengths = counted(graph, avoid_edges=avoided, by_length=by_length)
+    assert lengths == (lengths_of(wanted) if by_length else {0: len(wanted)} if wanted else {})
+
+
 def test_bounds_need_lengths():
     with pytest.raises(OptionError, match="bounds on the length need counts by length"):
         BoundaryCount(generate("petersen"), by_length=False, max_length=5)

@@ -55,8 +55,8 @@ class BoundaryCount:
         Count for each length. Without, all cycles of any length together, in far less memory and time.
     memory : int or None
         Bytes that the states may take.
-    through, avoid : sequence of int
-        See `kernels_ti.blocks.restriction.restricted`.
+    through, avoid, avoid_edges
+        See `kernels_ti.boundary.plan.plan_of`.
     enough : callable
         Ends the search for a good order, see `small_boundary_order`.
 
@@ -82,11 +82,12 @@ class BoundaryCount:
         memory: int | None = None,
         through: Sequence[int] = (),
         avoid: Sequence[int] = (),
+        avoid_edges: Sequence[tuple[int, int]] = (),
         enough: Callable[[], bool] = lambda: False,
     ) -> None:
         if not by_length and (min_length > 3 or max_length is not None):
             raise OptionError("bounds on the length need counts by length")
-        self.plan = plan_of(graph, through, avoid, enough=enough)
+        self.plan = plan_of(graph, through, avoid, avoid_edges, enough=enough)
         if not self.plan.is_possible:
             raise EngineError(
                 f"no order of this graph was found with a boundary of at most {LARGEST_BOUNDARY} vertices: "

@@ -80,7 +80,6 @@ def _check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) 
         return
     meant_for_search = {
         "--part": options.part is not None,
-        "--avoid-edge": bool(options.avoid_edge),
         "--limit": options.limit is not None,
         "--checkpoint": options.checkpoint is not None,
         "--per-vertex": options.per_vertex,

@@ -108,10 +108,8 @@ def act(options: argparse.Namespace) -> int:
     exit_code = 0
     estimator: Estimator | None = None
     with tempfile.TemporaryDirectory(prefix="chordless-") as folder, Trial(options, loaded, folder) as trial:
-        # A count along a boundary cannot avoid edges.
-        plan = None
-        if not options.avoid_edge:
-            plan = quick_plan(loaded.graph, through, avoid, seconds=_PART_FOR_ORDERS * options.seconds)
+        seconds = _PART_FOR_ORDERS * options.seconds
+        plan = quick_plan(loaded.graph, through, avoid, wanted.avoid_edges, seconds=seconds)
         probe = min(_SHORTEST_PROBE, options.seconds / 4)
         try:
             while trial.goes_on:
@@ -132,10 +130,9 @@ def act(options: argparse.Namespace) -> int:
     whole = _of_complete(options.min_length, tried)
     estimate = whole if tried.complete or estimator is None else estimator.estimate()
     if options.json:
-        boundary = None if plan is None else _boundary_object(plan)
-        print(json.dumps({**_result_object(estimate, tried), "boundary": boundary}))
+        print(json.dumps({**_result_object(estimate, tried), "boundary": _boundary_object(plan)}))
     else:
-        for line in (*_table(estimate, tried), *(() if plan is None else _boundary_lines(plan, estimate, tried))):
+        for line in (*_table(estimate, tried), *_boundary_lines(plan, estimate, tried)):
             print(line)
     if exit_code:
         sys.stderr.write("chordless: interrupted: this is what the probes up to now tell\n")

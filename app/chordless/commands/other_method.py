@@ -21,13 +21,18 @@ _LARGEST_GRAPH = 20_000
 
 
 def quick_plan(
-    graph: Graph, through: Sequence[int] = (), avoid: Sequence[int] = (), *, seconds: float = _SECONDS_FOR_ORDERS
+    graph: Graph,
+    through: Sequence[int] = (),
+    avoid: Sequence[int] = (),
+    avoid_edges: Sequence[tuple[int, int]] = (),
+    *,
+    seconds: float = _SECONDS_FOR_ORDERS,
 ) -> BoundaryPlan:
     """Return a plan for counting a graph along a boundary; it takes about so many seconds to make."""
     from kernels_ti.boundary.order import no_longer_than
     from kernels_ti.boundary.plan import plan_of
 
-    return plan_of(graph, through, avoid, enough=no_longer_than(seconds))
+    return plan_of(graph, through, avoid, avoid_edges, enough=no_longer_than(seconds))
 
 
 def is_worth_it(plan: BoundaryPlan) -> bool:
@@ -54,17 +59,18 @@ def other_method(command: RunCommand, finished: Finished) -> str | None:
     if finished.complete or command.method != "search" or counts_what_it_cannot:
         return None
     # Standard input cannot be read a second time, and reading a large graph again would take long.
-    if command.graph == "-" or finished.n > _LARGEST_GRAPH or command.avoid_edges:
+    if command.graph == "-" or finished.n > _LARGEST_GRAPH:
         return None
     from chordless.graphs.load import load_graph
-    from chordless.graphs.vertex_names import restriction_named
+    from chordless.graphs.vertex_names import edges_named, restriction_named
     from chordless.runs.command_words import command_line
     from chordless.words.numbers import duration_text
 
     graph = load_graph(
         command.graph, simplify=command.simplify, file_format=command.file_format, encoding=command.encoding
     ).graph
-    plan = quick_plan(graph, *restriction_named(graph, command.through, command.through_edges, command.avoid))
+    through, avoid = restriction_named(graph, command.through, command.through_edges, command.avoid)
+    plan = quick_plan(graph, through, avoid, edges_named(graph, command.avoid_edges))
     seconds = max(_COST_OF_LENGTHS * plan.seconds, 1.0)
     if not is_worth_it(plan) or seconds > _seconds_left(finished):
         return None

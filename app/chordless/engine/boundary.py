@@ -21,7 +21,12 @@ _NOTHING_YET = Progress(
 
 
 def count_along_boundary(
-    command: RunCommand, channel: Channel, graph: Graph, through: Sequence[int], avoid: Sequence[int]
+    command: RunCommand,
+    channel: Channel,
+    graph: Graph,
+    through: Sequence[int],
+    avoid: Sequence[int],
+    avoid_edges: Sequence[tuple[int, int]],
 ) -> tuple[Reason, Snapshot, dict[str, int]]:
     """Count to the end, or until a timeout or a stop.
 
@@ -33,6 +38,8 @@ def count_along_boundary(
     graph : Graph
     through, avoid : sequence of int
         Vertices that every cycle must contain, and that none may contain.
+    avoid_edges : sequence of (int, int)
+        Edges that no cycle may contain.
 
     Returns
     -------
@@ -57,6 +64,7 @@ def count_along_boundary(
             memory=host_budget(command.memory),
             through=through,
             avoid=avoid,
+            avoid_edges=avoid_edges,
             enough=watch.says_enough,
         )
     except EngineError:

@@ -169,7 +169,7 @@ def search(
 def _count_along_boundary(command: RunCommand, channel: Channel, loaded: LoadedGraph) -> None:
     """Count along a boundary, on the host and without checkpoints."""
     from chordless.engine.boundary import count_along_boundary
-    from chordless.graphs.vertex_names import restriction_named
+    from chordless.graphs.vertex_names import edges_named, restriction_named
     from chordless.runs.checkpoint import Sessions
     from kernels_ti.device.machine import cpu_name
     from kernels_ti.device.memory import peak_memory
@@ -178,7 +178,8 @@ def _count_along_boundary(command: RunCommand, channel: Channel, loaded: LoadedG
     sessions = Sessions("cpu", cpu_name(), setup, 0.0, 0)
     channel.send(_started(command, loaded, sessions, None))
     through, avoid = restriction_named(loaded.graph, command.through, command.through_edges, command.avoid)
-    reason, snapshot, boundary = count_along_boundary(command, channel, loaded.graph, through, avoid)
+    avoid_edges = edges_named(loaded.graph, command.avoid_edges)
+    reason, snapshot, boundary = count_along_boundary(command, channel, loaded.graph, through, avoid, avoid_edges)
     total = time.time() - command.program_start
     sessions = replace(sessions, total_seconds=total, peak_memory_bytes=peak_memory())
     finished = _finished(reason, snapshot, loaded, sessions, 0, None)
