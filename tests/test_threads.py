@@ -4,8 +4,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 
 import pytest
+import taichi as ti
 from oracles import grid
 from patience import PATIENCE
 
@@ -166,3 +168,15 @@ def test_turns_come_in_the_order_of_asking() -> None:
     for thread in threads:
         thread.join(PATIENCE)
     assert order == ["b", "a"]
+
+
+def test_the_owner_frees_the_buffers_that_taichi_makes_for_itself(
+    device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[Callable[[], None]] = []
+    monkeypatch.setattr(owner, "send", sent.append)
+    made_by_taichi = owner.call(ti.ndarray, ti.i32, (4,))
+    sent.clear()
+    del made_by_taichi
+    assert len(sent) == 1
+    owner.call(sent[0])

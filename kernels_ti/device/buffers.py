@@ -35,32 +35,43 @@ def disown() -> None:
     _buffers.clear()
 
 
+def adopt() -> None:
+    """Give Taichi's buffers another destructor: any thread may drop a buffer, the owner frees it.
+
+    It holds for the buffers that Taichi makes for itself as well. On CUDA a buffer that another thread frees ends the
+    process, because that thread has no context of the driver.
+    """
+    from taichi.lang._ndarray import ScalarNdarray
+
+    if ScalarNdarray.__del__ is _drop:
+        return
+    make = ScalarNdarray.__init__
+
+    def make_and_note(self: Any, *args: Any, **kwargs: Any) -> None:
+        make(self, *args, **kwargs)
+        _buffers.add(self)
+
+    ScalarNdarray.__init__ = make_and_note
+    ScalarNdarray.__del__ = _drop
+
+
 def new(size: int, dtype: np.dtype[Any]) -> Any:
     """Make a one-dimensional buffer of integers; its content is undefined. Only the owner of Taichi may call it."""
     import taichi as ti
 
     types = {"int32": ti.i32, "uint32": ti.u32, "int64": ti.i64, "uint64": ti.u64}
-    buffer = ti.ndarray(types[dtype.name], (size,))
-    buffer.__class__ = _buffer_class()
-    _buffers.add(buffer)
-    return buffer
+    return ti.ndarray(types[dtype.name], (size,))
 
 
-@lru_cache
-def _buffer_class() -> Any:
-    """Return Taichi's class of buffers with another destructor: any thread may drop a buffer, the owner frees it."""
-    from taichi.lang._ndarray import ScalarNdarray
-
-    class Buffer(ScalarNdarray):  # type: ignore[misc]
-        def __del__(self) -> None:
-            if self.arr is None:
-                return
-            if owner.is_owner():
-                _free(self.arr, _closings)
-            else:
-                owner.send(partial(_free, self.arr, _closings))
-
-    return Buffer
+def _drop(buffer: Any) -> None:
+    """Free a buffer that nobody refers to any more."""
+    allocated = getattr(buffer, "arr", None)  # None once Taichi is closed; nothing where its making failed
+    if allocated is None:
+        return
+    if owner.is_owner():
+        _free(allocated, _closings)
+    else:
+        owner.send(partial(_free, allocated, _closings))
 
 
 def _free(allocated: Any, closings: int) -> None:

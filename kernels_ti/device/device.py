@@ -263,6 +263,7 @@ def _taichi() -> Any:
     with kernel_cache.own_cache_home():
         import taichi
 
+    buffers.adopt()
     return taichi
 
 
