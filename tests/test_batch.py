@@ -163,6 +163,20 @@ def test_one_graph_of_many_goes_by_the_name_of_its_line(tmp_path):
     assert (finished.reason, finished.done, finished.cycles) == ("complete", 3, 3)
 
 
+def test_each_kind_of_note_of_the_readers_is_one_line_at_the_end(tmp_path, capsys):
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.txt").write_text(f"from to cost\n1 2 .5\n2 {name} 1\n")
+    (tmp_path / "d.txt").write_text("source target\n1 2\n")
+    arguments = ["batch", f"{tmp_path}/*.txt", "-o", str(tmp_path / "out.jsonl"), "--arch", "cpu"]
+    assert main([*arguments, "--progress", "none"]) == 0
+    assert capsys.readouterr().err.splitlines()[1:] == [
+        f"{tmp_path}/a.txt:1: taken for a heading, not for an edge: 'from to cost' (and so in 3 other files)",
+        f"{tmp_path}/a.txt: the third column, weights, is not used: every line is an edge (and so in 2 other files)",
+    ]
+    assert main([*arguments, "--resume", "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_a_limited_listing_says_how_many_it_has(tmp_path, capsys):
     output = tmp_path / "out.jsonl"
     arguments = ["batch", "grid:6x6", "-o", str(output), "--cycles", str(tmp_path / "cycles"), "--limit", "7"]
@@ -241,7 +255,7 @@ def test_a_command_reads_back_as_it_was(command):
         BatchStarted(77, "out.jsonl", None),
         BatchSearching(3, 9, "a.g6:4"),
         BatchProgress(1.5, 7, 2, 1, 0, 2**70, 9, "grid:7x10", 0.25),
-        BatchFinished("interrupted", 7, 2, 1, 0, 2**70, 1.5),
+        BatchFinished("interrupted", 7, 2, 1, 0, 2**70, 1.5, notes=["a.txt: weights"]),
     ],
 )
 def test_an_event_reads_back_as_it_was(event):

@@ -1,10 +1,16 @@
 """Texts of others on a terminal and elsewhere."""
 
+import argparse
 import io
 import os
+from types import SimpleNamespace
 
 import pytest
+from chordless.bench.layout import Column
+from chordless.bench.report import Report
 from chordless.cli import main
+from chordless.commands import bench, info
+from chordless.protocol.events import DeviceReport
 from chordless.words.shown import LONGEST_LINE, error_line, on_terminal, shortened, visible
 from program import ENVIRONMENT, REFERENCE, command
 
@@ -106,3 +112,21 @@ def test_the_dashboard_draws_no_orders():
     text = asyncio.run(drawn())
     assert "a[31mb2Jc" in text
     assert not set("\x1b\x9b") & set(text)
+
+
+def test_devices_and_problems_of_a_benchmark_are_no_orders_either(monkeypatch):
+    out, err = Terminal(), Terminal()
+    monkeypatch.setattr("sys.stdout", out)
+    monkeypatch.setattr("sys.stderr", err)
+    monkeypatch.setattr(info, "probe_all", lambda: [DeviceReport("cpu", available=True, device=NAME)])
+    assert info.act(argparse.Namespace(json=False)) == 0
+    row = SimpleNamespace(title=NAME, measured=True, problems=[f"{NAME}: " + "x" * 9000])
+    machine = {"cpu": NAME, "cores": 2, "device": NAME}
+    heading = {"machine": machine, "settings": {"repeat": 1}, "chordless": "1", "date": "", "legend": ""}
+    report = Report(heading)
+    report.measure([row], lambda row: None, None)
+    columns = [Column("graph")]
+    assert bench._finish(report, argparse.Namespace(json=None, markdown=False), columns, [[NAME]]) == 1
+    assert "\x1b" not in out.getvalue() + err.getvalue()
+    assert (out.getvalue().count("a^[[31mb"), err.getvalue().count("a^[[31mb")) == (3, 2)
+    assert max(map(len, err.getvalue().splitlines())) < LONGEST_LINE + 50

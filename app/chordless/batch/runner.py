@@ -12,6 +12,7 @@ from chordless.batch.alone import AloneChannel, message_of, run_command
 from chordless.batch.detect import count_graphs
 from chordless.batch.entries import Entry, entries_of, gathered
 from chordless.batch.inputs import LINES_AT_ONCE, Chunk, read_job
+from chordless.batch.notes import Notes
 from chordless.batch.output import BatchFile, encoded
 from chordless.batch.rows import TogetherLines, alone_line, error_line
 from chordless.engine.channel import Channel
@@ -71,6 +72,7 @@ class Batch:
     channel: Channel
     output: BatchFile
     _tally: _Tally = field(default_factory=_Tally)
+    _notes: Notes = field(default_factory=Notes)
     _lines: list[str | bytes] = field(default_factory=list)
     _ahead: int = 0  # graphs that are counted, but whose lines wait for earlier ones
     _reason: Reason | None = None
@@ -98,7 +100,17 @@ class Batch:
         beside = self.output.complete() if reason == "complete" else 0
         tally, seconds = self._tally, time.monotonic() - self._began
         self.channel.send(
-            BatchFinished(reason, tally.done, tally.kept, tally.failed, tally.stopped, tally.cycles, seconds, beside)
+            BatchFinished(
+                reason,
+                tally.done,
+                tally.kept,
+                tally.failed,
+                tally.stopped,
+                tally.cycles,
+                seconds,
+                beside,
+                self._notes.lines(),
+            )
         )
 
     # Groups of graphs
@@ -131,7 +143,10 @@ class Batch:
             yield Chunk(job, (job.graph,), (None,), {0: f"{job.graph}: {crash}"})
             return
         self.channel.send(BatchSearching(place, place + 1, job.graph))
-        yield from read_job(job, Limits(self.command.memory))
+        for chunk in read_job(job, Limits(self.command.memory)):
+            for note in () if chunk.loaded is None else chunk.loaded.notes:
+                self._notes.take(job.graph, note)
+            yield chunk
 
     def _do(self, entries: list[Entry]) -> None:
         """Process entries in order: take the earlier line, search the graph, or note its error. Write the lines."""

@@ -13,6 +13,7 @@ from datetime import datetime, timezone
 from types import FrameType
 from typing import Any, Generic, Protocol, TypeVar
 
+from chordless.words.shown import on_terminal
 from kernels_ti import EngineError
 
 
@@ -89,7 +90,7 @@ class Report(Generic[AnyRow]):
         with _termination_interrupts():
             try:
                 for i, row in enumerate(rows):
-                    sys.stderr.write(f"{i + 1}/{len(rows)}  {row.title}\n")
+                    sys.stderr.write(f"{i + 1}/{len(rows)}  {on_terminal(row.title, sys.stderr)}\n")
                     self.rows.append(row)
                     measure(row)
                     if save_to is not None:

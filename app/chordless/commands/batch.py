@@ -331,7 +331,7 @@ def _first_failure(command: BatchCommand) -> str | None:
 
 
 def _print_note(options: argparse.Namespace, end: BatchFinished, failure: str | None, *, deaths: int) -> None:
-    """Print to standard error how a batch ended, how often its engine died, and what the first error was."""
+    """Print to standard error how a batch ended, its engine's deaths, the first error and the notes of readers."""
     from chordless.batch.output import EARLIER
     from chordless.words.numbers import seconds_text
     from chordless.words.shown import on_terminal, shortened
@@ -356,5 +356,5 @@ def _print_note(options: argparse.Namespace, end: BatchFinished, failure: str | 
         line += f"\n{lines} of other graphs or with other options {kept} kept in {lines_path(options)}{EARLIER}"
     if failure is not None:
         line += f"\n{'the failure' if end.failed == 1 else 'the first failure'}: {failure}"
-    for one in line.split("\n"):
+    for one in (*line.split("\n"), *end.notes):
         sys.stderr.write(f"{on_terminal(shortened(one), sys.stderr)}\n")

@@ -295,6 +295,7 @@ def _finish(
     """Print what was measured, then what is wrong; return the exit code."""
     from chordless.bench.layout import markdown_table, text_table
     from chordless.commands.session import InterruptedRunError
+    from chordless.words.shown import error_line, on_terminal
 
     if report.interrupted is not None and not report.rows:
         raise InterruptedRunError(report.interrupted, "interrupted, nothing to report")
@@ -305,10 +306,10 @@ def _finish(
     else:
         make = markdown_table if options.markdown else text_table
         for line in (*make(columns, lines), "", *_below(report, options.markdown)):
-            print(line)
+            print(on_terminal(line, sys.stdout))
     sys.stdout.flush()
     for problem in report.problems:
-        sys.stderr.write(f"chordless: error: {' '.join(problem.split())}\n")
+        sys.stderr.write(f"chordless: error: {error_line(problem, sys.stderr)}\n")
     if report.interrupted is not None:
         return 128 + report.interrupted
     return _PROBLEM_EXIT_CODE if report.problems else 0

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import json
 import platform
+import sys
 import textwrap
 import time
 from dataclasses import asdict
@@ -36,6 +37,8 @@ def add_parser(subparsers: Any) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Probe every arch, print what was found, return the exit code."""
+    from chordless.words.shown import on_terminal
+
     versions = {package: version_of(package) for package in PACKAGES}
     versions["python"] = platform.python_version()
     reports = probe_all()
@@ -47,7 +50,7 @@ def act(options: argparse.Namespace) -> int:
     print()
     for report in reports:
         for line in _arch_lines(report):
-            print(line)
+            print(on_terminal(line, sys.stdout))
     return 0
 
 
