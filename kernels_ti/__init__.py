@@ -2,7 +2,8 @@
 
 `count_cycles` counts them by length, `enumerate_cycles` streams them as lists of vertices, `collect_cycles` puts them
 all in arrays, `is_chordal` says whether there is any of 4 or more vertices. All take a `Graph`, or what `as_graph`
-makes one of. `Run` is the search in slices, for programs that report, pause or stop. Every error raised on purpose
+makes one of. `Run` is the search in slices on a device that `open_device` has opened, for programs that report, pause
+or stop. Every error raised on purpose
 is a `ChordlessError`.
 
 Importing this package is cheap: each name below loads its module when it is first used, and taichi
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from kernels_ti.chordality import Chordality, is_chordal
     from kernels_ti.conversion import as_graph
     from kernels_ti.cycles import CycleTable
+    from kernels_ti.device.device import Device, open_device
     from kernels_ti.errors import ChordlessError, DeviceError, EngineError, GraphError, OptionError
     from kernels_ti.found.participation import Participation
     from kernels_ti.graph import Graph
@@ -33,6 +35,7 @@ _MODULE_OF = {
     "ChordlessError": "errors",
     "CycleCounts": "api",
     "CycleTable": "cycles",
+    "Device": "device.device",
     "DeviceError": "errors",
     "EngineError": "errors",
     "Expansion": "options",
@@ -50,6 +53,7 @@ _MODULE_OF = {
     "count_participation": "api",
     "enumerate_cycles": "api",
     "is_chordal": "chordality",
+    "open_device": "device.device",
 }
 
 __all__ = [
@@ -58,6 +62,7 @@ __all__ = [
     "ChordlessError",
     "CycleCounts",
     "CycleTable",
+    "Device",
     "DeviceError",
     "EngineError",
     "Expansion",
@@ -76,6 +81,7 @@ __all__ = [
     "count_participation",
     "enumerate_cycles",
     "is_chordal",
+    "open_device",
 ]
 
 

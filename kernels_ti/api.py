@@ -104,7 +104,8 @@ def count_cycles(
         Meet every cycle, or add them up along a boundary, see `kernels_ti.boundary.count`; then there is no
         frontier, and `arch`, `expansion`, `threads` and `limit` are left as they are.
     limit : int, optional
-        End the search once so many cycles are found; a few more may be, for it is looked at ten times a second.
+        End the search once it has found at least so many cycles. It looks ten times a second, so it may have found
+        many more.
     timeout : float, optional
         End the search after so many seconds, start-up and compilation not counted.
     simplify : bool

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,8 @@ def as_graph(graph: Any, *, simplify: bool = False) -> Graph:
     """
     if isinstance(graph, Graph):
         return graph
+    if isinstance(graph, type):
+        raise GraphError(f"the class {graph.__name__} is not a graph: give an instance of it")
     if hasattr(graph, "is_directed") and hasattr(graph, "edges"):
         return Graph.from_networkx(graph, simplify=simplify)
     if hasattr(graph, "is_directed") and hasattr(graph, "get_edgelist"):
@@ -48,7 +51,12 @@ def as_graph(graph: Any, *, simplify: bool = False) -> Graph:
         return Graph.from_scipy(graph, simplify=simplify)
     if isinstance(graph, np.ndarray):
         return Graph.from_numpy(graph, simplify=simplify)
+    hint = ""
+    if isinstance(graph, (str, PathLike)):
+        hint = "; chordless.load_graph reads a file and makes the graph of a spec"
+    elif isinstance(graph, (list, tuple)):
+        hint = "; Graph.from_edges makes one of a list of edges, numpy.array of a list of rows"
     raise GraphError(
         f"a {type(graph).__name__} is not a graph: give a Graph, a graph of networkx, igraph or rustworkx, or an "
-        "adjacency matrix of scipy or numpy"
+        f"adjacency matrix of scipy or numpy{hint}"
     )

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.errors import OptionError
 from kernels_ti.graph import Graph, IntArray
 from kernels_ti.state import STATE_WORD_BITS, Rows
 
@@ -103,6 +104,8 @@ class CycleTable:
     (1, array([0, 4]), array([0, 1, 2, 3], dtype=int32))
     >>> table.lists()
     [['a', 'b', 'c', 'd']]
+    >>> table[0]
+    ['a', 'b', 'c', 'd']
     >>> table.rows()
     array([[15]], dtype=uint64)
     """
@@ -131,13 +134,31 @@ class CycleTable:
         return cls(graph, offsets, vertices)
 
     def first(self, count: int) -> CycleTable:
-        """Return a table of so many cycles; it is complete if that is all there are, and this one is."""
+        """Return a table of so many cycles; it is complete if that is all there are, and this one is.
+
+        Raises
+        ------
+        OptionError
+            If `count` is below 0.
+        """
+        if count < 0:
+            raise OptionError(f"a table cannot have {count} cycles")
         if count >= len(self):
             return self
         return CycleTable(self.graph, self.offsets[: count + 1], self.vertices[: self.offsets[count]], complete=False)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def __getitem__(self, i: int) -> list[Hashable]:
+        """Return cycle i as the list of its vertices' names; -1 is the last one."""
+        i = range(len(self))[i]
+        return [self.graph.names[v] for v in self.vertices[self.offsets[i] : self.offsets[i + 1]].tolist()]
+
+    def __iter__(self) -> Iterator[list[Hashable]]:
+        """Yield each cycle as the list of its vertices' names, as `enumerate_cycles` does."""
+        for start in range(0, len(self), _CYCLES_AT_ONCE):
+            yield from self._some(start).named(self.graph.names)
 
     def __repr__(self) -> str:
         return f"CycleTable({len(self):,} cycles of {self.graph!r})"
@@ -162,10 +183,7 @@ class CycleTable:
 
     def lists(self) -> list[list[Hashable]]:
         """Return each cycle as the list of its vertices' names, as `enumerate_cycles` yields them."""
-        lists: list[list[Hashable]] = []
-        for start in range(0, len(self), _CYCLES_AT_ONCE):
-            lists += self._some(start).named(self.graph.names)
-        return lists
+        return list(self)
 
     def to_arrow(self) -> Any:
         """Return an Arrow table with the columns of the Parquet files that ``chordless export`` writes.

@@ -21,6 +21,10 @@ def parameter(name: str, value: str = "") -> str:
     return worded(f'{name}="{value}"' if value else name, f"{option} {value}" if value else option)
 
 
+SIMPLIFY = worded("simplify=True", "--simplify")
+"""What drops self-loops, repeated edges and directions, in a message."""
+
+
 @contextmanager
 def in_words_of_command_line() -> Iterator[None]:
     """Let the errors of this process name options of the command line instead of parameters of Python."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.errors import GraphError, parameter
+from kernels_ti.errors import SIMPLIFY, GraphError
 
 IntArray = npt.NDArray[np.int64]
 
@@ -143,12 +144,15 @@ class Graph:
                 n = len(names)
             elif n != len(names):
                 raise GraphError(f"{len(names)} names were given for {n} vertices")
-            if len(set(names)) != len(names):
+            try:
+                distinct = len(set(names))
+            except TypeError as error:
+                raise GraphError(f"names must be hashable: {error}") from None
+            if distinct != len(names):
                 raise GraphError(f"two vertices are called {_first_repeated(names)!r}: names must differ")
         if n is None:
             n = int(pairs.max(initial=-1)) + 1
-        if n < 0:
-            raise GraphError(f"a graph cannot have {n} vertices")
+        n = _size(n)
         label = tuple(names) if names is not None else range(n)
 
         if pairs.min(initial=0) < 0 or pairs.max(initial=-1) >= n:
@@ -158,7 +162,7 @@ class Graph:
         if loops.any():
             if not simplify:
                 vertex = label[int(pairs[np.argmax(loops), 0])]
-                raise GraphError(f"vertex {vertex} has a self-loop ({parameter('simplify')} drops it)")
+                raise GraphError(f"vertex {vertex} has a self-loop ({SIMPLIFY} drops it)")
             pairs = pairs[~loops]
         keys: npt.NDArray[Any] = np.minimum(pairs[:, 0], pairs[:, 1]).astype(_key_type(n))
         keys *= n
@@ -168,9 +172,7 @@ class Graph:
         if repeated.any():
             if not simplify:
                 u, v = divmod(int(keys[np.argmax(repeated)]), n)
-                raise GraphError(
-                    f"the edge {label[u]} - {label[v]} is there more than once ({parameter('simplify')} merges them)"
-                )
+                raise GraphError(f"the edge {label[u]} - {label[v]} is there more than once ({SIMPLIFY} merges them)")
             keys = keys[np.append(True, ~repeated)]
         low = keys // max(n, 1)
         high = keys - low * n
@@ -350,11 +352,20 @@ class Graph:
                 one, other = (int(u[at]), int(v[at])) if names is None else (names[u[at]], names[v[at]])
                 raise GraphError(
                     f"the matrix is directed: it has entry ({one}, {other}) but not ({other}, {one}) "
-                    f"({parameter('simplify')} takes either as an edge)"
+                    f"({SIMPLIFY} takes either as an edge)"
                 )
             upper = u <= v
             u, v = u[upper], v[upper]
         return cls.from_edge_array(np.column_stack((u, v)), n=n, names=names, simplify=simplify)
+
+
+def _size(n: Any) -> int:
+    """Return the number of vertices, if that is what it is."""
+    if not isinstance(n, Integral):
+        raise GraphError(f"the number of vertices must be a whole number, not {n!r}")
+    if n < 0:
+        raise GraphError(f"a graph cannot have {n} vertices")
+    return int(n)
 
 
 def _key_type(n: int) -> type[np.uint32] | type[np.int64]:
@@ -365,8 +376,7 @@ def _key_type(n: int) -> type[np.uint32] | type[np.int64]:
 def _require_undirected(directed: bool, simplify: bool) -> None:
     if directed and not simplify:
         raise GraphError(
-            "the graph is directed, chordless cycles are those of undirected graphs "
-            f"({parameter('simplify')} drops directions)"
+            f"the graph is directed, chordless cycles are those of undirected graphs ({SIMPLIFY} drops directions)"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
@@ -23,18 +24,29 @@ PARTICIPATIONS = ("none", "vertices", "edges")
 MOST_THREADS = 1024
 
 
+def require_arch(arch: Any) -> None:
+    """Raise OptionError if there is no arch of that name."""
+    if arch not in get_args(Arch):
+        raise OptionError(f"there is no arch {arch!r}: choose one of {', '.join(get_args(Arch))}")
+
+
 def require_threads(threads: Any) -> None:
     """Raise OptionError if a CPU cannot have so many workers."""
-    if threads is not None and not (isinstance(threads, Integral) and 1 <= int(threads) <= MOST_THREADS):
+    if threads is not None and not (_is_whole(threads) and 1 <= int(threads) <= MOST_THREADS):
         raise OptionError(f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}")
 
 
 def require_limits(limit: Any, timeout: Any) -> None:
     """Raise OptionError if a search cannot end after so many cycles or seconds; None is no limit."""
-    if limit is not None and not (isinstance(limit, Integral) and int(limit) >= 1):
+    if limit is not None and not (_is_whole(limit) and int(limit) >= 1):
         raise OptionError(f"limit must be a whole number of cycles, 1 or more, not {limit!r}")
     if timeout is not None and not (isinstance(timeout, Real) and float(timeout) > 0):
         raise OptionError(f"timeout must be a number of seconds above 0, not {timeout!r}")
+
+
+def _is_whole(value: Any) -> bool:
+    """Whether this is an integer of Python or numpy; True and False are none."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 @dataclass(frozen=True)
@@ -68,7 +80,8 @@ class Options:
     Raises
     ------
     OptionError
-        If a bound is below 3, the bounds exclude each other, or there is no such expansion or part.
+        If a bound is below 3 or no whole number, the bounds exclude each other, `memory` is no number of bytes, or
+        there is no such expansion or part.
     """
 
     min_length: int = 3
@@ -86,8 +99,15 @@ class Options:
     def __post_init__(self) -> None:
         for name in ("min_length", "max_length"):
             value = getattr(self, name)
-            if not isinstance(value, Integral) and (value is not None or name == "min_length"):
+            if not _is_whole(value) and (value is not None or name == "min_length"):
                 raise OptionError(f"{name} must be a whole number, not {value!r}")
+            if value is not None:
+                object.__setattr__(self, name, int(value))  # numpy's small integers overflow
+        memory: Any = self.memory
+        if memory is not None:
+            if not (isinstance(memory, Real) and 1 <= float(memory) < math.inf):
+                raise OptionError(f"memory must be a number of bytes, 1 or more, not {memory!r}")
+            object.__setattr__(self, "memory", math.floor(memory))
         if self.min_length < 3:
             raise OptionError(f"the minimum length must be 3 or more (a triangle), not {self.min_length}")
         if self.max_length is not None and self.max_length < 3:

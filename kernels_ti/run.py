@@ -52,7 +52,7 @@ class Run:
     graph : Graph or SearchSpace
         A space that the device was chosen by need not be prepared again.
     device : Device
-        From `kernels_ti.estimate.device_choice.device_for`.
+        From `open_device`.
     options : Options, optional
         By default those of the space.
     state : RunState, optional
@@ -65,6 +65,16 @@ class Run:
         If the device cannot hold or run this graph.
     OptionError
         If the options cannot be combined or are not those of the space, or the budget of memory is too small.
+
+    Examples
+    --------
+    >>> from kernels_ti import Graph, Options, Run, open_device
+    >>> square = Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)])
+    >>> run = Run(square, open_device("cpu"), Options(max_length=8))
+    >>> while not run.finished:
+    ...     snapshot = run.advance()  # about 100 ms
+    >>> snapshot.cycles_by_length
+    {4: 1}
     """
 
     def __init__(

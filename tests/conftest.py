@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from kernels_ti import DeviceError
-from kernels_ti.device.device import Device, open_device
+from kernels_ti import Device, DeviceError, open_device
 from kernels_ti.device.machine import cpu_name
 
 # How long an example takes says nothing on a shared machine. CI tries the same examples each time, so that what it

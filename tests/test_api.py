@@ -10,10 +10,12 @@ from kernels_ti import (
     Graph,
     GraphError,
     OptionError,
+    Options,
     collect_cycles,
     count_cycles,
     count_participation,
     enumerate_cycles,
+    open_device,
 )
 from kernels_ti.errors import in_words_of_command_line, parameter
 
@@ -61,6 +63,40 @@ def test_limits_that_cannot_be_are_refused(wrong) -> None:
         count_cycles(grid(2, 2), arch="reference", **wrong)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"limit": True}, "limit must be a whole number of cycles, 1 or more, not True"),
+        ({"threads": True}, "threads must be a whole number from 1 to 1024, not True"),
+        ({"max_length": True}, "max_length must be a whole number, not True"),
+        ({"memory": "2G"}, "memory must be a number of bytes, 1 or more, not '2G'"),
+        ({"memory": -1}, "memory must be a number of bytes, 1 or more, not -1"),
+        ({"memory": float("nan")}, "memory must be a number of bytes, 1 or more, not nan"),
+        ({"through": None}, "through and avoid are lists of vertices, not None"),
+        ({"avoid_edges": None}, "avoid_edges is a list of pairs of vertices, not None"),
+        ({"avoid_edges": 5, "method": "boundary"}, "avoid_edges is a list of pairs of vertices, not 5"),
+        ({"arch": "gpu"}, "there is no arch 'gpu': choose one of auto, cpu, cuda, vulkan, reference"),
+        ({"arch": None}, "there is no arch None: choose one of auto, cpu, cuda, vulkan, reference"),
+    ],
+)
+def test_a_wrong_value_is_one_clear_line(wrong, words) -> None:
+    with pytest.raises(OptionError) as error:
+        count_cycles(nx.cycle_graph(4), **{"arch": "cpu", **wrong})
+    assert str(error.value) == words
+
+
+def test_integers_of_numpy_and_floats_of_bytes_are_taken() -> None:
+    small = np.int16(5)
+    bounded = count_cycles(nx.petersen_graph(), arch="cpu", min_length=np.int8(5), max_length=small, memory=2e9)
+    assert bounded.by_length == {5: 12}
+    assert type(Options(max_length=small, memory=2e9).max_length) is int
+
+
+def test_a_device_is_opened_by_its_own_name() -> None:
+    with pytest.raises(OptionError, match="there is no arch 'auto': choose one of cpu, cuda, vulkan, reference"):
+        open_device("auto")
+
+
 def test_a_count_along_a_boundary_has_no_limit() -> None:
     with pytest.raises(OptionError, match="limit are for the method search"):
         count_cycles(grid(2, 2), method="boundary", limit=5)
@@ -76,6 +112,7 @@ def test_the_vertices_and_edges_in_most_cycles_are_named() -> None:
     alone = count_participation(grid(2, 2), arch="reference", edges=False)
     with pytest.raises(OptionError, match="edges=True"):
         alone.top(edges=True)
+    assert repr(alone) == f"Participation({len(alone.names)} vertices, complete=True)"
 
 
 def test_a_message_names_what_its_reader_can_set() -> None:
@@ -88,5 +125,5 @@ def test_a_message_names_what_its_reader_can_set() -> None:
 
 
 def test_python_is_told_of_the_parameter_simplify() -> None:
-    with pytest.raises(GraphError, match=r"directed graphs? .*\(simplify drops directions\)"):
+    with pytest.raises(GraphError, match=r"directed graphs? .*\(simplify=True drops directions\)"):
         count_cycles(nx.DiGraph([(0, 1)]), arch="reference")

@@ -9,8 +9,7 @@ import pytest
 from oracles import by_length, grid
 from test_sweep_state import finish, groups_of, step, sweep_of
 
-from kernels_ti import Graph, Options, Run, count_cycles
-from kernels_ti.device.device import open_device
+from kernels_ti import Graph, Options, Run, count_cycles, open_device
 from kernels_ti.reference import chordless_cycles
 from kernels_ti.state import GroupState
 from kernels_ti.sweep import search as search_sweep

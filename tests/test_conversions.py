@@ -199,3 +199,35 @@ def test_arrow_without_pyarrow_is_one_line(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(OptionError, match=r"an Arrow table needs pyarrow: pip install 'chordless\[parquet\]'"):
         collect_cycles(nx.cycle_graph(4), arch="cpu").to_arrow()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (nx.Graph, "the class Graph is not a graph: give an instance of it"),
+        ("grid:3x3", "a str is not a graph: .*; chordless.load_graph reads a file and makes the graph of a spec"),
+        ([(0, 1)], "a list is not a graph: .*; Graph.from_edges makes one of a list of edges, numpy.array of a list"),
+    ],
+)
+def test_what_is_nearly_a_graph_gets_a_hint(wrong, words):
+    with pytest.raises(GraphError, match=words):
+        as_graph(wrong)
+
+
+def test_wrong_sizes_and_names_are_refused():
+    for wrong in (2.5, "3"):
+        with pytest.raises(GraphError, match=f"the number of vertices must be a whole number, not {wrong!r}"):
+            Graph.from_edges(wrong, [])
+    with pytest.raises(GraphError, match="names must be hashable: unhashable type: 'list'"):
+        Graph.from_edges(1, [], names=[[1]])
+
+
+def test_a_table_is_a_sequence_of_cycles():
+    table = collect_cycles(nx.petersen_graph(), arch="reference")
+    assert list(table) == table.lists() == [table[i] for i in range(22)]
+    assert table[-1] == table[np.int64(21)] == table.lists()[21]
+    for wrong in (22, -23):
+        with pytest.raises(IndexError):
+            table[wrong]
+    with pytest.raises(OptionError, match="a table cannot have -1 cycles"):
+        table.first(-1)

@@ -14,11 +14,11 @@ from oracles import grid
 from patience import PATIENCE
 from program import ENVIRONMENT, chordless
 
-from kernels_ti import DeviceError, OptionError, Options, Run
+from kernels_ti import Device, DeviceError, OptionError, Options, Run, open_device
 from kernels_ti.blocks.groups import block_batches
-from kernels_ti.device.device import ARCHES, Device, open_device
+from kernels_ti.device import memory
+from kernels_ti.device.device import ARCHES
 from kernels_ti.device.machine import cores
-from kernels_ti.device.memory import resident_bytes
 from kernels_ti.device.selftest import LEAST_LOOP, failures
 from kernels_ti.errors import SizeError
 from kernels_ti.search import require_loops
@@ -77,11 +77,10 @@ def test_a_graph_that_loops_longer_than_the_device_can_is_refused() -> None:
         require_loops(device, group)
 
 
-def test_a_graph_that_does_not_fit_is_refused_with_its_size() -> None:
-    device = open_device("cpu")  # what Taichi itself takes is resident from here on
-    memory = resident_bytes() + (70 << 20)
+def test_a_graph_that_does_not_fit_is_refused_with_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "resident_bytes", lambda: 100 << 20)
     with pytest.raises(SizeError, match=r"a block of 22,500 vertices needs 0\.\d\d GiB for its bit rows") as refused:
-        Run(grid(150, 150), device, Options(memory=memory))
+        Run(grid(150, 150), open_device("cpu"), Options(memory=170 << 20))
     assert refused.value.exit_code == 2
 
 
@@ -171,6 +170,11 @@ def test_a_device_starts_without_standard_output() -> None:
     done = run_python(code + "print(open_device('cpu').arch, file=sys.stderr)")
     assert done.returncode == 0
     assert done.stderr.endswith("cpu\n")
+
+
+def test_warnings_of_taichi_are_no_errors_of_ours() -> None:
+    done = run_python("from kernels_ti.device.device import cuda_is_here; cuda_is_here()", PYTHONWARNINGS="error")
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_importing_the_library_does_not_load_taichi() -> None:

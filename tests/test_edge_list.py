@@ -85,7 +85,7 @@ def test_positions_are_by_index(tmp_path):
         ("# xy 1 nan 1\n1 2\n", "a.txt:1: `# xy` needs a vertex id and two numbers"),
         ("# xy 1 1_0 \u0661\n1 2\n", "a.txt:1: `# xy` needs a vertex id and two numbers"),
         ("1 2 # road\n", "a.txt:1: edge needs two vertices, found 4 words"),
-        ("# a\n\n1 2\n4 4\n", "a.txt:4: edge from 4 to itself; a simple graph has no loops — --simplify drops them"),
+        ("# a\n\n1 2\n4 4\n", "a.txt:4: edge from 4 to itself; a simple graph has no loops — simplify=True drops them"),
         ("#\n1 2\n2 3\n\n2 1\n", "a.txt:5: edge 2 - 1 is already in line 2; a simple graph has each edge once"),
         ("x y\nx y\n", "a.txt:2: edge x - y is already in line 1"),
         ("# n=3 m=5\n1 2\n2 3\n", "a.txt:1: the header declares m=5, but the file has m=2"),
@@ -158,7 +158,7 @@ def test_other_encodings(tmp_path):
         assert loaded.graph.names == ("Ål", "Bø", "Ål2")
     latin = text.encode("latin-1")
     assert (
-        "a.txt:1: byte 0xc5 is not UTF-8 text; save the file as UTF-8, or say what it is, such as --encoding latin-1"
+        'a.txt:1: byte 0xc5 is not UTF-8 text; save the file as UTF-8, or say what it is, such as encoding="latin-1"'
         in (refusal(tmp_path / "a.txt", latin))
     )
     for wrong in ("klingon", "hex", ""):

@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracles import by_length, check_cycles, disjoint_union, grid, nauty, networkx_cycles
 
-from kernels_ti import Graph, OptionError, count_cycles, enumerate_cycles
-from kernels_ti.device.device import Device
+from kernels_ti import Device, Graph, OptionError, count_cycles, enumerate_cycles
 from kernels_ti.reference import canonical, chordless_cycles, levels_of
 
 EXAMPLES = {"cpu": 60, "vulkan": 15, "cuda": 40}

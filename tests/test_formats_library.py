@@ -122,7 +122,7 @@ def test_graph6_and_sparse6(tmp_path, extension):
     ("line", "part"),
     [
         (b"D?\n", "not a readable graph6 file"),
-        (b">>graph6<<\n", "the file has 0 graphs"),
+        (b">>graph6<<\n", "there is no graph in the file"),
         (b">>sparse6<<:\n", "its characters are ? to ~, found ':'"),
         (b"&B_\n", "this graph is directed (digraph6)"),
         (b";A_\n", "incremental sparse6"),

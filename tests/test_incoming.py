@@ -54,7 +54,7 @@ def test_a_compressed_pipe(tmp_path):
 def test_a_device_without_an_end():
     with pytest.raises(GraphError, match=r"^/dev/zero: this is a binary file \(it begins with NUL bytes\)"):
         load_graph("/dev/zero", limits=LITTLE)
-    with pytest.raises(GraphError, match=r"^/dev/urandom: there is more to read than 8\.0 MiB.*--memory"):
+    with pytest.raises(GraphError, match=r"^/dev/urandom: there is more to read than 8\.0 MiB.*memory sets another"):
         load_graph("/dev/urandom", limits=LITTLE)
 
 

@@ -11,10 +11,9 @@ import pytest
 from patience import PATIENCE
 from program import ENVIRONMENT, chordless
 
-from kernels_ti import folders
+from kernels_ti import Device, folders
 from kernels_ti.device import device as devices
 from kernels_ti.device import kernel_cache
-from kernels_ti.device.device import Device
 
 OWN_WAY = ("HOME", "XDG_CACHE_HOME", "TI_OFFLINE_CACHE", "TI_OFFLINE_CACHE_FILE_PATH")
 START = "from kernels_ti.device.device import open_device; open_device('cpu'); print('started')"

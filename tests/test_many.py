@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from oracles import grid, nauty
 
-from kernels_ti import Graph, GraphError, OptionError
-from kernels_ti.device.device import Device, open_device
+from kernels_ti import Device, Graph, GraphError, OptionError, open_device
 from kernels_ti.many import count as many_module
 from kernels_ti.many import search as many_search
 from kernels_ti.many.count import MOST_VERTICES, count_many

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from oracles import disjoint_union, grid
 from program import chordless, count
 
-from kernels_ti import Graph, OptionError, Options, Participation, Run
-from kernels_ti.device.device import Device, open_device
+from kernels_ti import Device, Graph, OptionError, Options, Participation, Run, open_device
 from kernels_ti.found import participation
 from kernels_ti.reference import chordless_cycles
 

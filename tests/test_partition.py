@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from oracles import check_cycles, disjoint_union, grid
 from program import chordless
 
-from kernels_ti import Graph, Options, Run
+from kernels_ti import Device, Graph, Options, Run
 from kernels_ti.blocks.groups import BlockGroup, block_batches
-from kernels_ti.device.device import Device
 from kernels_ti.estimate import parts as partition
 from kernels_ti.estimate.estimate import seed_weights
 from kernels_ti.estimate.host_step import HostBlocks, populations

@@ -10,6 +10,7 @@ import pytest
 from patience import PATIENCE
 
 import kernels_ti
+from kernels_ti.errors import in_words_of_command_line
 
 ROOT = Path(__file__).parent.parent
 USERS_OWN = ("app", "tests", "assets", "commands")
@@ -53,6 +54,36 @@ def test_loading_names_the_parameter_of_python(tmp_path: Path) -> None:
     with pytest.raises(chordless.GraphError, match=r"loop.txt:2: .* simplify=True drops them"):
         chordless.load_graph(str(tmp_path / "loop.txt"))
     assert chordless.load_graph(str(tmp_path / "loop.txt"), simplify=True).m == 1
+
+
+def test_a_graph_is_loaded_from_a_path_in_an_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "graph.txt"
+    path.write_bytes("Ål Bø\n".encode("latin-1"))
+    with pytest.raises(chordless.GraphError, match=r'such as encoding="latin-1"$') as refused:
+        chordless.load_graph(path)
+    with in_words_of_command_line():
+        assert str(refused.value).endswith("such as --encoding latin-1")
+    assert chordless.load_graph(path, encoding="latin-1").names == ("Ål", "Bø")
+
+
+@pytest.mark.parametrize(
+    ("text", "python", "command_line"),
+    [
+        ("*Vertices 9999999\n", "(memory sets another limit)", "(--memory sets another limit)"),
+        ("CCO ethanol\nCC ethane\n", 'file_format="smiles" or file_f', "--format smiles or --format edgelist"),
+        ("*Vertices 2\n*Arcs\n1 2\n", "use simplify=True to drop", "use --simplify to drop"),
+    ],
+)
+def test_hints_name_parameters_in_python_and_options_in_the_shell(
+    tmp_path: Path, text: str, python: str, command_line: str
+) -> None:
+    path = tmp_path / "graph"
+    path.write_text(text)
+    with pytest.raises(chordless.GraphError) as refused:
+        chordless.load_graph(path, memory=1)
+    assert python in str(refused.value)
+    with in_words_of_command_line():
+        assert command_line in str(refused.value)
 
 
 def test_importing_it_loads_nothing_but_itself() -> None:

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from oracles import by_length, check_cycles, grid
 
-from kernels_ti import DeviceError, EngineError, Graph, OptionError, Options, Run
-from kernels_ti.device.device import Device, open_device
+from kernels_ti import Device, DeviceError, EngineError, Graph, OptionError, Options, Run, open_device
 from kernels_ti.reference import chordless_cycles
 from kernels_ti.state import RunState
 from kernels_ti.wave import search as search_wave

@@ -9,8 +9,7 @@ import pytest
 import taichi as ti
 from oracles import check_cycles, grid
 
-from kernels_ti import DeviceError, EngineError, Graph, Options, Run, enumerate_cycles
-from kernels_ti.device.device import Device, open_device
+from kernels_ti import Device, DeviceError, EngineError, Graph, Options, Run, enumerate_cycles, open_device
 from kernels_ti.device.levels import opened_level
 from kernels_ti.device.placing import CELLS_PER_LEVEL, CHILDREN, READY
 from kernels_ti.reference import chordless_cycles, levels_of

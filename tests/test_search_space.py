@@ -10,11 +10,10 @@ import pytest
 from chordless import generate
 from oracles import grid
 
-from kernels_ti import Graph, OptionError, Options, Run
+from kernels_ti import Graph, OptionError, Options, Run, open_device
 from kernels_ti.blocks import biconnected, labelled
 from kernels_ti.blocks.groups import block_batches
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.device.device import open_device
 from kernels_ti.estimate.device_choice import device_for
 from kernels_ti.estimate.estimate import Estimator
 from kernels_ti.state import Layout

@@ -8,8 +8,7 @@ import networkx as nx
 import pytest
 from oracles import by_length, check_cycles
 
-from kernels_ti import EngineError, Graph, Options, Run
-from kernels_ti.device.device import Device
+from kernels_ti import Device, EngineError, Graph, Options, Run
 from kernels_ti.found import stored
 from kernels_ti.reference import chordless_cycles
 from kernels_ti.sweep import search as search_sweep

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 import taichi as ti
 
-from kernels_ti import Graph
+from kernels_ti import Device, Graph
 from kernels_ti.bits import LARGEST_UNROLLED, row_of, size_of, vector_of
 from kernels_ti.blocks.groups import BlockGroup, block_batches
-from kernels_ti.device.device import Device
 from kernels_ti.estimate.host_step import HostBlocks, singles
 from kernels_ti.state import Frames, Layout, Rows, narrow_words, wide_words
 from kernels_ti.step.certificate import reachable_extensions

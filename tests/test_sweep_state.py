@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import grid
 
-from kernels_ti import Graph
+from kernels_ti import Graph, open_device
 from kernels_ti.blocks.groups import BlockGroup, block_batches
-from kernels_ti.device.device import open_device
 from kernels_ti.errors import SizeError
 from kernels_ti.found.stored import ResidentBlocks
 from kernels_ti.search import Totals

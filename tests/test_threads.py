@@ -11,10 +11,10 @@ import taichi as ti
 from oracles import grid
 from patience import PATIENCE
 
-from kernels_ti import DeviceError, enumerate_cycles
+from kernels_ti import Device, DeviceError, enumerate_cycles, open_device
 from kernels_ti.device import device as devices
 from kernels_ti.device import owner
-from kernels_ti.device.device import Device, held_device, open_device
+from kernels_ti.device.device import held_device
 from kernels_ti.device.turns import Turns
 
 SHORT = 0.05

@@ -11,10 +11,20 @@ from hypothesis import strategies as st
 from oracles import check_cycles, grid
 from program import REFERENCE, chordless, count, fails, slowly
 
-from kernels_ti import Graph, OptionError, Options, Run, Snapshot, collect_cycles, count_cycles, enumerate_cycles
+from kernels_ti import (
+    Device,
+    Graph,
+    OptionError,
+    Options,
+    Run,
+    Snapshot,
+    collect_cycles,
+    count_cycles,
+    enumerate_cycles,
+    open_device,
+)
 from kernels_ti.blocks.restriction import restricted
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.device.device import Device, open_device
 from kernels_ti.estimate.estimate import Estimator
 from kernels_ti.reference import chordless_cycles
 

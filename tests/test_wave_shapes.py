@@ -4,9 +4,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from kernels_ti import DeviceError, Graph, Options, Run
+from kernels_ti import Device, DeviceError, Graph, Options, Run, open_device
 from kernels_ti.bits import LARGEST_UNROLLED
-from kernels_ti.device.device import Device, open_device
 from kernels_ti.wave import warp_batch as wave_batch
 from kernels_ti.wave import warp_batch_wide as wave_wide_batch
 

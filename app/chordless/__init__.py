@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         ChordlessError,
         CycleCounts,
         CycleTable,
+        Device,
         DeviceError,
         EngineError,
         Expansion,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         count_participation,
         enumerate_cycles,
         is_chordal,
+        open_device,
     )
 
 _OWN = {"generate": "chordless.graphs.generators", "load_graph": "chordless.graphs.public"}
@@ -47,6 +49,7 @@ __all__ = [
     "ChordlessError",
     "CycleCounts",
     "CycleTable",
+    "Device",
     "DeviceError",
     "EngineError",
     "Expansion",
@@ -67,6 +70,7 @@ __all__ = [
     "generate",
     "is_chordal",
     "load_graph",
+    "open_device",
 ]
 
 

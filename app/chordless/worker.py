@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 def probe(command: ProbeCommand, channel: Channel) -> None:
     """Open and test the arch, and report its properties; ``auto`` is resolved as for a large graph."""
-    from kernels_ti.device.device import cuda_is_here, open_device
+    from kernels_ti import open_device
+    from kernels_ti.device.device import cuda_is_here
 
     arch = command.arch
     if arch == "auto":

@@ -221,7 +221,7 @@ def vertices_called(graph: Graph, names: Iterable[Hashable]) -> tuple[int, ...]:
         For a name that no vertex has, or a name where a list of them belongs.
     """
     if not isinstance(names, Iterable):
-        raise OptionError(f"through and avoid are lists of vertices: [{names!r}], not {names!r}")
+        raise OptionError(f"through and avoid are lists of vertices{_a_list_of(names)}, not {names!r}")
     names = tuple(names)
     index = {name: v for v, name in enumerate(graph.names)} if names else {}
     found = []
@@ -241,6 +241,8 @@ def edges_called(graph: Graph, edges: Iterable[tuple[Hashable, Hashable]]) -> tu
     OptionError
         For a name that no vertex has, for what is no pair of names, and for two vertices that are not adjacent.
     """
+    if not isinstance(edges, Iterable):
+        raise OptionError(f"avoid_edges is a list of pairs of vertices, not {edges!r}")
     found = []
     for edge in edges:
         if not isinstance(edge, Iterable) or len(pair := tuple(edge)) != 2:
@@ -250,6 +252,10 @@ def edges_called(graph: Graph, edges: Iterable[tuple[Hashable, Hashable]]) -> tu
             raise OptionError(f"there is no edge {pair[0]} - {pair[1]} in the graph")
         found.append((u, v))
     return tuple(found)
+
+
+def _a_list_of(name: object) -> str:
+    return "" if name is None else f": [{name!r}]"
 
 
 def no_vertex(graph: Graph, name: Hashable) -> OptionError:

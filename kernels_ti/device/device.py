@@ -10,9 +10,11 @@ import re
 import sys
 import tempfile
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -156,7 +158,7 @@ def open_device(arch: str, *, threads: int | None = None) -> Device:
     Parameters
     ----------
     arch : str
-        One of `ARCHES`; `kernels_ti.estimate.device_choice.device_for` chooses one.
+        One of `ARCHES`.
     threads : int, optional
         Workers of a CPU; by default one to each core.
 
@@ -170,6 +172,12 @@ def open_device(arch: str, *, threads: int | None = None) -> Device:
         If the arch is not there or fails its self-test. No other arch is taken in its place.
     OptionError
         If there is no arch of that name, or `threads` is not from 1 to 1,024.
+
+    Examples
+    --------
+    >>> from kernels_ti import open_device
+    >>> open_device("cpu", threads=1).threads
+    1
 
     Notes
     -----
@@ -199,7 +207,7 @@ def held_device(arch: str, *, threads: int | None = None) -> Iterator[Device]:
         As for `open_device`.
     """
     if arch not in ARCHES:
-        raise OptionError(f"there is no arch {arch!r}: choose one of auto, {', '.join(ARCHES)}")
+        raise OptionError(f"there is no arch {arch!r}: choose one of {', '.join(ARCHES)}")
     require_threads(threads)
     if arch == "reference":
         yield Device("reference", f"Python {platform.python_version()}", host_memory(), None)
@@ -258,13 +266,14 @@ os.register_at_fork(after_in_child=_keep_taichi)
 
 def _taichi() -> Any:
     """Import Taichi, quietly."""
-    os.environ["TI_SKIP_VERSION_CHECK"] = "ON"  # Taichi asks a server otherwise
-    os.environ["ENABLE_TAICHI_HEADER_PRINT"] = "0"
-    with kernel_cache.own_cache_home():
-        import taichi
-
+    if "taichi" not in sys.modules:
+        os.environ["TI_SKIP_VERSION_CHECK"] = "ON"  # Taichi asks a server otherwise
+        os.environ["ENABLE_TAICHI_HEADER_PRINT"] = "0"
+        with kernel_cache.own_cache_home(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Taichi's own: under `python -W error` it could not be imported
+            import_module("taichi")
     buffers.adopt()
-    return taichi
+    return import_module("taichi")
 
 
 def require_running(device: Device) -> None:

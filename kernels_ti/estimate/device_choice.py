@@ -10,6 +10,7 @@ from kernels_ti.device.machine import cores
 from kernels_ti.errors import EngineError
 from kernels_ti.estimate.estimate import Estimator
 from kernels_ti.graph import Graph
+from kernels_ti.options import require_arch
 
 SMALL_GRAPH = 40
 """Graphs of up to this many vertices are done on the CPU before an estimate would be."""
@@ -57,6 +58,7 @@ def device_for(graph: Graph | SearchSpace, arch: str = "auto", *, threads: int |
 
 def arch_for(space: SearchSpace, arch: str, *, threads: int | None) -> str:
     """Return the arch that `device_for` opens, which has the same parameters."""
+    require_arch(arch)
     if arch != "auto":
         return arch
     large = cuda_is_here() and space.graph.n > SMALL_GRAPH and _is_large(Estimator(space), threads or cores())

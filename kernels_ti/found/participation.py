@@ -67,6 +67,10 @@ class Participation:
     names: tuple[Hashable, ...]
     complete: bool = True
 
+    def __repr__(self) -> str:
+        edges = "" if self.edges is None else f", {len(self.edges):,} edges"
+        return f"Participation({len(self.names):,} vertices{edges}, complete={self.complete})"
+
     def top(self, n: int = 10, *, edges: bool = False) -> list[tuple[Any, int]]:
         """Return the vertices, or edges, that lie in the most cycles of any length.
 

@@ -19,8 +19,7 @@ from chordless.engine.channel import Channel
 from chordless.graphs.readers.incoming import Limits
 from chordless.protocol.events import BatchFinished, BatchProgress, BatchSearching, BatchStarted, Event, Progress
 from chordless.protocol.orders import BatchCommand, BatchJob
-from kernels_ti import ChordlessError
-from kernels_ti.device.device import open_device
+from kernels_ti import ChordlessError, open_device
 from kernels_ti.many.count import MOST_VERTICES, count_many
 
 _SECONDS_BETWEEN_REPORTS = 0.1

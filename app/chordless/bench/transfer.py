@@ -10,8 +10,7 @@ import json
 import time
 
 from chordless.graphs.load import load_graph
-from kernels_ti import ChordlessError, EngineError, Graph, Options, Run, Snapshot
-from kernels_ti.device.device import Device
+from kernels_ti import ChordlessError, Device, EngineError, Graph, Options, Run, Snapshot
 from kernels_ti.estimate.device_choice import device_for
 
 _WARM_UP_SECONDS = 10.0

@@ -27,8 +27,7 @@ from kernels_ti.device.memory import peak_memory, resident_bytes
 if TYPE_CHECKING:
     from chordless.cycles.output import CycleOutput
     from chordless.engine.forecast import Forecast
-    from kernels_ti import Run, Snapshot
-    from kernels_ti.device.device import Device
+    from kernels_ti import Device, Run, Snapshot
     from kernels_ti.state import Rows
 
 _SECONDS_BETWEEN_REPORTS = 0.1

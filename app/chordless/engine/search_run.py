@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from chordless.engine.forecast import Forecast
     from chordless.graphs.load import LoadedGraph
     from chordless.runs.checkpoint import Checkpoint, Sessions
-    from kernels_ti import Snapshot
+    from kernels_ti import Device, Snapshot
     from kernels_ti.blocks.search_space import SearchSpace
-    from kernels_ti.device.device import Device
 
 
 _NOT_OPTIONS = ("graph", "program_start")

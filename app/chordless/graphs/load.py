@@ -14,6 +14,7 @@ from chordless.graphs import generators
 from chordless.graphs.readers.incoming import STANDARD_INPUT, Limits, ends_in_time, read_bytes, shown_name
 from chordless.graphs.readers.source import UTF_8, Parsed, Positions, Source
 from kernels_ti import Graph, GraphError, OptionError
+from kernels_ti.errors import worded
 
 if TYPE_CHECKING:
     from chordless.graphs.molecules import MoleculeFormat
@@ -204,10 +205,14 @@ def format_of_content(data: bytes, name: str) -> str:
     smiles = looks_like_smiles(start)
     if smiles is None:
         raise GraphError(
-            f"{name}: this may be SMILES or a list of edges; say which, --format smiles or --format edgelist "
-            "(of chordless batch: --graph-format)"
+            f"{name}: this may be SMILES or a list of edges; say which, {_format_called('smiles')} or "
+            f"{_format_called('edgelist')}" + worded("", " (of chordless batch: --graph-format)")
         )
     return "smiles" if smiles else "edgelist"
+
+
+def _format_called(name: str) -> str:
+    return worded(f'file_format="{name}"', f"--format {name}")
 
 
 def _format_of_source(source: Source) -> str:

@@ -2,31 +2,48 @@
 
 from __future__ import annotations
 
-from kernels_ti import Graph, GraphError
+import os
+
+from kernels_ti import Graph
 
 
-def load_graph(source: str, *, simplify: bool = False, file_format: str | None = None) -> Graph:
+def load_graph(
+    source: str | os.PathLike[str],
+    *,
+    simplify: bool = False,
+    file_format: str | None = None,
+    encoding: str | None = None,
+    memory: int | None = None,
+) -> Graph:
     """Load a graph from a file or make the graph of a spec.
 
     Parameters
     ----------
-    source : str
-        A path, or a spec such as ``grid:7x10``; an existing file wins. See `chordless.graphs.load.load_graph`.
+    source : str or os.PathLike
+        A path, or a spec such as ``grid:7x10``; an existing file wins. In a file of many graphs, ``FILE:12`` is that
+        of line 12. ``-`` is standard input.
     simplify : bool
-        Drop loops, repeated edges and directions instead of refusing them.
+        Drop self-loops, repeated edges and directions instead of refusing them.
     file_format : str, optional
-        One of `chordless.graphs.load.FORMATS`; by default the name or the content of the file decides.
+        ``edgelist``, ``dimacs``, ``pajek``, ``graphml``, ``gml``, ``graph6``, ``mtx``, ``adjlist``, ``sdf`` or
+        ``smiles``; by default the name or the content of the file decides.
+    encoding : str, optional
+        How the text of the file is written, such as ``latin-1``; by default UTF-8.
+    memory : int, optional
+        Bytes that reading may take: a file may have an eighth of it. By default most of what is free.
 
     Returns
     -------
     Graph
+        The names of its vertices are strings.
 
     Raises
     ------
     GraphError
-        If there is no such graph, or the file is not a finite simple undirected graph.
+        If there is no such graph, or the file is not a finite simple undirected graph. The message names the file and,
+        where it is known, the line.
     OptionError
-        For a format that does not exist.
+        For a format or an encoding that does not exist.
 
     Examples
     --------
@@ -35,9 +52,9 @@ def load_graph(source: str, *, simplify: bool = False, file_format: str | None =
     {5: 1}
     """
     from chordless.graphs import load
+    from chordless.graphs.readers.incoming import Limits
 
-    try:
-        return load.load_graph(source, simplify=simplify, file_format=file_format).graph
-    except GraphError as error:
-        # The readers speak to users of the command line.
-        raise GraphError(str(error).replace("--simplify", "simplify=True")) from None
+    limits = Limits(memory=memory)
+    return load.load_graph(
+        os.fspath(source), simplify=simplify, file_format=file_format, encoding=encoding, limits=limits
+    ).graph

@@ -25,7 +25,7 @@ from typing import IO, Any, cast
 
 from chordless.words.numbers import bytes_text, seconds_text
 from kernels_ti import GraphError
-from kernels_ti.errors import ReadingStoppedError
+from kernels_ti.errors import ReadingStoppedError, parameter
 
 STANDARD_INPUT = "-"
 SHOWN_STANDARD_INPUT = "standard input"
@@ -164,7 +164,7 @@ def _check_file_size(path: str, largest: int) -> None:
 def _too_large(name: str, largest: int) -> GraphError:
     return GraphError(
         f"{name}: there is more to read than {bytes_text(largest)}, which is what memory allows here "
-        "(--memory SIZE sets another limit, eight times the size of the file)"
+        f"({parameter('memory')} sets another limit: eight times the size of the file)"
     )
 
 

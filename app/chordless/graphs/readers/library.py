@@ -78,7 +78,9 @@ def read_adjacency_list(source: Source, *, simplify: bool = False) -> Parsed:
 def read_graph6(source: Source, *, simplify: bool = False) -> Parsed:
     """Read a graph6 or sparse6 file with one graph; its vertices are called "0" to "n-1"."""
     lines = re.sub(rb"^\s*>>(?:graph6|sparse6)<<", b"", source.data).split()
-    if len(lines) != 1:
+    if not lines:
+        raise source.error("there is no graph in the file; a graph is a line of graph6 or sparse6")
+    if len(lines) > 1:
         one = "" if source.name == SHOWN_STANDARD_INPUT else f"give one, {source.name}:1, or "
         raise source.error(f"there are {len(lines):,} graphs; {one}give all of them to `chordless batch`")
     line = lines[0]

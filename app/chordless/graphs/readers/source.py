@@ -15,6 +15,7 @@ import numpy.typing as npt
 from chordless.graphs.readers.incoming import MEMORY_PER_VERTEX, SHOWN_STANDARD_INPUT, Limits
 from chordless.words.numbers import bytes_text
 from kernels_ti import Graph, GraphError
+from kernels_ti.errors import SIMPLIFY, parameter
 from kernels_ti.graph import IntArray
 
 Positions = dict[int, tuple[float, float]]
@@ -22,11 +23,11 @@ Parsed = tuple[Graph, Positions | None]
 
 LARGEST_DECLARED_SIZE = 10_000_000
 UNDIRECTED_ONLY = (
-    "chordless cycles are those of undirected graphs — use --simplify to drop directions, "
+    f"chordless cycles are those of undirected graphs — use {SIMPLIFY} to drop directions, "
     "or `chordless overlap` for the niche overlap graph of a food web"
 )
-NO_LOOPS = "a simple graph has no loops — --simplify drops them"
-EDGES_ONCE = "a simple graph has each edge once — --simplify merges them"
+NO_LOOPS = f"a simple graph has no loops — {SIMPLIFY} drops them"
+EDGES_ONCE = f"a simple graph has each edge once — {SIMPLIFY} merges them"
 UTF_8 = "utf-8"
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?")
@@ -86,10 +87,10 @@ class Source:
             line = self.data.count(b"\n", 0, error.start) + 1
             byte = self.data[error.start]
             wanted = "UTF-8" if self.encoding == UTF_8 else self.encoding
-            hint = "save the file as UTF-8, or say what it is, such as --encoding latin-1"
+            hint = f"save the file as UTF-8, or say what it is, such as {parameter('encoding', 'latin-1')}"
             raise self.error(f"byte 0x{byte:02x} is not {wanted} text; {hint}", line) from None
         if "\0" in text:
-            raise self.error("the text holds NUL characters, so this is no graph file, or not of this --encoding")
+            raise self.error("the text holds NUL characters: this is no graph file, or it has another encoding")
         return text
 
     def check_size(self, n: int, line: int | None = None, *, largest: int = LARGEST_DECLARED_SIZE) -> None:
@@ -100,7 +101,7 @@ class Source:
             needed = bytes_text(n * MEMORY_PER_VERTEX)
             raise self.error(
                 f"the file declares {n:,} vertices, which take {needed}: more than memory allows here "
-                f"(--memory SIZE sets another limit)",
+                f"({parameter('memory')} sets another limit)",
                 line,
             )
 
