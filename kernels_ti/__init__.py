@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kernels_ti.api import CycleCounts, collect_cycles, count_cycles, count_participation, enumerate_cycles
+    from kernels_ti.api import collect_cycles, count_cycles, count_participation, enumerate_cycles
     from kernels_ti.chordality import Chordality, is_chordal
     from kernels_ti.conversion import as_graph
     from kernels_ti.cycles import CycleTable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kernels_ti.errors import ChordlessError, DeviceError, EngineError, GraphError, OptionError
     from kernels_ti.found.participation import Participation
     from kernels_ti.graph import Graph
-    from kernels_ti.options import Arch, Expansion, Method, Options, Snapshot
+    from kernels_ti.options import Arch, CycleCounts, Expansion, Method, Options, Snapshot
     from kernels_ti.run import Run
 
 __version__ = "0.5.0"
@@ -33,7 +33,7 @@ _MODULE_OF = {
     "Arch": "options",
     "Chordality": "chordality",
     "ChordlessError": "errors",
-    "CycleCounts": "api",
+    "CycleCounts": "options",
     "CycleTable": "cycles",
     "Device": "device.device",
     "DeviceError": "errors",

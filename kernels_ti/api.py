@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kernels_ti.blocks.restriction import edges_called, vertices_called
@@ -17,51 +17,11 @@ from kernels_ti.device.device import held_device, open_device
 from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.estimate.device_choice import arch_for
 from kernels_ti.graph import Graph
-from kernels_ti.options import EXPANSIONS, METHODS, Arch, Expansion, Method, Options, require_limits
+from kernels_ti.options import EXPANSIONS, METHODS, Arch, CycleCounts, Expansion, Method, Options, require_limits
 from kernels_ti.run import SLICE_SECONDS, Run
 
 if TYPE_CHECKING:
     from kernels_ti.found.participation import Participation
-
-
-@dataclass(frozen=True)
-class CycleCounts:
-    """How many chordless cycles a graph has.
-
-    Attributes
-    ----------
-    by_length : dict of int to int
-        Cycles by number of vertices; 3 stands for the triangles.
-    frontier : dict of int to int
-        |T_t|: chordless paths by number of vertices that the search put into its frontier.
-    seconds : float
-        Time of the search alone, without start-up and compilation.
-    min_length : int
-        The lower bound of the search.
-    complete : bool
-        False if the search ended before it was done, at its limit or time-out: there may be more cycles.
-    """
-
-    by_length: dict[int, int]
-    frontier: dict[int, int]
-    seconds: float
-    min_length: int = 3
-    complete: bool = True
-
-    @property
-    def triangles(self) -> int | None:
-        """Cycles of 3 vertices; None where only longer cycles were counted."""
-        return self.by_length.get(3, 0) if self.min_length <= 3 else None
-
-    @property
-    def chordless_cycles(self) -> int:
-        """Cycles of 4 or more vertices, the paper's #clc."""
-        return self.total - (self.triangles or 0)
-
-    @property
-    def total(self) -> int:
-        """All cycles."""
-        return sum(self.by_length.values())
 
 
 def count_cycles(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -149,7 +150,7 @@ class Graph:
             except TypeError as error:
                 raise GraphError(f"names must be hashable: {error}") from None
             if distinct != len(names):
-                raise GraphError(f"two vertices are called {_first_repeated(names)!r}: names must differ")
+                raise GraphError(f"two vertices are called {Counter(names).most_common(1)[0][0]!r}: names must differ")
         if n is None:
             n = int(pairs.max(initial=-1)) + 1
         n = _size(n)
@@ -395,12 +396,3 @@ def _require_numbers(entries: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if np.isnan(entries).any():
         raise GraphError("the adjacency matrix has an entry that is not a number (NaN); 0 says that there is no edge")
     return entries
-
-
-def _first_repeated(names: Sequence[Hashable]) -> Hashable:
-    seen: set[Hashable] = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    raise AssertionError("no name repeats")

@@ -1,4 +1,4 @@
-"""What a run is asked for, and what it says of itself."""
+"""What a search is asked for, and what it says of itself."""
 
 from __future__ import annotations
 
@@ -116,6 +116,9 @@ class Options:
             raise OptionError(f"the maximum length {self.max_length} is less than the minimum {self.min_length}")
         if self.expansion not in EXPANSIONS:
             raise OptionError(f"there is no expansion {self.expansion!r}: choose {' or '.join(EXPANSIONS)}")
+        part: Any = self.part
+        if part is not None and not (isinstance(part, tuple) and len(part) == 2 and all(map(_is_whole, part))):
+            raise OptionError(f"part is a pair of whole numbers, such as (1, 4), not {part!r}")
         if self.part is not None and not 1 <= self.part[0] <= self.part[1]:
             raise OptionError(f"there is no part {self.part[0]} of {self.part[1]}: parts are numbered from 1")
         if self.participation not in PARTICIPATIONS:
@@ -169,3 +172,43 @@ class Snapshot:
         paths = dict(sorted(paths.items()))
         cycles = {length: count for length, count in sorted(cycles.items()) if length >= min_length}
         return cls(paths, cycles, paths=sum(paths.values()), cycles=sum(cycles.values()), **more)
+
+
+@dataclass(frozen=True)
+class CycleCounts:
+    """How many chordless cycles a graph has.
+
+    Attributes
+    ----------
+    by_length : dict of int to int
+        Cycles by number of vertices; 3 stands for the triangles.
+    frontier : dict of int to int
+        |T_t|: chordless paths by number of vertices that the search put into its frontier.
+    seconds : float
+        Time of the search alone, without start-up and compilation.
+    min_length : int
+        The lower bound of the search.
+    complete : bool
+        False if the search ended before it was done, at its limit or time-out: there may be more cycles.
+    """
+
+    by_length: dict[int, int]
+    frontier: dict[int, int]
+    seconds: float
+    min_length: int = 3
+    complete: bool = True
+
+    @property
+    def triangles(self) -> int | None:
+        """Cycles of 3 vertices; None where only longer cycles were counted."""
+        return self.by_length.get(3, 0) if self.min_length <= 3 else None
+
+    @property
+    def chordless_cycles(self) -> int:
+        """Cycles of 4 or more vertices, the paper's #clc."""
+        return self.total - (self.triangles or 0)
+
+    @property
+    def total(self) -> int:
+        """All cycles."""
+        return sum(self.by_length.values())

@@ -9,13 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.conversion import as_graph
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.device import Device, require_running
 from kernels_ti.device.memory import search_budget
@@ -26,7 +27,7 @@ from kernels_ti.found.stored import ResidentBlocks
 from kernels_ti.graph import Graph
 from kernels_ti.options import Options, Snapshot
 from kernels_ti.search import DeviceSearch, GroupSearch, Search, Totals, require_loops, require_room
-from kernels_ti.state import STATE_WORD_BITS, Frames, GroupState, Layout, Rows, RunState
+from kernels_ti.state import Frames, GroupState, Rows, RunState
 
 if TYPE_CHECKING:
     from kernels_ti.found.participation import Counter, Participation
@@ -49,7 +50,7 @@ class Run:
 
     Parameters
     ----------
-    graph : Graph or SearchSpace
+    graph : Graph, or a graph or adjacency matrix of another library, or SearchSpace
         A space that the device was chosen by need not be prepared again.
     device : Device
         From `open_device`.
@@ -61,10 +62,13 @@ class Run:
 
     Raises
     ------
+    GraphError
+        If the graph is not simple and undirected.
     DeviceError, EngineError
         If the device cannot hold or run this graph.
     OptionError
-        If the options cannot be combined or are not those of the space, or the budget of memory is too small.
+        If `device` is no device, the options cannot be combined or are not those of the space, or the budget of memory
+        is too small.
 
     Examples
     --------
@@ -78,11 +82,13 @@ class Run:
     """
 
     def __init__(
-        self, graph: Graph | SearchSpace, device: Device, options: Options | None = None, state: RunState | None = None
+        self, graph: Any, device: Device, options: Options | None = None, state: RunState | None = None
     ) -> None:
+        if not isinstance(device, Device):
+            raise OptionError(f"a run needs a device, such as open_device({'cpu'!r}), not {device!r}")
         require_running(device)
         self.device = device
-        space = SearchSpace.of(graph, options)
+        space = SearchSpace.of(graph if isinstance(graph, SearchSpace) else as_graph(graph), options)
         self.options = options or space.options
         self.graph = space.graph
         self._space = space
@@ -103,7 +109,7 @@ class Run:
         if state is not None:
             self._totals.add(state.paths_by_length, state.cycles_by_length)
             self._seconds, self._share, self._batch = state.seconds, state.share, state.batch
-        self._layout = _layout(space, device, self.options) if state is None else state.layout
+        self._layout = space.layout(self.options, device.arch, device.word_bits) if state is None else state.layout
         self._searches = self._plan(state) if self._longest >= 3 else iter(())
         self._current: Search | None = device.call(next, self._searches, None)
 
@@ -381,17 +387,6 @@ class Run:
             ``Options.rows``.
         """
         return self._kept.take_rows()
-
-
-def _layout(space: SearchSpace, device: Device, options: Options) -> Layout:
-    """Choose how the graph is laid out in blocks."""
-    if options.expansion == "paper":
-        return Layout(whole=True, grain=device.word_bits)
-    if options.through:
-        return Layout(grain=device.word_bits if options.part is None else STATE_WORD_BITS)
-    if options.part is not None:  # the parts of one search may run on different devices
-        return Layout(nested=True, grain=STATE_WORD_BITS, radius=space.radius)
-    return Layout(nested=device.arch == "cpu", grain=device.word_bits, radius=space.radius)
 
 
 def _counter(graph: Graph, participation: str) -> Counter | None:

@@ -11,6 +11,7 @@ from kernels_ti import (
     GraphError,
     OptionError,
     Options,
+    Run,
     collect_cycles,
     count_cycles,
     count_participation,
@@ -95,6 +96,21 @@ def test_integers_of_numpy_and_floats_of_bytes_are_taken() -> None:
 def test_a_device_is_opened_by_its_own_name() -> None:
     with pytest.raises(OptionError, match="there is no arch 'auto': choose one of cpu, cuda, vulkan, reference"):
         open_device("auto")
+
+
+def test_a_run_takes_any_graph_and_only_a_device() -> None:
+    run = Run(nx.petersen_graph(), open_device("reference"))
+    while not run.finished:
+        run.advance()
+    assert run.snapshot().cycles_by_length == {5: 12, 6: 10}
+    with pytest.raises(OptionError, match=r"a run needs a device, such as open_device\('cpu'\), not 'cpu'"):
+        Run(nx.petersen_graph(), "cpu")
+
+
+@pytest.mark.parametrize("part", ["x", (1,), (1.0, 2), [1, 2]])
+def test_a_part_is_a_pair(part) -> None:
+    with pytest.raises(OptionError, match=r"part is a pair of whole numbers, such as \(1, 4\), not "):
+        Options(part=part)
 
 
 def test_a_count_along_a_boundary_has_no_limit() -> None:

@@ -1,5 +1,6 @@
 """In how many cycles each vertex and each edge lies: against a count of the reference's cycles one by one."""
 
+import io
 from itertools import pairwise
 
 import networkx as nx
@@ -142,7 +143,7 @@ def test_a_table_of_the_busiest() -> None:
 def test_the_table_leaves_out_who_lies_in_no_cycle() -> None:
     def lines(counts: list[int], what: str) -> list[str]:
         entries = [{"name": name, "cycles": count} for name, count in enumerate(counts)]
-        return list(participation_table(entries, what, 4))
+        return list(participation_table(entries, what, 4, io.StringIO()))
 
     assert lines([0, 1, 0, 4], "vertex") == [
         "  vertex  cycles   share",

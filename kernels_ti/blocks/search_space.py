@@ -75,6 +75,16 @@ class SearchSpace:
         """The blocks in which wanted cycles can lie, for each case."""
         return tuple(LabelledBlocks(case.graph, case.root, case.required) for case in self.cases)
 
+    def layout(self, options: Options, arch: str, word_bits: int) -> Layout:
+        """Choose how the graph is laid out in blocks for a run on an arch whose words have so many bits."""
+        if options.expansion == "paper":
+            return Layout(whole=True, grain=word_bits)
+        if options.through:
+            return Layout(grain=word_bits if options.part is None else STATE_WORD_BITS)
+        if options.part is not None:  # the parts of one search may run on different devices
+            return Layout(nested=True, grain=STATE_WORD_BITS, radius=self.radius)
+        return Layout(nested=arch == "cpu", grain=word_bits, radius=self.radius)
+
     def batches(self, layout: Layout | None = None, word_bits: int = STATE_WORD_BITS) -> BlockBatches:
         """Return the blocks in batches; see `kernels_ti.blocks.groups.LabelledBlocks.batches`.
 
