@@ -8,11 +8,22 @@ import subprocess
 import sys
 
 import pytest
+from chordless.cli import main
 from chordless.commands.writing import whole_file
 from chordless.cycles.lines import CycleEncoder
 from chordless.cycles.output import LineOutput
 from chordless.cycles.write import RowOutput
-from chordless.files import is_leftover, open_alone, open_own, remove_leftovers, replaced, same_file, text_of
+from chordless.files import (
+    is_leftover,
+    open_alone,
+    open_own,
+    open_to_read,
+    read_file,
+    remove_leftovers,
+    replaced,
+    same_file,
+    text_of,
+)
 from patience import PATIENCE
 from program import ENVIRONMENT, REFERENCE, chordless, fails
 
@@ -139,3 +150,47 @@ def test_a_file_that_was_replaced_is_no_longer_the_same(tmp_path):
     path.symlink_to(tmp_path / "moved")
     assert not same_file(descriptor, path)
     os.close(descriptor)
+
+
+def test_what_has_no_end_is_not_read(tmp_path):
+    (tmp_path / "file").write_bytes(b"ab")
+    assert read_file(tmp_path / "file") == b"ab"
+    os.mkfifo(tmp_path / "pipe")
+    for path, what in ((tmp_path / "pipe", "a pipe"), ("/dev/zero", "a device"), (tmp_path, "a folder")):
+        with pytest.raises(OSError, match=f"this is {what}, not a file"):
+            open_to_read(path)
+    with pytest.raises(OSError, match="this is a device, not a file"):
+        open_to_read("/dev/zero", pipes=True)
+    reading, writing = os.pipe()
+    os.write(writing, b"cd")
+    os.close(writing)
+    assert read_file(f"/dev/fd/{reading}", pipes=True) == b"cd"
+    os.close(reading)
+
+
+def test_commands_do_not_read_devices_or_wait_for_pipes(tmp_path, capsys):
+    run = tmp_path / "run"
+    assert main(["list", "grid:4x4", "--arch", "cpu", "-o", f"{run}/", "-q"]) == 0
+    kept = {name: (run / name).read_bytes() for name in ("run.json", "graph.json", "events.jsonl", "checkpoint")}
+    asked = [("run.json", 2), ("graph.json", 2), ("events.jsonl", 1), ("checkpoint", 2)]
+    for file, make in [("/dev/zero", os.symlink), (None, os.mkfifo)]:
+        for name, exit_code in asked:
+            (run / name).unlink()
+            make(*([file] if file else []), run / name)
+            assert main(["merge" if name == "events.jsonl" else "export", str(run)]) == exit_code
+            assert "not a file" in capsys.readouterr().err
+            (run / name).unlink()
+            (run / name).write_bytes(kept[name])
+    os.mkfifo(tmp_path / "pipe.npy")
+    assert main(["export", str(tmp_path / "pipe.npy"), "--graph", "grid:4x4"]) == 2
+    assert "cannot be read: this is a pipe, not a file" in capsys.readouterr().err
+    for arguments in (["merge"], ["batch", "--manifest"], ["plot", "-o", "a.svg"], ["report", "-o", "a.html"]):
+        assert main([*arguments, "/dev/zero"]) == 2
+        assert "/dev/zero: cannot be read: this is a device, not a file" in capsys.readouterr().err
+
+
+def test_a_listing_whose_cycles_are_gone_is_not_reported_as_written(tmp_path, capsys):
+    assert main(["list", "grid:4x4", "--arch", "cpu", "-o", f"{tmp_path}/run/", "-q"]) == 0
+    (tmp_path / "run/cycles/part-00000.npy").unlink()
+    assert main(["resume", str(tmp_path / "run")]) == 1
+    assert "part-00000.npy: this part of the cycles is missing" in capsys.readouterr().err

@@ -1,4 +1,8 @@
-"""Files that are written safely: replaced as a whole, locked by one writer at a time, never through a planted link."""
+"""Files that are written and read safely.
+
+They are replaced as a whole, locked by one writer at a time, and never written through a planted link. What has no end,
+such as a device, is not read.
+"""
 
 from __future__ import annotations
 
@@ -64,6 +68,40 @@ def replaced(path: str | Path, *, private: bool = False) -> Iterator[BinaryIO]:
             new.unlink()
         raise
     sync_folder(path.parent)
+
+
+def open_to_read(path: str | Path, *, pipes: bool = False) -> BinaryIO:
+    """Open a file that has an end.
+
+    Parameters
+    ----------
+    path : str or Path
+    pipes : bool, default False
+        A pipe will do as well, such as ``<(zcat run.jsonl.gz)`` of a shell.
+
+    Raises
+    ------
+    OSError
+        If it cannot be opened, or is a device or a folder, or a pipe where none will do.
+    """
+
+    def opener(name: str, flags: int) -> int:
+        # Without a writer a pipe would block here.
+        descriptor = os.open(name, flags | os.O_NOCTTY | (0 if pipes else os.O_NONBLOCK))
+        kind = os.fstat(descriptor).st_mode
+        if stat.S_ISREG(kind) or (pipes and stat.S_ISFIFO(kind)):
+            return descriptor
+        os.close(descriptor)
+        what = "a folder" if stat.S_ISDIR(kind) else "a pipe" if stat.S_ISFIFO(kind) else "a device"
+        raise OSError(errno.ENOTSUP, f"this is {what}, not a file", str(name))
+
+    return open(path, "rb", opener=opener)
+
+
+def read_file(path: str | Path, *, pipes: bool = False) -> bytes:
+    """Read all of a file that has an end, see `open_to_read`."""
+    with open_to_read(path, pipes=pipes) as stream:
+        return stream.read()
 
 
 @contextlib.contextmanager

@@ -31,6 +31,7 @@ from typing import Any
 
 from chordless import values
 from chordless.batch.jobs import checked, expand
+from chordless.files import read_file
 from chordless.graphs.readers.incoming import STANDARD_INPUT
 from chordless.protocol.orders import ALL_LIVING, BatchJob
 from kernels_ti import ChordlessError, OptionError
@@ -91,7 +92,7 @@ def read_manifest(path: str, template: BatchJob) -> tuple[BatchJob, ...]:
 
 def _read(path: str) -> dict[str, Any]:
     try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
+        text = read_file(path, pipes=True).decode("utf-8-sig")
     except OSError as error:
         raise OptionError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from chordless.files import open_to_read
 from kernels_ti import EngineError, OptionError
 
 Rows = npt.NDArray[np.uint64]
@@ -83,7 +84,7 @@ def read_rows(path: str | Path, position: Mapping[str, int] | None = None) -> li
 
 def _mapped(file: Path) -> Rows:
     try:
-        with np.errstate(over="ignore"):  # in a shape that no file holds
+        with open_to_read(file), np.errstate(over="ignore"):  # in a shape that no file holds
             rows = np.load(file, mmap_mode="r", allow_pickle=False)
     except OSError as error:
         raise OptionError(f"{file}: cannot be read: {error.strerror or error}") from None

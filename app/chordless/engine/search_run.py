@@ -86,6 +86,11 @@ def _go_on(command: RunCommand, channel: Channel, directory: RunDirectory) -> No
             # Standard output cannot be cut back to a checkpoint, so a run with a directory never lists to it.
             search(command, channel, -1, loaded, directory, checkpoint)
             return
+        if command.output_format == "parts":
+            from chordless.cycles.read import read_rows
+
+            # It raises an error where cycles are gone, which would otherwise be reported as written.
+            read_rows(directory.path, checkpoint.position)
         snapshot = _last_snapshot(checkpoint, command.min_length)
         sessions, listed = checkpoint.sessions, checkpoint.listed
     channel.send(_started(command, loaded, sessions, directory))

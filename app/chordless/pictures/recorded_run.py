@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -91,12 +90,12 @@ def read_run(path: str | Path) -> RecordedRun:
     if directory is not None:
         # This raises an error for a folder without a run.
         directory.command()
-        program = json.loads((path / "run.json").read_bytes()).get("program")
+        program = directory.began_with()["program"]
     elif not path.exists():
         raise OptionError(f"{path}: there is no such run directory, and no such recording")
     recording = path if directory is None else directory.events
     try:
-        events = list(recorded(recording))
+        events = list(recorded(recording, pipes=directory is None))
     except EngineError as error:
         raise OptionError(str(error)) from error
     if not events:

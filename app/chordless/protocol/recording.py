@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from chordless.files import open_to_read
 from chordless.protocol.codec import event_from_json
 from chordless.protocol.events import Event
 from kernels_ti import EngineError
@@ -13,8 +14,10 @@ from kernels_ti import EngineError
 _NO_RECORDING = "this is not a recording made with --events"
 
 
-def recorded(path: Path) -> Iterator[tuple[float, Event]]:
+def recorded(path: Path, *, pipes: bool = False) -> Iterator[tuple[float, Event]]:
     """Yield time and event of each line, leaving out an incomplete last line of a killed process.
+
+    With `pipes` the recording may come through a pipe.
 
     Raises
     ------
@@ -22,7 +25,7 @@ def recorded(path: Path) -> Iterator[tuple[float, Event]]:
         If the file cannot be read, or a line is no event.
     """
     try:
-        with open(path, "rb") as stream:
+        with open_to_read(path, pipes=pipes) as stream:
             for number, line in enumerate(stream, start=1):
                 # A process that was killed while writing leaves a last line without an end.
                 if not line.endswith(b"\n"):

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from chordless.files import replaced
+from chordless.files import open_to_read, replaced
 from chordless.runs.directory import program_version, resume_line
 from kernels_ti import EngineError
 from kernels_ti.cycles import Cycles
@@ -147,7 +147,7 @@ def open_checkpoint(path: Path, graph_hash: str, options: Mapping[str, Any]) -> 
     """
     with contextlib.ExitStack() as stack:
         with _whole(path):
-            archive = stack.enter_context(zipfile.ZipFile(path))
+            archive = stack.enter_context(zipfile.ZipFile(stack.enter_context(open_to_read(path))))
             damaged = archive.testzip()
             if damaged is not None:
                 raise ValueError(f"wrong checksum of {damaged}")
@@ -187,7 +187,7 @@ def read_position(path: Path) -> tuple[dict[str, int], bool]:
     CheckpointError
         If there is none, if it is damaged or of another format, or if nothing is listed.
     """
-    with _whole(path), zipfile.ZipFile(path) as archive:
+    with _whole(path), open_to_read(path) as stream, zipfile.ZipFile(stream) as archive:
         header = _read_header(archive, path)
         position = {str(name): int(value) for name, value in header["position"].items()}
         return position, bool(header["finished"])

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from chordless.files import open_own, remove_leftovers, same_file, sync_folder, take_lock
+from chordless.files import open_own, read_file, remove_leftovers, same_file, sync_folder, take_lock
 from chordless.protocol.codec import TUPLE_FIELDS
 from chordless.protocol.orders import RunCommand
 from kernels_ti import EngineError
@@ -119,7 +119,7 @@ class RunDirectory:
 
         path = self.path / _GRAPH
         try:
-            values = json.loads(path.read_bytes())
+            values = json.loads(read_file(path))
             graph = Graph.from_edge_array(values["edges"], n=values["n"], names=values["names"])
             positions = values["positions"]
             if positions is not None:
@@ -150,7 +150,7 @@ class RunDirectory:
     def _run_json(self) -> dict[str, Any]:
         path = self.path / _RUN
         try:
-            values = json.loads(path.read_bytes())
+            values = json.loads(read_file(path))
             found = values["format"]
         except (FileNotFoundError, NotADirectoryError):
             raise _no_run(self.path) from None

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from chordless.files import read_file
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.recording import recorded
@@ -74,7 +75,7 @@ def read_result(path: str | Path) -> PartResult:
     if path.is_dir():
         return _result_of_directory(path)
     try:
-        values = json.loads(path.read_bytes())
+        values = json.loads(read_file(path, pipes=True))
     except OSError as error:
         raise OptionError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError):
