@@ -30,7 +30,7 @@ PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 ARCHITECTURE = (DOCS / "architecture.md").read_text()
 FUNCTIONS = [name for name in kernels_ti.__all__ if inspect.isfunction(getattr(kernels_ti, name))]
 CLASSES = [name for name in kernels_ti.__all__ if inspect.isclass(getattr(kernels_ti, name))]
-WITH_EXAMPLES = ("api", "chordality", "conversion", "cycles", "graph")
+WITH_EXAMPLES = ("api", "chordality", "conversion", "cycles", "device.device", "found.participation", "graph", "run")
 
 
 def sections(text):
