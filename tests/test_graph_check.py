@@ -8,6 +8,7 @@ import chordless.graphs.check
 import pytest
 from chordless.graphs.check import GraphFacts, check_graph, check_overlap
 from chordless.graphs.generators import known_kinds
+from chordless.graphs.load import load_graph
 
 from kernels_ti import GraphError
 
@@ -64,6 +65,15 @@ def test_what_is_wrong_is_said_as_the_engine_says_it(spec, why):
     with pytest.raises(GraphError) as caught:
         check_graph(spec)
     assert why in str(caught.value)
+
+
+def test_what_the_reader_notes_is_among_the_facts(tmp_path):
+    path = tmp_path / "roads.csv"
+    path.write_text("from,to,km\na,b,1.5\nb,c,2\na,c,1\n")
+    facts = check_graph(str(path))
+    assert (facts.n, facts.m) == (3, 3)
+    assert facts.reader_notes == load_graph(str(path)).notes
+    assert [note.partition(": ")[0] for note in facts.reader_notes] == [f"{path}:1", str(path)]
 
 
 def test_a_large_file_is_left_to_the_engine(tmp_path, monkeypatch):

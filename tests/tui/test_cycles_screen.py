@@ -84,7 +84,7 @@ def names_of(cycle):
 @pytest.mark.parametrize("size", [SMALL, LARGE])
 def test_the_longest_cycle_is_found_and_drawn(path, size):
     async def steps(pilot, screen):
-        assert f"{len(CYCLES)} cycles · as found" in text_of(pilot.app)
+        assert f"{len(CYCLES)} cycles · order: as found" in text_of(pilot.app)
         await press(pilot, "s")
         assert screen.query_one(CycleTable).chosen.position == LONGEST
         lines = text_of(pilot.app).splitlines()
@@ -165,7 +165,8 @@ def test_filter_by_lengths_and_vertices(path):
         await pilot.press("enter")
         await until(pilot, lambda: len(screen._index) == len(wanted))
         assert screen._index.window(0, 1000).tolist() == wanted
-        assert f"{len(wanted)} of {len(CYCLES)} cycles · length 8-12 · through 0,0 1,2 · as found" in text_of(pilot.app)
+        words = f"{len(wanted)} of {len(CYCLES)} cycles · length 8-12 · through 0,0 1,2 · order: as found"
+        assert words in text_of(pilot.app)
         # A cycle that is hidden cannot be gone to.
         await pilot.press("g", "1", "enter")
         await pilot.pause()

@@ -15,9 +15,11 @@ from chordless.protocol.events import DeviceReport
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import created
 from chordless.runs.history import list_runs
+from chordless.runs.state import RunState
 from chordless.tui import probing
 from chordless.tui.app import ChordlessApp
 from chordless.tui.feeds import FollowFeed
+from chordless.tui.messages import RunChanged
 from chordless.tui.run_form import listing_of
 from chordless.tui.session import RunSession
 from chordless.tui.settings import LastChoices, Settings, load_settings
@@ -316,6 +318,36 @@ def test_a_file_is_started_by_its_absolute_path(tmp_path, monkeypatch):
 
     command = fill(SMALL, steps).command
     assert (command.graph, command.simplify) == (str(tmp_path / "loop.txt"), True)
+
+
+def test_what_the_reader_notes_stands_beside_the_graph(tmp_path):
+    path = tmp_path / "roads.csv"
+    path.write_text("from,to,km\na,b,1.5\nb,c,2\na,c,1\n")
+
+    async def steps(pilot):
+        await put(pilot, "#graph", str(path))
+        assert said(pilot.app, "#answer").splitlines() == [
+            "3 vertices, 3 edges, largest degree 2",
+            "line 1: taken for a heading, not for an edge: from,to,km",
+            "the third column, weights, is not used: every line is an edge",
+        ]
+        assert "heading" in text_of(pilot.app)
+
+    fill(SMALL, steps)
+
+
+def test_a_run_that_is_going_on_is_told_in_the_title():
+    async def steps(pilot):
+        app = pilot.app
+        assert said(app, "#new-title") == "New run"
+        app.engine_session = object
+        app.screen.post_message(RunChanged(RunState()))
+        await until(pilot, lambda: said(app, "#new-title") == "New run (1 run is going on: f3 shows it)")
+        del app.engine_session
+        app.screen.post_message(RunChanged(RunState()))
+        await until(pilot, lambda: said(app, "#new-title") == "New run")
+
+    fill(SMALL, steps)
 
 
 def test_a_food_web_is_started_by_its_niche_overlap_graph(tmp_path):

@@ -37,7 +37,7 @@ WORDS = (
     f"{RUNNING.cycles:,}",
     f"{RUNNING.paths:,}",
     "of about",
-    "frontier",
+    "waiting",
     "of 1.0 GiB",
     "checkpoint",
     "paths T: chordless paths looked at, by number of vertices",
@@ -70,6 +70,21 @@ def test_what_a_run_shows(size, ascii_only):
         await until(pilot, lambda: "begins another run" not in text_of(app))
 
     play(app, size, steps)
+
+
+def test_the_notes_of_the_reader_take_one_line():
+    app = Stage()
+    note = "a.csv:1: taken for a heading, not for an edge: " + "from,to " * 30
+
+    async def steps(pilot):
+        app.tell(RUNNING)
+        await until(pilot, lambda: "running" in text_of(app))
+        assert app.screen.query_one("#run-notes").size.height == 0
+        app.tell(replace(RUNNING, graph="a.csv", notes=(note,)))
+        await until(pilot, lambda: "line 1: taken for a heading, not for an edge: from,to" in text_of(app))
+        assert app.screen.query_one("#run-notes").size.height == 1
+
+    play(app, SMALL, steps)
 
 
 def test_no_number_is_cut():

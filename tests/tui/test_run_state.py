@@ -67,6 +67,12 @@ def test_a_recorded_run():
     assert state.changed == recorded()[-1][0]
 
 
+def test_the_notes_of_the_reader_are_those_of_the_last_start():
+    state = RunState().after([(1.0, replace(STARTED, notes=["cycle.csv:1: taken for a heading"]))])
+    assert state.notes == ("cycle.csv:1: taken for a heading",)
+    assert state.after([(2.0, STARTED)]).notes == ()
+
+
 def test_it_does_not_matter_how_the_events_are_batched():
     events = recorded()
     whole = RunState().after(events)

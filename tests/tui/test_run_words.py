@@ -42,7 +42,7 @@ def test_an_estimate_is_shown_with_its_spread_until_it_is_refuted():
 
 def test_memory_is_held_against_the_budget_of_the_device_that_has_it():
     budget = {"memory": 1 << 30}
-    assert run_words.memory_tile(RUNNING).notes[0] == "no budget set"
+    assert run_words.memory_tile(RUNNING).notes[0] == "no memory limit set"
     on_cpu = run_words.memory_tile(replace(RUNNING, options=budget))
     assert (on_cpu.value, on_cpu.short) == ("128 MiB", "memory 128 MiB of 1.0 GiB")
     on_gpu = run_words.memory_tile(replace(RUNNING, options=budget, arch="cuda"))
@@ -54,18 +54,34 @@ def test_memory_is_held_against_the_budget_of_the_device_that_has_it():
 @pytest.mark.parametrize(
     ("phase", "when", "value"),
     [
-        ("running", 88.0, "12.0 s ago"),
+        ("running", 88.0, "12 s ago"),
         ("running", 99.5, "just now"),
-        ("paused", 88.0, "12.0 s before the pause"),
-        ("failed", 88.0, "12.0 s before the end"),
+        ("paused", 88.0, "12 s before the pause"),
+        ("failed", 88.0, "12 s before the end"),
         ("finished", 99.9, "at the end"),
-        ("running", None, "at the start"),
+        ("running", None, "none yet"),
     ],
 )
 def test_the_age_of_a_checkpoint(phase, when, value):
     state = replace(RUNNING, phase=phase, directory="/runs/a", checkpoint_time=when, checkpoint_cycles=7)
     assert run_words.checkpoint_tile(state).value == value
     assert run_words.checkpoint_tile(replace(state, directory=None)).value == "none"
+
+
+def test_the_next_checkpoint_is_announced():
+    state = replace(RUNNING, directory="/runs/a", began=72.0, options={"checkpoint_every": 60.0})
+    tile = run_words.checkpoint_tile(state)
+    assert (tile.value, tile.notes, tile.short) == ("none yet", ("next in 32 s",), "no checkpoint yet, next in 32 s")
+    for other in (replace(state, phase="paused"), replace(state, began=1.0)):
+        assert run_words.checkpoint_tile(other).short == "no checkpoint yet"
+    assert run_words.checkpoint_tile(replace(state, checkpoint_time=58.0)).short == "last checkpoint 42 s ago"
+
+
+def test_notes_of_the_reader_are_one_line_without_the_name_of_the_file():
+    notes = ("a:1: taken for a heading, not for an edge: u,v", "a: the third column, weights, is not used")
+    words = "line 1: taken for a heading, not for an edge: u,v; the third column, weights, is not used"
+    assert run_words.note_words(replace(RUNNING, notes=notes)) == words
+    assert run_words.note_words(RUNNING) == ""
 
 
 def test_a_count_along_a_boundary_has_states_and_no_paths():

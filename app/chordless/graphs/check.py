@@ -34,12 +34,15 @@ class GraphFacts:
         Vertices, edges and largest degree; None where only the whole graph tells.
     note : str
         A remark: empty, or a clause without a full stop.
+    reader_notes : tuple of str
+        See `chordless.graphs.load.LoadedGraph.notes`.
     """
 
     n: int | None
     m: int | None
     max_degree: int | None
     note: str = ""
+    reader_notes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, graph: Graph) -> GraphFacts:
@@ -111,7 +114,10 @@ def check_overlap(web: str, types: str | None) -> GraphFacts:
 
 def _check_file(path: str, simplify: bool) -> GraphFacts:
     too_large = _too_large(path)
-    return GraphFacts.of(load_graph(path, simplify=simplify, limits=_LIMITS).graph) if too_large is None else too_large
+    if too_large is not None:
+        return too_large
+    loaded = load_graph(path, simplify=simplify, limits=_LIMITS)
+    return replace(GraphFacts.of(loaded.graph), reader_notes=loaded.notes)
 
 
 def _check_kind(path: str) -> None:

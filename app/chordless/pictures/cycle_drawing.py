@@ -68,7 +68,7 @@ def longest_cycle(directory: Path) -> DrawnCycle:
     """Return the first of the longest cycles of a run. The errors are those of `cycle_number`."""
     run = _run_cycles(directory)
     if not len(run):
-        raise OptionError(f"{directory}: the run has found no cycle")
+        raise OptionError(f"{directory}: the run found no cycles")
     longest, position, start = 0, 0, 0
     for rows in run.store.chunks(_CYCLES_AT_ONCE):
         lengths = populations(rows)

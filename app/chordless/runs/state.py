@@ -52,7 +52,7 @@ class RunState:
         ``lost``: the recording ends, and no engine is at work any more.
     began, changed : float
         Wall-clock time of the first and of the newest event, seconds.
-    graph, n, m, max_degree, arch, device, directory, options, setup_seconds
+    graph, n, m, max_degree, arch, device, directory, options, setup_seconds, notes
         See `chordless.protocol.events.Started`; empty, 0 or None before the search began.
     seconds, paths, cycles, frontier, frontier_by_length, cycles_by_length, device_bytes, listed, share, memory_bytes,
     states, cycles_estimate, cycles_low, cycles_high
@@ -90,6 +90,7 @@ class RunState:
     directory: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
     setup_seconds: float = 0.0
+    notes: tuple[str, ...] = ()
     seconds: float = 0.0
     paths: int = 0
     cycles: int = 0
@@ -222,7 +223,7 @@ class _Fold:
         self._base = None
         self._directory = event.directory
         self._values |= {name: getattr(event, name) for name in _OF_STARTED}
-        self._values |= {"reason": None, "error": None}
+        self._values |= {"notes": tuple(event.notes), "reason": None, "error": None}
         self._say(time, f"{'resumed' if again else 'search began'}: {event.graph} on {event.arch} ({event.device})")
 
     def _finish(self, time: float, event: Finished) -> None:

@@ -211,10 +211,11 @@ class ChordlessApp(App[str]):
             self.notify(f"{state.graph or 'The run'}: {state.phase}, {state.cycles:,} cycles", title="The other run")
             self._behind.close()
             self._behind = None
+            self._tell_screen()
 
     def on_start_run(self, message: StartRun) -> None:
         """Begin or resume a run, and show it."""
-        if self._engine_session() is not None:
+        if self.engine_session() is not None:
             self.notify("A run is still at work here: stop it first.", severity="warning")
             self._bring_back()
             return
@@ -235,7 +236,7 @@ class ChordlessApp(App[str]):
 
     def on_open_run(self, message: OpenRun) -> None:
         """Show the run of a directory."""
-        own = self._engine_session()
+        own = self.engine_session()
         if own is not None and own.is_in(message.directory):
             self._bring_back()
             return
@@ -288,7 +289,7 @@ class ChordlessApp(App[str]):
             if not isinstance(self.screen, LeaveBatch):
                 self.push_screen(LeaveBatch(self.batch), self._leave_after_batch)
             return
-        own = self._engine_session()
+        own = self.engine_session()
         if own is None:
             self.exit()
         elif not isinstance(self.screen, LeaveScreen):
@@ -345,14 +346,14 @@ class ChordlessApp(App[str]):
 
     def _bring_back(self) -> None:
         """Show the run of this process's own engine."""
-        own = self._engine_session()
+        own = self.engine_session()
         if own is not None and own is not self.session:
             if self.session is not None:
                 self.session.close()
             self.session, self._behind = own, None
         self.show("run")
 
-    def _engine_session(self) -> RunSession | None:
+    def engine_session(self) -> RunSession | None:
         """Return the run whose engine is a running child of this process."""
         for session in (self.session, self._behind):
             if session is not None and session.owns_engine:
@@ -380,7 +381,7 @@ class ChordlessApp(App[str]):
 
     def _leave_at_once(self, number: int) -> None:
         """Leave on a signal, without a question. A checkpoint keeps the results."""
-        own = self._engine_session()
+        own = self.engine_session()
         # Nothing can be printed on a terminal that has hung up.
         words = own.way_on() if own is not None and sys.__stderr__ is not None and sys.__stderr__.isatty() else None
         self.exit(words, return_code=128 + number)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from chordless.cycles.browse import FoundCycle, RunCycles
-from chordless.cycles.index import ORDERS, CycleIndex, Order
+from chordless.cycles.index import CycleIndex, Order
 from chordless.cycles.read import row_words
 from chordless.runs.state import RunState
 from chordless.words.numbers import bytes_text
@@ -34,12 +34,11 @@ def status_words(run: RunCycles, index: CycleIndex, work: str, separator: str, s
         parts.append(f"length {chosen.lengths_text()}")
     if chosen.through:
         parts.append("through " + " ".join(str(run.loaded.graph.names[v]) for v in chosen.through))
-    parts.append(f"{work} (escape stops it)" if work else _ORDERS[index.order])
+    parts.append(f"{work} (escape stops it)" if work else f"order: {_ORDERS[index.order]}")
     if not work and index.covered < count:
         parts.append(f"{count - index.covered:,} newer ones not looked at yet")
     elif not work:
-        following = ORDERS[(ORDERS.index(index.order) + 1) % len(ORDERS)]
-        parts.append(f"{sort_key}: {_ORDERS[following]}")
+        parts[-1] += f" ({sort_key} changes it)"
     return separator.join(parts)
 
 

@@ -88,6 +88,18 @@ def graph_words(state: RunState) -> str:
     return f"{state.graph}: {state.n:,} vertices, {state.m:,} edges, max degree {state.max_degree:,}"
 
 
+def without_name(message: str, name: str) -> str:
+    """Return a message about a graph without the name of its file, which stands beside it: ``line 3: ...``."""
+    message = message.removeprefix(f"{name}: ")
+    line = message.removeprefix(f"{name}:")
+    return f"line {line}" if line != message and line[:1].isdigit() else message
+
+
+def note_words(state: RunState) -> str:
+    """Return what the reader noted about the file of the graph, in one line; "" if it noted nothing."""
+    return "; ".join(without_name(note, state.graph) for note in state.notes)
+
+
 def device_words(state: RunState) -> str:
     """Return the device that the search runs on."""
     return f"{state.arch}: {state.device}" if state.arch else ""
@@ -199,7 +211,7 @@ def memory_tile(state: RunState) -> TileWords:
     budget = state.options.get("memory")
     # On a GPU the budget limits the buffers of the device.
     used, other = (state.device_bytes, state.memory_bytes) if on_gpu else (state.memory_bytes, state.device_bytes)
-    notes = [f"of {bytes_text(budget)} allowed" if budget else "no budget set"]
+    notes = [f"of {bytes_text(budget)} allowed" if budget else "no memory limit set"]
     if state.phase == "finished" and not on_gpu:
         used = max(used, state.peak_memory_bytes)
         notes.append("at its largest")
@@ -216,14 +228,18 @@ def checkpoint_tile(state: RunState) -> TileWords:
     if state.directory is None:
         return TileWords("none", ("this run has", "no folder"), "no checkpoints")
     if state.checkpoint_time is None:
-        return TileWords("at the start", ("before any cycle",), "checkpoint at start")
+        left = state.options.get("checkpoint_every", 0.0) - (state.changed - state.began)
+        if state.phase != "running" or left <= 0:
+            return TileWords("none yet", (), "no checkpoint yet")
+        due = f"in {_rough_seconds(left)}"
+        shorter = (f"next checkpoint {due}", "no checkpoint yet")
+        return TileWords("none yet", (f"next {due}",), f"no checkpoint yet, next {due}", shorter)
     age = max(state.changed - state.checkpoint_time, 0.0)
     when = {"paused": "before the pause", "running": "ago", "starting": "ago"}.get(state.phase, "before the end")
     notes = (f"at {state.checkpoint_cycles or 0:,} cycles",)
-    if age < 1:
-        value = {"ago": "just now"}.get(when, when.replace("before", "at"))
-        return TileWords(value, notes, f"checkpoint {value}")
-    return TileWords(f"{seconds_text(age)} {when}", notes, f"saved {seconds_text(age)} {when.split()[0]}")
+    now = "just now" if when == "ago" else when.replace("before", "at")
+    value = now if age < 1 else f"{_rough_seconds(age)} {when}"
+    return TileWords(value, notes, f"last checkpoint {value}", (f"checkpoint {value}", f"saved {value}"))
 
 
 def estimate_tile(state: RunState) -> TileWords:

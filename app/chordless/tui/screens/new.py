@@ -14,7 +14,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Button, Footer, Input, Static
 
-from chordless.tui.actions import bindings_of, footer_with
+from chordless.tui.actions import bindings_of, footer_with, key_of
 from chordless.tui.messages import StartRun
 from chordless.tui.run_form import (
     LENGTHS,
@@ -72,7 +72,7 @@ class NewScreen(Screen[None]):
         """Build the form. It contains the choices of the last run, except its folder."""
         settings = self._dashboard.settings
         last = settings.last
-        yield Static("New run", classes="title")
+        yield Static("New run", id="new-title", classes="title")
         with VerticalScroll(id="form", can_focus=False):
             with Vertical(classes="column"):
                 yield GraphSource(last.graph or EXAMPLE, overlap=last.source == "overlap", recent=settings.recent)
@@ -114,10 +114,17 @@ class NewScreen(Screen[None]):
         source.show_recent(self._dashboard.settings.recent)
         source.look_again()
         self.query_one(ArchField).look()
+        self.on_run_changed()
         session, directory = self._dashboard.session, self.query_one("#row-directory", FormRow)
         if session is not None and session.is_in(Path(expanded(directory.value))):
             # A run folder can hold only one run.
             directory.put("")
+
+    def on_run_changed(self) -> None:
+        """Say in the title whether a run of this dashboard is going on."""
+        is_going_on = self._dashboard.engine_session() is not None
+        hint = f" (1 run is going on: {key_of(self, 'everywhere.show_run')} shows it)" if is_going_on else ""
+        self.query_one("#new-title", Static).update(f"New run{hint}")
 
     def on_screen_suspend(self) -> None:
         """Stop testing devices, so that a run has the machine to itself."""

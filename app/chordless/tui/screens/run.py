@@ -68,6 +68,7 @@ class RunScreen(Screen[None]):
         with Vertical(id="run-body"):
             yield Static(id="run-phase")
             yield Static(id="run-trouble")
+            yield Static(id="run-notes")
             with VerticalScroll(id="run-rest", can_focus=False):
                 with Container(id="run-tiles"):
                     for name, (title, _, has_rates) in _TILES.items():
@@ -226,6 +227,9 @@ class RunScreen(Screen[None]):
         trouble = run_words.trouble_words(newest, key_of(self, "run.resume"), key_of(self, "everywhere.show_new"))
         self._write("#run-trouble", Content(trouble), layout=True)
         self._reveal("#run-trouble", bool(trouble))
+        notes = run_words.note_words(newest)
+        self._write("#run-notes", Content(notes))
+        self._reveal("#run-notes", bool(notes))
         if not self._frozen or self._shown is None:
             self._shown = newest
         state = self._shown

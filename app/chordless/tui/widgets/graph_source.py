@@ -17,6 +17,7 @@ from textual.worker import get_current_worker
 
 from chordless.graphs.check import GraphFacts, check_graph, check_overlap
 from chordless.tui.run_form import expanded
+from chordless.tui.run_words import without_name
 from chordless.tui.widgets.choice import Choice
 from chordless.tui.widgets.form_row import FormLine, FormRow
 from chordless.tui.widgets.graph_panel import GraphPanel
@@ -222,17 +223,21 @@ class GraphSource(Vertical):
         self.facts, self.fault = facts, fault
         answer = self.query_one("#answer", Static)
         answer.set_class(fault is not None, "-wrong")
-        answer.update(f"! {fault}" if fault is not None else str(facts or ""))
+        answer.update(f"! {fault}" if fault is not None else "\n".join(self._answer_lines(facts)))
         self.query_one("#row-graph", FormRow).set_class(fault is not None, "-wrong")
+
+    def _answer_lines(self, facts: GraphFacts | None) -> list[str]:
+        if facts is None:
+            return []
+        name = expanded(self.question.text)
+        return [str(facts), *(without_name(note, name) for note in facts.reader_notes)]
 
 
 def _said_here(message: str, source: str) -> str:
     """Translate a message into the words of the form. Leave out the file name, which the field shows anyway."""
     for there, here in _NAMES_HERE:
         message = message.replace(there, here)
-    message = message.removeprefix(f"{source}: ")
-    line = message.removeprefix(f"{source}:")
-    return f"line {line}" if line != message and line[:1].isdigit() else message
+    return without_name(message, source)
 
 
 def kind_of(text: str, reading: str) -> str:

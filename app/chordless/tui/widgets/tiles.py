@@ -15,7 +15,7 @@ from textual.widgets import Sparkline, Static
 from chordless.tui.run_words import TileWords
 from chordless.tui.widgets.glyphs import bar, is_ascii
 
-_SHORT_BAR = 12
+_SHORT_BAR = 10
 
 
 class _AsciiBars(SparklineRenderable[float]):
