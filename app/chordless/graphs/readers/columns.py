@@ -124,6 +124,9 @@ def _shown(line: str) -> str:
 def _wrong_columns(cells: list[str], line: str) -> str:
     count = f"{len(cells)} word" + "s" * (len(cells) != 1)
     message = f"edge needs two vertices, found {count}: {_shown(line)}"
+    columns = max(len(cells_of(line, separator)) for separator in _SEPARATORS)
+    if len(cells) == 1 and columns > 3:
+        return f"an edge list has two columns, or three with weights; found {columns}: {_shown(line)}"
     if len(cells) == 3 and number_of(cells[2]) is not None:
         return f"{message} (weights in a third column are left out if every line has one)"
     return message

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import math
 import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -80,6 +81,8 @@ class Source:
             If it is not text in the encoding.
         """
         if self.encoding == UTF_8 and b"\0" in self.data:
+            if self.data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                raise self.error("this is UTF-16 text: say so with --encoding utf-16, or save the file as UTF-8")
             raise self.error("this is a binary file (it holds NUL bytes); a graph file is UTF-8 text")
         try:
             text = self.data.decode(self.encoding).removeprefix("\ufeff").replace("\r\n", "\n")
