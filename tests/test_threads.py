@@ -180,3 +180,26 @@ def test_the_owner_frees_the_buffers_that_taichi_makes_for_itself(
     del made_by_taichi
     assert len(sent) == 1
     owner.call(sent[0])
+
+
+def test_a_thread_may_be_the_owner_itself() -> None:
+    code = """
+import threading
+from kernels_ti import Graph, count_cycles
+from kernels_ti.device import owner
+owner.own()
+triangle = Graph.from_edges(3, [(0, 1), (1, 2), (2, 0)])
+print(count_cycles(triangle, arch="cpu").total, [each.name for each in threading.enumerate()])
+def elsewhere():
+    try:
+        count_cycles(triangle, arch="cpu")
+    except Exception as error:
+        print(type(error).__name__, error)
+thread = threading.Thread(target=elsewhere)
+thread.start()
+thread.join()
+print(count_cycles(triangle, arch="cpu").total)
+"""
+    done = run_python(code)
+    refused = "DeviceError only the thread MainThread of this process may use a device"
+    assert (done.returncode, done.stdout) == (0, f"1 ['MainThread']\n{refused}\n1\n"), done.stderr

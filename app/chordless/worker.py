@@ -16,6 +16,7 @@ from chordless.engine.channel import Channel, ClientIsGone
 from chordless.protocol.events import DeviceReport, Failed
 from chordless.protocol.orders import BatchCommand, ProbeCommand, RunCommand
 from kernels_ti import ChordlessError, DeviceError, EngineError
+from kernels_ti.device import owner
 from kernels_ti.errors import in_words_of_command_line
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ def main(commands: int, events: int) -> None:
     standard_output = os.dup(1)
     os.dup2(2, 1)
     channel = Channel(commands, events)
+    owner.own()
     try:
         with in_words_of_command_line():
             serve(channel, standard_output)
