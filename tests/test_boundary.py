@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from known import each, generated
 
-from kernels_ti import EngineError, Graph, OptionError, count_cycles
+from kernels_ti import Graph, OptionError, count_cycles
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary import order as order_module
 from kernels_ti.boundary import states as boundary_states
 from kernels_ti.boundary.count import BoundaryCount
 from kernels_ti.boundary.order import no_longer_than, small_boundary_order
 from kernels_ti.boundary.plan import plan_of
-from kernels_ti.errors import in_words_of_command_line
+from kernels_ti.errors import SizeError, in_words_of_command_line
 from kernels_ti.reference import chordless_cycles
 
 
@@ -180,14 +180,15 @@ def test_the_share_goes_up_to_one():
 
 
 def test_too_wide_a_boundary_is_refused():
-    with pytest.raises(EngineError, match="boundary of at most 254 vertices: it has to be searched"):
+    with pytest.raises(SizeError, match="boundary of at most 254 vertices: it has to be searched") as error:
         BoundaryCount(generate("complete:300"))
+    assert error.value.exit_code == 2
 
 
 def test_too_little_memory_is_told():
     count = BoundaryCount(generate("grid:8x10"), memory=1 << 20)
     with pytest.raises(
-        EngineError, match=r"more than the 0.00 GiB allowed: memory allows more, method=\"search\""
+        SizeError, match=r"more than the 0.00 GiB allowed: memory allows more, method=\"search\""
     ) as error:
         count.advance(math.inf)
     with in_words_of_command_line():

@@ -36,7 +36,7 @@ from kernels_ti.boundary.states import (
     symbol,
     symbol_at,
 )
-from kernels_ti.errors import EngineError, OptionError, parameter, worded
+from kernels_ti.errors import OptionError, SizeError, parameter, worded
 from kernels_ti.graph import Graph
 
 # Beside the counts, which are there twice while states are merged: words, sums, order and ranks of old and new states.
@@ -68,7 +68,7 @@ class BoundaryCount:
     ------
     OptionError
         If lengths are bounded but not told apart.
-    EngineError
+    SizeError
         If a boundary has more vertices than a state can hold.
     """
 
@@ -89,7 +89,7 @@ class BoundaryCount:
             raise OptionError("bounds on the length need counts by length")
         self.plan = plan_of(graph, through, avoid, avoid_edges, enough=enough)
         if not self.plan.is_possible:
-            raise EngineError(
+            raise SizeError(
                 f"no order of this graph was found with a boundary of at most {LARGEST_BOUNDARY} vertices: "
                 f"it has to be searched ({parameter('method', 'search')})"
             )
@@ -151,7 +151,7 @@ class BoundaryCount:
 
         Raises
         ------
-        EngineError
+        SizeError
             If the states do not fit into the memory allowed.
         """
         began = time.perf_counter()
@@ -181,7 +181,7 @@ class BoundaryCount:
             # Python has no count of the total alone.
             ways = worded("", "count --total-only needs far less, " if self._longest is not None else "")
             ways += f"{parameter('memory')} allows more, "
-            raise EngineError(
+            raise SizeError(
                 f"{len(counts):,} states at a boundary of {block.width} vertices may need {needed / 2**30:,.2f} GiB, "
                 f"more than the {self._memory / 2**30:,.2f} GiB allowed: {ways}"
                 f"{parameter('method', 'search')} needs next to none"
