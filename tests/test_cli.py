@@ -69,7 +69,15 @@ def test_help_on_a_command_is_the_help_of_the_command(capfd, path):
         (("--versoin",), "chordless: error: there is no option --versoin; did you mean --version?"),
         (("count", "petersen", "extra"), "chordless count: error: too many arguments: extra\n(see chordless count"),
         (("cuont", "petersen"), "there is no command 'cuont'; did you mean count?"),
-        (("grid:7x10",), "there is no command 'grid:7x10'; chordless --help lists them"),
+        (("grid:7x10",), "no command 'grid:7x10'; to count the cycles of a graph: chordless count grid:7x10\n(see"),
+        (("a b.txt",), "to count the cycles of a graph: chordless count 'a b.txt'\n"),
+        (("bench", "grid:7x10"), "chordless bench: error: there is no command 'grid:7x10'\n"),
+        (("--json", "count", "petersen"), "there is no option --json before the command: chordless count --json\n"),
+        (("--jsno", "count", "petersen"), "chordless: error: there is no option --jsno\n"),
+        (
+            ("count", "petersen", "--method", "boundary", "--per-vertex"),
+            "--per-vertex is for --method search: leave it out, or --method boundary\n",
+        ),
         (("bench", "table"), "chordless bench: error: there is no command 'table'; did you mean table1?"),
         (("count", "petersen", "--arch", "vulcan"), "--arch: 'vulcan' is none of auto, cpu, cuda, vulkan, reference; "),
         (("help", "spec"), "there is no help on 'spec'; did you mean specs?"),
@@ -103,6 +111,10 @@ def test_help_of_a_command_has_an_example_and_fits_80_columns(name):
     assert done.returncode == 0
     assert f"  chordless {name} " in done.stdout or f"  chordless {name}\n" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_the_usage_shows_required_options_behind_the_others():
+    assert chordless("plot", "--help").stdout.startswith("usage: chordless plot [options] -o FILE RUN [RUN ...]\n")
 
 
 def test_version():

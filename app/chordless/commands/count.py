@@ -90,7 +90,7 @@ def _check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) 
     }
     for option, is_given in meant_for_search.items():
         if is_given:
-            parser.error(f"{option} is for --method search; the boundary method has no paths to search")
+            parser.error(f"{option} is for --method search: leave it out, or --method boundary")
     if options.total_only and (options.max_length is not None or options.min_length > values.SHORTEST_CYCLE):
         parser.error("--total-only counts all lengths together: leave the bounds on the length out")
 

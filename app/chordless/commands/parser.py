@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
@@ -25,8 +26,18 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         left_out = [action for action in actions if action.option_strings and not action.required]
         if len(left_out) > _MOST_OPTIONS_IN_USAGE:
             named = [action for action in actions if action not in left_out]
-            actions, groups = [argparse.Action([], "options", metavar="[options]"), *named], []
+            # argparse writes options before arguments, and "[options]" is an argument to it.
+            required = [
+                argparse.Action([], each.dest, metavar=_usage_of(each)) for each in named if each.option_strings
+            ]
+            arguments = [each for each in named if not each.option_strings]
+            actions, groups = [argparse.Action([], "options", metavar="[options]"), *required, *arguments], []
         super().add_usage(usage, actions, groups, prefix)
+
+
+def _usage_of(option: argparse.Action) -> str:
+    """Return an option with its value, as the usage shows it."""
+    return f"{option.option_strings[0]} {option.metavar}"
 
 
 class Parser(argparse.ArgumentParser):
@@ -69,7 +80,7 @@ class Parser(argparse.ArgumentParser):
             if name not in self._option_string_actions and (
                 word.startswith("--") or word[:2] not in self._option_string_actions
             ):
-                self.error(f"there is no option {name}{did_you_mean(name, self._option_string_actions)}")
+                self.error(f"there is no option {name}{self._hint_at_option(name, args)}")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Refuse what is not among the choices; called by argparse."""
@@ -77,9 +88,16 @@ class Parser(argparse.ArgumentParser):
             return
         known = list(action.choices)
         if isinstance(action, argparse._SubParsersAction):
-            hint = did_you_mean(value, known) or f"; {self.prog} --help lists them"
-            self.error(f"there is no command {value!r}{hint}")
+            self.error(f"there is no command {value!r}{did_you_mean(value, known) or self._hint_at_command(value)}")
         raise argparse.ArgumentError(action, f"{value!r} is none of {', '.join(known)}{did_you_mean(value, known)}")
+
+    def _hint_at_command(self, word: str) -> str:
+        """Return a hint for a word that stands where a command should, and is like none."""
+        return ""
+
+    def _hint_at_option(self, name: str, args: Sequence[str]) -> str:
+        """Return a hint for an option that this parser does not have."""
+        return did_you_mean(name, self._option_string_actions)
 
     def format_help(self) -> str:
         """Return the help text."""
@@ -115,6 +133,18 @@ class ProgramParser(Parser):
         for module in modules:
             module.add_parser(self._subparsers_action)
         self._command_groups.append((title, listed[before:]))
+
+    def _hint_at_command(self, word: str) -> str:
+        """Name the command that whoever types nothing but a graph is likely to want."""
+        return f"; to count the cycles of a graph: {self.prog} count {shlex.quote(word)}"
+
+    def _hint_at_option(self, name: str, args: Sequence[str]) -> str:
+        """Say where the option belongs if it is one of the command that follows it."""
+        commands = self._subparsers_action.choices
+        command = next((word for word in args if word in commands), None)
+        if command is not None and name in commands[command]._option_string_actions:
+            return f" before the command: {self.prog} {command} {name}"
+        return super()._hint_at_option(name, args)
 
     def format_help(self) -> str:
         """Return the help text: the commands in their groups, the options, what stands below."""
