@@ -64,6 +64,7 @@ def test_a_damaged_cache_is_taken_away_with_one_line(here: Path, temporary: Path
     own = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
     assert start(temporary, here, **own).stderr == ""
     folder = tmp_path / "cache" / "chordless" / "taichi" / "ticache"
+    assert [path.name for path in (tmp_path / "cache" / "chordless").iterdir()] == ["taichi"]
     metadata = folder / "ticache.tcb"
     content = bytearray(metadata.read_bytes())
     content[len(content) // 2] ^= 4

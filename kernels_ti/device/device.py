@@ -247,8 +247,9 @@ def _close() -> None:
 
 
 def _reset() -> None:
+    taichi = _taichi()
     with kernel_cache.own_cache_home():
-        _taichi().reset()
+        taichi.reset()
 
 
 owner.at_end(_close)
