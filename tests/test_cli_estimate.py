@@ -10,7 +10,7 @@ from chordless.cli import main, make_parser
 from chordless.words.numbers import count_text, duration_text
 from program import REFERENCE, chordless, fails
 
-from kernels_ti.estimate.estimate import Estimator
+from kernels_ti.estimate.estimate import Estimate, Estimator
 
 KEYS = [
     "graph", "n", "m", "max_degree", "triangles", "total", "by_length", "paths", "exact", "probes", "walks",
@@ -80,6 +80,31 @@ def test_what_is_out_of_reach_is_called_so():
     assert "a run is out of reach: there are more than 10^" in done.stdout
     assert "--method boundary is out of reach too: the graph has a boundary of " in done.stdout
     assert "years" not in done.stdout
+
+
+def test_a_graph_that_takes_too_long_to_probe_is_answered_by_the_trial_alone(monkeypatch, capsys):
+    monkeypatch.setattr("chordless.commands.estimate._SEED_WORDS_PER_SECOND", 0)
+    monkeypatch.setattr(Estimator, "probe", lambda *_: pytest.fail("probed"))
+    arguments = ["estimate", "grid:9x10", "--seconds", "0.4", *REFERENCE]
+    assert main([*arguments, "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert (result["exact"], result["walks"], result["run_seconds"]) == (False, 0, None)
+    assert result["total"] == {"estimate": result["trial"]["cycles"], "low": result["trial"]["cycles"], "high": None}
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out
+    assert "  chordless cycles  at least " in printed
+    assert "no probe came to its end, so more is not known: allow more time, --seconds\n" in printed
+
+
+def test_probes_that_found_nothing_tell_no_time(monkeypatch, capsys):
+    monkeypatch.setattr("chordless.commands.trial.Trial.goes_on", False)
+    nothing = Estimate(1, 1, False, 0, 0.0, 0.0, math.inf, 0.0, 0.0, math.inf, {})
+    monkeypatch.setattr(Estimator, "estimate", lambda _: nothing)
+    assert main(["estimate", "grid:9x10", "--seconds", "0.4", *REFERENCE]) == 0
+    printed = capsys.readouterr().out
+    assert "  chordless cycles  at least 0\n" in printed
+    assert "too few probes for an estimate: allow more time, --seconds\n" in printed
+    assert "would take" not in printed
 
 
 def test_the_answer_comes_after_two_seconds_by_default():

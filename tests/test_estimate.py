@@ -14,7 +14,8 @@ from oracles import disjoint_union, grid
 from kernels_ti import EngineError, Graph, Options
 from kernels_ti.blocks.groups import BlockGroup, block_batches
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.estimate import estimate
+from kernels_ti.errors import SizeError
+from kernels_ti.estimate import estimate, host_step
 from kernels_ti.estimate.estimate import Estimator, seed_weights
 from kernels_ti.estimate.host_step import HostBlocks, labels_of, populations
 from kernels_ti.estimate.random_walk import scaled, walk
@@ -245,8 +246,20 @@ def test_numbers_beyond_a_float_are_infinite():
 
 def test_too_large_a_block_is_refused(monkeypatch):
     monkeypatch.setattr(estimate, "LARGEST_ROWS", 100)
-    with pytest.raises(EngineError, match="25 vertices is too large"):
+    with pytest.raises(SizeError, match="25 vertices is too large") as error:
         Estimator(grid(5, 5)).add_walk(10)
+    assert error.value.exit_code == 2
+
+
+def test_the_first_certificate_is_broken_off_when_the_time_is_over(monkeypatch):
+    rounds = []
+    neighbours_of = host_step._Lanes.neighbours_of
+    monkeypatch.setattr(host_step._Lanes, "neighbours_of", lambda *given: rounds.append(1) or neighbours_of(*given))
+    estimator = Estimator(grid(9, 9))
+    assert not estimator.add_walk(10, deadline=-math.inf)
+    assert len(rounds) == 1
+    assert not estimator.exact
+    assert (estimator.estimate().cycles_low, estimator.estimate().cycles_high) == (0, math.inf)
 
 
 @pytest.mark.parametrize("layout", [{}, {"nested": True}])

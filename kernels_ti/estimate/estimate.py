@@ -13,7 +13,7 @@ import numpy as np
 
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.errors import EngineError
+from kernels_ti.errors import EngineError, SizeError
 from kernels_ti.estimate.host_step import HostBlocks
 from kernels_ti.estimate.random_walk import Floats, Walk, walk
 from kernels_ti.graph import Graph
@@ -177,7 +177,7 @@ class Estimator:
 
     Raises
     ------
-    EngineError
+    SizeError
         If the bit rows of a block are too large for the host.
     """
 
@@ -319,7 +319,7 @@ class Estimator:
         if batch != self._batch:
             groups = self._batches[batch]
             if _row_bytes(groups) > LARGEST_ROWS:
-                raise EngineError(
+                raise SizeError(
                     f"a block of {max(group.longest_block for group in groups):,} vertices is too large "
                     "for an estimate; a maximum length may help"
                 )

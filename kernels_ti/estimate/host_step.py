@@ -6,6 +6,8 @@ call have the same length, as in a breadth-first search. `tests/test_step.py` co
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -242,7 +244,7 @@ class HostBlocks:
         kept, children, operations = self.certified(children, max_length)
         return Expansion(wanted, parent[kept], children, operations)
 
-    def certified(self, frames: Frames, max_length: int) -> tuple[IntArray, Frames, int]:
+    def certified(self, frames: Frames, max_length: int, *, deadline: float = math.inf) -> tuple[IntArray, Frames, int]:
         """Keep of some frames what can still lead to a cycle, see `kernels_ti.step.certificate.reachable_extensions`.
 
         Parameters
@@ -251,6 +253,8 @@ class HostBlocks:
             All of the same length.
         max_length : int
             Vertices of the longest cycle that is wanted.
+        deadline : float
+            Reading of `time.perf_counter` after which the flood breaks off, and no frame is kept.
 
         Returns
         -------
@@ -276,6 +280,8 @@ class HostBlocks:
             more = seen | touched & way_in
             if rounds_left <= 0 or np.array_equal(more, seen):
                 break
+            if time.perf_counter() > deadline:
+                return np.zeros(0, np.int64), frames[:0], operations
             seen = more
         extensions = frames.extensions & lanes.rows_from(touched)
         allowed = lanes.rows_from(seen)

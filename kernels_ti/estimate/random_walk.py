@@ -138,8 +138,11 @@ def walk(
     alive = blocks.alive(frames)
     frames, seeds = frames[alive], seeds[alive]
     if certificate:
-        kept, frames, made = blocks.certified(frames, max_length)
+        kept, frames, made = blocks.certified(frames, max_length, deadline=deadline)
         seeds, operations = seeds[kept], operations - made
+        if time.perf_counter() > deadline:  # the flood may have been broken off
+            met.exact = met.complete = False
+            return met
     exponent = 0  # weights count in units of 2 to this power, so that none is too large for a float
     while len(frames):
         length = int(frames.length[0]) + 1

@@ -8,6 +8,7 @@ import math
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ SUMMARY = "estimate the number of cycles, and the time of a run"
 
 _PART_FOR_ORDERS = 0.3  # of the time that there is
 _SHORTEST_PROBE = 0.1  # seconds
+# Probes begin with the bit rows of all seeds. Larger graphs take longer for this than there is time.
+_SEED_WORDS_PER_SECOND = 5_000_000
 _USUAL_PATHS_PER_SECOND = 50e6  # of one thread of a CPU
 _OUT_OF_REACH = 1000 * 365.25 * 86400  # seconds
 _SHORT_RUN = 60.0  # seconds; of a run so short no other method is spoken of
@@ -105,30 +108,38 @@ def act(options: argparse.Namespace) -> int:
         avoid=avoid,
         avoid_edges=edges_named(loaded.graph, options.avoid_edge),
     )
+    space = SearchSpace(loaded.graph, wanted)
+
+    def can_be_probed() -> bool:
+        return space.batches().seed_words <= _SEED_WORDS_PER_SECOND * options.seconds
+
     exit_code = 0
     estimator: Estimator | None = None
     with tempfile.TemporaryDirectory(prefix="chordless-") as folder, Trial(options, loaded, folder) as trial:
         seconds = _PART_FOR_ORDERS * options.seconds
         plan = quick_plan(loaded.graph, through, avoid, wanted.avoid_edges, seconds=seconds)
-        probe = min(_SHORTEST_PROBE, options.seconds / 4)
+        probe, spent = min(_SHORTEST_PROBE, options.seconds / 4), 0.0
         try:
             while trial.goes_on:
-                if not trial.has_started and trial.seconds_left > 0:
-                    estimator = estimator or Estimator(SearchSpace(loaded.graph, wanted), seed=options.seed)
+                if not trial.has_started and trial.seconds_left > 0 and can_be_probed():
+                    estimator = estimator or Estimator(space, seed=options.seed)
+                    began = time.perf_counter()
                     estimator.probe(probe)
+                    spent = time.perf_counter() - began
                     # A walk that takes longer than this time needs more.
-                    probe = probe if estimator.has_walked else 2 * probe
+                    probe = probe if estimator.has_walked else 2 * spent
             tried = trial.result()
-            if not tried.complete:
-                estimator = estimator or Estimator(SearchSpace(loaded.graph, wanted), seed=options.seed)
-                estimator.probe(max(trial.seconds_left, 0.0 if estimator.has_walked else options.seconds / 4))
+            if not tried.complete and can_be_probed():
+                estimator = estimator or Estimator(space, seed=options.seed)
+                least = options.seconds / 4
+                estimator.probe(max(trial.seconds_left, 0.0 if estimator.has_walked or spent >= least else least))
         except KeyboardInterrupt:
             if estimator is None or not estimator.probed:
                 raise
             exit_code = _INTERRUPTED_EXIT_CODE
             tried = trial.result()
-    whole = _of_complete(options.min_length, tried)
-    estimate = whole if tried.complete or estimator is None else estimator.estimate()
+    by_trial = _of_trial(options.min_length, tried)
+    estimate = by_trial if tried.complete or estimator is None else estimator.estimate()
     if options.json:
         print(json.dumps({**_result_object(estimate, tried), "boundary": _boundary_object(plan)}))
     else:
@@ -139,21 +150,21 @@ def act(options: argparse.Namespace) -> int:
     return exit_code
 
 
-def _of_complete(min_length: int, trial: Finished) -> Estimate:
-    """Return what is known after a trial that was a whole run."""
+def _of_trial(min_length: int, trial: Finished) -> Estimate:
+    """Return what a trial alone tells: all there is after a whole run, else lower bounds."""
     from kernels_ti.estimate.estimate import Estimate
 
     return Estimate(
         probes=0,
         walks=0,
-        exact=True,
-        triangles=triangle_count(min_length, trial.cycles_by_length),
+        exact=trial.complete,
+        triangles=triangle_count(min_length, trial.cycles_by_length) if trial.complete else None,
         paths=trial.paths,
         paths_low=trial.paths,
-        paths_high=trial.paths,
+        paths_high=trial.paths if trial.complete else math.inf,
         cycles=trial.cycles,
         cycles_low=trial.cycles,
-        cycles_high=trial.cycles,
+        cycles_high=trial.cycles if trial.complete else math.inf,
         cycles_by_length={length: float(count) for length, count in trial.cycles_by_length.items()},
     )
 
@@ -165,6 +176,8 @@ def _run_seconds(estimate: Estimate, trial: Finished) -> tuple[float, float, flo
     """
     if trial.complete:
         return (trial.enumerate_seconds,) * 3
+    if _is_lower_bound(estimate):
+        return None
     if not trial.enumerate_seconds:
         rate = _USUAL_PATHS_PER_SECOND * (os.cpu_count() or 1)
         return estimate.paths / rate, estimate.paths_low / rate, estimate.paths_high / rate
@@ -177,6 +190,11 @@ def _run_seconds(estimate: Estimate, trial: Finished) -> tuple[float, float, flo
         return None
     middle, low, high = (trial.enumerate_seconds * count / done for count in wanted)
     return middle, low, high
+
+
+def _is_lower_bound(estimate: Estimate) -> bool:
+    """Return whether nothing is known but that there are so many cycles or more."""
+    return not math.isfinite(estimate.cycles_high) and estimate.cycles <= estimate.cycles_low
 
 
 def _rate_text(trial: Finished) -> str:
@@ -280,6 +298,8 @@ def _table(estimate: Estimate, trial: Finished) -> Iterator[str]:
         yield f"  counted, not estimated: a whole run takes {seconds_text(trial.enumerate_seconds)}"
     elif not estimate.exact and not estimate.walks:
         yield "  no probe came to its end, so more is not known: allow more time, --seconds"
+    elif seconds is None and _is_lower_bound(estimate):
+        yield "  too few probes for an estimate: allow more time, --seconds"
     elif seconds is None:
         yield f"  the search met nothing in {seconds_text(trial.enumerate_seconds)}, so its time cannot be estimated"
     elif seconds[1] > _OUT_OF_REACH:
@@ -311,7 +331,7 @@ def _count_texts(middle: float, low: float, high: float, estimate: Estimate) -> 
     """Return a count and its range for people."""
     if estimate.exact:
         return f"{middle:,.0f}", ""
-    if not estimate.walks:
+    if not estimate.walks or (not math.isfinite(high) and middle <= low):
         return f"at least {low:,.0f}", ""
     return f"about {count_text(middle)}", f"({count_text(low)} to {count_text(high)})"
 
