@@ -72,7 +72,7 @@ def test_a_total_alone_is_for_the_boundary():
 
 def test_too_wide_a_boundary_is_one_clear_line():
     done = chordless("count", "complete:300", *BOUNDARY)
-    assert fails(done, 1, "a boundary of at most 254 vertices", "it has to be searched (--method search)")
+    assert fails(done, 2, "a boundary of at most 254 vertices", "it has to be searched (--method search)")
 
 
 def test_a_time_out_ends_it():

@@ -111,7 +111,7 @@ def act(options: argparse.Namespace) -> int:
     space = SearchSpace(loaded.graph, wanted)
 
     def can_be_probed() -> bool:
-        return space.batches().seed_words <= _SEED_WORDS_PER_SECOND * options.seconds
+        return space.batches().seed_words <= _SEED_WORDS_PER_SECOND * float(options.seconds)
 
     exit_code = 0
     estimator: Estimator | None = None
