@@ -131,7 +131,8 @@ def test_tables_for_people():
     done = chordless("estimate", "petersen", *REFERENCE)
     assert done.returncode == 0
     assert done.stderr == ""
-    for words in ("petersen", "chordless cycles  22", "counted, not estimated", "on reference"):
+    # The same bars as those of `count`.
+    for words in ("petersen", "chordless cycles  22", "counted, not estimated", "on reference", f"12  {'█' * 40}\n"):
         assert words in done.stdout
     assert "about" not in done.stdout
     done = chordless("estimate", "grid:7x10", *REFERENCE, "--seconds", "4")

@@ -334,6 +334,8 @@ def test_a_replay_at_once_and_its_end(tmp_path):
 def test_what_is_no_recording_is_refused(tmp_path):
     with pytest.raises(EngineError, match=r"cannot read .*: No such file"):
         ReplayFeed(tmp_path / "none")
+    with pytest.raises(EngineError, match="cannot read /dev/zero: this is a device, not a file"):
+        ReplayFeed(Path("/dev/zero"))
     with pytest.raises(EngineError, match=r"cannot read .*events\.jsonl: No such file"):
         ReplayFeed(tmp_path)
     for content in ("", "0 1\n", '{"event": "log", "text": "x"}\n'):

@@ -338,7 +338,7 @@ def _count_texts(middle: float, low: float, high: float, estimate: Estimate) -> 
 
 def _length_lines(by_length: dict[int, float]) -> Iterator[str]:
     """Yield a bar for each length, or for a few lengths together if there are many."""
-    from chordless.commands.terminal import ONE_ROW_FOR_SEVERAL_LENGTHS
+    from chordless.commands.terminal import ONE_ROW_FOR_SEVERAL_LENGTHS, bars_for
 
     first, last = min(by_length), max(by_length)
     span = -(-(last - first + 1) // _ROWS)
@@ -351,9 +351,10 @@ def _length_lines(by_length: dict[int, float]) -> Iterator[str]:
     counts = {start: count_text(count) for start, count in sums.items()}
     count_width = max(len("cycles"), *map(len, counts.values()))
     largest = max(sums.values())
+    bar = bars_for(sys.stdout)
     yield f"  {'length':>{width}}  {'cycles':>{count_width}}"
     for start, count in sorted(sums.items()):
         share = count / largest if math.isfinite(largest) and largest else 0.0
-        yield f"  {labels[start]:>{width}}  {counts[start]:>{count_width}}  {'#' * round(40 * share)}".rstrip()
+        yield f"  {labels[start]:>{width}}  {counts[start]:>{count_width}}  {bar(share, 40) if share else ''}".rstrip()
     if span > 1:
         yield f"  {ONE_ROW_FOR_SEVERAL_LENGTHS}"

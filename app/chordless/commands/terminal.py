@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TextIO
 
 from chordless.protocol.events import Event, Finished, Log, Progress
@@ -97,7 +97,7 @@ def _histogram(by_length: dict[int, int], stream: TextIO, colour: bool) -> Itera
     room = (min(shutil.get_terminal_size().columns, 100) if stream.isatty() else 80) // columns
     bar_width = max(min(room - label_width - count_width - 7, 40), 0)
     largest = max(count for _, count in groups)
-    bar = _bar if _writes_blocks(stream) else _plain_bar
+    bar = bars_for(stream)
     heading = f"  {'length':>{label_width}}  {'cycles':>{count_width}}"
     yield _styled((heading + " " * (bar_width + 2)) * (columns - 1) + heading, _DIM, colour)
     cells = [
@@ -125,10 +125,15 @@ def _grouped(by_length: dict[int, int]) -> list[tuple[str, int]]:
     return [(f"{first}-{first + span - 1}", count) for first, count in groups.items()]
 
 
+def bars_for(stream: TextIO) -> Callable[[float, int], str]:
+    """Return the function that makes a bar of a share (0 to 1) and a width, in characters that `stream` can encode."""
+    return _bar if _writes_blocks(stream) else _plain_bar
+
+
 def bar_text(share: float, width: int, stream: TextIO) -> str:
     """Return a bar of `width` columns, filled to `share` (0 to 1), in characters that `stream` can encode."""
     left, right = ("▕", "▏") if _writes_blocks(stream) else ("[", "]")
-    bar = (_bar(share, width) if share else "") if _writes_blocks(stream) else _plain_bar(share, width)
+    bar = bars_for(stream)(share, width) if share else ""
     return f"{left}{bar:<{width}}{right}"
 
 

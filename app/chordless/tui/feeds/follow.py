@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from chordless.files import open_to_read
 from chordless.protocol.orders import CheckpointCommand, GoCommand, PauseCommand, StopCommand
 from chordless.protocol.recording import timed_event
 from chordless.runs import mailbox
@@ -106,7 +107,7 @@ class FollowFeed(Feed):
         """Add the events of all new complete lines. Return whether there were any."""
         before = self._read_to
         try:
-            with open(self._path, "rb") as stream:
+            with open_to_read(self._path) as stream:
                 if stream.seek(0, os.SEEK_END) < self._read_to:
                     # The file is shorter than before, so it was replaced.
                     self._read_to = self._lines_read = before = 0

@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from chordless.files import open_to_read
 from chordless.protocol.recording import timed_event
 from chordless.runs.state import RunState
 from chordless.tui.feeds.feed import SECONDS_BETWEEN_BATCHES, Feed
@@ -39,7 +40,7 @@ class ReplayFeed(Feed):
         if path.is_dir():
             self.directory = path
         try:
-            with open(self._path, "rb") as stream:
+            with open_to_read(self._path) as stream:
                 first = stream.readline()
         except OSError as error:
             raise EngineError(f"cannot read {self._path}: {error.strerror}") from error
@@ -58,7 +59,7 @@ class ReplayFeed(Feed):
 
     def _play(self) -> None:
         before = None
-        with open(self._path, "rb") as stream:
+        with open_to_read(self._path) as stream:
             for number, line in enumerate(stream, start=1):
                 if not line.endswith(b"\n"):
                     # A killed process has left an incomplete line.
