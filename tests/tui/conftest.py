@@ -9,6 +9,7 @@ from chordless.protocol.events import DeviceReport, Finished
 from chordless.protocol.orders import RunCommand
 from program import slow_boot
 
+from kernels_ti.errors import in_words_of_command_line
 from tui.batch_files import error, line
 
 # The thousands of objects of each dashboard are gone through ten times less often: a quarter of the tests' time.
@@ -21,6 +22,13 @@ def _folders_of_its_own(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     for variable in ("SSH_CONNECTION", "NO_COLOR"):
         monkeypatch.delenv(variable, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _words_of_command_line():
+    """Word errors as for `chordless tui`, which is how every dashboard is started."""
+    with in_words_of_command_line():
+        yield
 
 
 @pytest.fixture

@@ -328,7 +328,7 @@ def test_what_the_reader_notes_stands_beside_the_graph(tmp_path):
         await put(pilot, "#graph", str(path))
         assert said(pilot.app, "#answer").splitlines() == [
             "3 vertices, 3 edges, largest degree 2",
-            "line 1: taken for a heading, not for an edge: from,to,km",
+            "line 1: taken for a heading, not for an edge: 'from,to,km'",
             "the third column, weights, is not used: every line is an edge",
         ]
         assert "heading" in text_of(pilot.app)
@@ -361,7 +361,8 @@ def test_a_food_web_is_started_by_its_niche_overlap_graph(tmp_path):
         assert "choose `simplified`" in said(pilot.app, "#answer")
         assert "`as a food web`" in said(pilot.app, "#answer")
         pilot.app.screen.query_one("#reading", Choice).choose("overlap")
-        await until(pilot, lambda: said(pilot.app, "#answer") == "6 vertices, 3 edges, largest degree 2")
+        facts = "6 vertices, 3 edges, largest degree 2, no .clu beside it: every vertex counts as living, detritus too"
+        await until(pilot, lambda: said(pilot.app, "#answer") == facts)
         await put(pilot, "#types", "nowhere.clu")
         assert said(pilot.app, "#answer") == "! nowhere.clu: cannot be read: No such file or directory"
         await put(pilot, "#types", "")
@@ -391,7 +392,7 @@ def test_a_graph_is_picked_from_examples_recent_ones_and_files(size, tmp_path, m
         assert app.screen.query_one("#examples", OptionList).get_option_at_index(0).id == "grid:7x10"
         app.screen.query_one("#examples", OptionList).focus()
         await pilot.press("home", "down", "enter")
-        assert graph.value == "cycle:100"
+        assert graph.value == app.screen.query_one("#examples", OptionList).get_option_at_index(1).id
         await pilot.click("#show-recent")
         await pilot.press("home", "enter")
         assert graph.value == "wheel:7"

@@ -95,16 +95,7 @@ def _answer(arch: str, engine: Any) -> DeviceReport:
 
 
 def _arch_lines(report: DeviceReport) -> list[str]:
-    from chordless.words.numbers import bytes_text
-
-    if not report.available:
-        text = (report.message or "not usable").removeprefix(f"arch {report.arch} is ")
-    else:
-        parts = [report.device or "?"]
-        if report.threads is not None:
-            parts.append(f"{report.threads} thread{'s' * (report.threads != 1)}")
-        if report.memory is not None:
-            parts.append(bytes_text(report.memory))
-        tested = "needs no self-test" if report.arch == "reference" else "self-test passed"
-        text = f"{', '.join(parts)}; {tested}"
+    text = report.summary
+    if report.available:
+        text += "; needs no self-test" if report.arch == "reference" else "; self-test passed"
     return textwrap.wrap(text, 78, initial_indent=f"{report.arch:<11}", subsequent_indent=" " * 11)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+from chordless.words.numbers import bytes_text
 from kernels_ti import ChordlessError, DeviceError, EngineError, GraphError, OptionError
 from kernels_ti.errors import CheckpointError, ReadingStoppedError, SizeError
 
@@ -266,6 +267,18 @@ class DeviceReport:
     memory: int | None = None
     threads: int | None = None
     message: str | None = None
+
+    @property
+    def summary(self) -> str:
+        """One line about the device, or the reason why there is none."""
+        if not self.available:
+            return (self.message or "not usable here").removeprefix(f"arch {self.arch} is ")
+        parts = [self.device or "?"]
+        if self.threads is not None:
+            parts.append(f"{self.threads} thread{'s' * (self.threads != 1)}")
+        if self.memory is not None:
+            parts.append(bytes_text(self.memory))
+        return ", ".join(parts)
 
 
 @dataclass(frozen=True)

@@ -216,7 +216,7 @@ class ChordlessApp(App[str]):
     def on_start_run(self, message: StartRun) -> None:
         """Begin or resume a run, and show it."""
         if self.engine_session() is not None:
-            self.notify("A run is still at work here: stop it first.", severity="warning")
+            self.notify("A run is still going on here: stop it first.", severity="warning")
             self._bring_back()
             return
         directory = message.command.checkpoint

@@ -52,8 +52,8 @@ Name them above: files, patterns in quotes such as 'webs/*.net', specs such as \
 grid:6x6, files of graph6, SDF or SMILES with a graph to a line, or a manifest \
 (FILE.toml) with options for each. Then press Start.
 
-Each graph gets a line in the file that is written to, and here. Name the file \
-of an earlier batch to look at it, or to go on with it."""
+Each graph gets a line in the output file, and here. Name the output file \
+of an earlier batch to look at it, or to resume it."""
 
 
 class _LinesFound(Message):

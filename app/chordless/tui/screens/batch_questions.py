@@ -70,7 +70,7 @@ class LeaveBatch(ModalScreen[bool]):
         """Put the question together."""
         with Vertical(classes="question"):
             yield Label(
-                "A batch is still at work. What is done is kept,\nand Resume goes on from there.", id="question"
+                "A batch is still running. Finished graphs are kept,\nand Resume continues after them.", id="question"
             )
             yield Button("Stop it after these graphs, and leave", id="stop", variant="primary")
             yield Button("Stop now, and leave", id="kill")

@@ -11,7 +11,6 @@ from chordless.protocol.events import DeviceReport
 from chordless.tui import probing
 from chordless.tui.widgets.choice import Choice
 from chordless.values import ARCHES
-from chordless.words.numbers import bytes_text
 
 _WITHOUT_PROBE = {
     "auto": "the CPU, or CUDA if it is here and worth it",
@@ -68,7 +67,7 @@ class ArchField(Choice):
     def fault(self) -> str | None:
         """Why the chosen arch cannot be used here; None if it can, or was not tested yet."""
         report = self.reports.get(self.chosen)
-        return None if report is None or report.available else f"{self.chosen} is {_why(report)}"
+        return None if report is None or report.available else f"{self.chosen} is {report.summary}"
 
     @work(thread=True)
     def _probe_all(self) -> None:
@@ -89,21 +88,4 @@ class ArchField(Choice):
         if not self.children:
             # The dashboard is closing.
             return
-        text = describe(report)
-        self.relabel(report.arch, f"{report.arch:<{_WIDTH}}{text}", disabled=not report.available)
-
-
-def describe(report: DeviceReport) -> str:
-    """Return one line about the device of an arch, or the reason why there is none."""
-    if not report.available:
-        return _why(report)
-    parts = [report.device or "?"]
-    if report.threads is not None:
-        parts.append(f"{report.threads} thread{'s' * (report.threads != 1)}")
-    if report.memory is not None:
-        parts.append(bytes_text(report.memory))
-    return ", ".join(parts)
-
-
-def _why(report: DeviceReport) -> str:
-    return (report.message or "not usable here").removeprefix(f"arch {report.arch} is ")
+        self.relabel(report.arch, f"{report.arch:<{_WIDTH}}{report.summary}", disabled=not report.available)
