@@ -248,3 +248,8 @@ def test_without_scipy_a_matrix_says_how_to_install_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.io", None)
     message = refusal(tmp_path / "a.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 1\n2 1\n")
     assert message == "a.mtx: Matrix Market files need scipy: pip install 'chordless[scipy]'"
+
+
+def test_gexf_is_refused_by_its_name(tmp_path):
+    said = refusal(tmp_path / "a.gexf", written(nx.write_gexf, nx.cycle_graph(4)))
+    assert said == "a.gexf:1: GEXF is not read: save the graph as GraphML, GML or an edge list"

@@ -39,6 +39,8 @@ def check_graphml(source: Source) -> None:
         name, line = tag.rpartition(" ")[2], parser.CurrentLineNumber
         parent = above[-1] if above else None
         above.append(name)
+        if parent is None and name == "gexf":
+            raise source.error("GEXF is not read: save the graph as GraphML, GML or an edge list", line)
         if len(above) > _DEEPEST:
             raise source.error(f"more than {_DEEPEST} elements inside one another; a graph needs 5", line)
         if name in ("hyperedge", "port"):
