@@ -252,4 +252,4 @@ def test_without_scipy_a_matrix_says_how_to_install_it(tmp_path, monkeypatch):
 
 def test_gexf_is_refused_by_its_name(tmp_path):
     said = refusal(tmp_path / "a.gexf", written(nx.write_gexf, nx.cycle_graph(4)))
-    assert said == "a.gexf:1: GEXF is not read: save the graph as GraphML, GML or an edge list"
+    assert said == "a.gexf:2: GEXF is not read: save the graph as GraphML, GML or an edge list"
