@@ -170,7 +170,7 @@ def test_lines_that_may_go_are_asked_for(folder, written):
     before = written.read_bytes()
 
     async def steps(pilot, screen):
-        assert "Name its graphs again" in text_of(pilot.app)
+        assert "name its graphs again" in text_of(pilot.app)
         await fill(pilot, graphs="grid:3x3")
         assert str(screen.query_one("#batch-start", Button).label) == "Resume"
         await pilot.press("ctrl+r")
