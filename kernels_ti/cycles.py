@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -152,7 +153,7 @@ class CycleTable:
 
     def __getitem__(self, i: int) -> list[Hashable]:
         """Return cycle i as the list of its vertices' names; -1 is the last one."""
-        i = range(len(self))[i]
+        i = range(len(self))[index(i)]
         return [self.graph.names[v] for v in self.vertices[self.offsets[i] : self.offsets[i + 1]].tolist()]
 
     def __iter__(self) -> Iterator[list[Hashable]]:

@@ -229,5 +229,7 @@ def test_a_table_is_a_sequence_of_cycles():
     for wrong in (22, -23):
         with pytest.raises(IndexError):
             table[wrong]
+    with pytest.raises(TypeError, match="'slice' object cannot be interpreted as an integer"):
+        table[0:2]
     with pytest.raises(OptionError, match="a table cannot have -1 cycles"):
         table.first(-1)
