@@ -17,9 +17,9 @@ exit codes:
   0    complete
   1    failed: the output could not be written, memory ran out, the engine died
        (`first`, as grep: there is no such cycle; a failure is 2 there)
-  2    wrong usage; a graph that cannot be read or is too large for the memory;
-       a checkpoint or an output file that cannot be used, or that another run
-       is using
+  2    wrong usage; a graph that cannot be read, or is too large for the memory
+       or the method; a checkpoint or an output file that cannot be used, or
+       that another run is using
   3    the arch asked for is not available here
   4    stopped by --limit, by --timeout or because the reader of the output
        went away: what was reported is right, but not complete
