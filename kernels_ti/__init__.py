@@ -1,13 +1,12 @@
 """The compute library: every chordless cycle of a graph, on CPU, CUDA or Vulkan through Taichi.
 
 `count_cycles` counts them by length, `enumerate_cycles` streams them as lists of vertices, `collect_cycles` puts them
-all in arrays, `is_chordal` says whether there is any of 4 or more vertices. All take a `Graph`, or what `as_graph`
-makes one of. `Run` is the search in slices on a device that `open_device` has opened, for programs that report, pause
-or stop. Every error raised on purpose
-is a `ChordlessError`.
+all in arrays, `is_chordal` says whether there is any of 4 or more vertices. All of them take a `Graph`, or a graph that
+`as_graph` can convert. `Run` is the search in slices, for programs that report, pause or stop; it needs a device from
+`open_device`. Every error raised on purpose is a `ChordlessError`.
 
 Importing this package is cheap: each name below loads its module when it is first used, and taichi
-itself is loaded only when a device is opened.
+itself is loaded only when a device is opened. Other packages import from here, not from the modules of this floor.
 """
 
 from __future__ import annotations

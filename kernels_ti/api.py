@@ -46,32 +46,32 @@ def count_cycles(
     Parameters
     ----------
     graph : Graph, or a graph or adjacency matrix of another library
-        Simple and undirected; see `as_graph` for what is understood.
+        Simple and undirected; see `as_graph` for the types that are accepted.
     arch : {"auto", "cpu", "cuda", "vulkan", "reference"}
-        What to search on.
+        Where to search; ``auto`` is CUDA if it is available and the search is large, else the CPU.
     min_length, max_length : int, optional
         Bounds on the number of vertices of a cycle.
     expansion : {"two-ended", "paper"}
         See `Options`.
     threads : int, optional
-        Workers of a CPU; by default one to each core.
+        Worker threads on the CPU; by default one for each core.
     through, avoid : iterable of vertex names, optional
-        Only cycles that pass all of the first vertices and none of the others; the search is the shorter for it. A
-        cycle that passes both ends of an edge has the edge.
+        Count only cycles that pass all vertices of `through` and none of `avoid`. Both make the search shorter. A
+        chordless cycle that passes both ends of an edge contains that edge.
     avoid_edges : iterable of pairs of vertex names, optional
-        Only cycles that have none of these edges. They stay chords of longer cycles.
+        Count only cycles that contain none of these edges. The edges stay in the graph as chords of longer cycles.
     method : {"search", "boundary"}
-        Meet every cycle, or add them up along a boundary, see `kernels_ti.boundary.count`; then there is no
-        frontier, and `arch`, `expansion`, `threads` and `limit` are left as they are.
+        ``search`` visits every cycle. ``boundary`` counts without visiting them, see `kernels_ti.boundary.count`: the
+        result has no frontier, and `arch`, `expansion`, `threads` and `limit` must keep their defaults.
     limit : int, optional
-        End the search once it has found at least so many cycles. It looks ten times a second, so it may have found
-        many more.
+        End the search once it has found at least this many cycles. The count is checked about ten times a second, so
+        the search may find many more.
     timeout : float, optional
-        End the search after so many seconds, start-up and compilation not counted.
+        End the search after this many seconds. Start-up and compilation do not count.
     simplify : bool
         Drop self-loops, repeated edges and directions of the graph instead of refusing them.
     memory : int, optional
-        Bytes that the search may take, see `kernels_ti.device.memory`; by default a share of what is free.
+        Bytes that the search may use, see `kernels_ti.device.memory`; by default a share of the free memory.
 
     Returns
     -------
@@ -83,17 +83,17 @@ def count_cycles(
     GraphError
         If the graph is not simple and undirected.
     OptionError
-        If an option has no such value.
+        If the value of an option is not allowed.
     DeviceError
-        If the arch is not there or fails its self-test.
+        If the arch is not available or fails its self-test.
     EngineError
         If the search itself fails.
 
     Notes
     -----
     This and the other functions here may be called from several threads. Searches on one arch take turns. A process has
-    one arch at a time: a call that needs another one waits for the counts of other threads. What has used a device
-    cannot be forked: start processes with the method ``spawn`` or ``forkserver``.
+    one arch at a time: a call that needs another arch waits until the calls of other threads are done. A process that
+    has used a device cannot be forked: start processes with the method ``spawn`` or ``forkserver``.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def enumerate_cycles(
     simplify: bool = False,
     memory: int | None = None,
 ) -> Iterator[list[Hashable]]:
-    """Enumerate the chordless cycles of a graph, streamed while the search goes on.
+    """Enumerate the chordless cycles of a graph. They are yielded while the search goes on.
 
     Parameters
     ----------
@@ -152,9 +152,9 @@ def enumerate_cycles(
     Raises
     ------
     GraphError, OptionError, DeviceError, EngineError
-        As for `count_cycles`, at the call and not at the first cycle, but for EngineError. Also a DeviceError at the
-        next cycle if another arch, or the CPU with another number of threads, has been opened in this process since
-        the call: unlike the other functions, the iterator does not keep its arch.
+        As for `count_cycles`. All but EngineError are raised by the call itself, not by the first cycle. The iterator
+        does not hold its arch: if this process opens another arch, or the CPU with another number of threads, the next
+        cycle raises a DeviceError.
 
     Examples
     --------
@@ -184,21 +184,21 @@ def collect_cycles(
     simplify: bool = False,
     memory: int | None = None,
 ) -> CycleTable:
-    """Find the chordless cycles of a graph, all together in arrays.
+    """Find the chordless cycles of a graph and return them all in arrays.
 
     Parameters
     ----------
     graph, arch, min_length, max_length, threads, through, avoid, avoid_edges, timeout, simplify, memory
         As for `count_cycles`.
     limit : int, optional
-        Find so many cycles and no more.
+        Return at most this many cycles.
 
     Returns
     -------
     CycleTable
-        A CSR pair ``offsets`` and ``vertices``, 4 bytes to a vertex and 8 to a cycle, with ``rows()`` for bit rows,
-        ``lists()`` and ``to_arrow()``. The cycles come in no particular order. `complete` is False if the limit or
-        the time-out ended the search.
+        A CSR pair ``offsets`` and ``vertices``, 4 bytes for each vertex and 8 for each cycle, with ``rows()`` for bit
+        rows, ``lists()`` and ``to_arrow()``. The cycles come in no particular order. `complete` is False if the limit
+        or the time-out ended the search.
 
     Raises
     ------
@@ -237,9 +237,9 @@ def count_participation(
     simplify: bool = False,
     memory: int | None = None,
 ) -> Participation:
-    """Count for each vertex, and each edge, in how many chordless cycles it lies, by length.
+    """Count for each vertex and each edge the chordless cycles that contain it, by length.
 
-    The cycles are counted where they are found, on the device, and not kept.
+    The cycles are counted on the device and not kept.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def _held_run(
     avoid: Iterable[Hashable],
     avoid_edges: Iterable[tuple[Hashable, Hashable]],
 ) -> Iterator[Run]:
-    """Begin a run that no other thread can end by opening another arch, until the block is left."""
+    """Begin a run; until the block is left, no other thread can open another arch."""
     space, chosen = _space(graph, arch, threads, options, through, avoid, avoid_edges)
     with held_device(chosen, threads=threads) as device:
         yield Run(space, device)
@@ -298,7 +298,7 @@ def _space(
     avoid: Iterable[Hashable],
     avoid_edges: Iterable[tuple[Hashable, Hashable]],
 ) -> tuple[SearchSpace, str]:
-    """Return what is searched, and what `auto` means for it."""
+    """Return the search space and the arch; ``auto`` is resolved."""
     options = replace(
         options,
         through=vertices_called(graph, through),
@@ -336,7 +336,7 @@ def _count_along_boundary(
     except EngineError:
         if time.perf_counter() < deadline:
             raise
-        # It was stopped before it had an order.
+        # The time-out came before the order of the vertices was known.
         return CycleCounts({}, {}, time.perf_counter() - began, options.min_length, complete=False)
     while not count.finished and time.perf_counter() < deadline:
         count.advance(SLICE_SECONDS)
@@ -348,7 +348,7 @@ def _slices(run: Run, limit: int | None, timeout: float | None) -> Iterator[None
     """Search until the end, the limit or the time-out; yield after each slice, and before the first."""
     deadline = time.perf_counter() + (math.inf if timeout is None else timeout)
     most = math.inf if limit is None else limit
-    # Where cycles must pass several vertices, some are found before the first slice.
+    # A search through several required vertices finds some cycles before its first slice.
     found = run.snapshot().cycles
     yield
     while not run.finished and found < most and time.perf_counter() < deadline:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 LARGEST_OFFSET = (1 << 31) - 1
-"""Up to which the lists of an Arrow array count in 32 bits."""
+"""Largest offset of an Arrow list array with 32-bit offsets."""
 
 
 def require_pyarrow(purpose: str = "an Arrow table") -> Any:
@@ -67,8 +67,8 @@ def arrow_table(offsets: IntArray, vertices: npt.NDArray[Any], names: Any) -> An
     Returns
     -------
     pyarrow.Table
-        Text is a dictionary, so that each name is held once; the lists have offsets of 64 bits where 32 are not
-        enough.
+        Text names are dictionary-encoded, so that each name is stored once. The lists have 64-bit offsets where 32 bits
+        are not enough.
     """
     pyarrow = require_pyarrow()
     large = offsets[-1] > LARGEST_OFFSET

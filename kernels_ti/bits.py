@@ -1,7 +1,7 @@
-"""Words and bit rows: the functions that every kernel is made of.
+"""Words and bit rows (bitsets): the functions that all kernels use.
 
 A kernel takes ``words``, a vector type such as ``vector_of(3, 32)``, as a template argument: its length is
-the number of words to a bit row, its type the word of the device (64 bits on CPU, 32 elsewhere).
+the number of words in a bit row, its type the word of the device (64 bits on CPU, 32 elsewhere).
 """
 
 from functools import lru_cache
@@ -21,7 +21,7 @@ def vector_of(words: int, word_bits: int) -> Any:
 
 
 def bits_of(words: Any) -> int:
-    """Return the bits to a word of a vector type made by `vector_of`."""
+    """Return the number of bits in a word of a vector type made by `vector_of`."""
     return 64 if words.dtype == ti.u64 else 32
 
 
@@ -62,16 +62,16 @@ def population(x, bits: ti.template()):
 def lowest_bit(x, bits: ti.template()):
     """Index of the lowest set bit of a word that is not zero.
 
-    By way of the population count: count-leading-zeros is wrong on Vulkan for a word whose top bit is set.
+    It uses the population count: count-leading-zeros is wrong on Vulkan for a word whose top bit is set.
     """
     return population((x & (~x + word_of(1, bits))) - word_of(1, bits), bits)
 
 
 @ti.func
 def one_taken(words: ti.template(), labels):
-    """Take some label out of a set in registers that is not empty: whichever the device finds soonest.
+    """Remove one label from a non-empty set in registers: the one that the device finds fastest.
 
-    Returns the label and the set without it. On CUDA it is the highest, by way of the leading zeros.
+    Returns the label and the set without it. On CUDA it is the highest label, found with count-leading-zeros.
     """
     bits = ti.static(bits_of(words))
     label = 0
@@ -93,7 +93,7 @@ def one_taken(words: ti.template(), labels):
 
 @ti.func
 def without_lowest(x, bits: ti.template()):
-    """Return the word less its lowest set bit."""
+    """Return the word without its lowest set bit."""
     return x & (x - word_of(1, bits))
 
 
@@ -107,13 +107,13 @@ def row_of(words: ti.template(), rows: ti.template(), row):
 
 
 def padding(words: int) -> int:
-    """Return the power of two, as its exponent, to which `padded_row_of` takes so many words to be padded."""
+    """Return the exponent of the power of two to which `padded_row_of` expects a row of `words` words to be padded."""
     return (words - 1).bit_length()
 
 
 @ti.func
 def padded_row_of(words: ti.template(), rows: ti.template(), row):
-    """Return a bit row that begins at a multiple of a power of two, which compilers load in one piece."""
+    """Return a bit row that begins at a multiple of a power of two; compilers load such a row with one instruction."""
     found = words(0)
     for w in ti.static(range(words.n)):
         found[w] = rows[row << ti.static(padding(words.n)) | w]
@@ -142,10 +142,10 @@ def size_of(words: ti.template(), labels):
 
 @ti.func
 def lowest_taken(words: ti.template(), labels):
-    """Take the lowest label out of a set in registers that is not empty.
+    """Remove the lowest label from a non-empty set in registers.
 
-    Returns the label and the set without it. Loops that take one label after another are compiled once for
-    all words, where a loop for each word would be compiled as often as there are words.
+    Returns the label and the set without it. A loop over labels that calls this function is compiled once. A loop for
+    each word would be compiled once for every word.
     """
     bits = ti.static(bits_of(words))
     word, base = labels[words.n - 1], (words.n - 1) * bits

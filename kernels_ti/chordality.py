@@ -1,4 +1,4 @@
-"""Whether a graph is chordal, with a proof either way, in time that grows with its vertices and edges."""
+"""Test whether a graph is chordal, with a certificate for either answer, in O(n + m) time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kernels_ti.graph import Graph, IntArray
 
 @dataclass(frozen=True)
 class Chordality:
-    """What `is_chordal` found; it is true or false as the graph is chordal or not.
+    """The answer of `is_chordal`. Its truth value says whether the graph is chordal.
 
     Attributes
     ----------
@@ -26,8 +26,8 @@ class Chordality:
         For a chordal graph, the names of its vertices in an order in which the later neighbours of each vertex are
         adjacent to one another: a perfect elimination ordering, which only a chordal graph has.
     hole : tuple of hashable, or None
-        For another graph, the names of the vertices of a chordless cycle of 4 or more, as `enumerate_cycles` writes
-        it: from the vertex with the smallest index to its neighbour with the smaller index.
+        For a graph that is not chordal, the names of the vertices of a chordless cycle of 4 or more, in the order of
+        `enumerate_cycles`: from the vertex with the smallest index to its neighbour with the smaller index.
     """
 
     chordal: bool
@@ -56,14 +56,14 @@ def is_chordal(graph: Any) -> Chordality:
     GraphError
         If the graph is not simple and undirected.
     EngineError
-        If the hole that was found is none: every certificate against is checked.
+        If the hole that was found is not a chordless cycle. Every hole is checked before it is returned.
 
     Notes
     -----
-    Maximum cardinality search: the next vertex is always one that has most neighbours before it. The graph is
-    chordal if and only if the earlier neighbours of every vertex are a clique. The first vertex for which they are
-    not closes a hole: what came before is chordal, so two earlier neighbours of it are joined by a path around all
-    the others. Nothing is searched on a device.
+    Maximum cardinality search: the next vertex is always one with the most visited neighbours. The graph is
+    chordal if and only if the earlier neighbours of every vertex are a clique. The first vertex whose earlier
+    neighbours are not a clique closes a hole: the graph before it is chordal, so a path that avoids its other
+    neighbours joins two of them that are not adjacent. No device is used.
 
     References
     ----------
@@ -92,19 +92,19 @@ def is_chordal(graph: Any) -> Chordality:
 
 
 def _search(graph: Graph) -> tuple[list[int], int | None]:
-    """Visit the vertices, one with most visited neighbours next.
+    """Visit the vertices by maximum cardinality search: next is always one with the most visited neighbours.
 
     Returns
     -------
     list of int
-        The vertices in the order of visits, all of them or those up to the one that ended the search.
+        The vertices in the order of visits: all of them, or those up to the vertex that ended the search.
     int or None
-        The first vertex whose visited neighbours are no clique.
+        The first vertex whose visited neighbours are not a clique; None if there is none.
     """
     row_ptr, col_idx = graph.row_ptr.tolist(), graph.col_idx.tolist()
     visited_at = [-1] * graph.n
     weight = [0] * graph.n
-    # Stack w has the vertices with w visited neighbours; those that were visited or got heavier since stay behind.
+    # Stack w has the vertices with w visited neighbours. Outdated entries stay there and are skipped.
     stacks = [list(range(graph.n - 1, -1, -1))]
     order: list[int] = []
     while stacks:
@@ -129,7 +129,7 @@ def _search(graph: Graph) -> tuple[list[int], int | None]:
                 stacks[weight[u]].append(u)
         visited_at[v] = len(order)
         order.append(v)
-        # The earlier neighbours of the latest one are a clique: it is enough that the others are among them.
+        # The earlier neighbours of the latest one are a clique. So it is enough that the others are among them.
         end = row_ptr[parent + 1]
         for u in earlier:
             if u != parent:
@@ -142,8 +142,8 @@ def _search(graph: Graph) -> tuple[list[int], int | None]:
 def _hole(graph: Graph, order: list[int], closing: int) -> list[int]:
     """Return a hole through the last vertex visited, given that the graph of those before it is chordal.
 
-    Leave the closing vertex and its neighbours out of what was visited. Some component of the rest touches two of
-    these neighbours that are not adjacent: a shortest path between them through it closes the hole.
+    Remove the closing vertex and its neighbours from the visited vertices. Some component of the rest touches two of
+    these neighbours that are not adjacent. A shortest path between them through this component closes the hole.
     """
     visited_at = np.full(graph.n, -1)
     visited_at[order] = np.arange(len(order))
@@ -163,7 +163,7 @@ def _hole(graph: Graph, order: list[int], closing: int) -> list[int]:
 
 
 def _touched(graph: Graph, start: int, left: bytearray, around: set[int]) -> set[int]:
-    """Take the component of `start` out of what is left; return which vertices of `around` it touches."""
+    """Remove the component of `start` from `left`; return the vertices of `around` that it touches."""
     left[start] = 0
     waiting, touched = [start], set()
     while waiting:
@@ -177,9 +177,9 @@ def _touched(graph: Graph, start: int, left: bytearray, around: set[int]) -> set
 
 
 def _two_apart(graph: Graph, visited_at: IntArray, among: set[int]) -> tuple[int, int] | None:
-    """Return two vertices that are not adjacent; None if all are.
+    """Return two vertices of `among` that are not adjacent; None if all are adjacent.
 
-    The earlier neighbours of each of them are a clique, so only those of the latest have to be looked at.
+    The earlier neighbours of each of them are a clique, so only those of the latest one must be checked.
     """
     latest = max(among, key=lambda u: int(visited_at[u]))
     apart = among - {latest} - set(graph.neighbours(latest).tolist())

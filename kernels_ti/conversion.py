@@ -1,4 +1,4 @@
-"""Graphs of other libraries: told apart by their methods, none of the libraries is imported."""
+"""Conversion of graphs of other libraries. They are recognised by their methods; no library is imported."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _CYCLES_AT_ONCE = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Cycles:
-    """Some cycles, one behind the other.
+    """Some cycles, stored one after another in two arrays.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Cycles:
 
     @staticmethod
     def of_lists(cycles: list[list[int]]) -> Cycles:
-        """Cycles given as lists of vertices, in the order that is wanted."""
+        """Make `Cycles` from lists of vertices that are already in canonical cycle order."""
         offsets = np.concatenate(([0], np.cumsum([len(cycle) for cycle in cycles]))).astype(np.int64)
         return Cycles(offsets, np.array([v for cycle in cycles for v in cycle], np.int64))
 
@@ -75,7 +75,7 @@ class Cycles:
         )
 
     def named(self, names: tuple[Hashable, ...]) -> Iterator[list[Hashable]]:
-        """Yield each cycle as the list of its vertices' names, which are given for every vertex of the graph."""
+        """Yield each cycle as the list of its vertices' names; `names` has an entry for every vertex of the graph."""
         vertices = self.vertices.tolist()
         for begin, end in pairwise(self.offsets.tolist()):
             yield [names[v] for v in vertices[begin:end]]
@@ -88,7 +88,7 @@ class CycleTable:
     Attributes
     ----------
     graph : Graph
-        What they are cycles of.
+        The graph that was searched.
     offsets : ndarray of int64, shape (k + 1,)
         Cycle i is ``vertices[offsets[i]:offsets[i + 1]]``.
     vertices : ndarray of int32
@@ -118,7 +118,7 @@ class CycleTable:
 
     @classmethod
     def of_pieces(cls, graph: Graph, pieces: Iterable[Cycles]) -> CycleTable:
-        """Put the cycles of some pieces behind one another; of the pieces no more than one is held at a time."""
+        """Concatenate the cycles of some pieces; `pieces` may be a generator, it is consumed piece by piece."""
         lengths: list[npt.NDArray[np.int32]] = []
         parts: list[npt.NDArray[np.int32]] = []
         for piece in pieces:
@@ -126,7 +126,7 @@ class CycleTable:
             parts.append(piece.vertices.astype(np.int32))
         vertices = np.empty(sum(map(len, parts)), np.int32)
         filled = len(vertices)
-        while parts:  # from the end on, so that each is free as soon as it is copied
+        while parts:  # from the end, so that each part is freed as soon as it is copied
             part = parts.pop()
             vertices[filled - len(part) : filled] = part
             filled -= len(part)
@@ -135,7 +135,7 @@ class CycleTable:
         return cls(graph, offsets, vertices)
 
     def first(self, count: int) -> CycleTable:
-        """Return a table of so many cycles; it is complete if that is all there are, and this one is.
+        """Return a table of the first `count` cycles. It is complete if it has all cycles of a complete table.
 
         Raises
         ------

@@ -11,7 +11,7 @@ _in_words_of_command_line = False
 
 
 def worded(python: str, command_line: str) -> str:
-    """Return a part of a message that is one text in Python and another one on the command line."""
+    """Return a part of a message that reads differently in Python and on the command line."""
     return f"\ue000{python}\ue001{command_line}\ue002"
 
 
@@ -22,7 +22,7 @@ def parameter(name: str, value: str = "") -> str:
 
 
 SIMPLIFY = worded("simplify=True", "--simplify")
-"""What drops self-loops, repeated edges and directions, in a message."""
+"""How a message names the option that drops self-loops, repeated edges and directions."""
 
 
 @contextmanager
@@ -64,7 +64,7 @@ class GraphError(ChordlessError, ValueError):
 
 
 class ReadingStoppedError(GraphError):
-    """The time that was allowed ended while the graph was still being read."""
+    """The time limit passed while the graph was still being read."""
 
     exit_code = 4
 
@@ -88,7 +88,7 @@ class EngineError(ChordlessError, RuntimeError):
 
 
 class SizeError(EngineError):
-    """A block of the graph is too large for the memory allowed, whatever is searched first; another bound may help."""
+    """A block of the graph needs more memory than is allowed; a smaller maximum length may help."""
 
     exit_code = 2
 

@@ -1,4 +1,4 @@
-"""Where a program keeps files between its runs: the folders of the XDG standard, and what takes their place."""
+"""Folders for files that stay between two starts of a program: those of the XDG standard, and their substitutes."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from pathlib import Path
 
 
 def base_folder(variable: str, below_home: str) -> Path:
-    """Return a folder of the user's, which need not exist.
+    """Return a folder of the user. It need not exist.
 
     Parameters
     ----------
     variable : str
-        The environment variable that names it, such as ``XDG_CACHE_HOME``; as the standard wants it, a relative path
-        is passed over.
+        The environment variable that names it, such as ``XDG_CACHE_HOME``. A relative path is ignored, as the standard
+        demands.
     below_home : str
-        Where it is in the user's home otherwise.
+        Its path in the user's home if the variable is not set.
 
     Returns
     -------
     Path
-        Absolute. Without a home, a folder that only this user can read, in the folder for temporary files.
+        An absolute path. If the user has no home: a folder for temporary files that only this user can read.
     """
     named = os.environ.get(variable, "")
     if os.path.isabs(named):
@@ -33,20 +33,20 @@ def base_folder(variable: str, below_home: str) -> Path:
 
 
 def home() -> Path | None:
-    """Return the user's home as ``HOME`` names it; None if that is no absolute path of a folder."""
+    """Return the user's home from ``HOME``; None if it is not the absolute path of a folder."""
     named = os.environ.get("HOME", "")
     return Path(named) if os.path.isabs(named) and os.path.isdir(named) else None
 
 
 @lru_cache
 def private_folder() -> Path:
-    """Return a folder among the temporary ones that only this user can read, the same one each time if possible."""
+    """Return a temporary folder that only this user can read: the same one each time if possible."""
     folder = Path(tempfile.gettempdir(), f"chordless-{os.getuid()}")
     try:
         folder.mkdir(mode=0o700)
     except FileExistsError:
         found = folder.lstat()
         if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or stat.S_IMODE(found.st_mode) & 0o077:
-            # Somebody else has put something in its place.
+            # Another user has made something of this name.
             folder = Path(tempfile.mkdtemp(prefix="chordless-"))
     return folder

@@ -22,8 +22,8 @@ class Graph:
     """A simple undirected graph in CSR form.
 
     Build one with `from_edges`, `from_edge_array`, or from a graph of another library with `from_networkx`,
-    `from_igraph`, `from_rustworkx`, `from_scipy` or `from_numpy`, which import none of them; the constructor
-    takes arrays that already hold what is said below and does not look at them again.
+    `from_igraph`, `from_rustworkx`, `from_scipy` or `from_numpy`. None of these imports the other library. The
+    constructor does not check its arrays: they must already be as described below.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Graph:
     col_idx : ndarray of int64, shape (2 m,)
         Neighbours, ascending within each row.
     vertex_names : tuple, length n, or None
-        What each vertex is called in results; None stands for the indices 0 .. n - 1.
+        Name of each vertex in results; None stands for the indices 0 .. n - 1.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class Graph:
     col_idx: IntArray
     vertex_names: tuple[Hashable, ...] | None = None
 
-    __networkx_backend__ = "chordless"  # networkx hands over its own functions on a graph that says so
+    __networkx_backend__ = "chordless"  # networkx dispatches its functions by this attribute
 
     @property
     def n(self) -> int:
@@ -68,7 +68,7 @@ class Graph:
 
     @cached_property
     def names(self) -> tuple[Hashable, ...]:
-        """Name of every vertex; the indices where none were given."""
+        """Name of every vertex; the indices if no names were given."""
         return tuple(range(self.n)) if self.vertex_names is None else self.vertex_names
 
     def neighbours(self, v: int) -> IntArray:
@@ -90,7 +90,7 @@ class Graph:
         return self._from_entry_keys(self.n, entries, None)
 
     def induced(self, keep: npt.NDArray[np.bool_]) -> Graph:
-        """Return the subgraph, without names, on the vertices of a mask of shape (n,); they are numbered anew."""
+        """Return the induced subgraph, without names, of the vertices in a mask of shape (n,), renumbered from 0."""
         if keep.all():
             return self
         kept = np.repeat(keep, self.degrees) & keep[self.col_idx]
@@ -181,7 +181,7 @@ class Graph:
 
     @classmethod
     def _from_entry_keys(cls, n: int, keys: npt.NDArray[Any], names: tuple[Hashable, ...] | None) -> Graph:
-        """Build a graph from a number ``u * n + v`` for each entry (u, v) of its adjacency matrix, in any order.
+        """Build a graph from one number ``u * n + v`` for each entry (u, v) of its adjacency matrix, in any order.
 
         Sorting one number for each entry is several times faster than sorting by two. The array is sorted in place.
         """
@@ -232,13 +232,12 @@ class Graph:
 
     @classmethod
     def from_igraph(cls, graph: Any, *, simplify: bool = False) -> Graph:
-        """Build a graph from one of igraph, or anything with its methods.
+        """Build a graph from an igraph graph, or any object with its methods.
 
         Parameters
         ----------
         graph : igraph.Graph
-            Its vertices keep their order. Where they have the attribute ``name``, which igraph itself finds them
-            by, that is what they are called.
+            Its vertices keep their order. Their names are taken from the vertex attribute ``name`` if there is one.
         simplify : bool
             Drop directions, parallel edges and self-loops instead of refusing them.
 
@@ -249,7 +248,8 @@ class Graph:
         Raises
         ------
         GraphError
-            Unless `simplify`, for a directed graph, a self-loop or parallel edges; for two vertices of one name.
+            Unless `simplify`, for a directed graph, a self-loop or parallel edges. Always, for two vertices with the
+            same name.
         """
         _require_undirected(graph.is_directed(), simplify)
         names = graph.vs["name"] if "name" in graph.vs.attributes() else None
@@ -257,12 +257,12 @@ class Graph:
 
     @classmethod
     def from_rustworkx(cls, graph: Any, *, simplify: bool = False) -> Graph:
-        """Build a graph from one of rustworkx, or anything with its methods.
+        """Build a graph from a rustworkx graph, or any object with its methods.
 
         Parameters
         ----------
         graph : rustworkx.PyGraph
-            The vertices are called by their indices there, which have gaps where nodes were removed.
+            The vertices are named by their indices in `graph`. Those have gaps where nodes were removed.
         simplify : bool
             Drop directions, parallel edges and self-loops instead of refusing them.
 
@@ -275,7 +275,7 @@ class Graph:
         GraphError
             Unless `simplify`, for a PyDiGraph, a self-loop or parallel edges.
         """
-        _require_undirected(hasattr(graph, "to_undirected"), simplify)  # which a PyGraph has no need of
+        _require_undirected(hasattr(graph, "to_undirected"), simplify)  # a PyGraph has no such method
         indices = np.asarray(graph.node_indices(), np.int64)
         edges = np.searchsorted(indices, np.asarray(graph.edge_list(), np.int64).reshape(-1, 2))
         gaps = len(indices) > 0 and indices[-1] >= len(indices)
@@ -284,7 +284,7 @@ class Graph:
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, names: Sequence[Hashable] | None = None, simplify: bool = False) -> Graph:
-        """Build a graph from a square sparse adjacency matrix of scipy, or anything with ``tocoo``.
+        """Build a graph from a square sparse adjacency matrix of scipy, or any object with ``tocoo``.
 
         Parameters
         ----------
@@ -302,7 +302,7 @@ class Graph:
         Raises
         ------
         GraphError
-            For a matrix that is not square, has entries that are no numbers, and, unless `simplify`, for one that
+            For a matrix that is not square or has entries that are not numbers. Unless `simplify`, also for one that
             is not symmetric or has an entry on its diagonal.
         """
         size = _require_square(matrix.shape)
@@ -344,7 +344,7 @@ class Graph:
 
     @classmethod
     def _from_entries(cls, n: int, keys: IntArray, names: Sequence[Hashable] | None, simplify: bool) -> Graph:
-        """Build a graph from the ascending positions in an n x n matrix at which there is something."""
+        """Build a graph from the ascending positions of the non-zero entries of an n x n matrix."""
         u, v = np.divmod(keys, max(n, 1))
         if not simplify:
             one_way = ~np.isin(v * n + u, keys)
@@ -361,7 +361,7 @@ class Graph:
 
 
 def _size(n: Any) -> int:
-    """Return the number of vertices, if that is what it is."""
+    """Return `n` as an int; raise GraphError if it is not a number of vertices."""
     if not isinstance(n, Integral):
         raise GraphError(f"the number of vertices must be a whole number, not {n!r}")
     if n < 0:
@@ -370,7 +370,7 @@ def _size(n: Any) -> int:
 
 
 def _key_type(n: int) -> type[np.uint32] | type[np.int64]:
-    """Return the smallest integer type that numbers all pairs of n vertices: fewer bytes are sorted sooner."""
+    """Return the smallest integer type that can number all pairs of n vertices: smaller keys sort faster."""
     return np.uint32 if n < 1 << 16 else np.int64
 
 

@@ -1,4 +1,4 @@
-"""What a search is asked for, and what it says of itself."""
+"""The options of a search, and its results: snapshots and counts."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any, Literal, get_args
 from kernels_ti.errors import OptionError
 
 Arch = Literal["auto", "cpu", "cuda", "vulkan", "reference"]
-"""What a search runs on; ``auto`` is CUDA where that is there and worth its start, else the CPU."""
+"""Where a search runs; ``auto`` is CUDA if it is available and the search is large enough, else the CPU."""
 
 Method = Literal["search", "boundary"]
-"""How cycles are counted: each is met, or they are added up along a boundary."""
+"""How cycles are counted: the search visits each one, the boundary method counts without listing."""
 
 Expansion = Literal["two-ended", "paper"]
 """How a path grows, see `Options`."""
@@ -31,13 +31,13 @@ def require_arch(arch: Any) -> None:
 
 
 def require_threads(threads: Any) -> None:
-    """Raise OptionError if a CPU cannot have so many workers."""
+    """Raise OptionError if `threads` is not a possible number of worker threads."""
     if threads is not None and not (_is_whole(threads) and 1 <= int(threads) <= MOST_THREADS):
         raise OptionError(f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}")
 
 
 def require_limits(limit: Any, timeout: Any) -> None:
-    """Raise OptionError if a search cannot end after so many cycles or seconds; None is no limit."""
+    """Raise OptionError if `limit` is not a number of cycles, or `timeout` not a number of seconds; None is allowed."""
     if limit is not None and not (_is_whole(limit) and int(limit) >= 1):
         raise OptionError(f"limit must be a whole number of cycles, 1 or more, not {limit!r}")
     if timeout is not None and not (isinstance(timeout, Real) and float(timeout) > 0):
@@ -45,7 +45,7 @@ def require_limits(limit: Any, timeout: Any) -> None:
 
 
 def _is_whole(value: Any) -> bool:
-    """Whether this is an integer of Python or numpy; True and False are none."""
+    """Whether this is an integer of Python or numpy; True and False do not count as integers."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
@@ -56,32 +56,32 @@ class Options:
     Attributes
     ----------
     min_length, max_length : int, int or None
-        Vertices of the shortest and the longest cycle that is wanted. A maximum prunes the search, a
-        minimum only leaves out the shorter ones.
+        Number of vertices of the shortest and the longest cycle that is wanted. A maximum prunes the search. A
+        minimum only drops the shorter cycles from the result.
     expansion : {"two-ended", "paper"}
-        How a path grows: at the end with fewer extensions and with a certificate that it can be closed, or
-        as in the paper, at its last vertex alone, breadth first, in the whole graph.
+        How a path grows. ``two-ended``: at the end with fewer extensions, with a certificate that it can still be
+        closed. ``paper``: as in the paper, only at its last vertex, breadth first, in the whole graph.
     collect : bool
-        Make the cycles themselves, for `Run.take_cycles`, not only their number.
+        Keep the cycles for `Run.take_cycles`, not only their number.
     rows : bool
-        With `collect`: make bit rows, for `Run.take_rows`, instead.
+        With `collect`: keep bit rows for `Run.take_rows` instead.
     part : (int, int) or None
-        The i-th of so many parts of the search, from 1 on: their counts add up, their cycles are disjoint.
+        (i, N): search part i of N, counted from 1. The counts of all parts add up; no two parts share a cycle.
     memory : int or None
-        Bytes that the search may take, see `kernels_ti.device.memory`; None for a share of what is free.
+        Bytes that the search may use, see `kernels_ti.device.memory`; None for a share of the free memory.
     through, avoid : tuple of int
-        Only cycles that pass all of the first vertices and none of the others. Both prune the search.
+        Only cycles that pass all vertices of `through` and none of `avoid`. Both prune the search.
     avoid_edges : tuple of (int, int)
-        Only cycles that have none of these edges, so no cycle that passes both ends of one.
+        Only cycles that contain none of these edges: no chordless cycle passes both ends of one of them.
     participation : {"none", "vertices", "edges"}
-        Count for each vertex, or for each vertex and edge, in how many cycles it lies; see `Run.participation`. Not
-        with `collect`.
+        Count for each vertex, or for each vertex and edge, the cycles that contain it; see `Run.participation`. It
+        cannot be combined with `collect`.
 
     Raises
     ------
     OptionError
-        If a bound is below 3 or no whole number, the bounds exclude each other, `memory` is no number of bytes, or
-        there is no such expansion or part.
+        If a bound is below 3 or not a whole number, the bounds exclude each other, `memory` is not a number of bytes,
+        or the expansion or the part does not exist.
     """
 
     min_length: int = 3
@@ -128,13 +128,13 @@ class Options:
 
     @property
     def members(self) -> bool:
-        """Whether paths must know their members: for the cycles, or to tell whether they pass several vertices."""
+        """Whether paths store their members: to list cycles, or to check that they pass several required vertices."""
         return self.collect or self.participation != "none" or len(set(self.through)) + len(self.avoid_edges) > 1
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Where a run stands.
+    """The progress of a run.
 
     Attributes
     ----------
@@ -143,13 +143,13 @@ class Snapshot:
     cycles_by_length : dict of int to int
         |C_t|: cycles with t vertices found so far, within the bounds; 3 stands for the triangles.
     frontier : int
-        Paths that wait now, and pairs of neighbours from which stage 2 has yet to start.
+        Waiting paths, plus the pairs of neighbours from which stage 2 has not started yet.
     paths, cycles : int
-        Sums of the two.
+        Sums of `paths_by_length` and `cycles_by_length`.
     seconds : float
-        Time spent searching, and bringing what was found to the host.
+        Time spent searching and copying the cycles found to the host.
     share : float
-        Share of the search that is done, weighted by branching: it never goes back, and is 1 at the end.
+        Share of the search that is done, 0 to 1, estimated from the branching. It never decreases.
     device_bytes : int
         Bytes of the buffers on the device.
     finished : bool

@@ -1,6 +1,6 @@
 """The sequential algorithm of Dias et al. in plain Python: slow, clear, and the oracle for everything else.
 
-It shares no code with the device side but the graph and the degree labelling.
+It shares only the graph and the degree labelling with the code for devices.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kernels_ti.graph import Graph
 
 @dataclass
 class Levels:
-    """What the search has met so far, by number of vertices.
+    """Paths and cycles counted so far, by number of vertices.
 
     Attributes
     ----------
@@ -39,15 +39,15 @@ def search(graph: Graph, levels: Levels, *, max_length: int | None = None) -> It
     ----------
     graph : Graph
     levels : Levels
-        Counts what is met; read it while the iteration goes on, or after.
+        The search adds its counts here. It may be read at any time.
     max_length : int, optional
-        Leave out the cycles, and the paths, that are longer than this.
+        Number of vertices of the longest cycle that is wanted. Longer paths are not made.
 
     Yields
     ------
     list of int, or None
-        A cycle as vertex indices in cycle order (see `canonical`). None after every path that was looked at, so that a
-        caller may stop although the next cycle is far away.
+        A cycle as vertex indices in cycle order (see `canonical`). None after every expanded path, so that a caller can
+        stop although the next cycle is far away.
 
     References
     ----------

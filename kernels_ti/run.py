@@ -1,7 +1,7 @@
 """The run: a host loop over slices of the search, with counts after each.
 
-A run is single-threaded and does nothing between two calls of `Run.advance`, so its caller reports, pauses,
-stops, or takes its state to go on from elsewhere, as it likes.
+A run is single-threaded and does nothing between two calls of `Run.advance`. Between two calls the caller can report,
+pause, stop, or take the state of the run and resume it elsewhere.
 """
 
 from __future__ import annotations
@@ -35,30 +35,30 @@ if TYPE_CHECKING:
 
 SLICE_SECONDS = 0.1
 NEARLY_DONE = 1 - 2**-20
-"""Share of a search that is not finished, at most."""
+"""Largest share that is reported while a search is not finished."""
 
 
 Weights = list[npt.NDArray[np.float64]]
-"""For each group of blocks the share of the search behind each of its seeds."""
+"""For each group of blocks, the estimated share of the search below each of its seeds."""
 
 
 class Run:
     """The enumeration of one graph on one device, in slices.
 
-    Any thread may use a run, one at a time. After an exception, an interrupt included, it cannot go on: what it had
-    found stays readable.
+    Any thread may use a run, but only one at a time. After an exception or an interrupt it cannot go on. Its snapshot
+    stays readable.
 
     Parameters
     ----------
     graph : Graph, or a graph or adjacency matrix of another library, or SearchSpace
-        A space that the device was chosen by need not be prepared again.
+        Pass the space that was used to choose the device: it is not prepared a second time.
     device : Device
         From `open_device`.
     options : Options, optional
-        By default those of the space.
+        By default the options of the space.
     state : RunState, optional
-        Go on from here. It must come from a run of the same graph, bounds, expansion and part, through and avoiding
-        the same vertices and edges, and with `collect` from one that collected; the device may be another.
+        Resume from this state. It must come from a run of the same graph, bounds, expansion, part, `through`, `avoid`
+        and `avoid_edges`. With `collect`, that run must have collected too. The device may differ.
 
     Raises
     ------
@@ -67,8 +67,8 @@ class Run:
     DeviceError, EngineError
         If the device cannot hold or run this graph.
     OptionError
-        If `device` is no device, the options cannot be combined or are not those of the space, or the budget of memory
-        is too small.
+        If `device` is not a `Device`, the options cannot be combined, they differ from those of the space, or the
+        memory budget is too small.
 
     Examples
     --------
@@ -125,7 +125,7 @@ class Run:
         return self._batches(state)
 
     def _batches(self, state: RunState | None) -> Iterator[Search]:
-        """Search batch by batch; without balls there is only one."""
+        """Search one batch of blocks after another; without balls there is only one batch."""
         batches = self._space.batches(self._layout, self.device.word_bits)
         self._batch_shares = batches.shares
         begun = False
@@ -148,9 +148,9 @@ class Run:
         return self.device.arch != "cpu" or self._layout.whole
 
     def _begin(self, groups: list[BlockGroup], weights: Weights) -> None:
-        """Make the states of groups of which nothing is done yet, or of this run's part of them.
+        """Make the initial states of the groups, or of this run's part of them.
 
-        A search through several vertices begins with frames: there are few, and the kernels make all others.
+        A search through several vertices begins with a few frames that the host makes; the kernels make all others.
         """
         if self.options.part is None and all(group.required is None for group in groups):
             self._states = [GroupState() for _ in groups]
@@ -207,7 +207,7 @@ class Run:
                 yield WaveSearch(blocks, self._longest, self.options.members, two_ended, state, weights[i], memory)
 
     def _begin_group(self, groups: list[BlockGroup], weights: Weights, i: int) -> GroupState | None:
-        """Make a group the current one; return what is left of it to do, if anything."""
+        """Make a group the current one; return the rest of its search, or None if it is done."""
         self._look_ahead(groups, weights, i + 1)
         seeds = len(groups[i].seed_entries)
         state, self._states[i] = self._states[i], GroupState(seeds, seeds)
@@ -215,7 +215,7 @@ class Run:
         return None if min(state.next_seed, state.surveyed) == seeds and state.frames == () else state
 
     def _look_ahead(self, groups: list[BlockGroup], weights: Weights, first: int) -> None:
-        """Add up what is left in the groups from `first` on, while none of it is being searched."""
+        """Add up the remaining work of the groups from `first` on, none of which is being searched."""
         self._later_pairs, self._later_share = 0, 0.0
         for i in range(first, len(groups)):
             state = self._states[i] = replace(self._states[i], frames=tuple(self._states[i].frames))
@@ -236,12 +236,12 @@ class Run:
         Returns
         -------
         Snapshot
-            Where the run stands after it.
+            The progress after this slice.
 
         Raises
         ------
         DeviceError
-            If another arch has been opened since in this process.
+            If this process has opened another arch in the meantime.
         EngineError
             If memory runs out, or an earlier slice ended in an exception.
         """
@@ -267,7 +267,7 @@ class Run:
         self._broken = False
 
     def _take(self, search: Search) -> None:
-        """Take what a slice has found."""
+        """Take the counts and cycles that a slice has found."""
         if self.options.collect:
             self._kept.add(search.take_rows() if self.options.rows else search.take_cycles())
         elif self.device.arch == "reference":
@@ -279,7 +279,7 @@ class Run:
                     self._counter.add_found(blocks, stored)
 
     def participation(self) -> Participation:
-        """Say in how many of the cycles found so far, within the bounds, each vertex and edge lies.
+        """Count for each vertex and edge the cycles found so far, within the bounds, that contain it.
 
         Raises
         ------
@@ -291,7 +291,7 @@ class Run:
         return self._counter.result(self.options.min_length, complete=self.finished)
 
     def snapshot(self) -> Snapshot:
-        """Say where the run stands, without searching."""
+        """Return the progress of the run, without searching."""
         totals = self._all_totals()
         return Snapshot.of_totals(
             totals.paths,
@@ -321,19 +321,19 @@ class Run:
         return self._share
 
     def state(self) -> RunState:
-        """Hand out all that is still to do, so that another run can go on from here.
+        """Return the remaining work, so that another run can resume from here.
 
         Returns
         -------
         RunState
-            Its frames may be made while they are gone through, once; the run must not advance meanwhile.
+            Its frames may be a generator, which can be consumed once. Do not advance the run before that is done.
 
         Raises
         ------
         EngineError
-            If the run is broken, or cycles that were found have not been taken.
+            If an earlier slice raised an exception, or cycles that were found have not been taken.
         OptionError
-            For the reference, which keeps its place in Python's own stack.
+            For the reference, whose state is on Python's own stack, and for a run with ``Options.participation``.
         """
         if self._broken:
             raise EngineError("this run cannot go on: an earlier slice of it ended in an exception")
@@ -373,7 +373,7 @@ class Run:
         Returns
         -------
         Cycles
-            None of them without ``Options.collect``, or with ``Options.rows``.
+            Empty without ``Options.collect``, or with ``Options.rows``.
         """
         return self._kept.take_cycles()
 
@@ -383,8 +383,7 @@ class Run:
         Returns
         -------
         ndarray of uint64, shape (k, ceil(n / 64))
-            Bit ``v % 64`` of word ``v // 64`` is set when vertex v lies on the cycle. None of them without
-            ``Options.rows``.
+            Bit ``v % 64`` of word ``v // 64`` is set when vertex v lies on the cycle. Empty without ``Options.rows``.
         """
         return self._kept.take_rows()
 

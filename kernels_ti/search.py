@@ -1,4 +1,4 @@
-"""What every schedule of the search has in common: its counters, its cycles, and blocks on a device."""
+"""What all schedules of the search share: the interface of a search, its totals, and checks before it begins."""
 
 from __future__ import annotations
 
@@ -47,54 +47,54 @@ class Search(Protocol):
 
     @property
     def remaining(self) -> float:
-        """Share of the whole search, or batch of blocks, that this search has still to do."""
+        """Share of the whole search, or of the batch of blocks, that is not done yet."""
 
     @property
     def finished(self) -> bool:
-        """Whether nothing is left to look at."""
+        """Whether the search is complete."""
 
     @property
     def frontier(self) -> int:
-        """Paths that wait to be looked at, those that stage 1 has yet to make among them."""
+        """Number of waiting paths, including those that stage 1 has not made yet."""
 
     @property
     def device_bytes(self) -> int:
         """Bytes of the buffers that the search holds."""
 
     def advance(self, seconds: float) -> None:
-        """Search for about so many seconds, or until the cycles found should be taken."""
+        """Search for about `seconds` seconds, or until the cycles found should be taken."""
 
     def take_cycles(self) -> Cycles:
         """Return the cycles found since the last call."""
 
     def take_rows(self) -> Rows:
-        """Return them as bit rows over the graph's vertices, shape (k, words of a row), instead."""
+        """Return the cycles found since the last call as bit rows over the graph's vertices, shape (k, words)."""
 
 
 class DeviceSearch(Search, Protocol):
     """A search whose cycles are on a device."""
 
     def take_found(self) -> Iterator[tuple[ResidentBlocks, StoredCycles]]:
-        """Say where the cycles found since the last call are; each is good until the next is asked for."""
+        """Yield where the cycles found since the last call lie; each item is valid until the next one is requested."""
 
 
 class GroupSearch(DeviceSearch, Protocol):
-    """Stage 2 of one group of blocks; it can be handed out and begun again."""
+    """Stage 2 of one group of blocks; its state can be saved and resumed."""
 
     @property
     def surveyed(self) -> int:
-        """Seeds whose triangles and triplets are counted, from the first on."""
+        """Number of seeds, from the first, whose triangles and triplets are counted."""
 
     @property
     def next_seed(self) -> int:
-        """Seeds that stage 2 has taken, from the first on."""
+        """Number of seeds, from the first, that stage 2 has taken."""
 
     def frames(self) -> Iterator[Frames]:
-        """All paths that wait, in pieces, once the cycles found have been taken; nothing changes."""
+        """Yield all waiting paths in pieces. Take the cycles found before. The search does not change."""
 
 
 def require_room(device: Device, groups: list[BlockGroup], memory: int) -> None:
-    """Refuse groups of blocks that do not fit into a budget of memory together.
+    """Raise an error if groups of blocks do not fit into a memory budget together.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def require_room(device: Device, groups: list[BlockGroup], memory: int) -> None:
 
 
 def require_loops(device: Device, group: BlockGroup) -> None:
-    """Refuse a group of blocks for which a work item might loop longer than the device can.
+    """Raise an error if a work item might loop longer for this group of blocks than the device can.
 
     Raises
     ------

@@ -22,8 +22,8 @@ class ReferenceSearch:
     collect : bool
         Keep the cycles for `take_cycles`.
     through : sequence of int
-        Count and keep only the cycles through all of these vertices. Every other arch prunes its search; this one
-        looks at all cycles, for it is what the others are compared with.
+        Count and keep only the cycles through all of these vertices. The other arches prune their search. This one
+        visits all cycles, because the others are tested against it.
     """
 
     def __init__(self, graph: Graph, max_length: int, collect: bool, through: Sequence[int] = ()) -> None:
@@ -39,16 +39,16 @@ class ReferenceSearch:
 
     @property
     def remaining(self) -> float:
-        """All of it until the end: a generator does not say how far it has come."""
+        """1 until the end: a generator does not tell its progress."""
         return 0.0 if self.finished else 1.0
 
     @property
     def frontier(self) -> int:
-        """The one path that the depth-first search stands at, until it is done."""
+        """1, for the current path of the depth-first search; 0 at the end."""
         return 0 if self.finished else 1
 
     def advance(self, seconds: float) -> None:
-        """Search for about so many seconds."""
+        """Search for about `seconds` seconds."""
         deadline = time.perf_counter() + seconds
         for cycle in self._events:
             if cycle is not None and self._through.issubset(cycle):
@@ -66,5 +66,5 @@ class ReferenceSearch:
         return Cycles.of_lists(found)
 
     def take_rows(self) -> Rows:
-        """Return them as bit rows instead."""
+        """Return the cycles found since the last call as bit rows, shape (k, ceil(n / 64))."""
         return self.take_cycles().rows(self._vertices)

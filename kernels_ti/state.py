@@ -1,7 +1,7 @@
-"""What a search still has to do, apart from any device: frames, seeds and totals.
+"""The state of a search, independent of any device: frames, seeds and totals.
 
-A run that stops anywhere hands its state out and goes on from it later, on another arch or number of threads.
-Every schedule understands every state: bit rows are in 64-bit words here, whatever the device's are.
+A run can stop at any time, return its state, and resume from it later with another arch or number of threads.
+Every schedule can resume every state: its bit rows have 64-bit words, whatever the words of the device are.
 """
 
 from __future__ import annotations
@@ -22,18 +22,19 @@ Rows = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Layout:
-    """How a graph is laid out in blocks; a state is valid for one layout alone.
+    """How a graph is laid out in blocks. A state is valid for its own layout only.
 
     Attributes
     ----------
     whole : bool
         The graph is one block, as in the paper's algorithm.
     nested : bool
-        Late roots are searched in what is left of their block, in fewer words.
+        Roots with large labels are searched in the rest of their block, which needs fewer words.
     grain : int
-        Bits by which blocks are grouped: the word of the device that the run began on, 32 or 64.
+        Blocks are grouped by their number of words of this many bits: the word of the first device, 32 or 64.
     radius : int or None
-        Large blocks are searched root by root, in balls of so many edges, where those need far fewer words.
+        Large blocks are searched root by root, in balls with a radius of this many edges, where balls need far fewer
+        words.
     """
 
     whole: bool = False
@@ -44,7 +45,7 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class Frames:
-    """Chordless paths with the extensions that are still to be tried; each is self-contained.
+    """Chordless paths with the extensions that are still to be tried. Each frame is self-contained.
 
     A frame is a path that is extended at one end, its growing end, while the other end waits. Bit rows are
     over the labels of the path's block, W words of 64 bits.
@@ -54,7 +55,7 @@ class Frames:
     allowed : ndarray of uint64, shape (k, W)
         Vertices that may still join once the path has been extended.
     extensions : ndarray of uint64, shape (k, W)
-        Vertices by which the path is still to be extended; at least one to a frame.
+        Vertices by which the path is still to be extended; at least one in each frame.
     members : ndarray of uint64, shape (k, W), or None
         The path's vertices; None where cycles are only counted.
     end : ndarray of int32, shape (k,)
@@ -62,7 +63,7 @@ class Frames:
     length : ndarray of int32, shape (k,)
         Vertices of the path, without the extension.
     weight : ndarray of float64, shape (k,)
-        Share of the whole search that lies behind each of the extensions.
+        Estimated share of the whole search below each of the extensions.
     """
 
     allowed: Rows
@@ -83,17 +84,17 @@ class Frames:
 
     @cached_property
     def path_counts(self) -> IntArray:
-        """Paths that wait in each frame, one for each extension, shape (k,)."""
+        """Number of waiting paths in each frame, one for each extension, shape (k,)."""
         return populations(self.extensions)
 
     @property
     def paths(self) -> int:
-        """Paths that wait in all of them."""
+        """Number of waiting paths in all frames."""
         return int(self.path_counts.sum())
 
     @property
     def share(self) -> float:
-        """Share of the whole search that lies behind all of them."""
+        """Estimated share of the whole search below all frames."""
         return float(self.path_counts @ self.weight)
 
     def __getitem__(self, which: slice | npt.NDArray[np.generic]) -> Frames:
@@ -109,7 +110,7 @@ class Frames:
 
 
 def by_length(frames: Iterable[Frames]) -> list[Frames]:
-    """Put frames of one length together, the shortest first."""
+    """Join the frames of each length, the shortest first."""
     pieces: list[Frames] = []
     for piece in frames:
         lengths = np.unique(piece.length).tolist()
@@ -119,16 +120,16 @@ def by_length(frames: Iterable[Frames]) -> list[Frames]:
 
 @dataclass(frozen=True, eq=False)
 class GroupState:
-    """What is left of the search of one group of blocks.
+    """The remaining search of one group of blocks.
 
     Attributes
     ----------
     surveyed : int
-        Seeds whose triangles and triplets are counted, from the first on.
+        Number of seeds, from the first, whose triangles and triplets are counted.
     next_seed : int
-        Seeds that stage 2 has taken, from the first on.
+        Number of seeds, from the first, that stage 2 has taken.
     frames : iterable of Frames
-        Paths that wait, in pieces; it may be a generator, to be gone through once.
+        The waiting paths in pieces. It may be a generator, which can be consumed once.
     """
 
     surveyed: int = 0
@@ -138,7 +139,7 @@ class GroupState:
 
 @dataclass(frozen=True, eq=False)
 class RunState:
-    """Where a run stopped, and all that it still has to do.
+    """The state of a stopped run: its totals and the remaining work.
 
     Attributes
     ----------
@@ -148,7 +149,7 @@ class RunState:
     groups : tuple of GroupState
         The groups of that batch, in order.
     paths_by_length, cycles_by_length : dict of int to int
-        Totals so far, cycles below the minimum length among them.
+        Totals so far, including the cycles below the minimum length.
     seconds : float
         Time spent searching.
     share : float
@@ -187,7 +188,7 @@ def wide_words(rows: npt.NDArray[np.unsignedinteger]) -> Rows:
 
 
 def narrow_words(rows: Rows, words: int, word_bits: int) -> npt.NDArray[np.unsignedinteger]:
-    """Return bit rows in `words` words of `word_bits` bits; what is cut off must be empty."""
+    """Return bit rows in `words` words of `word_bits` bits; the bits that are cut off must be 0."""
     if word_bits == STATE_WORD_BITS:
         return rows
     return np.ascontiguousarray(np.ascontiguousarray(rows).view(np.uint32)[:, :words])

@@ -1,9 +1,9 @@
-"""Balls: what a search with a length bound can reach from a root, in place of the root's whole block.
+"""Balls: the vertices that a search with a length bound can reach from a root. They replace the root's whole block.
 
-A cycle of at most L vertices stays within L / 2 edges of each of them. So the cycles whose least label is u lie
-in the ball of that radius around u, taken among the labels from u on. In a large sparse block it is small.
-All is done for many roots at once, on pairs of a root and a vertex; a pair is one integer, the root's number above
-the bits of the vertex.
+A cycle of at most L vertices stays within distance L / 2 of each of its vertices. So the cycles with least label u lie
+in the ball of that radius around u, in the subgraph of the labels from u on. In a large sparse block the ball is small.
+The balls of many roots are made at once, as pairs of a root and a vertex. A pair is one integer: the root's number is
+in the upper bits, the vertex in the lower bits.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ import numpy.typing as npt
 from kernels_ti.graph import Graph, IntArray
 
 LARGEST_WHOLE = 512
-"""A block of so many vertices, 8 words of 64 bits, is short enough to be searched as it is."""
+"""A block of at most this many vertices, 8 words of 64 bits, is searched whole."""
 
 WORTHWHILE = 4
 """Balls are searched where they need this many times fewer words than their block."""
 
 MOST_BIT_ROWS, FREE_BIT_ROWS = 8, 1 << 30
-"""Bit rows of all balls of a block together, as a multiple of the block's own, and bytes that are always allowed:
-they are never all there at once, but it takes time to make them."""
+"""Limits on the bit rows of all balls of a block: a multiple of the block's own, and bytes that are always allowed. The
+balls are never all in memory at once, but making them takes time."""
 
 BATCH_BYTES = 32 << 20
 """Memory that the balls of one batch are expected to take."""
 
 ENTRIES_AT_ONCE = 1 << 20
-"""Neighbours of pairs that are looked at in one piece."""
+"""Neighbours of pairs that are processed in one piece."""
 
 _ROOTS_AT_ONCE = 1 << 13
-_SAMPLE, _LEAST_SAMPLE = 256, 16  # roots looked at in all, and at least in each block
+_SAMPLE, _LEAST_SAMPLE = 256, 16  # roots sampled in all, and at least in each block
 _SAMPLED_ENTRIES = 1 << 16  # neighbours after which a sampled ball counts as large
-_TABLE_CELLS = 8  # cells of a table to each pair that is looked up in it; in a larger one a binary search is faster
-_PEELINGS = 16  # rounds; vertices that a longer chain leaves behind cost words only
+_TABLE_CELLS = 8  # largest table in cells for each pair looked up; for a larger one a binary search is faster
+_PEELINGS = 16  # rounds; vertices of a longer chain stay, they only cost words
 
 
 def choose_radius(graph: Graph, max_length: int | None) -> int | None:
@@ -51,8 +51,8 @@ def choose_radius(graph: Graph, max_length: int | None) -> int | None:
     Returns
     -------
     int or None
-        None where no balls are needed: without a bound, or if no block can be large. With a radius each
-        block still decides whether balls are worthwhile for it, see `worthwhile`.
+        None where no balls are needed: without a bound, or if no block can be large. With a radius, `worthwhile`
+        still decides for each block whether balls are used.
     """
     if max_length is None or graph.n <= LARGEST_WHOLE or max_length >= graph.n:
         return None
@@ -60,7 +60,7 @@ def choose_radius(graph: Graph, max_length: int | None) -> int | None:
 
 
 def later_degrees(graph: Graph) -> IntArray:
-    """Count the neighbours of each vertex that come after it, shape (n,)."""
+    """Count for each vertex its neighbours with a larger number, shape (n,)."""
     owner = np.repeat(np.arange(graph.n), graph.degrees)
     return np.bincount(owner[graph.col_idx > owner], minlength=graph.n)
 
@@ -74,24 +74,24 @@ class Sample:
     roots : ndarray of int64, shape (k,)
         Ascending.
     sizes : ndarray of int64, shape (k,)
-        Vertices of the ball of each, or of its block if the ball has a large part of that.
+        Number of vertices of each ball; that of its block if the ball has a large part of the block.
     """
 
     roots: IntArray
     sizes: IntArray
 
     def sizes_like(self, roots: IntArray) -> IntArray:
-        """Return for each of some roots, ascending, the size of the last sampled ball before it, shape of `roots`."""
+        """Return for each of the ascending `roots` the size of the last sampled ball before it, shape of `roots`."""
         return self.sizes[np.maximum(np.searchsorted(self.roots, roots, side="right") - 1, 0)]
 
 
 def sample_balls(graph: Graph, block_sizes: IntArray, radius: int) -> Sample:
-    """Look at the balls of a few roots of each block.
+    """Measure the balls of a few roots of each block.
 
     Parameters
     ----------
     graph : Graph
-        Blocks one behind the other, the vertices of each in the order of its labels.
+        Blocks one after another, the vertices of each in the order of its labels.
     block_sizes : ndarray of int64, shape (blocks,)
     radius : int
 
@@ -145,7 +145,7 @@ def batch_ends(roots: IntArray, sample: Sample) -> IntArray:
     ndarray of int64, shape (batches,)
         Where in `roots` each batch ends; none is empty.
     """
-    # Bytes: bit rows, and arrays with a cell to a row or an edge. Whole numbers, so that all machines cut alike.
+    # Bytes of bit rows, and of arrays with a cell for each row or edge. Whole numbers, so all machines cut alike.
     sizes = sample.sizes_like(roots)
     total = np.cumsum(sizes * (8 * -(-sizes // 64) + 100))
     batches = int(total[-1]) // BATCH_BYTES + 1
@@ -156,8 +156,8 @@ def batch_ends(roots: IntArray, sample: Sample) -> IntArray:
 def balls(graph: Graph, roots: IntArray, radius: int) -> tuple[Graph, IntArray, IntArray]:
     """Make the balls of some roots.
 
-    Vertices that lie on no cycle of their ball are left out as far as peeling finds them, and so are the balls
-    of roots among these.
+    Peeling removes vertices that lie on no cycle of their ball. It need not find all of them. A ball whose root is
+    removed is left out.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def balls(graph: Graph, roots: IntArray, radius: int) -> tuple[Graph, IntArray, 
     Returns
     -------
     union : Graph
-        The balls that are left, one behind the other; the vertices of each in order, its root first.
+        The remaining balls, one after another; the vertices of each in order, its root first.
     vertex_of : ndarray of int64, shape (union.n,)
         The vertex of `graph` that each of its vertices stands for.
     sizes : ndarray of int64, shape (balls,)
@@ -193,12 +193,12 @@ def balls(graph: Graph, roots: IntArray, radius: int) -> tuple[Graph, IntArray, 
 
 
 def _bits(graph: Graph) -> int:
-    """Bits of a pair that hold the vertex."""
+    """Return the number of bits of a pair that hold the vertex."""
     return graph.n.bit_length()
 
 
 def _pieces(graph: Graph, roots: IntArray, radius: int, most: IntArray | None) -> Iterator[tuple[IntArray, IntArray]]:
-    """Go through roots in pieces small enough for memory; yield each piece and the pairs of its balls, ascending."""
+    """Cut the roots into pieces that fit in memory; yield each piece and the pairs of its balls, ascending."""
     at, step = 0, _ROOTS_AT_ONCE
     while at < len(roots):
         piece = roots[at : at + step]
@@ -213,8 +213,8 @@ def _pieces(graph: Graph, roots: IntArray, radius: int, most: IntArray | None) -
 def _reached(graph: Graph, roots: IntArray, radius: int, most: IntArray | None) -> IntArray | None:
     """Find the pairs of a root and a vertex of its ball, level by level.
 
-    A root is given up, and has no pair, if more than `most` of its entries would be looked at. Returns None if
-    there are too many entries for several roots together.
+    A root is given up, and has no pairs, if more than `most` of its entries would be visited. Returns None if
+    several roots together have too many entries.
     """
     bits = _bits(graph)
     size = len(roots) << bits
@@ -245,7 +245,7 @@ def _reached(graph: Graph, roots: IntArray, radius: int, most: IntArray | None) 
 def _neighbours(graph: Graph, roots: IntArray, pairs: IntArray) -> tuple[IntArray, IntArray]:
     """Pair each root with the neighbours, from the root on, of its vertices.
 
-    Returns the place in `pairs` that each comes from, ascending, and the pairs; those of one place ascend too.
+    Returns for each new pair its source in `pairs`, ascending, and the new pairs; those of one source ascend too.
     """
     bits = _bits(graph)
     vertex, root = pairs & (1 << bits) - 1, pairs >> bits
@@ -259,13 +259,13 @@ def _neighbours(graph: Graph, roots: IntArray, pairs: IntArray) -> tuple[IntArra
 
 
 def _distinct(pairs: IntArray) -> IntArray:
-    """Sort pairs and merge equal ones; sorting is many times faster here than the hashing of ``np.unique``."""
+    """Sort pairs and merge equal ones; here sorting is many times faster than the hashing of ``np.unique``."""
     pairs = np.sort(pairs)
     return pairs[np.diff(pairs, prepend=-1) > 0]
 
 
 def _places(wanted: IntArray, pairs: IntArray, size: int) -> IntArray:
-    """Find the place of each wanted pair in `pairs`, which ascend and are all below `size`: -1 where it is not."""
+    """Find the index of each wanted pair in `pairs`, -1 if it is missing; `pairs` ascend and are below `size`."""
     if size <= _TABLE_CELLS * len(wanted):
         table = np.full(size, -1, np.int32)
         table[pairs] = np.arange(len(pairs), dtype=np.int32)
@@ -277,9 +277,9 @@ def _places(wanted: IntArray, pairs: IntArray, size: int) -> IntArray:
 
 
 def _peeled(graph: Graph, roots: IntArray, pairs: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Join the pairs of each ball, and take out vertices with fewer than two neighbours again and again.
+    """Make the edges between the pairs of each ball, and repeatedly remove vertices with fewer than two neighbours.
 
-    Returns the degree of every pair that is left, the places of its neighbours among these, and the pairs.
+    Returns the degree of every remaining pair, the indices of its neighbours among these, and the pairs.
     """
     bits = _bits(graph)
     owner, found = _neighbours(graph, roots, pairs)
@@ -290,7 +290,7 @@ def _peeled(graph: Graph, roots: IntArray, pairs: IntArray) -> tuple[IntArray, I
     alive = np.ones(len(pairs), np.bool_)
     for _ in range(_PEELINGS):
         alive = np.bincount(owner, minlength=len(pairs)) > 1
-        alive &= alive[root_places][pairs >> bits]  # without its root a ball is nothing
+        alive &= alive[root_places][pairs >> bits]  # a ball without its root is dropped
         keep = alive[owner] & alive[other]
         if keep.all():
             break

@@ -7,11 +7,11 @@ import numpy as np
 from kernels_ti.graph import Graph, IntArray
 
 MOST_LISTED = 1 << 24
-"""Entries of a graph that are made into a list."""
+"""Largest number of CSR entries that are converted to a Python list at once."""
 
 
 def biconnected_edges(graph: Graph) -> tuple[IntArray, IntArray]:
-    """Find the biconnected components that have a cycle.
+    """Find the biconnected components that contain a cycle (Hopcroft and Tarjan 1973).
 
     Parameters
     ----------
@@ -22,13 +22,13 @@ def biconnected_edges(graph: Graph) -> tuple[IntArray, IntArray]:
     edges : ndarray of int64, shape (k, 2)
         The edges of the components with at least three vertices, component by component; bridges are left out.
     component : ndarray of int64, shape (k,)
-        For each of these edges the number of its component, counted from 0 and ascending.
+        For each of these edges the number of its component, from 0, ascending.
     """
     edges = graph.edges()
     if is_dense_block(graph):
         return edges, np.zeros(len(edges), np.int64)
     discovered, tree_component = _components_of_tree_edges(graph)
-    # Every edge joins a vertex to one above it in the tree, and lies in the component of the lower one's tree edge.
+    # Every edge joins a vertex to an ancestor in the tree. It lies in the component of the lower vertex's tree edge.
     lower = np.where(discovered[edges[:, 0]] > discovered[edges[:, 1]], edges[:, 0], edges[:, 1])
     component = tree_component[lower]
     on_cycle = component >= 0
@@ -37,22 +37,22 @@ def biconnected_edges(graph: Graph) -> tuple[IntArray, IntArray]:
 
 
 def is_dense_block(graph: Graph) -> bool:
-    """Say whether the edges are so many that the vertices with an edge must all be one component.
+    """Say whether the degrees alone prove that all vertices with an edge form one biconnected component.
 
-    A graph of n vertices in which each is joined to at least half of n is biconnected.
+    A graph of n vertices is biconnected if each vertex is adjacent to at least n / 2 others.
     """
     joined = graph.degrees[graph.degrees > 0]
     return len(joined) > 2 and 2 * int(joined.min()) >= len(joined)
 
 
 def _components_of_tree_edges(graph: Graph) -> tuple[IntArray, IntArray]:
-    """Go through the graph depth first (Hopcroft and Tarjan 1973), with a stack of its own: no recursion.
+    """Search the graph depth first (Hopcroft and Tarjan 1973), with an explicit stack instead of recursion.
 
     Returns when each vertex was discovered, and the component of the tree edge that leads to it: -1 for a
     bridge, and for a vertex at which the search began.
     """
     row_ptr = graph.row_ptr.tolist()
-    # As Python integers all entries together take 40 bytes each; read one by one they cost twice the time.
+    # A Python integer takes 40 bytes, so not all entries are converted at once; one by one takes twice the time.
     col_idx = graph.col_idx.tolist() if len(graph.col_idx) < MOST_LISTED else graph.col_idx.data
     cursor = row_ptr[:-1]
     discovered = [-1] * graph.n

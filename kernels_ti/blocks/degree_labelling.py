@@ -1,4 +1,4 @@
-"""Degree labelling: the order in which the vertices of least degree are taken out of the graph."""
+"""Degree labelling: the order in which vertices of least remaining degree are removed from the graph."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import numpy as np
 from kernels_ti.graph import Graph, IntArray
 
 FEW_EDGES, DENSE = 10_000, 100
-"""A graph of more edges, and of fewer pairs of vertices than so many times its edges, is labelled by whole rows."""
+"""A graph with more edges than the first, and fewer pairs of vertices than the second times its edges, counts as dense
+and is labelled by whole rows."""
 
 
 def degree_labelling(graph: Graph) -> IntArray:
     """Label the vertices in the order in which they have the least remaining degree.
 
-    Algorithm 2 of Jradi et al. Repeatedly takes a vertex of least degree, the lowest index among equals, out of the
-    graph. The result is a degeneracy ordering.
+    Algorithm 2 of Jradi et al. It repeatedly removes a vertex of least degree from the graph; among equals the vertex
+    with the lowest index. The result is a degeneracy ordering.
 
     Parameters
     ----------
@@ -25,7 +26,7 @@ def degree_labelling(graph: Graph) -> IntArray:
     Returns
     -------
     ndarray of int64, shape (n,)
-        The label of each vertex: 0 for the vertex that was taken out first.
+        The label of each vertex: 0 for the vertex that was removed first.
 
     References
     ----------
@@ -37,7 +38,7 @@ def degree_labelling(graph: Graph) -> IntArray:
     row_ptr = graph.row_ptr.tolist()
     col_idx = graph.col_idx.tolist()
     by_degree = np.argsort(graph.degrees, kind="stable")
-    # A heap to each degree. A vertex stays in the heaps of the degrees that it had, and is passed over there.
+    # One heap for each degree. A vertex stays in the heaps of its former degrees and is skipped there.
     ends = np.cumsum(np.bincount(graph.degrees, minlength=1))
     heaps = [vertices.tolist() for vertices in np.split(by_degree, ends[:-1])]
     labels = [-1] * graph.n
@@ -62,7 +63,7 @@ def degree_labelling(graph: Graph) -> IntArray:
 
 
 def _labelling_of_dense(graph: Graph) -> IntArray:
-    """Look at all vertices for the one of least degree: n^2 in all, and no Python object to an edge."""
+    """Scan all vertices for the one of least degree each time: O(n^2) in all, without a Python object for each edge."""
     degree = graph.degrees.copy()
     labels = np.empty(graph.n, np.int64)
     taken = np.iinfo(np.int64).max // 2

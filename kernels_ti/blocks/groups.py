@@ -1,9 +1,8 @@
-"""Biconnected blocks, laid side by side as bit rows.
+"""Groups of biconnected blocks, side by side as bit rows.
 
-A chordless cycle lies inside one biconnected component, and each component is an induced subgraph as far as
-its cycles are concerned. So the search runs on the blocks, each with compact labels of its own: fewer words
-to a path, and the blocks of one graph, or of many, share a launch. A large block may fall into balls,
-see `kernels_ti.blocks.balls`.
+Each chordless cycle lies inside one biconnected component, and each component is an induced subgraph for its cycles. So
+the search runs on the blocks, each with its own compact labels. A path then needs fewer words, and the blocks of one
+graph, or of many, share a launch. A large block may be replaced by balls, see `kernels_ti.blocks.balls`.
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ class BlockGroup:
     Attributes
     ----------
     words : int
-        Words to a bit row.
+        Words in a bit row.
     word_bits : int
-        Bits to a word, 32 or 64.
+        Bits in a word, 32 or 64.
     first_row : ndarray of int32, shape (rows,)
         For each row the first row of its block.
     row_ptr : ndarray of int32, shape (rows + 1,)
@@ -51,7 +50,7 @@ class BlockGroup:
     longest_block : int
         Vertices of the largest block.
     required : ndarray of uint32 or uint64, shape (words,), or None
-        With a single block: the labels, apart from the root, that every wanted cycle has.
+        With a single block: the labels, other than the root, that every wanted cycle must have.
     """
 
     words: int
@@ -102,10 +101,10 @@ class BlockGroup:
 
     @cached_property
     def seed_entries(self) -> Index:
-        """The CSR entries from which initial triplets grow.
+        """The CSR entries from which initial triplets are made.
 
-        Entry e stands for an edge from root u to a neighbour x with a greater label; its triplets
-        <x, u, y> have a later neighbour y of u. The last neighbour has no later one and is left out.
+        Entry e stands for an edge from root u to a neighbour x with a greater label. The y of its triplets <x, u, y>
+        is a later neighbour of u. The last neighbour of u has no later one and is left out.
         """
         entry = np.arange(len(self.neighbour), dtype=np.int32)
         owner = self.row_of_entry
@@ -128,16 +127,16 @@ class BlockGroup:
 
 @dataclass(frozen=True, eq=False)
 class BlockBatches:
-    """The blocks of a graph in batches that are made on demand, so that one at a time takes memory.
+    """The blocks of a graph in batches that are made on demand, so that only one is in memory at a time.
 
     Attributes
     ----------
     shares : ndarray of float64, shape (batches,)
-        Expected part of the work of each batch; their sum is 1.
+        Estimated share of the work in each batch; their sum is 1.
     seed_words : int
-        About how many words the bit rows of all seeds of a batch take, of the largest one; known before it is made.
+        Estimated words in the bit rows of all seeds of the largest batch; known before the batch is made.
     makers : tuple of callable
-        Each makes the groups of a batch.
+        One function for each batch; it makes the groups of the batch.
     """
 
     shares: npt.NDArray[np.float64]
@@ -146,7 +145,7 @@ class BlockBatches:
 
     @classmethod
     def joined(cls, parts: Sequence[BlockBatches], work: npt.NDArray[np.float64]) -> BlockBatches:
-        """Put the batches of several searches behind one another; `work` is in proportion to that of each."""
+        """Concatenate the batches of several searches; `work` is proportional to the work of each search."""
         if len(parts) == 1:
             return parts[0]
         shares = np.concatenate([part.shares * share for part, share in zip(parts, work / work.sum(), strict=True)])
@@ -169,10 +168,10 @@ class LabelledBlocks:
     ----------
     graph : Graph
     root : int or None
-        Search for the cycles through this vertex only: in each of its blocks it has the least label, and is the one
-        root. There are no nested blocks then, and no balls: see `kernels_ti.blocks.restriction`.
+        Search only for the cycles through this vertex. In each of its blocks it has the least label and is the only
+        root. There are then no nested blocks and no balls, see `kernels_ti.blocks.restriction`.
     required : sequence of int
-        Other vertices that every cycle must pass; the graph has then one block at the most.
+        Other vertices that every cycle must pass; the graph then has at most one block.
     """
 
     def __init__(self, graph: Graph, root: int | None = None, required: Sequence[int] = ()) -> None:
@@ -190,18 +189,18 @@ class LabelledBlocks:
         Parameters
         ----------
         layout : Layout
-            With `whole` there is no split: the graph is one block, as in the paper's algorithm. With `nested` a
-            block of several words is searched for the cycles through its first labels only; the others lie in
-            what is left of it without them, which falls into blocks of at most half the words, and so on. With a
-            `radius` each root of a large block has a block of its own, its ball, if that needs far fewer words.
+            With `whole` the graph is one block, as in the paper's algorithm. With `nested`, a block of several words
+            is searched only for the cycles through its first labels. The other cycles lie in the rest of the block,
+            which is split into blocks of at most half the words, recursively. With a `radius`, each root of a large
+            block is searched in its ball, if balls need far fewer words.
         word_bits : int
-            Bits to a word of the device, 32 or 64. Groups, rows, seeds and labels do not depend on it.
+            Bits in a word of the device, 32 or 64. Groups, rows, seeds and labels do not depend on it.
 
         Returns
         -------
         BlockBatches
-            The groups of a batch come with the fewest words first, and each has a seed: a forest gives one batch
-            without a group. Balls have batches of their own, after all other blocks.
+            The groups of a batch are sorted by their words, the fewest first. Each group has a seed: a forest gives one
+            batch without a group. Balls have their own batches, after all other blocks.
         """
         grain = layout.grain
         if layout.whole:
@@ -234,12 +233,12 @@ class LabelledBlocks:
 def block_batches(
     graph: Graph, layout: Layout, word_bits: int, *, root: int | None = None, required: Sequence[int] = ()
 ) -> BlockBatches:
-    """Lay out the blocks of a graph once; see `LabelledBlocks` and its method `batches`."""
+    """Find the blocks of a graph and lay them out; see `LabelledBlocks` and its method `batches`."""
     return LabelledBlocks(graph, root, required).batches(layout, word_bits)
 
 
 def _nested_groups(layer: Layer, layout: Layout, word_bits: int) -> list[BlockGroup]:
-    """Group the blocks of a layer, and those nested in them."""
+    """Group the blocks of a layer and the blocks nested in them."""
     layers = []
     while layer.rows.n:
         layers.append(layer)
@@ -249,14 +248,14 @@ def _nested_groups(layer: Layer, layout: Layout, word_bits: int) -> list[BlockGr
 
 @dataclass
 class _Balls:
-    """Makers of the balls of some blocks, and the words of the seeds of their largest batch."""
+    """Functions that make the balls of some blocks, and the words of the seeds in their largest batch."""
 
     makers: list[Callable[[], list[BlockGroup]]] = field(default_factory=list)
     seed_words: int = 0
 
 
 def _ball_batches(blocks: Blocks, radius: int, grain: int, word_bits: int) -> tuple[npt.NDArray[np.bool_], _Balls]:
-    """Choose the blocks for which balls are worthwhile, shape (blocks,), and return what makes their balls."""
+    """Choose the blocks for which balls are worthwhile, shape (blocks,); return them and the makers of their balls."""
     chosen = blocks.edge_counts > LARGEST_WHOLE
     large = blocks.selected(chosen)
     sample = sample_balls(large.rows, large.sizes, radius)
@@ -282,7 +281,7 @@ def _balls(layer: Layer, roots: IntArray, radius: int, grain: int, word_bits: in
     union, row_of, sizes = balls(layer.rows, roots, radius)
     first_row = np.repeat(np.cumsum(sizes) - sizes, sizes)
     is_root = first_row == np.arange(union.n)
-    # Powers of two, so that there are few groups: the first of each kind has its kernels to compile.
+    # Powers of two, so that there are few groups: each number of words needs kernels of its own.
     words = 1 << np.ceil(np.log2(-(-sizes // grain))).astype(np.int64)
     laid_out = Layer(union, first_row, layer.vertex_of_row[row_of], is_root, np.repeat(words, sizes), grain)
     return _groups([laid_out], grain, word_bits)

@@ -1,4 +1,4 @@
-"""The blocks of a graph, each labelled, and the layers in which they are searched."""
+"""The labelled blocks of a graph, and the layers in which they are searched."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kernels_ti.graph import Graph, IntArray
 class Blocks:
     """Disjoint blocks, the rows of each in the order of its degree labelling.
 
-    `rows` is the graph of all rows, `vertex_of_row` has an entry to a row and `sizes` one to a block.
+    `rows` is the graph of all rows, `vertex_of_row` has an entry for each row and `sizes` one for each block.
     """
 
     rows: Graph
@@ -31,7 +31,7 @@ class Blocks:
 
     @classmethod
     def labelled(cls, union: Graph, vertex_of: IntArray, sizes: IntArray, root: int | None = None) -> Blocks:
-        """Label the blocks of a disjoint union, given by their numbers of vertices; the root comes first in its own."""
+        """Label the blocks of a disjoint union; `sizes` counts their vertices. The root gets the first label."""
         block_of = np.repeat(np.arange(len(sizes)), sizes)
         order = np.lexsort((degree_labelling(union), vertex_of != root, block_of))
         row_of = np.empty(union.n, np.int64)
@@ -46,7 +46,7 @@ class Blocks:
         return entries // 2
 
     def selected(self, keep: npt.NDArray[np.bool_]) -> Blocks:
-        """Only some of the blocks, by a mask of shape (blocks,)."""
+        """Return only the blocks marked in a mask of shape (blocks,)."""
         rows = np.repeat(keep, self.sizes)
         return Blocks(self.rows.induced(rows), self.vertex_of_row[rows], self.sizes[keep])
 
@@ -55,8 +55,8 @@ class Blocks:
 class Layer:
     """Blocks with the roots at which their search begins.
 
-    `first_row`, `vertex_of_row`, `is_root` and `words` have an entry to a row; these words, of `grain` bits, are those
-    by which blocks are grouped, whatever the device's are.
+    `first_row`, `vertex_of_row`, `is_root` and `words` have an entry for each row. `words` counts words of `grain`
+    bits. Blocks are grouped by it, whatever the word of the device is.
     """
 
     rows: Graph
@@ -68,7 +68,7 @@ class Layer:
 
     @classmethod
     def of(cls, blocks: Blocks, grain: int, *, nested: bool = False, rooted: bool = False) -> Layer:
-        """Lay blocks out; with `nested` their first labels only are roots, with `rooted` the first alone."""
+        """Lay blocks out. With `nested` only a block's first labels are roots, with `rooted` only the very first."""
         sizes = blocks.sizes
         words = -(-sizes // grain)
         first_row = np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -90,16 +90,16 @@ class Layer:
         return int((np.maximum(later_degrees(self.rows) - 1, 0) * words)[self.is_root].sum())
 
     def inner_blocks(self) -> Blocks:
-        """Find the blocks of what is left without the roots."""
+        """Find the blocks of the subgraph without the roots."""
         inner = ~self.is_root
         union, row_of, sizes = split(self.rows.induced(inner))
         vertex_of = self.vertex_of_row[inner][row_of]
-        # Among vertices of one degree the degree labelling takes the first of the input graph first.
+        # Among vertices of equal degree, the degree labelling removes the first one of the input graph first.
         order = np.lexsort((vertex_of, np.repeat(np.arange(len(sizes)), sizes)))
         return Blocks.labelled(union.permuted(np.argsort(order)), vertex_of[order], sizes)
 
     def selected(self, keep: npt.NDArray[np.bool_]) -> Layer:
-        """Only the blocks whose rows are all to be kept, by a mask of shape (rows,)."""
+        """Return only the blocks whose rows are all marked in a mask of shape (rows,)."""
         return Layer(
             self.rows.induced(keep),
             (np.cumsum(keep) - 1)[self.first_row[keep]],
@@ -113,7 +113,7 @@ class Layer:
 def split(graph: Graph) -> tuple[Graph, IntArray, IntArray]:
     """Put the blocks of a graph side by side.
 
-    Returns the graph of all blocks, the vertex that each of its vertices stands for, ascending within a block, and the
+    Returns the graph of all blocks, the vertex of `graph` for each of its vertices (ascending within a block), and the
     number of vertices of each block.
     """
     if is_dense_block(graph):

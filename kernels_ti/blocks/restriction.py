@@ -1,9 +1,9 @@
-"""Only the cycles through some vertices, and not through others: what of a graph the search needs for them.
+"""Restriction of a search to the cycles through some vertices and not through others.
 
-Nothing is found first and thrown away after. The vertices to avoid go before the search begins. A cycle through a
-vertex lies in one of the vertex's blocks, and through several in the one block that has them all, within half the
-length bound of each; the other blocks are not searched. One of the vertices is the root of every path; the
-search drops the paths that can no longer come to the others, see `kernels_ti.step.required`.
+The graph is reduced before the search begins; no cycle is found and then dropped. Vertices to avoid are removed. A
+cycle through several vertices lies in a block that contains all of them, within half the length bound of each. All
+other blocks are removed. One of the required vertices is the root of every path. The search drops the paths that can no
+longer reach the others, see `kernels_ti.step.required`.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from kernels_ti.errors import OptionError
 from kernels_ti.graph import Graph, IntArray
 
 MOST_ROUNDS = 8
-"""How often the blocks and the distances are looked at again; what is left over costs words only."""
+"""Rounds of reduction by blocks and distances. Vertices that more rounds would remove only cost words."""
 
 MOST_CASES = 1024
-"""Searches that edges to avoid may be split into; see `restricted_cases`."""
+"""Largest number of searches that edges to avoid may make; see `restricted_cases`."""
 
 
 @dataclass(frozen=True, eq=False)
 class Restricted:
-    """What is left of a graph for a search.
+    """A graph reduced to the edges that a search needs.
 
     Attributes
     ----------
     graph : Graph
-        All vertices, under their names, and the edges that a wanted cycle can have.
+        All vertices with their names, and the edges that a wanted cycle can have.
     root : int or None
-        The vertex at which all paths begin; None where cycles need not pass any.
+        The vertex at which all paths begin; None if no vertex is required.
     required : tuple of int
         The other vertices that a cycle must pass.
     """
@@ -52,7 +52,7 @@ class Restricted:
 def restricted(
     graph: Graph, through: Sequence[int] = (), avoid: Sequence[int] = (), max_length: int | None = None
 ) -> Restricted:
-    """Take away from a graph what no wanted cycle can have.
+    """Remove from a graph the edges that no wanted cycle can have.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def restricted(
     Raises
     ------
     OptionError
-        For a vertex that is not there, and for one that is both to be passed and to be avoided.
+        For a vertex that does not exist, and for a vertex in both `through` and `avoid`.
     """
     for v in (*through, *avoid):
         if not 0 <= v < graph.n:
@@ -97,7 +97,7 @@ def restricted(
     left = Graph(left.row_ptr, left.col_idx, graph.vertex_names)
     if not wanted:
         return Restricted(left)
-    # Few neighbours of the root make few paths to begin with.
+    # A root with few neighbours gives few initial paths.
     root = min(wanted, key=lambda v: (int(left.degrees[v]), v))
     return Restricted(left, root, tuple(v for v in wanted if v != root))
 
@@ -111,10 +111,10 @@ def restricted_cases(
 ) -> tuple[Restricted, ...]:
     """Split a search that avoids edges into searches that avoid vertices only.
 
-    An induced cycle that passes both ends of an edge has that edge. So the cycles without the edge u, v are those that
-    do not pass u, and those that pass u but not v: every wanted cycle belongs to exactly one case. With several edges
-    each case is split again, at the vertex with the most edges that are left to avoid. Deleting the edges would be
-    wrong: cycles of which they are chords would seem chordless.
+    An induced cycle that passes both ends of an edge contains that edge. So the cycles without the edge u, v are those
+    that do not pass u, and those that pass u but not v: every wanted cycle belongs to exactly one case. With several
+    edges each case is split again, at the vertex with the most remaining edges to avoid. Deleting the edges would be
+    wrong: cycles that have such an edge as a chord would count as chordless.
 
     Parameters
     ----------
@@ -132,8 +132,8 @@ def restricted_cases(
     Raises
     ------
     OptionError
-        See `restricted`; for a pair that is no edge, an edge whose ends both must be passed, and for edges that make
-        more than `MOST_CASES` cases.
+        See `restricted`. Also for a pair that is not an edge, for an edge whose ends are both in `through`, and for
+        edges that make more than `MOST_CASES` cases.
     """
     for u, v in avoid_edges:
         if not (0 <= u < graph.n and v in graph.neighbours(u)):
@@ -164,7 +164,7 @@ def restricted_cases(
         left = restricted(graph, passed, avoided, max_length)
         if not left.graph.m:
             continue
-        # An edge that is in no block of the case need not be avoided.
+        # Edges in no block of the case are avoided anyway.
         edges = tuple((u, v) for u, v in edges if v in left.graph.neighbours(u))
         if not edges:
             found.append(left)
@@ -188,7 +188,7 @@ def _in_common_blocks(edges: IntArray, wanted: tuple[int, ...], n: int) -> IntAr
 
 
 def _within(edges: IntArray, wanted: tuple[int, ...], radius: int, n: int) -> IntArray:
-    """Keep the edges whose ends are within a distance of every wanted vertex."""
+    """Keep the edges whose ends are within distance `radius` of every wanted vertex."""
     graph = Graph.from_edge_array(edges.reshape(-1, 2), n=n)
     near = np.ones(n, np.bool_)
     for v in wanted:
@@ -197,7 +197,7 @@ def _within(edges: IntArray, wanted: tuple[int, ...], radius: int, n: int) -> In
 
 
 def _ball(graph: Graph, centre: int, radius: int) -> npt.NDArray[np.bool_]:
-    """Say for each vertex whether it is within a distance of one, shape (n,)."""
+    """Say for each vertex whether it is within distance `radius` of `centre`, shape (n,)."""
     inside = np.zeros(graph.n, np.bool_)
     inside[centre] = True
     border = np.array([centre])
@@ -218,7 +218,7 @@ def vertices_called(graph: Graph, names: Iterable[Hashable]) -> tuple[int, ...]:
     Raises
     ------
     OptionError
-        For a name that no vertex has, or a name where a list of them belongs.
+        For a name that no vertex has, or for a single name instead of a list.
     """
     if not isinstance(names, Iterable):
         raise OptionError(f"through and avoid are lists of vertices{_a_list_of(names)}, not {names!r}")
@@ -228,7 +228,7 @@ def vertices_called(graph: Graph, names: Iterable[Hashable]) -> tuple[int, ...]:
     for name in names:
         try:
             found.append(index[name])
-        except (KeyError, TypeError):  # it may be no name at all, but a list
+        except (KeyError, TypeError):  # an unhashable value, such as a list
             raise no_vertex(graph, name) from None
     return tuple(found)
 
@@ -239,7 +239,7 @@ def edges_called(graph: Graph, edges: Iterable[tuple[Hashable, Hashable]]) -> tu
     Raises
     ------
     OptionError
-        For a name that no vertex has, for what is no pair of names, and for two vertices that are not adjacent.
+        For a name that no vertex has, for an item that is not a pair, and for two vertices that are not adjacent.
     """
     if not isinstance(edges, Iterable):
         raise OptionError(f"avoid_edges is a list of pairs of vertices, not {edges!r}")
@@ -259,7 +259,7 @@ def _a_list_of(name: object) -> str:
 
 
 def no_vertex(graph: Graph, name: Hashable) -> OptionError:
-    """Return the error that says that no vertex has this name."""
+    """Return the error for a name that no vertex has."""
     if not graph.n:
         return OptionError(f"there is no vertex {name!r}: the graph has none")
     if graph.vertex_names is None:

@@ -1,4 +1,4 @@
-"""The search space: what a search goes through, prepared once for all who look at it."""
+"""The search space: a graph prepared for a search, once for the estimate, the choice of a device and the run."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from kernels_ti.state import STATE_WORD_BITS, Layout
 class SearchSpace:
     """A graph with the bounds and the restriction of a search, and its blocks.
 
-    Its cases are searched one after another; there are several only where edges are to be avoided, see
-    `kernels_ti.blocks.restriction.restricted_cases`.
+    It has several cases only if edges are to be avoided, see `kernels_ti.blocks.restriction.restricted_cases`. The
+    cases are searched one after another.
 
-    The choice of a device, an estimate, a forecast and the run itself all take it. Each part of it is made when it is
-    first needed, and then kept.
+    The choice of a device, an estimate, a forecast and the run all take it. Each part of it is made when it is first
+    needed, and then kept.
 
     Parameters
     ----------
     graph : Graph
     options : Options, optional
-        Its bounds and its restriction count here; the rest says how the space is searched.
+        Only its bounds and its restriction are used here.
 
     Raises
     ------
     OptionError
-        For a vertex that is not there, and for one that is both to be passed and to be avoided.
+        For a vertex that does not exist, and for a vertex in both `through` and `avoid`.
     """
 
     def __init__(self, graph: Graph, options: Options | None = None) -> None:
@@ -47,12 +47,12 @@ class SearchSpace:
 
     @classmethod
     def of(cls, graph: Graph | SearchSpace, options: Options | None = None) -> SearchSpace:
-        """Return a space as it is, and that of a graph.
+        """Return a space unchanged; make one of a graph.
 
         Raises
         ------
         OptionError
-            For a space whose bounds or restriction are not those of the options.
+            For a space whose bounds or restriction differ from those of the options.
         """
         if not isinstance(graph, SearchSpace):
             return cls(graph, options)
@@ -76,7 +76,7 @@ class SearchSpace:
         return tuple(LabelledBlocks(case.graph, case.root, case.required) for case in self.cases)
 
     def layout(self, options: Options, arch: str, word_bits: int) -> Layout:
-        """Choose how the graph is laid out in blocks for a run on an arch whose words have so many bits."""
+        """Choose how the graph is laid out in blocks, for a run on an arch with words of `word_bits` bits."""
         if options.expansion == "paper":
             return Layout(whole=True, grain=word_bits)
         if options.through:
@@ -93,7 +93,7 @@ class SearchSpace:
         layout : Layout, optional
             By default that of an estimate: no nested blocks, and balls where the length is bounded.
         word_bits : int
-            Bits to a word of the device, 32 or 64.
+            Bits in a word of the device, 32 or 64.
         """
         key = (layout or Layout(radius=self.radius), word_bits)
         if key not in self._batches:
