@@ -62,7 +62,8 @@ def count_cycles(
         Count only cycles that contain none of these edges. The edges stay in the graph as chords of longer cycles.
     method : {"search", "boundary"}
         ``search`` visits every cycle. ``boundary`` counts without visiting them, see `kernels_ti.boundary.count`: the
-        result has no frontier, and `arch`, `expansion`, `threads` and `limit` must keep their defaults.
+        result has no frontier, `arch` is "auto", "cpu" or "cuda", and `expansion`, `threads` and `limit` must keep
+        their defaults.
     limit : int, optional
         End the search once it has found at least this many cycles. The count is checked about ten times a second, so
         the search may find many more.
@@ -113,9 +114,9 @@ def count_cycles(
         raise OptionError(f"there is no method {method!r}: choose {' or '.join(METHODS)}")
     graph = as_graph(graph, simplify=simplify)
     if method == "boundary":
-        if arch not in ("auto", "cpu") or (expansion, threads, limit) != (EXPANSIONS[0], None, None):
-            raise OptionError("arch, expansion, threads and limit are for the method search")
-        return _count_along_boundary(graph, options, through, avoid, avoid_edges, timeout)
+        if arch == "reference" or (expansion, threads, limit) != (EXPANSIONS[0], None, None):
+            raise OptionError('arch="reference", expansion, threads and limit are for the method search')
+        return _count_along_boundary(graph, arch, options, through, avoid, avoid_edges, timeout)
     with _held_run(graph, arch, threads, options, through, avoid, avoid_edges) as run:
         for _ in _slices(run, limit, timeout):
             pass
@@ -311,14 +312,15 @@ def _space(
 
 def _count_along_boundary(
     graph: Graph,
+    arch: str,
     options: Options,
     through: Iterable[Hashable],
     avoid: Iterable[Hashable],
     avoid_edges: Iterable[tuple[Hashable, Hashable]],
     timeout: float | None,
 ) -> CycleCounts:
-    from kernels_ti.boundary.count import BoundaryCount
-    from kernels_ti.device.memory import host_budget
+    from kernels_ti.boundary.count import BoundaryCount, arch_of_count
+    from kernels_ti.device.memory import host_budget, search_budget
 
     began = time.perf_counter()
     deadline = began + (math.inf if timeout is None else timeout)
@@ -338,8 +340,11 @@ def _count_along_boundary(
             raise
         # The time-out came before the order of the vertices was known.
         return CycleCounts({}, {}, time.perf_counter() - began, options.min_length, complete=False)
-    while not count.finished and time.perf_counter() < deadline:
-        count.advance(SLICE_SECONDS)
+    with held_device(arch_of_count(count.plan, arch, by_length=True)) as device:
+        if device.arch != "reference":
+            count.use(device, search_budget(device, options.memory))
+        while not count.finished and time.perf_counter() < deadline:
+            count.advance(SLICE_SECONDS, lambda: time.perf_counter() >= deadline)
     seconds = time.perf_counter() - began
     return CycleCounts(count.cycles_by_length, {}, seconds, options.min_length, complete=count.finished)
 

@@ -17,12 +17,14 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.boundary.on_device import WIDEST, DeviceBlock
 from kernels_ti.boundary.order import BoundaryOrder
-from kernels_ti.boundary.plan import plan_of
+from kernels_ti.boundary.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.states import (
     FIRST_END,
     INNER,
@@ -33,14 +35,58 @@ from kernels_ti.boundary.states import (
     merged,
     pieces_end_only_at,
     put,
+    require_memory,
     symbol,
     symbol_at,
 )
-from kernels_ti.errors import OptionError, SizeError, parameter, worded
+from kernels_ti.boundary.walk import Step, steps_of
+from kernels_ti.errors import OptionError, SizeError, parameter
 from kernels_ti.graph import Graph
+
+if TYPE_CHECKING:
+    from kernels_ti.device.device import Device
 
 # Beside the counts, which are there twice while states are merged: words, sums, order and ranks of old and new states.
 _BYTES_OF_A_STATE = 150
+
+
+# Blocks of fewer states are counted in Python before Taichi has started and compiled the kernels.
+_FEWEST_STATES = 5e6
+
+
+def arch_of_count(plan: BoundaryPlan, arch: str, *, by_length: bool) -> str:
+    """Return the arch that a count needs.
+
+    Parameters
+    ----------
+    plan : BoundaryPlan
+    arch : str
+        ``auto``, ``cpu`` or ``cuda``; the first means the CPU.
+    by_length : bool
+        On a CPU, a count by length is made in Python: there the kernels are not faster.
+
+    Returns
+    -------
+    str
+        ``reference`` where all blocks are counted in Python, as none is worth the start of Taichi.
+
+    Raises
+    ------
+    OptionError
+        If the kernels do not run on the arch.
+    """
+    if arch == "vulkan":
+        raise OptionError(
+            "a count along a boundary needs 64-bit atomics, which Taichi does not have on Vulkan: choose cpu or cuda"
+        )
+    if (arch != "cuda" and by_length) or not any(order is not None and _is_for_kernels(order) for order in plan.orders):
+        return "reference"
+    return "cuda" if arch == "cuda" else "cpu"
+
+
+def _is_for_kernels(order: BoundaryOrder) -> bool:
+    """Say whether a block is worth the start of Taichi, and its boundary narrow enough."""
+    return order.width <= WIDEST and order.cost >= _FEWEST_STATES
 
 
 class BoundaryCount:
@@ -93,6 +139,7 @@ class BoundaryCount:
                 f"no order of this graph was found with a boundary of at most {LARGEST_BOUNDARY} vertices: "
                 f"it has to be searched ({parameter('method', 'search')})"
             )
+        self._device: Device | None = None
         self._min_length = min_length
         self._longest = (max_length or graph.n) if by_length else None
         self._memory = memory
@@ -103,10 +150,22 @@ class BoundaryCount:
             for block, order, required in zip(self.plan.blocks, self.plan.orders, self.plan.required, strict=True)
             if order is not None
         ]
-        self._block: _BlockCount | None = None
+        self._block: _BlockCount | DeviceBlock | None = None
         self._done = 0.0
         self.seconds = 0.0
         self.most_states = 0
+
+    def use(self, device: Device, memory: int | None) -> None:
+        """Count large blocks on a device, from the next block on; without one, all are counted in Python.
+
+        Parameters
+        ----------
+        device : Device
+            Of the arch that `arch_of_count` returns.
+        memory : int or None
+            Bytes that the states may take there.
+        """
+        self._device, self._memory = device, memory
 
     @property
     def finished(self) -> bool:
@@ -121,7 +180,7 @@ class BoundaryCount:
     @property
     def states(self) -> int:
         """States that are held now."""
-        return 0 if self._block is None else len(self._block.states)
+        return 0 if self._block is None else self._block.states
 
     @property
     def triangles(self) -> int:
@@ -158,13 +217,12 @@ class BoundaryCount:
         done = self.finished
         while not done:
             if self._block is None:
-                self._block = _BlockCount(*self._blocks.pop(0), self._longest)
-            self._check_memory(self._block)
+                self._block = self._begun(*self._blocks.pop(0))
             try:
                 self._done += self._block.take_vertex(enough)
             except GivenUp:
                 break
-            self.most_states = max(self.most_states, len(self._block.states))
+            self.most_states = max(self.most_states, self._block.states)
             if self._block.finished:
                 self._counts.update(self._block.cycles)
                 self._triangles += self._block.triangles
@@ -172,93 +230,70 @@ class BoundaryCount:
             done = self.finished or time.perf_counter() - began >= seconds
         self.seconds += time.perf_counter() - began
 
-    def _check_memory(self, block: _BlockCount) -> None:
-        if self._memory is None:
-            return
-        counts = block.states.counts
-        needed = 3 * len(counts) * (_BYTES_OF_A_STATE + 8 * counts.shape[1] * (counts.shape[2] + 1))
-        if needed > self._memory:
-            # Python has no count of the total alone.
-            ways = worded("", "count --total-only needs far less, " if self._longest is not None else "")
-            ways += f"{parameter('memory')} allows more, "
-            raise SizeError(
-                f"{len(counts):,} states at a boundary of {block.width} vertices may need {needed / 2**30:,.2f} GiB, "
-                f"more than the {self._memory / 2**30:,.2f} GiB allowed: {ways}"
-                f"{parameter('method', 'search')} needs next to none"
-            )
+    def _begun(self, block: Graph, order: BoundaryOrder, required: frozenset[int]) -> _BlockCount | DeviceBlock:
+        """Begin a block where it is counted: small ones, and those too wide for the kernels, in Python."""
+        device = self._device
+        if device is None or not _is_for_kernels(order):
+            return _BlockCount(block, order, required, self._longest, self._memory)
+        return DeviceBlock(device, block, order, required, self._longest, self._memory)
 
 
 class _BlockCount:
     """The count of one block."""
 
-    def __init__(self, block: Graph, order: BoundaryOrder, required: frozenset[int], longest: int | None) -> None:
-        self._neighbours = [block.neighbours(v).tolist() for v in range(block.n)]
-        self._beside = [set(near) for near in self._neighbours]
-        self._order = list(zip(order.vertices, order.costs, strict=True))[::-1]
-        self._missing = [len(near) for near in self._neighbours]
-        self._slots: dict[int, int] = {}
-        self._free = list(range(order.width))[::-1]
+    def __init__(
+        self, block: Graph, order: BoundaryOrder, required: frozenset[int], longest: int | None, memory: int | None
+    ) -> None:
+        self._steps = list(steps_of(block, order, required))[::-1]
         self._longest = longest
-        self._required = required
-        self._to_pass = len(required)
-        self.states = States.initial(order.width)
+        self._memory = memory
+        self._held = States.initial(order.width)
+        self.width = 0
         self.cycles: dict[int, int] = {}
         self.triangles = 0
 
     @property
     def finished(self) -> bool:
         """Whether all vertices have come."""
-        return not self._order
+        return not self._steps
 
     @property
-    def width(self) -> int:
-        """Vertices in the boundary now."""
-        return len(self._slots)
+    def states(self) -> int:
+        """States held now."""
+        return len(self._held)
 
     def take_vertex(self, enough: Callable[[], bool]) -> float:
         """Let the next vertex come, in all states, unless it is enough; return the expected cost of that."""
-        v, cost = self._order.pop()
-        near = [u for u in self._neighbours[v] if u in self._slots]
-        slot = self._slots[v] = self._free.pop()
-        for u in self._neighbours[v]:
-            self._missing[u] -= 1
-        self.triangles += self._triangles_closed(v, near)
-
-        without, parents = self.states.words, np.arange(len(self.states))
-        if v in self._required:
-            self._to_pass -= 1
+        counts = self._held.counts
+        needed = 3 * len(counts) * (_BYTES_OF_A_STATE + 8 * counts.shape[1] * (counts.shape[2] + 1))
+        require_memory(needed, self._memory, len(counts), self.width, by_length=self._longest is not None)
+        step = self._steps[-1]
+        without, parents = self._held.words, np.arange(self.states)
+        if step.required:
             without, parents = without[:, :0], parents[:0]
         # The vertex stays off the cycle, or it joins.
-        sides = (
-            self._let_go([v, *near], parents, without.copy()),
-            self._let_go([v, *near], *self._joined([self._slots[u] for u in near], slot)),
-        )
-        self.states = merged(
-            self.states,
+        sides = (self._let_go(step, parents, without.copy()), self._let_go(step, *self._joined(step)))
+        self._held = merged(
+            self._held,
             [side[0] for side in sides],
             [side[1] for side in sides],
             [0, 1],
             longest=self._longest,
             enough=enough,
         )
-        for u in (v, *near):
-            if self._missing[u] == 0:
-                self._free.append(self._slots.pop(u))
-        return cost
+        self._steps.pop()
+        self.triangles += step.triangles
+        self.width = step.width
+        return step.cost
 
-    def _triangles_closed(self, v: int, near: list[int]) -> int:
-        """Count the triangles of a vertex and two that came before; those are all still in the boundary."""
-        pairs = ((u, x) for i, u in enumerate(near) for x in near[i + 1 :] if x in self._beside[u])
-        return sum(self._required <= {u, v, x} for u, x in pairs)
-
-    def _joined(self, near: list[int], slot: int) -> tuple[npt.NDArray[np.int64], Words]:
-        """Put the vertex of `slot` on the cycle, in every state that lets it; count the cycles that it closes.
+    def _joined(self, step: Step) -> tuple[npt.NDArray[np.int64], Words]:
+        """Put the vertex that comes on the cycle, in every state that lets it; count the cycles that it closes.
 
         It has an edge to every vertex on the cycle that it is next to, so there are at most two, and none is inner.
         """
-        words = self.states.words
-        beside = np.zeros(len(self.states), np.int64)
-        open_to_it = np.ones(len(self.states), np.bool_)
+        near, slot, words = step.near, step.slot, self._held.words
+        beside = np.zeros(self.states, np.int64)
+        open_to_it = np.ones(self.states, np.bool_)
         for place in near:
             at = symbol(words, place)
             beside += at != 0
@@ -278,7 +313,7 @@ class _BlockCount:
         first, second = one[both], two[both]
         closes = symbol_at(words[:, both], first) == second + np.uint64(FIRST_END)
         closing = both[closes]
-        if not self._to_pass:
+        if step.may_close:
             whole = pieces_end_only_at(words[:, closing], first[closes], second[closes])
             self._count(parents[closing[whole]])
         linking = both[~closes]
@@ -292,7 +327,7 @@ class _BlockCount:
         return parents[keep], words[:, keep]
 
     @staticmethod
-    def _neighbours_on_cycle(words: Words, near: list[int]) -> tuple[Words, Words]:
+    def _neighbours_on_cycle(words: Words, near: Sequence[int]) -> tuple[Words, Words]:
         """Return the first and the second of some slots that are on the cycle; anything where there is none."""
         one = np.zeros(words.shape[1], np.uint64)
         two = np.zeros(words.shape[1], np.uint64)
@@ -314,24 +349,22 @@ class _BlockCount:
 
     def _count(self, closed: npt.NDArray[np.int64]) -> None:
         """Add the cycles that the new vertex closes in some states."""
-        for vertices, ways in enumerate(self.states.totals(closed)):
+        for vertices, ways in enumerate(self._held.totals(closed)):
             length = 0 if self._longest is None else vertices + 1
             if ways and (self._longest is None or length <= self._longest):
                 self.cycles[length] = self.cycles.get(length, 0) + ways
 
-    def _let_go(
-        self, changed: list[int], parents: npt.NDArray[np.int64], words: Words
-    ) -> tuple[npt.NDArray[np.int64], Words]:
+    @staticmethod
+    def _let_go(step: Step, parents: npt.NDArray[np.int64], words: Words) -> tuple[npt.NDArray[np.int64], Words]:
         """Drop states in which an end has too few neighbours to come; let vertices go that have none."""
         alive = np.ones(words.shape[1], np.bool_)
-        for u in changed:
-            slot = self._slots[u]
-            if self._missing[u] == 0:
+        for slot, to_come in step.changed:
+            if to_come == 0:
                 alive &= symbol(words, slot) <= INNER
-            elif self._missing[u] == 1:
+            elif to_come == 1:
                 alive &= symbol(words, slot) != FIRST_END + slot
         parents, words = parents[alive], words[:, alive]
-        for u in changed:
-            if self._missing[u] == 0:
-                put(words, self._slots[u], 0)
+        for slot, to_come in step.changed:
+            if to_come == 0:
+                put(words, slot, 0)
         return parents, words

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.errors import EngineError, parameter
+from kernels_ti.errors import EngineError, SizeError, parameter, worded
 
 Words = npt.NDArray[np.uint64]
 Indices = npt.NDArray[np.int64]
@@ -39,6 +39,35 @@ _MULTIPLIERS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
 
 class GivenUp(Exception):
     """States were being put together when it was enough."""
+
+
+def require_memory(needed: int, memory: int | None, states: int, width: int, *, by_length: bool) -> None:
+    """Refuse a step that needs more than the memory allowed.
+
+    Parameters
+    ----------
+    needed : int
+        Bytes.
+    memory : int or None
+        Bytes allowed; None allows all.
+    states, width : int
+        What needs so much: so many states at a boundary of so many vertices.
+    by_length : bool
+        Lengths are told apart, which takes more.
+
+    Raises
+    ------
+    SizeError
+    """
+    if memory is None or needed <= memory:
+        return
+    # Python has no count of the total alone.
+    ways = worded("", "count --total-only needs far less, " if by_length else "")
+    ways += f"{parameter('memory')} allows more, "
+    raise SizeError(
+        f"{states:,} states at a boundary of {width} vertices may need {needed / 2**30:,.2f} GiB, "
+        f"more than the {memory / 2**30:,.2f} GiB allowed: {ways}{parameter('method', 'search')} needs next to none"
+    )
 
 
 @dataclass

@@ -54,7 +54,7 @@ def add_parser(subparsers: Any) -> None:
     group.add_argument(
         "--total-only",
         action="store_true",
-        help="with --method boundary: only the total of all lengths, in less time and far less memory",
+        help="with --method boundary: only the total of all lengths, in less time and far less memory, on all threads",
     )
     shared.add_search(parser, limit_help="stop once N cycles or more were found")
     shared.add_checkpoint(parser)
@@ -78,15 +78,18 @@ def _check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) 
         if options.total_only:
             parser.error("--total-only needs --method boundary; a search counts each length anyway")
         return
+    if options.arch == "vulkan":
+        parser.error("--method boundary needs 64-bit atomics, which Taichi does not have on Vulkan: choose cpu or cuda")
+    if options.threads is not None and not options.total_only:
+        parser.error("--threads is for --method search and for --total-only; a count by length has one thread")
     meant_for_search = {
         "--part": options.part is not None,
         "--limit": options.limit is not None,
         "--checkpoint": options.checkpoint is not None,
         "--per-vertex": options.per_vertex,
         "--per-edge": options.per_edge,
-        "--threads": options.threads is not None,
         "--expansion": options.expansion != EXPANSIONS[0],
-        f"--arch {options.arch}": options.arch not in ("auto", "cpu"),
+        f"--arch {options.arch}": options.arch == "reference",
     }
     for option, is_given in meant_for_search.items():
         if is_given:

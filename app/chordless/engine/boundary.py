@@ -9,9 +9,9 @@ from functools import partial
 from chordless.engine.channel import Channel
 from chordless.protocol.events import Paused, Progress, Reason
 from chordless.protocol.orders import RunCommand
-from kernels_ti import EngineError, Graph, Snapshot
-from kernels_ti.boundary.count import BoundaryCount
-from kernels_ti.device.memory import host_budget, resident_bytes
+from kernels_ti import Device, EngineError, Graph, Snapshot, open_device
+from kernels_ti.boundary.count import BoundaryCount, arch_of_count
+from kernels_ti.device.memory import host_budget, resident_bytes, search_budget
 
 _SLICE_SECONDS = 0.1
 _TRIANGLE = 3
@@ -27,7 +27,7 @@ def count_along_boundary(
     through: Sequence[int],
     avoid: Sequence[int],
     avoid_edges: Sequence[tuple[int, int]],
-) -> tuple[Reason, Snapshot, dict[str, int]]:
+) -> tuple[Reason, Snapshot, dict[str, int], Device | None]:
     """Count to the end, or until a timeout or a stop.
 
     Parameters
@@ -48,9 +48,13 @@ def count_along_boundary(
         The counts. If the count was stopped, they cover the vertices processed until then.
     boundary : dict
         Its ``width`` and the most ``states``.
+    device : Device or None
+        What ran the kernels, None if Python counted all.
 
     Raises
     ------
+    DeviceError, OptionError
+        If the arch that was asked for is not there or has no such kernels.
     EngineError
         If the states do not fit into the memory allowed.
     """
@@ -71,7 +75,11 @@ def count_along_boundary(
         if (reason := watch.look()) is None:
             raise
         # The count was stopped while the order of the vertices was being sought.
-        return reason, Snapshot(seconds=watch.seconds), {"width": 0, "states": 0}
+        return reason, Snapshot(seconds=watch.seconds), {"width": 0, "states": 0}, None
+    arch = arch_of_count(count.plan, command.arch, by_length=not command.total_only)
+    device = None if arch == "reference" else open_device(arch, threads=command.threads)
+    if device is not None:
+        count.use(device, search_budget(device, command.memory))
     reason = None
     while reason is None and not count.finished:
         count.advance(_SLICE_SECONDS, partial(_reported_enough, channel, watch, count))
@@ -87,7 +95,7 @@ def count_along_boundary(
         share=count.share,
         finished=count.finished,
     )
-    return reason or "complete", snapshot, {"width": count.plan.width, "states": count.most_states}
+    return reason or "complete", snapshot, {"width": count.plan.width, "states": count.most_states}, device
 
 
 def _reported_enough(channel: Channel, watch: _Watch, count: BoundaryCount) -> bool:

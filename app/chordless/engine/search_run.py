@@ -171,7 +171,7 @@ def search(
 
 
 def _count_along_boundary(command: RunCommand, channel: Channel, loaded: LoadedGraph) -> None:
-    """Count along a boundary, on the host and without checkpoints."""
+    """Count along a boundary, without checkpoints."""
     from chordless.engine.boundary import count_along_boundary
     from chordless.graphs.vertex_names import edges_named, restriction_named
     from chordless.runs.checkpoint import Sessions
@@ -183,7 +183,11 @@ def _count_along_boundary(command: RunCommand, channel: Channel, loaded: LoadedG
     channel.send(_started(command, loaded, sessions, None))
     through, avoid = restriction_named(loaded.graph, command.through, command.through_edges, command.avoid)
     avoid_edges = edges_named(loaded.graph, command.avoid_edges)
-    reason, snapshot, boundary = count_along_boundary(command, channel, loaded.graph, through, avoid, avoid_edges)
+    reason, snapshot, boundary, device = count_along_boundary(
+        command, channel, loaded.graph, through, avoid, avoid_edges
+    )
+    if device is not None:
+        sessions = replace(sessions, arch=device.arch, device=device.name)
     total = time.time() - command.program_start
     sessions = replace(sessions, total_seconds=total, peak_memory_bytes=peak_memory())
     finished = _finished(reason, snapshot, loaded, sessions, 0, None)

@@ -1,0 +1,208 @@
+"""Counting along a boundary in kernels, against the reference search and known counts."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+from chordless import generate
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels_ti import EngineError, Graph, OptionError, count_cycles, open_device
+from kernels_ti.boundary import count as boundary
+from kernels_ti.boundary import on_device
+from kernels_ti.boundary.count import BoundaryCount, arch_of_count
+from kernels_ti.boundary.plan import plan_of
+from kernels_ti.errors import SizeError
+from kernels_ti.reference import chordless_cycles
+
+
+@pytest.fixture(autouse=True)
+def _every_block_in_kernels(monkeypatch):
+    monkeypatch.setattr(boundary, "_FEWEST_STATES", 0)
+
+
+def count_of(graph, memory=None, **options):
+    count = BoundaryCount(graph, **options)
+    count.use(open_device("cpu"), memory)
+    return count
+
+
+def counted(graph, **options):
+    count = count_of(graph, **options)
+    while not count.finished:
+        count.advance(0.01)
+    return count.cycles_by_length
+
+
+def in_python(graph, **options):
+    count = BoundaryCount(graph, **options)
+    count.advance(math.inf)
+    return count.cycles_by_length
+
+
+def lengths_of(cycles):
+    lengths = sorted(map(len, cycles))
+    return {length: lengths.count(length) for length in set(lengths)}
+
+
+@st.composite
+def graphs(draw):
+    n = draw(st.integers(3, 11))
+    pairs = list(itertools.combinations(range(n), 2))
+    return Graph.from_edges(n, draw(st.lists(st.sampled_from(pairs), unique=True, max_size=30)))
+
+
+FEW = settings(max_examples=40, deadline=None)
+
+
+@FEW
+@given(graphs(), st.data())
+def test_counts_are_those_of_the_reference(graph, data):
+    vertices = st.sets(st.integers(0, graph.n - 1), max_size=2)
+    through = data.draw(vertices)
+    avoid = data.draw(vertices) - through
+    cycles = [cycle for cycle in chordless_cycles(graph) if through <= set(cycle) and not avoid & set(cycle)]
+    restriction = {"through": sorted(through), "avoid": sorted(avoid)}
+    assert counted(graph, **restriction) == lengths_of(cycles)
+    assert counted(graph, by_length=False, **restriction) == ({0: len(cycles)} if cycles else {})
+
+
+@FEW
+@given(graphs(), st.integers(3, 7), st.integers(0, 5))
+def test_lengths_can_be_bounded(graph, shortest, more):
+    longest = shortest + more
+    wanted = [cycle for cycle in chordless_cycles(graph) if shortest <= len(cycle) <= longest]
+    assert counted(graph, min_length=shortest, max_length=longest) == lengths_of(wanted)
+
+
+# Of one word, of two, and of more with wider symbols; twins, chains, cut vertices, dense blocks.
+GRAPHS = [
+    "grid:7x10",
+    "gnp:40,0.12,1",
+    "gnp:30,0.4,2",
+    "ladder:60",
+    "hypercube:4",
+    "wheel:30",
+    "bipartite:7x9",
+    "karate",
+]
+
+
+@pytest.mark.parametrize("spec", [*GRAPHS, pytest.param("complete:35", marks=pytest.mark.slow)])
+def test_counts_are_those_of_python(spec):
+    graph = generate(spec)
+    expected = in_python(graph)
+    assert counted(graph) == expected
+    assert counted(graph, by_length=False) == {0: sum(expected.values())}
+
+
+@pytest.mark.parametrize(
+    ("spec", "total"), [("grid:8x8", 1_743_247), ("grid:10x10", 7_234_839_185), ("grid:12x12", 421_587_920_205_546)]
+)
+def test_known_totals(spec, total):
+    assert counted(generate(spec), by_length=False) == {0: total}
+
+
+@pytest.mark.parametrize("beads", [15, 16, 47, 48, 49, 100, 200])
+def test_counts_have_any_number_of_digits(beads):
+    ends = [(3 * bead, 3 * (bead + 1) % (3 * beads)) for bead in range(beads)]
+    edges = [
+        edge for bead, (a, b) in enumerate(ends) for x in (1, 2) for edge in ((a, 3 * bead + x), (3 * bead + x, b))
+    ]
+    graph = Graph.from_edges(3 * beads, edges)
+    assert counted(graph) == {4: beads, 2 * beads: 2**beads}
+    assert counted(graph, by_length=False) == {0: beads + 2**beads}
+
+
+@pytest.mark.parametrize("spec", ["grid:7x10", "gnp:30,0.4,2"])
+def test_nothing_depends_on_how_a_step_is_cut(spec, monkeypatch):
+    graph = generate(spec)
+    expected = in_python(graph)
+    monkeypatch.setattr(on_device, "_STATES_AT_ONCE", {"cpu": 37})
+    monkeypatch.setattr(on_device, "_FEWEST_SETTLED", 1)
+    assert counted(graph) == expected
+
+
+def test_digits_are_carried_between_where_many_states_become_one(monkeypatch):
+    graph = generate("grid:6x7")
+    expected = in_python(graph)
+    monkeypatch.setattr(on_device, "_MOST_ADDITIONS", 2)
+    monkeypatch.setattr(on_device, "_PARENTS_BETWEEN_CARRIES", 50)
+    assert counted(graph) == expected
+
+
+@pytest.mark.parametrize("spec", ["grid:7x10", "gnp:40,0.12,1", "bipartite:5x8"])
+def test_no_more_states_become_one_than_is_reckoned_with(spec, monkeypatch):
+    """The bound decides how many digits there are."""
+    graph = generate(spec)
+    bounds, merged = [], []
+    additions, measured = on_device._additions, on_device.DeviceBlock._measured
+
+    def noted(step, states):
+        bounds.append(additions(step, states))
+        return bounds[-1]
+
+    def counted_parents(block, states, shape):
+        merged.append((bounds[-1], block._buffers[f"{block._new} values"][:states].max(initial=0)))
+        block._buffers[f"{block._new} values"][:states] = 1
+        return measured(block, states, shape)
+
+    monkeypatch.setattr(on_device, "_additions", noted)
+    monkeypatch.setattr(on_device.DeviceBlock, "_measured", counted_parents)
+    count_of(graph, by_length=False).advance(math.inf)
+    assert len(merged) > 10
+    assert all(most <= bound for bound, most in merged)
+
+
+def test_a_collision_of_keys_is_noticed_and_the_step_repeated(monkeypatch):
+    graph = generate("gnp:30,0.4,2")
+    expected = in_python(graph)
+    # A product with zero gives all states one key.
+    monkeypatch.setattr(on_device, "_multipliers", lambda: iter([0, 0, 0x9E3779B97F4A7C15]))
+    assert plan_of(graph).width > 16
+    assert counted(graph) == expected
+
+
+def test_a_device_that_computes_wrongly_is_told():
+    with pytest.raises(EngineError, match="share their keys again and again"):
+        list(on_device._multipliers())
+
+
+def test_too_little_memory_is_told():
+    count = count_of(generate("grid:8x10"), memory=1 << 16, by_length=False)
+    with pytest.raises(SizeError, match=r"may need .* GiB allowed: memory allows more"):
+        count.advance(math.inf)
+
+
+def test_a_count_is_given_up_in_the_midst_of_a_vertex():
+    count = count_of(generate("grid:5x6"))
+    count.advance(0.0)
+    states, share = count.states, count.share
+    count.advance(math.inf, lambda: True)
+    assert not count.finished
+    assert (count.states, count.share) == (states, share)
+
+
+def test_where_a_count_is_made(monkeypatch):
+    monkeypatch.undo()
+    small, large = plan_of(generate("grid:6x6")), plan_of(generate("grid:14x14"), seconds=0.0)
+    assert arch_of_count(small, "auto", by_length=False) == "reference"
+    assert arch_of_count(large, "auto", by_length=False) == "cpu"
+    assert arch_of_count(large, "auto", by_length=True) == "reference"
+    assert arch_of_count(large, "cuda", by_length=True) == "cuda"
+    with pytest.raises(OptionError, match="64-bit atomics, which Taichi does not have on Vulkan"):
+        arch_of_count(small, "vulkan", by_length=False)
+
+
+def test_a_wide_boundary_is_counted_in_python():
+    graph = generate("complete:70")
+    assert plan_of(graph).width > on_device.WIDEST
+    assert counted(graph, by_length=False) == {0: math.comb(70, 3)}
+
+
+def test_vulkan_is_refused():
+    with pytest.raises(OptionError, match="on Vulkan: choose cpu or cuda"):
+        count_cycles(generate("petersen"), method="boundary", arch="vulkan")
