@@ -1,6 +1,6 @@
-"""Buffers on a device: how they are made, freed and copied back, whichever thread holds them.
+"""Buffers on a device: allocate them, copy them back, and free them from any thread.
 
-A buffer belongs to one start of Taichi. When Taichi is closed it frees them all, see `disown`.
+A buffer belongs to one start of Taichi. Taichi frees all its buffers when it is closed, see `disown`.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from kernels_ti.device import owner
 from kernels_ti.errors import EngineError
 
 LARGEST_BUFFER = (1 << 31) - 1
-"""Elements of a buffer: kernels count them in 32 bits."""
+"""Largest number of elements in a buffer: kernels count them in 32 bits."""
 
 _buffers: weakref.WeakSet[Any] = weakref.WeakSet()
 _closings = 0  # how often Taichi has been closed
 
 
 def disown() -> None:
-    """Detach our handles from the device memory that they stand for, when Taichi is closed.
+    """Detach our handles from their device memory when Taichi is closed.
 
     Taichi has freed these buffers. A late destructor would free whatever now lives at their address.
     """
@@ -36,10 +36,10 @@ def disown() -> None:
 
 
 def adopt() -> None:
-    """Give Taichi's buffers another destructor: any thread may drop a buffer, the owner frees it.
+    """Replace the destructor of Taichi's buffers: any thread may drop a buffer, the owner of Taichi frees it.
 
-    It holds for the buffers that Taichi makes for itself as well. On CUDA a buffer that another thread frees ends the
-    process, because that thread has no context of the driver.
+    This includes the buffers that Taichi makes for itself. On CUDA the process dies if another thread frees a buffer,
+    because that thread has no context of the driver.
     """
     from taichi.lang._ndarray import ScalarNdarray
 
@@ -65,7 +65,7 @@ def new(size: int, dtype: np.dtype[Any]) -> Any:
 
 def _drop(buffer: Any) -> None:
     """Free a buffer that nobody refers to any more."""
-    allocated = getattr(buffer, "arr", None)  # None once Taichi is closed; nothing where its making failed
+    allocated = getattr(buffer, "arr", None)  # None once Taichi is closed, or if the allocation failed
     if allocated is None:
         return
     if owner.is_owner():
@@ -75,7 +75,7 @@ def _drop(buffer: Any) -> None:
 
 
 def _free(allocated: Any, closings: int) -> None:
-    """Free a buffer, unless Taichi has done so by being closed since."""
+    """Free a buffer, unless Taichi has been closed since and has freed it."""
     if closings == _closings:
         from taichi.lang import impl
 
@@ -83,14 +83,14 @@ def _free(allocated: Any, closings: int) -> None:
 
 
 def free_cuda_memory() -> int | None:
-    """Bytes of the CUDA device's memory that are free now, None where its driver does not say."""
+    """Return the bytes of free memory on the CUDA device; None if its driver does not tell."""
     free, total = ctypes.c_size_t(), ctypes.c_size_t()
     asked = _cuda_driver().cuMemGetInfo_v2(ctypes.byref(free), ctypes.byref(total))
     return free.value if asked == 0 else None
 
 
 def copied_from_cuda(buffer: Any) -> np.ndarray:
-    """Copy a buffer with one call of the driver; Taichi allocates, copies to the device, launches and copies back."""
+    """Copy a buffer with one driver call; Taichi would allocate, copy to the device, launch a kernel and copy back."""
     from taichi.lang.impl import get_runtime
     from taichi.lang.util import to_numpy_type
 

@@ -1,4 +1,4 @@
-"""The one place that starts Taichi: which arch, what it is called, how much memory, and whether to trust it."""
+"""The one place that starts Taichi on an arch, asks the hardware for its name and memory, and runs the self-test."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from kernels_ti.errors import DeviceError, EngineError, OptionError
 from kernels_ti.options import require_threads
 
 ARCHES = ("cpu", "cuda", "vulkan", "reference")
-"""What a search can run on; ``reference`` is the sequential algorithm in plain Python."""
+"""Where a search can run; ``reference`` is the sequential algorithm in plain Python."""
 
 UNLIMITED_ROUNDS = 1 << 30
 _NO_DRIVER = re.compile(r"(libcuda\.so|nvcuda\.dll) lib not found")
@@ -46,15 +46,15 @@ class Device:
     arch : str
         One of `ARCHES`.
     name : str
-        The hardware, as its driver calls it.
+        The name of the hardware from its driver.
     memory : int or None
-        Bytes of memory in all; None where the driver does not say.
+        Total memory in bytes; None if the driver does not tell.
     threads : int or None
-        Workers of a CPU.
+        Worker threads of the CPU; None elsewhere.
     word_bits : int
-        Bits to a word: 64 on CPU, 32 elsewhere.
+        Bits in a word: 64 on CPU, 32 elsewhere.
     loop_rounds : int
-        Rounds that one work item may loop in all; some drivers stop silently after 65,535.
+        Loop rounds that one work item may make in all; some drivers silently stop after 65,535.
     """
 
     arch: str
@@ -66,16 +66,16 @@ class Device:
 
     @property
     def items_at_once(self) -> int:
-        """Work items to a launch: where loops are limited, the items that one thread takes share the limit."""
+        """Work items in a launch. Where loops are limited, all items of one thread share the limit."""
         return 1 << 31 if self.loop_rounds == UNLIMITED_ROUNDS else 1 << 17
 
     @property
     def software(self) -> bool:
-        """Whether a CPU plays the GPU: to make a large buffer then costs time."""
+        """Whether the GPU is emulated on the CPU: allocating a large buffer then takes time."""
         return self.arch == "vulkan" and SOFTWARE_DRIVERS.search(self.name) is not None
 
     def call(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Carry out what uses the device, on the thread that Taichi wants; see `kernels_ti.device.owner.call`."""
+        """Call `work` on the thread that owns Taichi; see `kernels_ti.device.owner.call`."""
         return work(*args, **kwargs) if self.arch == "reference" else owner.call(work, *args, **kwargs)
 
     def buffer(self, values: np.ndarray) -> Any:
@@ -114,7 +114,7 @@ class Device:
         return np.empty(size, dtype) if self.arch == "cpu" else owner.call(buffers.new, size, dtype)
 
     def free_memory(self) -> int | None:
-        """Bytes of the device's memory that are free now, None where its driver does not say."""
+        """Return the bytes of free memory on the device; None if its driver does not tell."""
         if self.arch == "cuda":
             return owner.call(buffers.free_cuda_memory)
         return None if self.arch == "vulkan" else self.memory
@@ -132,12 +132,12 @@ class Device:
         return owner.call(buffers.copied_from_cuda if self.arch == "cuda" else type(buffer).to_numpy, buffer)
 
 
-_started: dict[tuple[str, int | None], Device] = {}  # by arch and threads: what Taichi runs on in this process
+_started: dict[tuple[str, int | None], Device] = {}  # by arch and threads: the open device
 _turns = Turns()
 
 
 def cuda_is_here() -> bool:
-    """Whether a driver for CUDA is there; a device is not tried."""
+    """Return whether a CUDA driver is installed. No device is opened."""
     return owner.call(_cuda_is_here)
 
 
@@ -146,7 +146,7 @@ def _cuda_is_here() -> bool:
     with _captured_output() as said:
         here = bool(taichi._lib.core.with_cuda())
     for line in said[0].splitlines():
-        # That there is no driver is the answer, and nothing to warn of.
+        # A missing driver is a valid answer, not a reason for a warning.
         if here or not _NO_DRIVER.search(line):
             print(line, file=sys.stderr)
     return here
@@ -160,7 +160,7 @@ def open_device(arch: str, *, threads: int | None = None) -> Device:
     arch : str
         One of `ARCHES`.
     threads : int, optional
-        Workers of a CPU; by default one to each core.
+        Worker threads on the CPU; by default one for each core.
 
     Returns
     -------
@@ -169,7 +169,7 @@ def open_device(arch: str, *, threads: int | None = None) -> Device:
     Raises
     ------
     DeviceError
-        If the arch is not there or fails its self-test. No other arch is taken in its place.
+        If the arch is not available or fails its self-test. No other arch is opened instead.
     OptionError
         If there is no arch of that name, or `threads` is not from 1 to 1,024.
 
@@ -181,8 +181,8 @@ def open_device(arch: str, *, threads: int | None = None) -> Device:
 
     Notes
     -----
-    Taichi runs on one arch at a time in a process: opening another one ends the runs on the one before. It waits for
-    calls of other threads that hold the one before, see `held_device`.
+    Taichi runs on one arch at a time in a process. Opening another arch ends the runs on the previous one. It first
+    waits for other threads that hold the previous arch, see `held_device`.
     """
     with held_device(arch, threads=threads) as device:
         return device
@@ -218,7 +218,7 @@ def held_device(arch: str, *, threads: int | None = None) -> Iterator[Device]:
 
 
 def _open(arch: str, workers: int | None) -> Device:
-    """Return the arch if it runs, else end the one that does and start this one."""
+    """Return the device of an arch; if another arch is open, close it and start this one."""
     ti = _taichi()
     if arch != "cpu" and not getattr(ti._lib.core, f"with_{arch}")():
         raise DeviceError(f"arch {arch} is not available here: no driver for it was found")
@@ -237,7 +237,7 @@ def _open(arch: str, workers: int | None) -> Device:
 
 
 def _close() -> None:
-    """End the arch that runs, if any does, and keep the kernels that were compiled for it."""
+    """Close the open arch, if there is one, and save the kernels that were compiled for it."""
     if not _started:
         return
     _started.clear()
@@ -256,7 +256,7 @@ owner.at_end(_close)
 
 
 def _keep_taichi() -> None:
-    """Never free Taichi, in a forked child: its destructor waits for threads that are not there."""
+    """In a forked child, never free Taichi: its destructor would wait for threads that do not exist there."""
     impl: Any = sys.modules.get("taichi.lang.impl")
     if impl is not None and impl.get_runtime().prog is not None:
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(impl.get_runtime().prog))
@@ -268,7 +268,7 @@ os.register_at_fork(after_in_child=_keep_taichi)
 def _taichi() -> Any:
     """Import Taichi, quietly."""
     if "taichi" not in sys.modules:
-        os.environ["TI_SKIP_VERSION_CHECK"] = "ON"  # Taichi asks a server otherwise
+        os.environ["TI_SKIP_VERSION_CHECK"] = "ON"  # otherwise Taichi asks a server
         os.environ["ENABLE_TAICHI_HEADER_PRINT"] = "0"
         with kernel_cache.own_cache_home(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Taichi's own: under `python -W error` it could not be imported
@@ -278,7 +278,7 @@ def _taichi() -> Any:
 
 
 def require_running(device: Device) -> None:
-    """Refuse to go on with a device when another arch has been opened since.
+    """Raise an error if another arch has been opened since this device.
 
     Raises
     ------
@@ -312,7 +312,7 @@ def _start(ti: Any, arch: str, threads: int | None) -> Device:
     if str(ti.cfg.arch) not in (f"Arch.{arch}", *(("Arch.x64", "Arch.arm64") if arch == "cpu" else ())):
         raise DeviceError(f"arch {arch} is not available here: Taichi started {ti.cfg.arch} instead")
     if threads:
-        # Taichi starts those that compile first, then those that compute.
+        # Taichi starts the threads that compile first, then the threads that compute.
         of_python = {thread.native_id for thread in threading.enumerate()}
         spread(sorted(thread_ids() - before - of_python)[-threads:])
     name, memory = _identity(arch, said[0])
@@ -327,7 +327,7 @@ def _start(ti: Any, arch: str, threads: int | None) -> Device:
 
 
 def _identity(arch: str, log: str) -> tuple[str, int | None]:
-    """Name and memory of the device that Taichi says it has started."""
+    """Return the name and the memory in bytes of the device that Taichi has started, read from its log."""
     if arch == "cpu":
         return cpu_name(), host_memory()
     pattern = r"Using CUDA device \[id=\d+\]: (.+)" if arch == "cuda" else r'Vulkan Device "(.+?)" supports'
@@ -341,7 +341,7 @@ def _identity(arch: str, log: str) -> tuple[str, int | None]:
 
 @contextmanager
 def _captured_output() -> Iterator[list[str]]:
-    """Keep what the process writes to its standard output and error: Taichi names its device only there."""
+    """Capture the standard output and error of the process: Taichi names its device only there."""
     captured = [""]
     _flush()
     saved = {}

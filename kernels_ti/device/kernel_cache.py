@@ -1,8 +1,8 @@
-"""Compiled kernels, kept between processes: where they lie, and whether they are still what was written.
+"""The cache of compiled kernels between processes: its folder, and checksums of its files.
 
-Taichi takes what it finds in its cache as it is: of a file with a single bit flipped it makes a crash, or a kernel that
-computes something else. So the folder is ours alone, and has a list of the checksums of its files. It is written after
-Taichi has written the kernels, and compared before Taichi reads them. What differs is taken away as a whole.
+Taichi does not check the files in its cache. A file with a single flipped bit makes it crash, or gives a kernel that
+computes wrong results. So the folder is ours alone and has a list of the checksums of its files. The list is written
+after Taichi has written the kernels, and checked before Taichi reads them. If anything differs, the cache is emptied.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from pathlib import Path
 from kernels_ti.folders import base_folder, private_folder
 
 CHOSEN = "TI_OFFLINE_CACHE_FILE_PATH"
-"""Taichi's own variable for the folder. What lies there is the user's, and not checked: others may write there."""
+"""Taichi's own variable for the folder. Such a folder is the user's and is not checked: others may write there."""
 
 STALE_LOCK = 60.0
-"""Seconds after which Taichi's lock on its cache is nobody's: it is held for milliseconds."""
+"""Seconds after which Taichi's lock on its cache counts as abandoned: it is normally held for milliseconds."""
 
 SECONDS_FOR_LOCK = 5.0
-"""How long to wait for another process that reads or writes checksums, which takes milliseconds."""
+"""Seconds to wait for another process that reads or writes checksums, which takes milliseconds."""
 
 _TAICHI_LOCK, _LOCK, _CHECKSUMS = "ticache.lock", "chordless.lock", "checksums.json"
-_BELOW = "taichi/ticache"  # where Taichi makes its cache in XDG_CACHE_HOME, if it is told nothing else
+_BELOW = "taichi/ticache"  # Taichi's default folder in XDG_CACHE_HOME
 
 
 @contextmanager
 def own_cache_home() -> Iterator[None]:
-    """Let Taichi make its folder where ours is.
+    """Make Taichi use our folder inside the block.
 
-    It makes one when it is imported and when it is started or reset, and aborts if it finds no ``HOME``.
+    Taichi makes a folder when it is imported, started or reset. It aborts if there is no ``HOME``.
     """
     before = os.environ.get("XDG_CACHE_HOME")
     os.environ["XDG_CACHE_HOME"] = str(_cache_home() or os.devnull)
@@ -51,9 +51,9 @@ def own_cache_home() -> Iterator[None]:
 
 
 def settings() -> dict[str, str | bool]:
-    """Return what `ti.init` is told of the cache, once the cache is fit to be read.
+    """Check the cache and return the arguments of `ti.init` about it.
 
-    A cache that is not as it was left is emptied, with a line on standard error.
+    A cache whose checksums differ is emptied, with a line on standard error.
     """
     if chosen := os.environ.get(CHOSEN):
         _remove_stale_lock(Path(chosen))
@@ -74,7 +74,7 @@ def settings() -> dict[str, str | bool]:
 
 @contextmanager
 def writing() -> Iterator[None]:
-    """List the checksums of what Taichi writes to the cache in the block."""
+    """Save the checksums of the files that Taichi writes to the cache inside the block."""
     folder = _folder()
     if folder is None:
         yield
@@ -82,14 +82,14 @@ def writing() -> Iterator[None]:
     with _locked(folder) as locked:
         yield
         if locked:
-            with suppress(OSError):  # the disk is full, say: then the next start compiles again
+            with suppress(OSError):  # for example a full disk: the next start compiles again
                 new = folder / f"{_CHECKSUMS}.{os.getpid()}"
                 new.write_text(json.dumps(_checksums(folder), indent=0), encoding="utf-8")
                 new.replace(folder / _CHECKSUMS)
 
 
 def discard() -> bool:
-    """Empty the cache after a start that failed; return whether there was anything in it, and say so if there was."""
+    """Empty the cache after a failed start; return whether it held anything, and tell the user if so."""
     folder = _folder()
     if folder is None or not _checksums(folder):
         return False
@@ -101,7 +101,7 @@ def discard() -> bool:
 
 
 def _folder() -> Path | None:
-    """Return the folder, which is there; None where none can be made, or Taichi's own variables decide."""
+    """Return the folder of the cache, which exists; None if it cannot be made or Taichi's own variables set one."""
     if os.environ.get("TI_OFFLINE_CACHE") == "0" or os.environ.get(CHOSEN):
         return None
     home = _cache_home()
@@ -109,9 +109,9 @@ def _folder() -> Path | None:
 
 
 def _cache_home() -> Path | None:
-    """Return the folder in which Taichi makes its own; another one than the user's if nothing can be written there."""
+    """Return the folder in which Taichi makes its own; a substitute if the user's folder is not writable."""
     for base in (partial(base_folder, "XDG_CACHE_HOME", ".cache"), private_folder):
-        with suppress(OSError):  # read-only, say
+        with suppress(OSError):  # for example a read-only folder
             home = base() / "chordless"
             (home / _BELOW).mkdir(mode=0o700, parents=True, exist_ok=True)
             if os.access(home / _BELOW, os.W_OK | os.X_OK):
@@ -121,7 +121,7 @@ def _cache_home() -> Path | None:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[bool]:
-    """Let no other process of ours read or write the cache; yield whether that was possible."""
+    """Lock the cache against our other processes; yield whether that was possible."""
     with ExitStack() as stack:
         locked = False
         with suppress(OSError):
@@ -130,7 +130,7 @@ def _locked(folder: Path) -> Iterator[bool]:
 
 
 def _lock(descriptor: int) -> bool:
-    """Return whether the lock was got in time; OSError from a file system without locks."""
+    """Return whether the lock was acquired in time; OSError on a file system without locks."""
     deadline = time.monotonic() + SECONDS_FOR_LOCK
     while True:
         try:
@@ -146,13 +146,13 @@ def _lock(descriptor: int) -> bool:
 def _checksums(folder: Path) -> dict[str, str]:
     sums = {}
     for path in _files(folder):
-        with suppress(OSError):  # taken away meanwhile
+        with suppress(OSError):  # removed by another process
             sums[path.name] = hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
     return sums
 
 
 def _listed(folder: Path) -> object:
-    """Return what the list says; of no list, that there are no files."""
+    """Return the content of the list; an empty one if there is no list."""
     try:
         return json.loads((folder / _CHECKSUMS).read_bytes())
     except FileNotFoundError:
@@ -173,12 +173,12 @@ def _empty(folder: Path) -> None:
 
 
 def _remove_stale_lock(folder: Path) -> None:
-    """Let compiled kernels be kept again after a process was killed as it kept its own.
+    """Remove Taichi's lock if it is left from a process that was killed while it held the lock.
 
-    Its lock would stay, and every process from then on compile for itself, in silence.
+    Otherwise the lock stays, and every later process silently compiles its kernels again.
     """
     lock = folder / _TAICHI_LOCK
-    with suppress(OSError):  # there is none, as a rule
+    with suppress(OSError):  # usually there is none
         if time.time() - lock.stat().st_mtime > STALE_LOCK:
             lock.unlink()
 

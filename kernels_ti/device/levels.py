@@ -1,7 +1,7 @@
-"""The levels of a queue of the wave: what each has to do, and how thread blocks of CUDA go from one to the next.
+"""The levels of a launch queue of the wave, and how CUDA thread blocks go from one level to the next.
 
-A launch takes longer than a small level of the search. So the thread blocks that are on the device together stay there:
-when all are through with a level, they begin the next, which finds in the counters what the one before has made.
+A launch takes longer than a small level of the search. So the thread blocks stay on the device for several levels.
+When all blocks are done with a level, they begin the next one. The counters tell it what the previous level has made.
 """
 
 import taichi as ti
@@ -26,12 +26,12 @@ from kernels_ti.device.placing import (
 )
 
 ATTENDING = 300
-"""Looks that a thread block takes before it leaves: a fraction of a millisecond, when all have long begun."""
+"""Polls that a thread block makes before it leaves: a fraction of a millisecond, after which all blocks have begun."""
 
 
 @ti.func
 def opened_level(control: ti.template(), level, levels, parents, free, cycle_room):
-    """Work out what a level of a queue of launches has to do, from the counters of the level before it.
+    """Compute the work of a level in a launch queue from the counters of the level before it.
 
     The first level expands `parents` records. A later one, up to `levels`, expands the children of the level
     before it, and none once a level did not fit: a level fits when its children and itself share `free` places of the
@@ -60,7 +60,7 @@ def opened_level(control: ti.template(), level, levels, parents, free, cycle_roo
 
 @ti.func
 def note_level(control: ti.template(), level, ready, room, taken):
-    """Keep what `opened_level` found, for the level that follows."""
+    """Store the result of `opened_level` for the next level."""
     cell = CELLS_PER_LEVEL * level
     control[cell + READY] = ti.cast(ready, ti.u32)
     control[cell + ROOM] = ti.cast(room, ti.u32)
@@ -89,11 +89,11 @@ def said_by_first(value):
 
 @ti.func
 def meet(control: ti.template(), level, blocks, block, speaks):
-    """Wait until so many thread blocks are through with a level; what they wrote before can be read afterwards.
+    """Wait until `blocks` thread blocks are done with a level: a barrier. Their earlier writes can be read afterwards.
 
-    One work item of each block `speaks` for it. The last to come opens the gates, at which the others look: were they
-    to look where it has to count itself, it would come late. All blocks must be on the device at once, or they would
-    wait for ever; `attend` tells how many are.
+    One work item of each block `speaks` for it. The last block to arrive opens the gates, which the others poll. If
+    they polled the arrival counter instead, they would slow down the last block. All blocks must be on the device at
+    the same time, or they would wait for ever; `attend` measures how many are.
     """
     ti.simt.block.sync()
     if speaks:
@@ -146,7 +146,7 @@ def through_levels(
     collect : bool
         Whether `expand` counts all cycles itself.
     most_batches : int
-        Records of a batch for each lane, at the most.
+        Largest number of records of a batch for each lane.
     block_threads : int
         Threads of a thread block.
     thread : int

@@ -1,4 +1,4 @@
-"""What the operating system says of this machine: its processor, memory, cores, and the threads of this process."""
+"""Facts from the operating system: the processor, memory and cores of the machine, the threads of this process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _THREADS = "/proc/self/task"
 
 
 def cpu_name() -> str:
-    """Name of the processor, as the system has it."""
+    """Return the name of the processor from the system."""
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
         model = re.search(r"^model name\s*:\s*(.+)$", cpuinfo.read_text(), re.MULTILINE)
@@ -22,14 +22,14 @@ def cpu_name() -> str:
 
 
 def thread_ids() -> set[int]:
-    """Return the threads of this process as Linux numbers them; elsewhere none."""
+    """Return the Linux ids of the threads of this process; an empty set on other systems."""
     return set(map(int, os.listdir(_THREADS))) if os.path.isdir(_THREADS) else set()
 
 
 def spread(workers: list[int]) -> None:
-    """Keep each worker on a core of its own, if there are as many of either.
+    """Pin each worker to a core of its own, if there are as many workers as cores.
 
-    Linux often wakes two workers on the same core, and takes milliseconds to see that another one is idle.
+    Linux often wakes two workers on the same core, and needs milliseconds to notice that another core is idle.
     """
     if len(workers) == cores() > 1:
         for worker, core in zip(workers, sorted(os.sched_getaffinity(0)), strict=True):
@@ -38,12 +38,12 @@ def spread(workers: list[int]) -> None:
 
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def host_memory() -> int | None:
-    """Bytes of memory in all, None where the system does not say."""
+    """Return the total memory in bytes; None if the system does not tell."""
     if not hasattr(os, "sysconf") or "SC_PHYS_PAGES" not in os.sysconf_names:
         return None
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")

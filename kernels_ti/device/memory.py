@@ -1,7 +1,7 @@
-"""How much memory a search may take.
+"""The memory budget of a search.
 
-On the CPU the budget is for the whole process: Python and Taichi, the graph, bit rows, stacks, and cycles on
-their way out. On a GPU it is for the buffers on the device; what the driver takes beside them is its own.
+On the CPU the budget is for the whole process: Python and Taichi, the graph, bit rows, stacks, and cycles that
+are not written yet. On a GPU it is for the buffers on the device; the memory of the driver itself does not count.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ if TYPE_CHECKING:
     from kernels_ti.device.device import Device
 
 SHARE_OF_FREE = 2
-"""Without a budget, one part in so many of the memory that is free."""
+"""Without a budget, a search may use the free memory divided by this."""
 
 LEAST = 16 << 20
-"""Bytes without which no search is begun."""
+"""Bytes that a search needs at least to begin."""
 
 SPARE = 24 << 20
-"""Bytes on the CPU for what is made and dropped on the way: pieces of output, a checkpoint's frames."""
+"""Bytes on the CPU for temporary objects: pieces of output, frames of a checkpoint."""
 
 UNKNOWN_DEVICE_MEMORY = 2 << 30
-"""What a device is taken to have free whose driver does not say."""
+"""Free bytes that are assumed for a device whose driver does not tell."""
 
 
 def resident_bytes() -> int:
-    """Bytes of this process that are in memory now."""
+    """Return the current resident size of this process in bytes."""
     return int(psutil.Process().memory_info().rss)
 
 
 def peak_memory() -> int:
-    """Largest resident size that this process has had, in bytes."""
+    """Return the largest resident size that this process has had, in bytes."""
     size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return size if sys.platform == "darwin" else size * 1024
 
@@ -50,9 +50,9 @@ def search_budget(device: Device, memory: int | None, *, begun: bool = False) ->
     ----------
     device : Device
     memory : int or None
-        What the user allows, see the module; None for a share of what is free.
+        Bytes that the user allows, see the module; None for a share of the free memory.
     begun : bool
-        A part of the search is done: go on with little rather than not at all.
+        A part of the search is done: continue with little memory instead of raising an error.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def host_budget(memory: int | None) -> int:
     Parameters
     ----------
     memory : int or None
-        What the user allows for the whole process; None for a share of what is free.
+        Bytes that the user allows for the whole process; None for a share of the free memory.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def host_budget(memory: int | None) -> int:
 
 
 def _free_host_memory() -> int:
-    """Bytes that the system can still give, or the control group of this process."""
+    """Return the bytes that the system, or the control group of this process, can still give."""
     free = int(psutil.virtual_memory().available)
     with suppress(OSError, ValueError):  # not Linux, or no limit
         group = Path("/sys/fs/cgroup")

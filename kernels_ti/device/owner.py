@@ -4,8 +4,8 @@ Taichi wants `ti.init` and every call after it from one thread. Callers may be o
 thread of its own: `call` hands it a piece of work, such as the opening of a device or a slice of a search, and waits.
 Pieces are carried out in the order in which they came, so two searches take turns.
 
-A program that searches in its main thread alone, as the engine does, makes that thread the owner: `own`. It saves the
-hand-over, a tenth of a millisecond to a slice.
+A program that searches only in its main thread, such as the engine, makes that thread the owner with `own`. This saves
+the hand-over, a tenth of a millisecond for each slice.
 
 At exit the thread ends with the piece of work in hand. A forked child has no such thread, and only a part of what
 Taichi needs: there `call` raises an error.
@@ -28,17 +28,17 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 SECONDS_TO_FINISH = 1.0
-"""How long an interrupted caller waits for the piece of work in hand, so that its search is left in order."""
+"""Seconds that an interrupted caller waits for the current piece of work, so that its search stays consistent."""
 
 STACK_BYTES = 16 << 20
-"""Stack of the thread: a compiler runs on it, and some systems give a thread half a megabyte."""
+"""Stack of the thread in bytes: a compiler runs on it, and some systems give a thread only half a megabyte."""
 
 _jobs: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
 _thread: threading.Thread | None = None
 _server: threading.Thread | None = None  # the library's own thread, if it is the owner
 _starting = threading.Lock()
 _closing: list[Callable[[], None]] = []
-_ended = ""  # why nothing can be carried out any more
+_ended = ""  # why no more work can be carried out; "" if it can
 
 
 def own() -> None:
@@ -84,7 +84,7 @@ def call(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
 
 
 def send(work: Callable[[], None]) -> None:
-    """Let the owner carry out `work` some time, without waiting. May be called while Python collects garbage."""
+    """Let the owner carry out `work` later; do not wait for it. May be called during Python's garbage collection."""
     if _thread is not None and not _ended:
         _jobs.put((Future(), work))
 
@@ -100,7 +100,7 @@ def at_end(close: Callable[[], None]) -> None:
 
 
 def _begin() -> None:
-    """Start the thread, if that has not been done."""
+    """Start the thread if it is not running yet."""
     global _thread, _server
     with _starting:
         if _ended:
@@ -120,11 +120,11 @@ def _begin() -> None:
 def _serve() -> None:
     while (job := _jobs.get()) is not None:
         _carry_out(*job)
-        del job  # nothing that a search holds is kept until the next job
+        del job  # otherwise it would keep the objects of a search alive until the next job
 
 
 def _free_dropped() -> None:
-    """Free what other threads have dropped, where no thread serves the jobs."""
+    """Free the buffers that other threads have dropped, if no thread of the library does it."""
     while _server is None and not _jobs.empty():
         job = _jobs.get()
         assert job is not None
@@ -143,7 +143,7 @@ def _carry_out(future: Future[Any], work: Callable[[], Any]) -> None:
 
 
 def _end(process: int) -> None:
-    """End the thread before Python takes the interpreter apart under it."""
+    """End the thread before Python shuts the interpreter down."""
     global _ended
     if os.getpid() != process or _thread is None:
         return

@@ -5,7 +5,7 @@ A record is a path of the frontier: the vertices that are still `allowed` to joi
 items read neighbouring words. Levels of even length fill the arena from the left, those of odd length from
 the right; side s of the arena is addressed by its next free place and a direction.
 
-Counters are pairs of 32-bit cells, low and high: 64-bit integers are not to be had on every device.
+Counters are pairs of 32-bit cells, low and high: not every device has 64-bit integers.
 """
 
 import taichi as ti
@@ -13,17 +13,17 @@ import taichi as ti
 from kernels_ti.bits import population
 
 CELLS_PER_LEVEL = 8
-"""Cells that each level of a queue of launches has in `control`."""
+"""Cells that each level of a launch queue has in `control`."""
 
 MOST_LEVELS = 64
-"""Levels of the search that may be queued before the host looks."""
+"""Levels of the search that may be queued before the host reads the counters."""
 
 MEETINGS = CELLS_PER_LEVEL * MOST_LEVELS
-"""First cell after those of the levels: for each level the thread blocks that are through with it."""
+"""First cell after those of the levels: for each level, the number of thread blocks that are done with it."""
 
 GATES, SECTOR = 16, 8
 FIRST_GATE = MEETINGS + MOST_LEVELS
-"""Cells after those, each in a sector of memory of its own: how many levels all blocks are through with."""
+"""Cells after those, each in its own memory sector: the number of levels that all blocks are done with."""
 
 CELLS = FIRST_GATE + GATES * SECTOR
 """Cells of `control`."""
@@ -39,16 +39,16 @@ GROUP = GROUP_SIDE * GROUP_SIDE
 """Work items of a group that reserve places together; it is a thread block of the GPU."""
 
 WARP, WHOLE_WARP = 32, 0xFFFFFFFF
-"""Work items of CUDA that read one another's registers, and the mask of all of them."""
+"""Work items of a CUDA warp, which can read one another's registers, and the mask of all of them."""
 
 READY, ROOM, TAKEN, NEXT = 4, 5, 6, 7
-"""Cells for the records that the level expands, the places left for cycles, the cycles stored before, and the records
-that warps have taken after their first batch."""
+"""Cells for the records that the level expands, the free places for cycles, the cycles stored before, and the records
+that warps have taken after their first batch of records."""
 
 
 @ti.func
 def count_up(control: ti.template(), cell, amount):
-    """Add to a counter of two cells; return the low cell as it was before."""
+    """Add to a counter of two cells; return the previous value of its low cell."""
     before = ti.atomic_add(control[cell], ti.cast(amount, ti.u32))
     if before + ti.cast(amount, ti.u32) < before:
         ti.atomic_add(control[cell + 1], ti.u32(1))
@@ -66,7 +66,7 @@ def placed(control: ti.template(), cell, amount):
 
 @ti.func
 def cycle_place(base, offset, capacity):
-    """Return the place of a cycle: the first place of the launch plus what a counter gave, or `capacity` for none.
+    """Return the place of a cycle: `base` plus `offset`, or `capacity` if there is no such place.
 
     A counter beyond 31 bits reads as a negative number, which would point to cycles of earlier launches.
     """
@@ -111,7 +111,7 @@ def summed_up(amounts, item, sums: ti.template()):
 def placed_together(control: ti.template(), level, opened, closing, item):
     """Reserve places for the children and cycles of a whole group of work items with one atomic for each.
 
-    One atomic to a work item would be the slowest part of a launch: all of them meet at the same address.
+    One atomic for each work item would be the slowest part of a launch, because all use the same address.
     Every item of the group must take part. Up to 255 children and cycles of an item share a word.
 
     Returns

@@ -1,7 +1,7 @@
-"""What a device must compute rightly before it is trusted with a search.
+"""The self-test that a device must pass before a search uses it.
 
-Some drivers lose atomic updates, miscount bits or leave a long loop early, without a word. One kernel tries
-the very primitives that the searches rely on; the host compares with what they must give.
+Some drivers silently lose atomic updates, miscount bits or leave a long loop early. One kernel exercises the primitives
+that the searches rely on. The host compares its results with the right values.
 """
 
 from typing import Any
@@ -34,13 +34,13 @@ from kernels_ti.device.placing import (
 )
 
 ITEMS = 3000
-"""Work items; not a multiple of any group, so that ragged ends are tried."""
+"""Work items; not a multiple of any group size, so that incomplete groups are tested."""
 
 LONG_LOOP = 1 << 20
-"""Rounds, in nested loops, of the longest loop that is tried."""
+"""Rounds, in nested loops, of the longest loop that is tested."""
 
 LEAST_LOOP = 60_000
-"""Rounds that every device must manage."""
+"""Rounds that every device must be able to make."""
 
 LARGE = 1 << 24
 """Factor that takes a counter beyond 32 bits."""
@@ -126,7 +126,7 @@ def exercise(
 
 
 def _generator_after(state: int, rounds: int) -> int:
-    """State of the generator after `rounds` rounds, by repeated squaring."""
+    """Return the state of the generator after `rounds` rounds, by repeated squaring."""
     multiplier, increment = 1, 0
     step_multiplier, step_increment = _MULTIPLIER, _INCREMENT
     while rounds:
@@ -144,18 +144,18 @@ def failures(bits: int, arch: str, buffer: Any, download: Any) -> tuple[list[str
     Parameters
     ----------
     bits : int
-        Bits to a word.
+        Bits in a word.
     arch : str
-        What is open.
+        The open arch.
     buffer, download : callable
-        Array to device and back, see `kernels_ti.device.device.Device`.
+        Copy an array to the device and back, see `kernels_ti.device.device.Device`.
 
     Returns
     -------
     failures : list of str
-        What went wrong, empty if nothing did.
+        One text for each failed check; empty if the device passes.
     loop_rounds : int
-        Rounds that a work item may loop in all: `LONG_LOOP` stands for no limit.
+        Loop rounds that a work item may make in all; `LONG_LOOP` stands for no limit.
     """
     word = np.uint64 if bits == 64 else np.uint32
     masks = [1 << b for b in range(bits)] + [(1 << b) - 1 for b in range(1, bits + 1)]

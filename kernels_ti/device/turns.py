@@ -1,4 +1,4 @@
-"""Whose turn it is: Taichi runs one arch at a time, and a call that searches to its end keeps its arch until then."""
+"""A lock on the open arch: Taichi runs one arch at a time, and a call holds its arch until its search is done."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 
 class Turns:
-    """Lets calls that need the same thing go on side by side, and makes those that need another one wait.
+    """A lock with a key: calls with the same key run side by side, a call with another key waits.
 
-    Calls are served in the order in which they came. A thread never waits for itself: a call within a call is served
-    at once, whatever it needs.
+    Calls are served in the order of their arrival. A thread never waits for itself: a call within a call is served at
+    once, whatever its key is.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What `auto` means: the CPU, or a GPU where it is worth its start."""
+"""The choice of `auto`: CUDA for a search that takes the CPU longer than CUDA takes to start, else the CPU."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from kernels_ti.graph import Graph
 from kernels_ti.options import require_arch
 
 SMALL_GRAPH = 40
-"""Graphs of up to this many vertices are done on the CPU before an estimate would be."""
+"""Graphs of up to this many vertices go to the CPU without an estimate, which would take longer than the search."""
 
 CPU_PATHS_PER_SECOND = 50e6
-"""Paths that a thread of the CPU looks at in a second, of those that the certificate lets pass."""
+"""Paths that one CPU thread expands in a second, counted after the certificate."""
 
 CUDA_START_SECONDS = 1.2
-"""How much longer CUDA takes to start than the CPU."""
+"""Seconds that CUDA takes longer to start than the CPU."""
 
 WALK_PATHS, PROBING_SECONDS = 64, 0.3
-"""Paths of a level that the one walk of the estimate keeps, and seconds after which it is given up."""
+"""Paths of a level that the one random walk of the estimate keeps, and seconds after which the walk is given up."""
 
 
 def device_for(graph: Graph | SearchSpace, arch: str = "auto", *, threads: int | None = None) -> Device:
@@ -36,7 +36,7 @@ def device_for(graph: Graph | SearchSpace, arch: str = "auto", *, threads: int |
         One of `kernels_ti.device.device.ARCHES`, or ``auto``: CUDA if its driver is there and the search would take the
         CPU longer than CUDA takes to start, by an estimate of its paths; else the CPU.
     threads : int, optional
-        Workers of a CPU; by default one to each core.
+        Worker threads on the CPU; by default one for each core.
 
     Returns
     -------
@@ -45,12 +45,12 @@ def device_for(graph: Graph | SearchSpace, arch: str = "auto", *, threads: int |
     Raises
     ------
     DeviceError, OptionError
-        See `kernels_ti.device.device.open_device`. No other arch is taken in place of one that was asked for.
+        See `kernels_ti.device.device.open_device`. If an arch was requested, no other one is opened instead.
 
     Notes
     -----
-    Both figures were measured on an NVIDIA H200 beside 16 cores of an Intel Xeon: the CPU wins up to 100 million
-    cycles or so.
+    The speed and the start-up time were measured on an NVIDIA H200 and 16 cores of an Intel Xeon. There the CPU is
+    faster up to about 100 million cycles.
     """
     space = SearchSpace.of(graph)
     return open_device(arch_for(space, arch, threads=threads), threads=threads)
@@ -66,12 +66,12 @@ def arch_for(space: SearchSpace, arch: str, *, threads: int | None) -> str:
 
 
 def _is_large(estimator: Estimator, threads: int) -> bool:
-    """Say whether the CPU would search for longer than CUDA takes to start."""
+    """Return whether the CPU would search longer than CUDA takes to start."""
     try:
         estimator.add_walk(WALK_PATHS, deadline=time.perf_counter() + PROBING_SECONDS)
         estimate = estimator.estimate()
     except EngineError:  # too large to be estimated
         return True
-    # What is too large to be walked through once in this time is large.
+    # A search is large if not even one random walk ends in this time.
     whole = estimate.exact or estimate.walks > 0
     return not whole or estimate.paths / (threads * CPU_PATHS_PER_SECOND) > CUDA_START_SECONDS

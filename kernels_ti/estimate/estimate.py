@@ -19,33 +19,34 @@ from kernels_ti.estimate.random_walk import Floats, Walk, walk
 from kernels_ti.graph import Graph
 
 WALKS = 6
-"""Walks that are to fit into the time given, so that their spread is known."""
+"""Random walks that should fit into the given time, so that their spread is known."""
 MOST_SAMPLES = 64
-"""Samples that are told apart, an even number; then they are joined two by two."""
+"""Largest number of separate samples, an even number; when it is reached, they are merged in pairs."""
 FIRST_SIZE, SMALLEST_SIZE, LARGEST_SIZE = 64, 64, 1 << 15
-"""Paths of a level that a walk keeps."""
+"""Paths of a level that a random walk keeps."""
 LARGEST_ROWS = 1 << 30
-"""Bytes of bit rows that the host takes for an estimate."""
+"""Largest number of bytes of bit rows on the host for an estimate."""
 
 WEIGHT_PATHS = 256
-"""Paths that `seed_weights` keeps of a level."""
+"""Paths of a level that `seed_weights` keeps."""
 WEIGHT_OPERATIONS = 6_000_000
-"""Operations on words after which it looks no deeper, so that it takes some 20 ms at most."""
+"""Operations on words after which `seed_weights` goes no deeper, so that it takes at most about 20 ms."""
 LARGEST_WEIGHED = 1 << 28
-"""Bytes of bit rows of a group up to which it makes them."""
+"""Largest number of bytes of a group's bit rows that `seed_weights` makes."""
 
 FEW_PAIRS = 24
-"""A search of so few pairs is over before anybody looks: they count alike."""
+"""Up to this many pairs the search is so short that all pairs get the same weight."""
 
 GROWTH = 1.16
-"""How many times larger a search is taken to be for each vertex more of its blocks, where nothing better is known."""
+"""Assumed growth factor of a search for each additional vertex of its blocks, if nothing better is known."""
 
 
 def seed_weights(groups: list[BlockGroup], max_length: int) -> list[Floats]:
-    """Estimate the share of the search that lies behind each seed.
+    """Estimate the share of the search below each seed.
 
-    By one small walk through each group, without the certificate; always the same for the same blocks. Where there
-    are few pairs, or the bit rows of a group are too large to be made for this alone, the pairs of its seeds decide.
+    One small random walk through each group, without the certificate, gives the estimate; the same blocks always give
+    the same result. If there are few pairs, or the bit rows of a group are too large, a seed's number of pairs is its
+    weight.
 
     Parameters
     ----------
@@ -63,13 +64,13 @@ def seed_weights(groups: list[BlockGroup], max_length: int) -> list[Floats]:
         return [group.pairs_of_seed / pairs for group in groups]
     walks = [_small_walk(group, max_length, WEIGHT_OPERATIONS / len(groups)) for group in groups]
     exponent = max((each.seed_exponent for each in walks), default=0)
-    # Every pair is looked at, whatever comes of it.
+    # Every pair is checked, even if no path comes from it.
     work = [
         np.ldexp(each.seed_work, each.seed_exponent - exponent) + np.ldexp(group.pairs_of_seed + 0.0, -exponent)
         for each, group in zip(walks, groups, strict=True)
     ]
     if not all(each.complete and _weighable(group) for each, group in zip(walks, groups, strict=True)):
-        # A walk that was broken off tells how the seeds of its group compare, but not how large the group is.
+        # A walk that was broken off compares the seeds of its group, but does not tell the size of the group.
         longest = max(group.longest_block for group in groups)
         work = [
             each / each.sum() * group.pairs_of_seed.sum() * GROWTH ** float(group.longest_block - longest)
@@ -100,26 +101,25 @@ def _row_bytes(groups: list[BlockGroup]) -> int:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What is known of a search that has not been made.
+    """The estimated size of a search.
 
     Attributes
     ----------
     probes : int
-        Paths looked at.
+        Paths that were expanded.
     walks : int
-        Walks through the whole tree.
+        Random walks through the whole tree.
     exact : bool
-        Everything was looked at: nothing is estimated.
+        Every path was expanded: the numbers are exact.
     triangles : int or None
-        Exact. None where only longer cycles were asked for, or only the balls of some roots were looked at.
+        The exact number. None if only longer cycles are wanted, or only the balls of some roots were sampled.
     paths, cycles : float
-        Estimated number of paths that a search with the certificate at every step puts into its frontier, and
-        of the cycles within the bounds. Infinite beyond the largest float. The search meant here also drops the
-        vertices that cannot join; those that do not choose the growing end otherwise now and then, and meet a
-        few more paths.
+        Estimated number of paths in the frontier, and of cycles within the bounds. Infinite beyond the largest float.
+        `paths` is for a search that applies the certificate at every step and also drops the vertices that cannot
+        join. A schedule that keeps these vertices sometimes chooses the other end, and expands a few more paths.
     paths_low, paths_high, cycles_low, cycles_high : float
-        The truth lies between them with a probability of about 90 %; never less than what is certainly there.
-        The upper end is infinite before two walks are done.
+        Intervals that hold the true numbers with a probability of about 90 %. The lower ends are never below the
+        numbers already found. The upper ends are infinite before two walks are done.
     cycles_by_length : dict of int to float
         Estimated number of cycles by number of vertices.
     """
@@ -139,7 +139,7 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False)
 class _Sample:
-    """What walks through all groups of a batch came to, divided by the probability of the batch; their mean."""
+    """The mean result of random walks through all groups of a batch, divided by the probability of the batch."""
 
     size: int
     paths: float
@@ -151,7 +151,7 @@ class _Sample:
         return sum(self.cycles_by_length.values())
 
     def joined(self, other: _Sample) -> _Sample:
-        """Make one sample of two, each with the weight of its size."""
+        """Merge two samples into one, weighted by their sizes."""
         size = self.size + other.size
         mine, theirs = self.size / size, other.size / size
         lengths = sorted(self.cycles_by_length.keys() | other.cycles_by_length.keys())
@@ -163,10 +163,10 @@ class _Sample:
 
 
 class Estimator:
-    """Estimates the number of paths and cycles of a graph, the better the longer it probes.
+    """Estimates the number of paths and cycles of a graph; more time gives a better estimate.
 
-    Each walk is unbiased, and so is their mean, see `kernels_ti.estimate.random_walk`. The work goes into walks of
-    growing size, then into several of one size, whose differences tell the spread.
+    Each random walk is unbiased, and so is their mean, see `kernels_ti.estimate.random_walk`. The first walks grow in
+    size. Then several walks have the same size, and their differences give the spread.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ class Estimator:
 
     @property
     def exact(self) -> bool:
-        """Whether all has been looked at, so that there is nothing left to probe."""
+        """Whether every path has been expanded, so that more probing changes nothing."""
         return len(self._batches) == 1 and self._batch == 0 and len(self._exact) == len(self._blocks)
 
     @property
@@ -210,14 +210,14 @@ class Estimator:
 
     @property
     def has_walked(self) -> bool:
-        """Whether a walk has come to its end."""
+        """Whether a random walk has reached its end."""
         return bool(self._samples)
 
     def probe(self, seconds: float) -> None:
-        """Probe for about so many seconds, less if all has been looked at.
+        """Probe for about `seconds` seconds, or until the estimate is exact.
 
-        A walk is finished once it has begun, for to give up long walks would favour the short ones. The
-        first one alone is broken off when the time is over; it then tells lower bounds.
+        A random walk that has begun is finished: giving up long walks would bias the estimate towards short ones. Only
+        the first walk is broken off when the time is over; it then gives lower bounds.
         """
         deadline = time.perf_counter() + seconds
         while not self.exact and (began := time.perf_counter()) < deadline:
@@ -231,7 +231,7 @@ class Estimator:
                 self._size = max(size // 4, 1)
 
     def add_walk(self, size: int, *, deadline: float = math.inf) -> bool:
-        """Walk through a batch of blocks once.
+        """Make one random walk through a batch of blocks.
 
         Parameters
         ----------
@@ -243,7 +243,7 @@ class Estimator:
         Returns
         -------
         bool
-            Whether it came to the end.
+            Whether the walk reached its end.
         """
         probability = self._draw_batch()
         paths, cycles, complete = 0.0, dict[int, float](), True
@@ -280,7 +280,7 @@ class Estimator:
         return True
 
     def estimate(self) -> Estimate:
-        """Say what the probes up to now come to.
+        """Return the estimate from the probes so far.
 
         Raises
         ------
@@ -314,7 +314,7 @@ class Estimator:
         )
 
     def _draw_batch(self) -> float:
-        """Make a batch of blocks the current one, at random if there are several; return its probability."""
+        """Choose a batch of blocks, at random if there are several; return its probability."""
         batch = int(self._random.choice(len(self._batches), p=self._batches.shares))
         if batch != self._batch:
             groups = self._batches[batch]
@@ -332,16 +332,16 @@ class Estimator:
 def _spread(values: list[float], share: Floats, certain: int) -> tuple[float, float, float]:
     """Return the mean of some samples, and an interval that holds the truth with a probability of 90 %.
 
-    The sum over a tree spreads by factors rather than by amounts, so the interval is that of the mean of a log-normal
+    Sums over a tree vary by factors rather than by amounts. So the interval is that for the mean of a log-normal
     distribution (Cox's method: Zhou and Gao 1997).
 
     Parameters
     ----------
     values : list of float, length k
     share : ndarray of float64, shape (k,)
-        Weight of each, in all 1.
+        Weight of each; their sum is 1.
     certain : int
-        What is certainly there.
+        The number already found, a certain lower bound.
     """
     mean = float(share @ values)
     low, high = 0.0, math.inf

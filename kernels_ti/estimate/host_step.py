@@ -1,4 +1,4 @@
-"""The step over many frames at once, in numpy on the host: parts of a search and estimates are made of it.
+"""The step over many frames at once, in numpy on the host. Parts of a search and estimates use it.
 
 It is the step of `kernels_ti.step` (choice of the end, closers, certificate), vectorised over frames. All frames of one
 call have the same length, as in a breadth-first search. `tests/test_step.py` compares it with the device's.
@@ -63,7 +63,7 @@ def below(ends: IntArray, words: int) -> Rows:
 
 
 def completing(required: Rows, had: Rows, labels: Rows) -> Rows:
-    """Keep the labels that leave no required vertex out, see `kernels_ti.step.required`; all but `required` (k, W)."""
+    """Keep the labels that complete `required`, see `kernels_ti.step.required`; all but `required` have shape (k, W)."""
     lacking = required & ~had
     count = populations(lacking)[:, None]
     kept: Rows = np.where(count == 0, labels, np.where(count == 1, labels & lacking, np.uint64(0)))
@@ -77,7 +77,7 @@ def _bit(shifts: IntArray) -> Rows:
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """What a step makes of k paths.
+    """The result of one step over k paths.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Expansion:
     children : Frames
         The paths that go on, with the extensions that can still lead to a cycle; each has the weight of its parent.
     operations : int
-        Operations on words that the certificate took, which is most of the work.
+        Word operations of the certificate, which are most of the work.
     """
 
     closers: Rows
@@ -121,11 +121,11 @@ class HostBlocks:
 
     @property
     def words(self) -> int:
-        """Words of 64 bits to a row."""
+        """Words of 64 bits in a row."""
         return int(self.rows.shape[1])
 
     def seed_frames(self, seeds: IntArray, *, members: bool, weight: npt.NDArray[np.float64]) -> Frames:
-        """Make the frames of some seeds, see `kernels_ti.estimate.parts.seed_frames`; dead ones are among them."""
+        """Make the frames of some seeds, see `kernels_ti.estimate.parts.seed_frames`; dead frames are included."""
         group, rows = self.group, self.rows
         u = group.seed_roots[seeds].astype(np.int64)
         x = group.neighbour[group.seed_entries[seeds]].astype(np.int64)
@@ -140,7 +140,7 @@ class HostBlocks:
         return Frames(allowed, extensions, path, x.astype(np.int32), length, weight)
 
     def survey(self, max_length: int) -> tuple[int, int]:
-        """Count the triangles and the initial triplets, of which there are none up to a maximum length of 3."""
+        """Count the triangles and the initial triplets; with a maximum length of 3 there are no triplets."""
         pieces = [np.arange(start, min(start + _SEEDS_AT_ONCE, self._seeds)) for start in self._seed_pieces]
         triangles = sum(int(populations(self.triangles(seeds)).sum()) for seeds in pieces)
         if max_length <= 3:
@@ -175,7 +175,7 @@ class HostBlocks:
         return np.logical_and(frames.extensions.any(axis=1), waiting.any(axis=1))
 
     def singled(self, frames: Frames) -> tuple[IntArray, Frames]:
-        """Split frames into frames of a single extension, in order; return the frame that each comes from as well."""
+        """Split frames into frames of a single extension, in order; return the source of each, and the frames."""
         parent, label = labels_of(frames.extensions)
         apart = frames[parent]
         return parent, Frames(
@@ -199,7 +199,7 @@ class HostBlocks:
         max_length : int
             Vertices of the longest cycle that is wanted.
         certificate : bool
-            Drop the extensions that cannot lead to a cycle, and the allowed vertices that cannot lie on one.
+            Whether to drop the extensions that cannot lead to a cycle, and the allowed vertices that cannot lie on one.
 
         Returns
         -------
@@ -245,7 +245,7 @@ class HostBlocks:
         return Expansion(wanted, parent[kept], children, operations)
 
     def certified(self, frames: Frames, max_length: int, *, deadline: float = math.inf) -> tuple[IntArray, Frames, int]:
-        """Keep of some frames what can still lead to a cycle, see `kernels_ti.step.certificate.reachable_extensions`.
+        """Keep only the parts of frames that can lead to a cycle; see `kernels_ti.step.certificate`.
 
         Parameters
         ----------
@@ -264,7 +264,7 @@ class HostBlocks:
             These, without the extensions that the waiting end cannot reach, and without the allowed vertices that
             it cannot reach.
         operations : int
-            Operations on words that it took.
+            Number of word operations.
         """
         if not len(frames):
             return np.zeros(0, np.int64), frames, 0
@@ -305,7 +305,7 @@ class _Lanes:
         self._words = blocks.words
         first_of_frame = blocks._first_row[vertex]
         starts, block, frames = np.unique(first_of_frame, return_inverse=True, return_counts=True)
-        # As wide as the frames of a block on the average, so that few lanes are partly empty.
+        # As wide as the average number of frames in a block, so that few lanes are partly empty.
         words = -(-len(vertex) // (STATE_WORD_BITS * len(starts)))
         self._width = width = STATE_WORD_BITS * words
         lanes_of_block = -(-frames // width)

@@ -1,8 +1,8 @@
-"""Parts of one search: a deterministic N-th of it, so that N machines make the whole without talking to one another.
+"""Parts of one search: N machines each search a deterministic part, without communication.
 
-Every part begins alike: the frames of all seeds are split and expanded, breadth first, until there are plenty.
-Then they are dealt out. What was counted on the way belongs to part 1. Nothing here depends on a
-floating-point number, so machines that differ still deal out the same frames.
+Every part begins in the same way: the frames of all seeds are split and expanded, breadth first, until there are many.
+Then they are dealt out to the parts. Everything counted before that belongs to part 1. Nothing here depends on a
+floating-point number, so different machines deal out the same frames.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Floats = npt.NDArray[np.float64]
 
 FRAMES_PER_PART = 64
 FEWEST_FRAMES = 4096
-"""Frames that are dealt out in all, unless no level of the search has so many: the work behind them differs much."""
+"""Frames that are dealt out in all, if a level of the search has as many. There are many because their work differs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +32,11 @@ class Split:
     Attributes
     ----------
     groups : tuple of GroupState
-        What the part has to do in each group of blocks.
+        The work of the part in each group of blocks.
     paths_by_length, cycles_by_length : dict of int to int
-        What was met while the frames were made, triplets and triangles not among it; for part 1 alone.
+        Counts from making the frames, without triplets and triangles; only in part 1.
     found : list of list of int
-        Those cycles as vertices of the input graph in canonical cycle order, with `collect`; for part 1 alone.
+        With `collect`, those cycles as vertices of the input graph in canonical cycle order; only in part 1.
     """
 
     groups: tuple[GroupState, ...]
@@ -50,16 +50,16 @@ def split(
 ) -> Split:
     """Make one part of the search of some groups of blocks.
 
-    The parts' frames are disjoint, and together with what part 1 has counted they are the whole search. The
-    parts must be made from the same groups, in the same order, with the same bounds.
+    The frames of the parts are disjoint. Together with the counts of part 1 they are the whole search. All parts
+    must be made from the same groups, in the same order, with the same bounds.
 
     Parameters
     ----------
     groups : list of BlockGroup
     weights : list of ndarray of float64, shape (seeds,)
-        Share of the search that lies behind each seed, see `kernels_ti.estimate.estimate.seed_weights`.
+        Share of the search below each seed, see `kernels_ti.estimate.estimate.seed_weights`.
     part, parts : int
-        Which part, from 1 on, of how many.
+        Number of this part, from 1, and the number of parts.
     max_length : int
         Vertices of the longest cycle that is wanted.
     collect : bool
@@ -68,8 +68,8 @@ def split(
     Returns
     -------
     Split
-        Every group has ``next_seed`` at its end, all that is to do is in frames; part 1
-        has yet to count triangles and triplets. The weights of the part's frames add up to 1.
+        In every group ``next_seed`` is at the end: all remaining work is in frames. Only part 1 still has to count the
+        triangles and triplets. The weights of the part's frames add up to 1.
     """
     made = _split(groups, weights, part, parts, max_length, collect)
     if all(group.required is None for group in groups):
@@ -78,9 +78,9 @@ def split(
 
 
 def whole_of_required(groups: list[BlockGroup], weights: list[Floats], max_length: int) -> Split:
-    """Make the whole search of a group whose cycles must pass several vertices, in the same form.
+    """Make the frames of a whole search whose cycles must pass several vertices.
 
-    It begins at one root, so its seeds are few: stage 1 is done here, and stage 2 begins with frames.
+    The search has one root and few seeds. So stage 1 is done here, and stage 2 begins with frames.
     """
     if max_length > 3:
         made = _dealt_seeds(groups, weights, 1, 1, True)
@@ -90,7 +90,7 @@ def whole_of_required(groups: list[BlockGroup], weights: list[Floats], max_lengt
 
 
 def _after_stage_one(made: Split, groups: list[BlockGroup], part: int, max_length: int) -> Split:
-    """Do stage 1 of groups whose cycles must pass several vertices; what it finds belongs to part 1."""
+    """Do stage 1 of groups whose cycles must pass several vertices; its counts belong to part 1."""
     states = tuple(
         replace(state, surveyed=len(group.seed_entries)) for state, group in zip(made.groups, groups, strict=True)
     )
@@ -137,7 +137,7 @@ def _split(
 
 
 def _dealt_seeds(groups: list[BlockGroup], weights: list[Floats], part: int, parts: int, collect: bool) -> Split:
-    """Deal whole seeds, where there are many: only those of this part are made into frames."""
+    """Deal out whole seeds, if there are many; frames are made only for the seeds of this part."""
     dealt, before = [], 0
     for group, weight in zip(groups, weights, strict=True):
         count = len(group.seed_entries)
@@ -148,7 +148,7 @@ def _dealt_seeds(groups: list[BlockGroup], weights: list[Floats], part: int, par
 
 
 def _states(groups: list[BlockGroup], dealt: list[Frames], part: int) -> tuple[GroupState, ...]:
-    """Make the states of the groups from the frames that were dealt; the weights shall add up to 1."""
+    """Make the states of the groups from the frames of this part; scale the weights so that their sum is 1."""
     share = sum(frames.share for frames in dealt)
     states = []
     for group, frames in zip(groups, dealt, strict=True):
@@ -159,7 +159,7 @@ def _states(groups: list[BlockGroup], dealt: list[Frames], part: int) -> tuple[G
 
 
 def seed_frames(group: BlockGroup, seeds: IntArray, collect: bool, weight: Floats) -> Frames:
-    """Make the frames of some seeds, as the sweep makes them when it takes a seed.
+    """Make the frames of some seeds, like the sweep when it takes a seed.
 
     The frame of the seed (u, x) is the path <x, u>: it grows at u, and x waits.
 
@@ -169,14 +169,14 @@ def seed_frames(group: BlockGroup, seeds: IntArray, collect: bool, weight: Float
     seeds : ndarray of int, shape (k,)
         Numbers of seeds of the group.
     collect : bool
-        Whether the frames shall have members.
+        Whether the frames have members.
     weight : ndarray of float64, shape (k,)
-        Share of the search that lies behind each of these seeds.
+        Share of the search below each of these seeds.
 
     Returns
     -------
     Frames
-        In the order of the seeds; those from which no cycle can come are left out.
+        In the order of the seeds; frames that cannot lead to a cycle are left out.
     """
     return _seed_frames(HostBlocks(group), seeds, collect, weight)
 
@@ -188,7 +188,7 @@ def _seed_frames(blocks: HostBlocks, seeds: IntArray, collect: bool, weight: Flo
 
 @dataclass(frozen=True, eq=False)
 class _Closed:
-    """Paths, with their extension, that cycles have closed."""
+    """Paths with the extensions that close them to cycles."""
 
     blocks: HostBlocks
     members: Rows
@@ -220,7 +220,7 @@ class _Closed:
 
 @dataclass(frozen=True, eq=False)
 class _Level:
-    """A level of the breadth-first search: for each group its paths, and all that was met before."""
+    """A level of the breadth-first search: the paths of each group, and the counts of the levels before."""
 
     blocks: list[HostBlocks]
     paths: list[Frames]

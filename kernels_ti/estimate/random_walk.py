@@ -1,13 +1,12 @@
 """Random walks through the tree of a search.
 
-A **walk** goes through the tree of a group of blocks level by level. As long as a level has few paths it keeps
-them all, and a walk that could always do so is exact. From a larger level it draws some of the paths at random and
-gives each that it keeps the weight 1 / p, p being the probability with which it was kept. So every path of the
-tree stands, on the average, for itself alone, whatever the probabilities: the weights of a level's paths add up to
-an unbiased estimate of their number, and likewise those of the cycles that they close (Knuth 1975; many paths
-at a time, drawn with unequal probabilities: Chen 1992). Two things keep the spread small: paths are drawn with a
-probability proportional to what is expected below them, and at even distances along the level, in the order of
-the tree, so that every branch gets its due.
+A **walk** goes through the tree of a group of blocks level by level. While a level has few paths, the walk keeps all of
+them; a walk that always does so is exact. From a larger level it draws some paths at random. Each path that it keeps
+gets the weight 1 / p, where p is the probability with which the path was kept. So the expected weight of every path of
+the tree is 1. The sum of the weights of a level is an unbiased estimate of its number of paths. The same holds for the
+cycles that the paths close (Knuth 1975; several paths at a time, with unequal probabilities: Chen 1992). Two measures
+keep the spread small. The probability of a path is proportional to the expected size of its subtree. And the paths
+are drawn at even distances along the level, in the order of the tree, so that every branch is represented.
 
 References
 ----------
@@ -31,41 +30,41 @@ from kernels_ti.state import Frames, populations
 Floats = npt.NDArray[np.float64]
 
 GROWTH = 1.16
-"""Factor by which a vertex that may still join multiplies the work expected below a path. Only the spread depends
-on it; on grids, random graphs, road networks and niche overlap graphs the best values lie between 1.1 and 1.25."""
+"""Factor by which each vertex that may still join multiplies the expected work below a path. Only the spread depends
+on it. On grids, random graphs, road networks and niche overlap graphs the best values lie between 1.1 and 1.25."""
 
-_VERTICES_PER_STEP, _LARGEST_DIFFERENCE = 4, 400  # of those that may join; so no probability is too close to 0
+_VERTICES_PER_STEP, _LARGEST_DIFFERENCE = 4, 400  # of vertices that may join; so no probability is too close to 0
 
-_OPERATIONS_OF_LEVEL = 100_000  # what a level costs however few its paths are
+_OPERATIONS_OF_LEVEL = 100_000  # the cost of a level with few paths
 
 TRIPLET_WORDS = 1 << 21
-"""Words of bit rows of all triplets together that a walk begins with; else it draws some of the seeds."""
+"""Largest number of words in the bit rows of all triplets of a walk; with more, the walk draws some of the seeds."""
 
 SMALLEST_SEEDS = 16
-"""It draws so many at least."""
+"""Least number of seeds that a walk draws."""
 
 
 @dataclass
 class Walk:
-    """What a walk through a group of blocks has met.
+    """The result of a random walk through a group of blocks.
 
     Attributes
     ----------
     paths, cycles : dict of int to float
-        Estimated number of paths and of cycles by number of vertices; initial triplets and triangles are left
-        out, as they are counted without a walk.
+        Estimated number of paths and of cycles by number of vertices. Initial triplets and triangles are not included:
+        they are counted without a walk.
     cycles_met : dict of int to int
-        Cycles, all different, that the paths looked at have closed.
+        Number of different cycles that the walk has found, by number of vertices.
     looked_at : int
-        Paths.
+        Number of paths that the walk has expanded.
     paths_met : int
-        Those of them that are not initial triplets.
+        Number of those that are not initial triplets.
     exact : bool
         No path was left out.
     complete : bool
-        The walk came to the end of the tree.
+        The walk reached the end of the tree.
     seed_work : ndarray of float64, shape (seeds,)
-        Paths behind each seed, in units that are the same for all seeds.
+        Estimated number of paths below each seed, in units that are the same for all seeds.
     seed_exponent : int
         The unit is 2 to this power.
     """
@@ -99,7 +98,7 @@ def walk(
     certificate: bool = True,
     by_seed: bool = False,
 ) -> Walk:
-    """Walk through the tree once.
+    """Make one random walk through the tree.
 
     Parameters
     ----------
@@ -107,14 +106,14 @@ def walk(
     max_length : int
         Vertices of the longest cycle that is wanted.
     size : int
-        Paths of a level that are kept, at the most.
+        Largest number of paths of a level that are kept.
     random : numpy.random.Generator
     deadline : float
         Reading of `time.perf_counter` after which the walk breaks off.
     operations : float
-        Operations on words after which it breaks off.
+        Word operations after which the walk breaks off.
     certificate : bool
-        Leave out the paths that cannot lead to a cycle.
+        Whether to drop the paths that cannot lead to a cycle.
     by_seed : bool
         Whether `Walk.seed_work` is wanted.
 
@@ -128,7 +127,7 @@ def walk(
         return met
     weight = np.ones(len(seeds))
     pairs = blocks.group.pairs_of_seed.astype(np.float64)
-    # Drawn by their pairs, so many seeds have as many triplets as may be held, on the average.
+    # The seeds are drawn by their pairs, as many as have, on average, the largest number of triplets allowed.
     most = int(max(TRIPLET_WORDS / blocks.words / (pairs @ pairs / pairs.sum()), SMALLEST_SEEDS))
     if len(seeds) > most and pairs.sum() > size:
         met.exact = False
@@ -175,7 +174,7 @@ def walk(
 
 
 def _expected(paths: Frames, max_length: int) -> Floats:
-    """Say what is expected below each path, in any unit; where few more vertices can join they differ little."""
+    """Return the expected work below each path, in an arbitrary unit; it differs little if few vertices can join."""
     free = populations(paths.allowed)
     most = min(_VERTICES_PER_STEP * (max_length - int(paths.length[0])), _LARGEST_DIFFERENCE)
     expected: Floats = GROWTH ** np.maximum(free - free.max(), -most)
@@ -183,10 +182,10 @@ def _expected(paths: Frames, max_length: int) -> Floats:
 
 
 def _drawn(importance: Floats, size: int, offset: float) -> tuple[npt.NDArray[np.int64], Floats]:
-    """Draw about `size` items, each with a probability proportional to its importance, but 1 at the most.
+    """Draw about `size` items, each with a probability proportional to its importance, at most 1 (systematic sampling).
 
-    The probabilities are laid out one behind the other and an item is drawn wherever it covers a whole number plus
-    `offset`, which is random, from 0 to 1: so those drawn are spread evenly.
+    The probabilities are laid end to end as intervals. An item is drawn if its interval covers a whole number plus
+    `offset`, a random number from 0 to 1. So the drawn items are spread evenly.
 
     Returns the items drawn, ascending, and the probability that each had.
     """

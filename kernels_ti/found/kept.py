@@ -14,11 +14,11 @@ class Kept:
     Parameters
     ----------
     vertices : int
-        Of the graph.
+        Number of vertices of the graph.
     min_length : int
-        Shorter cycles are left out.
+        Shorter cycles are dropped.
     as_rows : bool
-        Keep bit rows.
+        Keep bit rows instead of lists of vertices.
     """
 
     def __init__(self, vertices: int, min_length: int, *, as_rows: bool) -> None:

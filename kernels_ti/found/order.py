@@ -1,6 +1,6 @@
 """From bit rows to vertices in cycle order on the host, for many cycles at once.
 
-What `kernels_ti.found.trace` does on a device, for cycles that are read back from a file.
+It does the work of `kernels_ti.found.trace` for cycles that are read back from a file.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from kernels_ti.errors import GraphError
 from kernels_ti.graph import Graph, IntArray
 from kernels_ti.state import STATE_WORD_BITS, Rows, populations
 
-# Cycles that are walked along together, and the words of their bit rows: a step works in the second-level cache.
+# Cycles that are traversed together, and the words of their bit rows: a step stays in the second-level cache.
 _CYCLES_AT_ONCE = 1 << 13
 _WORDS_AT_ONCE = 1 << 19
 _NEIGHBOURS_AT_ONCE = 1 << 22
@@ -33,7 +33,7 @@ class CycleWalker:
         self._graph = graph
         self._words = -(-graph.n // STATE_WORD_BITS)
         self._at_once = max(min(_WORDS_AT_ONCE // max(self._words, 1), _CYCLES_AT_ONCE), 1)
-        # A step looks at every word of a bit row, or at every neighbour of a vertex, which takes twice as long.
+        # A step reads every word of a bit row, or every neighbour of a vertex. A neighbour takes twice as long.
         neighbours = 2 * graph.m / max(graph.n, 1)
         self._adjacency: Rows | None = None
         if self._words <= 2 * neighbours and 8 * self._words * graph.n <= _LARGEST_TABLE_BYTES:
@@ -42,7 +42,7 @@ class CycleWalker:
             self._at_once = max(min(self._at_once, _NEIGHBOURS_AT_ONCE // max(graph.max_degree, 1)), 1)
 
     def order(self, rows: Rows) -> Cycles:
-        """Walk along each cycle.
+        """Put the vertices of each cycle in cycle order.
 
         Parameters
         ----------
@@ -79,16 +79,16 @@ class CycleWalker:
         return Cycles(offsets, vertices)
 
     def _walk(self, rows: Rows, lengths: IntArray, offsets: IntArray, vertices: IntArray) -> npt.NDArray[np.bool_]:
-        """Walk along some cycles, all by one step at a time; return which of them are none.
+        """Traverse some cycles, one vertex of each at a time; return which rows are not chordless cycles.
 
-        A row is a chordless cycle if the walk meets one way on at every vertex but the first, where it meets two,
-        and ends at the other of these two.
+        The first vertex of a chordless cycle has two neighbours in the row, and every later one has one that is not
+        visited yet. The traversal ends at the second neighbour of the first vertex.
         """
-        # The longest in front, so that those which still go on are a slice.
+        # The longest cycles come first, so that the unfinished ones are a slice.
         longest_first = np.argsort(-lengths, kind="stable")
         place = offsets[longest_first]
         going_on = np.searchsorted(-lengths[longest_first], -np.arange(int(lengths.max())))
-        # Word w of cycle i is waiting[w, i]: its vertices that were not visited yet.
+        # Word w of cycle i is waiting[w, i]: its vertices that are not visited yet.
         waiting = np.ascontiguousarray(rows[longest_first].T)
         index = np.arange(len(rows))
 
@@ -99,7 +99,7 @@ class CycleWalker:
         start = _lowest(waiting)
         visit(start, 0)
         here, _ = self._onward(start, waiting)
-        # Where there is no way on, what comes back is any vertex; visiting it would make it wait.
+        # If there is no next vertex, an arbitrary one is returned. Visiting it would set its bit.
         begun = (waiting[here >> 6, index] >> (here & 63).astype(np.uint64)) & _ONE != 0
         visit(here, 1)
         end, right = self._onward(start, waiting)
@@ -114,7 +114,7 @@ class CycleWalker:
         return wrong
 
     def _onward(self, here: IntArray, waiting: Rows) -> tuple[IntArray, npt.NDArray[np.bool_]]:
-        """Return the smallest waiting neighbour of each vertex, and whether there is just that one."""
+        """Return the smallest waiting neighbour of each vertex, and whether it is the only one."""
         if self._adjacency is None:
             return _onward_by_neighbours(self._graph, here, waiting)
         following = np.zeros(len(here), np.int64)
@@ -139,7 +139,7 @@ def _onward_by_neighbours(graph: Graph, here: IntArray, waiting: Rows) -> tuple[
     neighbour = graph.col_idx[np.repeat(graph.row_ptr[here] - ends + degrees, degrees) + np.arange(len(of_cycle))]
     waits = (waiting[neighbour >> 6, of_cycle] >> (neighbour & 63).astype(np.uint64)) & _ONE != 0
     of_cycle, neighbour = of_cycle[waits], neighbour[waits]
-    # Neighbours ascend, so the first of a cycle is the smallest; where there is none, the walk stays where it is.
+    # Neighbours ascend, so the first one is the smallest. Without one, the traversal stays at its vertex.
     first = np.ones(len(of_cycle), bool)
     first[1:] = of_cycle[1:] != of_cycle[:-1]
     following = here.copy()
@@ -155,8 +155,8 @@ def _lowest(words: Rows) -> IntArray:
 
 
 def _bit_index(powers: Rows) -> IntArray:
-    """Return the exponents of powers of two; anything from 0 to 63 for a 0."""
-    # The exponent of a float64 stands in its upper bits, 1023 too large.
+    """Return the exponents of powers of two; an arbitrary number from 0 to 63 for a 0."""
+    # The exponent of a float64 is in its upper bits, with a bias of 1023.
     return ((powers.astype(np.float64).view(np.int64) >> 52) - 1023) & 63
 
 

@@ -1,8 +1,8 @@
-"""In how many chordless cycles, by length, each vertex and each edge lies: counted on the device.
+"""Participation: the number of chordless cycles through each vertex and each edge, by length, counted on the device.
 
-The cycles of a slice stay where the search has put them. Their lengths come to the host, which sorts them into
-bundles of one block and one length; the device turns the bundles on their side and counts bits, see
-`kernels_ti.found.participation_kernels`. What comes back is a few numbers for each vertex, edge and length.
+The cycles of a slice stay in the buffer of the search. Only their lengths are copied to the host, which sorts them into
+bundles of one block and one length. The device transposes the bundles and counts bits, see
+`kernels_ti.found.participation_kernels`. It returns only a few counts for each vertex, edge and length.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ CYCLES_AT_ONCE = 1 << 20
 """Cycles that are sorted into bundles at a time."""
 
 BUNDLES_OF_ITEM = 256
-"""Bundles that a work item goes through, so that there are enough work items."""
+"""Largest number of bundles for one work item, so that there are enough work items."""
 
 ITEMS_AT_ONCE = 1 << 20
-"""Work items of a launch, unless a single block has more vertices and edges."""
+"""Largest number of work items in a launch, unless a single block has more vertices and edges."""
 
 TURNED_BYTES = 16 << 20
-"""Bundles on their side, of a launch."""
+"""Largest size of the transposed bundles in a launch."""
 
 
 @dataclass(frozen=True, eq=False)
 class Participation:
-    """In how many chordless cycles the vertices and edges of a graph lie.
+    """The number of chordless cycles through each vertex and each edge of a graph.
 
     Attributes
     ----------
@@ -77,15 +77,15 @@ class Participation:
         Parameters
         ----------
         n : int
-            How many; fewer if there are not so many.
+            Largest number of vertices or edges to return.
         edges : bool
             Rank the edges.
 
         Returns
         -------
         list of (name, int)
-            The name of a vertex, or the names of the two ends of an edge, and in how many cycles it lies; most cycles
-            first, among equals in the order of the graph. What lies in no cycle is left out.
+            The name of a vertex, or the names of the two ends of an edge, and its number of cycles. The largest number
+            comes first; equal ones keep the order of the graph. Vertices and edges in no cycle are left out.
 
         Raises
         ------
@@ -112,7 +112,7 @@ class Counter:
     ----------
     graph : Graph
     edges : bool
-        Whether edges are wanted too.
+        Whether to count for edges too.
     """
 
     def __init__(self, graph: Graph, *, edges: bool) -> None:
@@ -148,7 +148,7 @@ class Counter:
             self._add_some(blocks, piece)
 
     def result(self, min_length: int, *, complete: bool) -> Participation:
-        """Return what has been counted, of cycles from a length on; `complete` says whether that is all."""
+        """Return the counts of the cycles of `min_length` vertices or more; `complete`: the search is finished."""
         counted = {length: counts for length, counts in self._counts.items() if length >= min_length}
         longest = max(counted, default=0)
         whole = np.zeros((self._n + (0 if self._keys is None else len(self._keys)), longest + 1), np.int64)
@@ -205,7 +205,7 @@ class Counter:
             pieces = bundles.pieces[first:last]
             first = last
             begin, end = int(pieces[0, 0]), int(pieces[-1, 1])
-            # Not a power of two, so that the words of a bundle do not fall on one another in the cache.
+            # Not a power of two, so that the words of a bundle do not map to the same cache set.
             stride = (end - begin) | 1
             turned = blocks.scratch("turned", words * bits * stride, np.dtype(f"uint{bits}"))
             strides = (stored.cycle_stride, stored.word_stride)
@@ -213,7 +213,7 @@ class Counter:
             self._tally(blocks, turned, stride, pieces, begin)
 
     def _tally(self, blocks: ResidentBlocks, turned: Any, stride: int, pieces: IntArray, first_bundle: int) -> None:
-        """Count in bundles that have been turned."""
+        """Count in transposed bundles."""
         from kernels_ti.found.participation_kernels import tally
 
         participants, at_once = blocks.participants, blocks.device.items_at_once
@@ -246,8 +246,8 @@ class Counter:
 class _Participants:
     """The vertices and edges of a group, block by block: those of block b from ``pointer[b]`` on.
 
-    `starts` are the first rows of the blocks; `label` and `other` the labels to look for, the same for a vertex;
-    `target` where its counts go.
+    `starts` has the first row of each block. `label` and `other` are the labels of the two ends of an edge; they are
+    equal for a vertex. `target` is the index of its counts.
     """
 
     starts: npt.NDArray[np.int32]
@@ -261,8 +261,9 @@ class _Participants:
 class _Bundles:
     """Cycles sorted into bundles, and the bundles into pieces of one block and one length, the shortest first.
 
-    `slots` are the cycles of the bundles, -1 for none; `pieces`, shape (k, 4), have their first bundle, the one after
-    their last, the number of the block and the length; `items` says how many work items come before each piece.
+    `slots` has the cycles of the bundles, -1 for an empty place. A row of `pieces`, shape (k, 4), is the first bundle,
+    one past the last bundle, the number of the block and the length. `items` is the number of work items before each
+    piece.
     """
 
     slots: npt.NDArray[np.int32]
@@ -270,7 +271,7 @@ class _Bundles:
     items: IntArray
 
     def last_fitting(self, first: int, bundles: int) -> int:
-        """Return one past the last piece that a launch takes which begins with piece `first`."""
+        """Return one past the last piece that fits in a launch whose first piece is `first`."""
         ends = self.pieces[:, 1]
         by_bundles = int(np.searchsorted(ends, self.pieces[first, 0] + bundles, side="right"))
         by_items = int(np.searchsorted(self.items, self.items[first] + ITEMS_AT_ONCE, side="right")) - 1
@@ -295,9 +296,9 @@ def _bundled(
     participants: _Participants,
     most: int,
 ) -> _Bundles:
-    """Sort cycles into bundles of so many, and these into pieces of `most` bundles at the most."""
+    """Sort cycles into bundles of `bits` cycles, and the bundles into pieces of at most `most` bundles."""
     if len(participants.starts) == 1:
-        # A sort of 16-bit numbers is one by their digits.
+        # numpy sorts 16-bit numbers with a radix sort.
         order = np.argsort(lengths.astype(np.uint16) if lengths.max() < 1 << 16 else lengths, kind="stable")
     else:
         order = np.lexsort((first_rows, lengths))

@@ -1,7 +1,7 @@
-"""Found cycles turned on their side, so that one operation on a word looks at as many cycles as it has bits.
+"""Bundles of found cycles, transposed so that one operation on a word handles as many cycles as the word has bits.
 
 A **bundle** is that many cycles of one block and one length. For each label of the block it holds a word whose bit i
-says whether cycle i passes the vertex; the cycles through an edge are those through both of its ends.
+says whether cycle i passes the vertex. The cycles through an edge are those through both of its ends.
 """
 
 import taichi as ti
@@ -23,7 +23,7 @@ def describe(
     lengths: array(ti.i32, 1),
     first_rows: array(ti.i32, 1),
 ):
-    """Tell the number of vertices of each cycle and the first row of its block; one work item takes one cycle.
+    """Write the number of vertices of each cycle and the first row of its block; one work item takes one cycle.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def turn(
     stride: ti.i32,
     turned: array(ndim=1),
 ):
-    """Turn some bundles on their side; one work item takes one word of the cycles of one bundle.
+    """Transpose some bundles; one work item takes one word of the cycles of one bundle.
 
     The bits of a square of words are exchanged across its diagonal: first halves, then quarters, down to single bits
     (Warren, *Hacker's Delight*, 7-3).
@@ -105,14 +105,14 @@ def tally(
     others: array(ti.i32, 1),
     counts: array(ti.i32, 1),
 ):
-    """Count the cycles that pass two labels, or one that is given twice; one work item goes through a few bundles.
+    """Count the cycles through both of two labels, which are equal for a vertex; one work item takes a few bundles.
 
     Parameters
     ----------
     turned, stride
         See `turn`.
     begins, ends, labels, others : shape (at least items,)
-        Which bundles each work item looks at, and for which labels.
+        The first bundle of each work item, one past its last, and its two labels.
     counts : shape (at least items,)
         Written.
     """

@@ -15,11 +15,11 @@ from kernels_ti.device.device import Device
 from kernels_ti.state import STATE_WORD_BITS, Rows
 
 TRACED_AT_ONCE = 1 << 21
-"""Vertices of cycles that are put in order in one launch."""
+"""Largest number of cycle vertices that one launch puts in order."""
 
 
 ROW_BYTES_AT_ONCE = 16 << 20
-"""Bytes of bit rows over the graph's vertices that one launch makes."""
+"""Largest number of bytes of bit rows over the graph's vertices that one launch makes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +45,13 @@ class StoredCycles:
     count: int
 
     def pieces(self, most: int) -> Iterator[StoredCycles]:
-        """Cut them into runs of at most `most` cycles, in order."""
+        """Cut the cycles into ranges of at most `most` cycles, in order."""
         for start in range(self.first, self.first + self.count, most):
             yield replace(self, first=start, count=min(most, self.first + self.count - start))
 
     @property
     def arguments(self) -> tuple[Any, int, int, int, int]:
-        """What the kernels of this room take, in their order."""
+        """The arguments for the kernels of this room, in their order."""
         return self.buffer, self.cycle_stride, self.word_stride, self.first, self.count
 
 
@@ -76,7 +76,7 @@ class ResidentBlocks:
     rows, first_row, row_ptr, neighbour, seed_entry, seed_root, vertex_of_row : buffer
         See `kernels_ti.blocks.groups.BlockGroup`.
     participants : object
-        What `kernels_ti.found.participation` has worked out for these blocks.
+        Cache of `kernels_ti.found.participation` for these blocks.
     """
 
     def __init__(self, device: Device, group: BlockGroup, vertices: int) -> None:
@@ -84,7 +84,7 @@ class ResidentBlocks:
         self.group = group
         self.vertices = vertices
         rows = group.bit_rows().reshape(-1)
-        # The required vertices are one bit row more, so that the kernels have no argument more.
+        # The required vertices are stored as one more bit row, which saves an argument of the kernels.
         self.rows = device.buffer(rows if group.required is None else np.concatenate((rows, group.required)))
         self.first_row = device.buffer(group.first_row)
         self.row_ptr = device.buffer(group.row_ptr)
@@ -92,7 +92,7 @@ class ResidentBlocks:
         self.seed_entry = device.buffer(group.seed_entries)
         self.seed_root = device.buffer(group.seed_roots)
         self.vertex_of_row = device.buffer(group.vertex_of_row)
-        # Pairs of the seeds before each seed, so that the pairs of a range are one subtraction.
+        # Prefix sums of the pairs, so that the pairs of a range of seeds are one subtraction.
         self.pairs_before = np.concatenate(([0], np.cumsum(group.pairs_of_seed)))
         self.participants: Any = None
         self._buffers: dict[int | str, Any] = {}
@@ -113,7 +113,7 @@ class ResidentBlocks:
         return -(-self.vertices // STATE_WORD_BITS)
 
     def compile_trace(self, cycles: Any) -> None:
-        """Compile what `traced` and `member_rows` need for a buffer of this type."""
+        """Compile the kernels of `traced` and `member_rows` for a buffer of this type."""
         from kernels_ti.found.trace import measure, relabel, trace
 
         place = (self.group.word_bits, self.group.words, *StoredCycles(cycles, 1, 1, 0, 0).arguments)
@@ -183,7 +183,7 @@ class ResidentBlocks:
         return buffer
 
     def scratch(self, role: int | str, size: int, dtype: npt.DTypeLike = np.int32) -> Any:
-        """Return a buffer that is kept for reuse, at least so large."""
+        """Return a reusable buffer of at least `size` elements for a role; its content is undefined."""
         kept = self._buffers.get(role)
         if kept is None or kept.shape[0] < size:
             kept = self._buffers[role] = self.device.empty(1 << max(size - 1, 1).bit_length(), dtype)

@@ -1,4 +1,4 @@
-"""From bit rows of a block to the vertices of the graph: in cycle order, or as bit rows again."""
+"""Kernels that turn bit rows of a block into vertices of the graph: in cycle order, or as bit rows."""
 
 import taichi as ti
 
@@ -60,7 +60,7 @@ def trace(
     Parameters
     ----------
     rows : ndarray
-        Adjacency bit rows; a vertex of more neighbours than words is looked at word by word.
+        Adjacency bit rows. They are used for a vertex with more neighbours than words, its CSR neighbours otherwise.
     offsets : shape (at least count + 1,)
         Where in `vertices` each cycle begins.
     vertices : ndarray of int32
