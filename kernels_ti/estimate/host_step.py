@@ -63,7 +63,7 @@ def below(ends: IntArray, words: int) -> Rows:
 
 
 def completing(required: Rows, had: Rows, labels: Rows) -> Rows:
-    """Keep the labels that complete `required`, see `kernels_ti.step.required`; all but `required` have shape (k, W)."""
+    """Keep the labels that complete `required`, see `kernels_ti.step.required`; the others have shape (k, W)."""
     lacking = required & ~had
     count = populations(lacking)[:, None]
     kept: Rows = np.where(count == 0, labels, np.where(count == 1, labels & lacking, np.uint64(0)))

@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from kernels_ti import Graph
 
 LARGEST_MADE = 20_000
-"""Vertices and edges up to which a graph is made to be looked at: some hundredths of a second."""
+"""Vertices and edges up to which a graph is made for this check, which takes some hundredths of a second."""
 LARGEST_READ = 2_000_000
-"""Bytes up to which a file is read to be looked at."""
+"""Bytes up to which a file is read for this check."""
 # Some files in /proc look like any other, and block as a device does.
 _LIMITS = Limits(patience=1.0)
 
 
 @dataclass(frozen=True)
 class GraphFacts:
-    """What is known of a graph.
+    """The known facts about a graph.
 
     Parameters
     ----------
     n, m, max_degree : int or None
-        Vertices, edges and largest degree; None where only the whole graph tells.
+        Vertices, edges and largest degree; None if the whole graph would have to be read.
     note : str
         A remark: empty, or a clause without a full stop.
     reader_notes : tuple of str
@@ -46,7 +46,7 @@ class GraphFacts:
 
     @classmethod
     def of(cls, graph: Graph) -> GraphFacts:
-        """Return those of a graph that is there."""
+        """Return the facts of a graph in memory."""
         return cls(graph.n, graph.m, graph.max_degree)
 
     def __str__(self) -> str:
@@ -60,7 +60,7 @@ class GraphFacts:
 
 
 def check_graph(source: str, *, simplify: bool = False) -> GraphFacts:
-    """Return the facts of a graph as the engine will read it; of a large one, those known without reading it.
+    """Return the facts of a graph as the engine will read it; of a large graph, only those known without reading it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where to draw the vertices of a graph: as the file says, as a grid, on a circle, or by stress majorization."""
+"""The layout of a drawing: coordinates of the file, a grid, a circle, or stress majorization."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def can_be_drawn(loaded: LoadedGraph) -> bool:
 
 
 def layout_of(loaded: LoadedGraph) -> Layout:
-    """Lay a graph out; the same graph always in the same way.
+    """Lay a graph out. The same graph always gets the same layout.
 
-    Coordinates of the file are taken where it has one for each vertex; a grid of two dimensions is drawn as one; a
-    complete graph on a circle. Anything else is drawn so that distances are those of the graph, as near as the plane
-    allows, with its components side by side.
+    If the file has coordinates for all vertices, they are used. A two-dimensional grid is drawn as a grid, a complete
+    graph on a circle. In any other graph the distances in the plane approximate those in the graph (stress
+    majorization), and the components stand side by side.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def layout_of(loaded: LoadedGraph) -> Layout:
     Returns
     -------
     ndarray of float64, shape (n, 2)
-        x to the right, y upwards; the unit is of no meaning.
+        x to the right, y upwards; the unit has no meaning.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def _file_layout(loaded: LoadedGraph) -> Layout | None:
     if positions is None or len(positions) < n:
         return None
     places = np.array([positions[v] for v in range(n)], np.float64)
-    # Places that are all the same, or no numbers, are no drawing.
+    # Coordinates that are all equal, or not finite, give no drawing.
     return places if np.isfinite(places).all() and (np.ptp(places, axis=0) > 0).any() else None
 
 
@@ -151,7 +151,7 @@ def _distances(graph: Graph, part: IntArray) -> Layout:
 
 
 def _least_stress(distances: Layout) -> Layout:
-    """Place vertices so that the squares of the relative errors of their distances are as small as may be."""
+    """Place vertices so that the sum of the squared relative errors of their distances is as small as possible."""
     k = len(distances)
     if k <= 2:
         return np.column_stack((np.arange(k, dtype=np.float64), np.zeros(k)))
@@ -174,7 +174,7 @@ def _least_stress(distances: Layout) -> Layout:
 
 
 def _classical(distances: Layout) -> Layout:
-    """Classical scaling: the best start, and the same one each time."""
+    """Return the classical multidimensional scaling: a good start, and the same one each time."""
     k = len(distances)
     squares = distances**2
     centred = -0.5 * (squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean())
@@ -183,7 +183,7 @@ def _classical(distances: Layout) -> Layout:
     axes = vectors[:, [-1, -2]]
     axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
     places: Layout = axes * np.sqrt(np.maximum(values[[-1, -2]], 1e-9))
-    # Vertices with the same neighbours would lie on one another for ever.
+    # Otherwise vertices with the same neighbours would stay at the same point.
     places += 1e-3 * ring_layout(k) * np.sqrt(np.arange(1, k + 1) / k)[:, None]
     return places
 
@@ -198,7 +198,7 @@ def _upright(layout: Layout) -> Layout:
 
 
 def _side_by_side(sizes: list[Layout]) -> list[Layout]:
-    """Put rectangles in rows, about as wide in all as high; return the lower left corner of each."""
+    """Put rectangles in rows, in total about as wide as high; return the lower left corner of each."""
     width = max(np.sqrt(sum(float(np.prod(size + _ROOM)) for size in sizes)), max(float(size[0]) for size in sizes))
     corners: list[Layout] = []
     x = y = height = 0.0

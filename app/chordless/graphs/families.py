@@ -1,4 +1,4 @@
-"""Families of graphs given by whole numbers: how large each is, and what makes it."""
+"""Families of graphs that whole numbers define: the size of each graph, and the function that makes it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from kernels_ti.graph import IntArray
 LARGEST_SIZE = 20_000_000
 """Vertices or edges that a spec may ask for, and pairs that a random graph may draw."""
 LARGEST_NETWORKX_SIZE = 5_000_000
-"""Edges of a graph that networkx makes, which needs some hundred bytes for each."""
+"""Largest number of edges of a graph that networkx makes; networkx needs some hundred bytes for each edge."""
 _TOO_LONG_TO_PRINT = 10**18
 
 Numbers = Sequence[int]
 
 
 class Size(NamedTuple):
-    """Vertices, edges and largest degree of a graph; None is a degree that only the graph tells."""
+    """Vertices, edges and largest degree of a graph; the degree is None if no formula gives it."""
 
     n: int
     m: int
@@ -31,26 +31,26 @@ class Size(NamedTuple):
 
 @dataclass(frozen=True)
 class Family:
-    """Graphs of a kind given by whole numbers.
+    """A family of graphs that whole numbers define.
 
     Parameters
     ----------
     summary, example : str
-        For the help.
+        Texts of the help.
     count : int or None
-        How many numbers there are; None stands for any number of them.
+        How many numbers a spec has; None stands for any number of them.
     least : int
-        The smallest that each may be.
+        The smallest value of each number.
     size : callable
-        Returns the `Size` of the graph, at once. A ValueError says why there is no such graph.
+        Returns the `Size` of the graph without making it. A ValueError says why there is no such graph.
     make : callable
         Returns the graph.
     separator : {"x", ","}
-        What stands between two numbers.
+        The separator of two numbers.
     fewest : int
-        How many numbers there are at least.
+        The least count of numbers.
     largest : int
-        Vertices or edges up to which such a graph is made.
+        Largest number of vertices or edges of such a graph.
     """
 
     summary: str
@@ -65,7 +65,7 @@ class Family:
 
 
 def check_size(spec: str, n: int, m: int, largest: int = LARGEST_SIZE) -> None:
-    """Refuse a graph of more vertices or edges than are made, before anything is allocated.
+    """Raise an error if a graph has too many vertices or edges to be made, before anything is allocated.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def _king(sizes: Numbers) -> Graph:
 
 def _queens_size(sizes: Numbers) -> Size:
     a, b = sorted(sizes)
-    # Of each of the two directions, the diagonals of 1 to a - 1 squares twice and b - a + 1 of a squares.
+    # In each of the two directions there are two diagonals each of 1 to a - 1 squares, and b - a + 1 of a squares.
     diagonals = 2 * (a * (a - 1) * (a - 2) // 6) + (b - a + 1) * (a * (a - 1) // 2)
     return Size(a * b, a * (b * (b - 1) // 2) + b * (a * (a - 1) // 2) + 2 * diagonals, None)
 
@@ -126,7 +126,7 @@ def _queens(sizes: Numbers) -> Graph:
 
 
 def _board(sizes: Numbers, reach: int) -> Graph:
-    """Join the squares of a board between which a queen moves that goes at most `reach` squares."""
+    """Join squares of a board if a queen that goes at most `reach` squares can move between them."""
     rows, columns = sizes
     index = np.arange(rows * columns).reshape(rows, columns)
     edges = [np.empty((0, 2), np.int64)]
@@ -210,7 +210,7 @@ def _kneser_size(numbers: Numbers) -> Size:
 
 
 def _combinations(n: int, k: int) -> int:
-    """Return how many subsets of k there are; of astronomical numbers some number above 10^18."""
+    """Return the number of subsets of size k; above 10^18 the result is only some number above 10^18."""
     chosen = 1
     for i in range(min(k, n - k)):
         chosen = chosen * (n - i) // (i + 1)
@@ -246,7 +246,7 @@ def _circulant(numbers: Numbers) -> Graph:
 
 def _paley_size(numbers: Numbers) -> Size:
     (p,) = numbers
-    # Of a number too large to be made it does not matter whether it is a prime, which would take long to tell.
+    # A number that is too large is refused anyway, so the slow test for a prime is skipped.
     small_enough = p * (p - 1) // 4 <= LARGEST_NETWORKX_SIZE
     if p % 4 != 1 or (small_enough and any(p % divisor == 0 for divisor in range(2, math.isqrt(p) + 1))):
         raise ValueError("the size must be a prime that leaves 1 when divided by 4, such as 5, 13, 17, 29")
@@ -346,4 +346,4 @@ FAMILIES = {
         largest=LARGEST_NETWORKX_SIZE,
     ),
 }
-"""By what stands before the colon."""
+"""The families by the word before the colon of a spec."""

@@ -1,4 +1,4 @@
-"""Graphs made on the spot from a spec such as ``grid:7x10``."""
+"""Generators: graphs made from a spec such as ``grid:7x10``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from chordless.graphs.families import FAMILIES, LARGEST_NETWORKX_SIZE, Family, Size, check_size, edge_array
 from kernels_ti import Graph, GraphError
 
-_MOST_DIMENSIONS = 32  # as numpy has them
+_MOST_DIMENSIONS = 32  # the limit of numpy
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class Kind:
     Parameters
     ----------
     name : str
-        What stands before the colon.
+        The word before the colon of a spec.
     example : str
-        A spec that is right.
+        A valid spec.
     summary : str
         One line about it.
     """
@@ -57,7 +57,7 @@ def _regular(spec: str, degree: int, n: int, seed: int) -> Graph:
     _check_random(spec, degree * n // 2)
     import networkx as nx
 
-    # Drawing a dense graph edge by edge hardly ever succeeds, so draw its complement.
+    # Drawing a dense graph edge by edge seldom succeeds, so its complement is drawn.
     drawn = nx.random_regular_graph(min(degree, n - 1 - degree), n, seed=seed)
     if degree > n - 1 - degree:
         drawn = nx.complement(drawn)
@@ -72,7 +72,7 @@ def _planar(spec: str, n: int, seed: int) -> Graph:
     inner = v % columns + 1 < columns
     right, down = v[inner & (v + 1 < n)], v[v + columns < n]
     square = v[inner & (v + columns + 1 < n)]
-    # Raw numbers, because for a given seed they are the same in every version of numpy.
+    # Raw random bits: for a given seed they are the same in every version of numpy.
     source = np.random.PCG64(seed)
     falling = source.random_raw(len(square)) >> np.uint64(63) == 0
     pairs = np.concatenate(
@@ -181,12 +181,12 @@ def known_kinds() -> tuple[Kind, ...]:
 
 
 def is_spec(text: str) -> bool:
-    """Return whether a text starts with a known kind; what follows may still be wrong."""
+    """Return whether a text starts with a known kind; the rest of the text may still be wrong."""
     return text.partition(":")[0] in (*FAMILIES, *_PRODUCTS, *_RANDOM, *_NAMED)
 
 
 def unknown_kind(kind: str) -> str:
-    """Return the message that there is no such kind of graph, with kinds that are spelt like it."""
+    """Return the message for an unknown kind of graph, with kinds of similar spelling."""
     known = (*FAMILIES, *_PRODUCTS, *_RANDOM, *_NAMED)
     close = difflib.get_close_matches(kind.lower(), known, n=3)
     hint = f"did you mean {' or '.join(close)}?" if close else "`chordless help specs` lists the kinds"
@@ -239,7 +239,7 @@ def generate(spec: str) -> Graph:
 
 
 def family_size(spec: str) -> tuple[Family, Size] | None:
-    """Return the family of a spec and the size of its graph, at once; None for any other kind of graph.
+    """Return the family of a spec and the size of its graph without making it; None for any other kind of graph.
 
     Raises
     ------

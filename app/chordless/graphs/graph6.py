@@ -1,6 +1,6 @@
-"""Files of many graphs, a line to each, in graph6 or sparse6: as ``geng`` writes them, or through a pipe without end.
+"""Files or endless pipes of many graphs in graph6 or sparse6, one graph on each line, such as ``geng`` writes.
 
-graph6 is decoded by numpy, all lines of as many vertices at once; a line of sparse6 is read by networkx.
+numpy decodes graph6, all lines with the same number of vertices at once. networkx reads the lines of sparse6.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Chunk:
     line_numbers : ndarray of int64, shape (graphs,)
         The line of each graph, from 1 on in the whole file.
     errors : tuple of (int, str)
-        The lines that are not a graph, ascending: their number and what is wrong. Blank lines are none.
+        The lines that are not a graph, ascending: the line number and the error. A blank line is not an error.
     """
 
     graphs: ManyGraphs
@@ -60,21 +60,21 @@ class Chunk:
 
 
 def read_chunks(source: IO[bytes], *, lines_at_once: int = LINES_AT_ONCE, simplify: bool = False) -> Iterator[Chunk]:
-    """Read graphs line by line from a file or a pipe, however long.
+    """Read graphs from a file or a pipe of any length.
 
     Parameters
     ----------
     source : binary file
         Lines of graph6 or sparse6, with or without a header; lines of different sizes may be mixed.
     lines_at_once : int
-        Lines to a chunk at most.
+        Largest number of lines in a chunk.
     simplify : bool
         Drop self-loops and repeated edges, which sparse6 may have, instead of refusing them.
 
     Yields
     ------
     Chunk
-        For a file without a line, none.
+        A file without lines gives no chunk.
     """
     line = 1
     for text in _texts(source, lines_at_once):
@@ -83,9 +83,9 @@ def read_chunks(source: IO[bytes], *, lines_at_once: int = LINES_AT_ONCE, simpli
 
 
 def _texts(source: IO[bytes], lines_at_once: int) -> Iterator[bytes]:
-    """Cut what is read into whole lines, so many together at most."""
+    """Cut the input into pieces of whole lines, at most `lines_at_once` in each."""
     read = getattr(source, "read1", source.read)
-    waiting: list[bytes] = []  # whole lines but for the end of the last
+    waiting: list[bytes] = []  # whole lines, except that the last one may be incomplete
     lines = held = 0
     while piece := read(READ_BYTES):
         waiting.append(piece)
@@ -143,7 +143,7 @@ def decoded(text: bytes, first_line: int = 1, *, simplify: bool = False) -> Chun
 
 
 def _line_ends(data: Bytes) -> tuple[IntArray, IntArray]:
-    """Where each line begins and ends, without its newline and the blanks around it."""
+    """Return where each line begins and ends, without its newline and surrounding blanks."""
     newlines = np.flatnonzero(data == ord("\n"))
     if not len(data) or data[-1] != ord("\n"):
         newlines = np.append(newlines, len(data))
@@ -158,7 +158,7 @@ def _line_ends(data: Bytes) -> tuple[IntArray, IntArray]:
 
 
 def _first_bytes(data: Bytes, starts: IntArray, ends: IntArray) -> IntArray:
-    """First byte of each line, 0 for a blank one."""
+    """Return the first byte of each line, 0 for a blank line."""
     first = np.zeros(len(starts), np.int64)
     filled = starts < ends
     first[filled] = data[starts[filled]]
@@ -182,7 +182,7 @@ def _in_order(parts: list[Part]) -> Part:
 
 
 def _graph6(data: Bytes, starts: IntArray, ends: IntArray, lines: IntArray, errors: dict[int, str]) -> list[Part]:
-    """Decode some lines of graph6, those of as many vertices together."""
+    """Decode some lines of graph6; lines with the same number of vertices are decoded together."""
     wrong = np.flatnonzero((data < LEAST) | (data > MOST))
     foreign = np.searchsorted(wrong, ends[lines]) > np.searchsorted(wrong, starts[lines])
     for at in lines[foreign].tolist():
@@ -190,7 +190,7 @@ def _graph6(data: Bytes, starts: IntArray, ends: IntArray, lines: IntArray, erro
     lines = lines[~foreign]
     sizes, bodies = _sizes(data, starts[lines], ends[lines])
     found = ends[lines] - bodies
-    # Of so many vertices that no line holds them the product would not fit 64 bits.
+    # For more vertices than a line can hold, the product would overflow 64 bits.
     wrong_size = (sizes < 0) | (sizes >= 1 << 31)
     wrong_size[~wrong_size] = found[~wrong_size] != _characters(sizes[~wrong_size])
     some = lines[wrong_size].tolist(), sizes[wrong_size].tolist(), found[wrong_size].tolist()
@@ -206,7 +206,7 @@ def _graph6(data: Bytes, starts: IntArray, ends: IntArray, lines: IntArray, erro
 
 
 def _characters(size: Any) -> Any:
-    """Return the characters that hold the bits of a graph, or of several: six bits to each."""
+    """Return the number of characters that hold the bits of a graph, or of several: six bits in each."""
     return (size * (size - 1) // 2 + 5) // 6
 
 
@@ -216,11 +216,11 @@ def _foreign(kind: str, line: bytes) -> str:
 
 
 def _sizes(data: Bytes, starts: IntArray, ends: IntArray) -> tuple[IntArray, IntArray]:
-    """Read the number of vertices of each line, -1 where it is cut off, and where the bits begin.
+    """Read the number of vertices of each line (-1 if it is cut off) and where its bits begin.
 
-    One character, or ~ and three, or ~~ and six.
+    The number is one character, or ~ and three characters, or ~~ and six.
     """
-    last = len(data) - 1  # what is read beyond a line is not used
+    last = len(data) - 1  # bytes read beyond a line are not used
     marks = (data[starts] == MOST).astype(np.int64)
     marks += (marks == 1) & (data[np.minimum(starts + 1, last)] == MOST)
     digits = np.array([1, 3, 6])[marks]
@@ -245,7 +245,7 @@ def _same_size(data: Bytes, bodies: IntArray, size: int) -> ManyGraphs:
 
 
 def _large(characters: Bytes, size: int) -> ManyGraphs:
-    """Decode one graph of so many vertices that most of its characters stand for no edge."""
+    """Decode one large graph, in which most characters hold no edge."""
     at = np.flatnonzero(characters != LEAST)
     which, bit = np.nonzero(_unpacked(characters[at]))
     bits = 6 * at[which] + bit

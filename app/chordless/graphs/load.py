@@ -1,4 +1,4 @@
-"""Graphs in and out: one door for files of every format, standard input and generator specs."""
+"""Loading a graph from a file of any format, standard input or a generator spec; writing an edge list."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("edgelist", "dimacs", "pajek", "graphml", "gml", "graph6", "mtx", "adjlist")
 MOLECULE_FORMATS = ("sdf", "smiles")
-"""What `chordless.graphs.molecules` reads."""
+"""The formats that `chordless.graphs.molecules` reads."""
 
 _START_BYTES = 1 << 16
 
@@ -69,7 +69,7 @@ class LoadedGraph:
     positions : dict or None
         Place of each vertex index that the file gives one for.
     notes : tuple of str
-        What was not used of the file, or taken for something that the user should know of: a line for people each.
+        Parts of the file that were ignored or interpreted, which the user should know of: one line of text each.
     """
 
     graph: Graph
@@ -94,16 +94,16 @@ def load_graph(
     ----------
     source : str
         A path, ``-`` for standard input, or a spec such as ``grid:7x10``. Files may be compressed by gzip. In a file
-        of many graphs, ``FILE:12`` is that of line 12, or the twelfth molecule of an SDF, as `chordless batch` says.
+        of many graphs, ``FILE:12`` is the graph of line 12, or the twelfth molecule of an SDF.
     simplify : bool
         Drop loops, repeated edges and directions instead of refusing them.
     file_format : str, optional
         One of `FORMATS` or of `MOLECULE_FORMATS`. By default the extension decides, and without a known one the
         content.
     encoding : str, optional
-        How the text of the file is written, by a name that Python knows; by default UTF-8. GraphML says it itself.
+        The encoding of the file, by a name that Python knows; by default UTF-8. GraphML names its own encoding.
     limits : Limits, optional
-        What reading may take of memory and time.
+        Limits of memory and time for reading.
 
     Returns
     -------
@@ -112,8 +112,8 @@ def load_graph(
     Raises
     ------
     GraphError
-        If there is no such graph, or the file is not a finite simple undirected graph; one line that names the
-        file, the line where it is known, what is wrong and what would be right.
+        If there is no such graph, or the file is not a finite simple undirected graph. The message is one line: the
+        file, the line number if known, what is wrong and what would be right.
     OptionError
         For a format or an encoding that does not exist.
     """
@@ -154,7 +154,7 @@ def checked_encoding(name: str | None) -> str:
         If there is no such encoding.
     """
     try:
-        # Some codecs turn bytes into bytes, and are none of text.
+        # Some codecs turn bytes into bytes; they are not encodings of text.
         " ".encode(name or UTF_8)
         return codecs.lookup(name or UTF_8).name
     except (LookupError, ValueError):
@@ -184,7 +184,7 @@ def _no_such_graph(source: str) -> GraphError:
 
 
 def format_of_name(path: str) -> str | None:
-    """Return the format that belongs to the extension of a file; None if that says nothing."""
+    """Return the format that belongs to the extension of a file; None if the extension is unknown."""
     return _EXTENSIONS.get(_extension(path))
 
 
@@ -223,7 +223,7 @@ def _format_of_source(source: Source) -> str:
 
 
 def _extension(path: str) -> str:
-    """Return the extension of a file, in lower case, under that of its compression."""
+    """Return the extension of a file in lower case, without that of its compression."""
     name = PurePath(path.lower())
     return (PurePath(name.stem) if name.suffix == ".gz" else name).suffix
 

@@ -1,7 +1,7 @@
 """Molecules as graphs, atoms for vertices and bonds for edges: SDF and SMILES files, read by RDKit.
 
-Nothing of chemistry is asked for but which atoms are joined, so no molecule is sanitised: hydrogens are those that the
-file names, and charges, valences and aromatic rings may be as wrong as they like.
+Only the bonds between atoms matter, so no molecule is sanitised. Hydrogens are vertices only if the file names them.
+Wrong charges, valences and aromatic rings are accepted.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _RECORD_END = b"$$$$"
 
 _ATOM = r"(?:Cl|Br|[BCNOPSFIbcnops*]|\[[^\]\s]+\])"
 _SMILES = re.compile(rf"{_ATOM}(?:{_ATOM}|[-=#$:/\\.()%0-9])*")
-# What the names of vertices seldom have.
+# Characters that are rare in names of vertices.
 _CHEMICAL = re.compile(r"[=#()\[\]]")
 _LINES_LOOKED_AT = 200
 _NAME_COLUMNS = ("name", "title", "id", "compound", "molecule")
@@ -51,17 +51,17 @@ class Molecules:
     Attributes
     ----------
     numbers : tuple of int
-        Of each record the line in a SMILES file, its place in an SDF file, from 1.
+        For each record its line in a SMILES file, or its place in an SDF file, from 1.
     names : tuple of str
-        What each record is called; may be empty.
+        Name of each record; may be empty.
     errors : dict of int to str
-        What is wrong with the records, by place in `numbers`, that hold no molecule.
+        The error of each record that holds no molecule, by its index in `numbers`.
     first_vertex, first_edge : ndarray of int64, shape (molecules + 1,)
-        Where the atoms and the bonds of each molecule begin, of those that there are.
+        Where the atoms and the bonds of each valid molecule begin.
     edges : ndarray of int64, shape (bonds, 2)
         The two atoms of each bond, numbered from 0 in their molecule, the smaller first.
     parsed : sequence
-        The molecules themselves, as RDKit has them.
+        The RDKit objects of the valid molecules.
     """
 
     numbers: tuple[int, ...]
@@ -73,7 +73,7 @@ class Molecules:
     parsed: Sequence[Any] = ()
 
     def atom_names(self, i: int) -> tuple[str, ...]:
-        """Name the atoms of molecule `i` of those that there are; see `atom_names`."""
+        """Name the atoms of valid molecule `i`; see `atom_names`."""
         return atom_names(self.parsed[i])
 
 
@@ -96,16 +96,16 @@ def require_rdkit() -> Any:
 def read_molecules(
     stream: IO[bytes], file_format: MoleculeFormat, at_once: int = MOLECULES_AT_ONCE
 ) -> Iterator[Molecules]:
-    """Yield the molecules of a file, so many records at a time.
+    """Yield the molecules of a file, `at_once` records at a time.
 
     Parameters
     ----------
     stream : binary file
         Decompressed.
     file_format : {"sdf", "smiles"}
-        SMILES are a line ``SMILES NAME`` for each molecule; what follows is not used, and empty lines and those with
-        a ``#`` first are passed over. A table, with commas, semicolons or tabs between its columns, has a first line
-        that names them: ``smiles`` in any case, and ``name``, ``title`` or ``id`` if there is one.
+        A SMILES file has a line ``SMILES NAME`` for each molecule. The rest of a line is ignored, and so are empty
+        lines and lines that begin with ``#``. A table has commas, semicolons or tabs between its columns and a first
+        line with their names: ``smiles`` in upper or lower case, and optionally ``name``, ``title`` or ``id``.
     at_once : int
 
     Yields
@@ -118,7 +118,7 @@ def read_molecules(
     OptionError
         If RDKit is not installed.
     GraphError
-        If the file cannot be read on.
+        If the rest of the file cannot be read.
     """
     chemistry = require_rdkit()
     parse, records = _reader(stream, file_format)
@@ -141,12 +141,12 @@ def read_molecules(
 
 
 def read_molecule(source: Source, file_format: MoleculeFormat, number: int) -> Graph:
-    """Return one molecule of a file: that of a line of SMILES, or at a place in an SDF, from 1.
+    """Return one molecule of a file, by its line in a SMILES file or its place in an SDF file, from 1.
 
     Returns
     -------
     Graph
-        Its vertices are called as `atom_names` says.
+        Its vertices have the names of `atom_names`.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def read_molecule(source: Source, file_format: MoleculeFormat, number: int) -> G
 
 
 def read_only_molecule(source: Source, file_format: MoleculeFormat) -> Graph:
-    """Return the molecule of a file that holds one; see `read_molecule`.
+    """Return the molecule of a file that holds exactly one; see `read_molecule`.
 
     Raises
     ------
@@ -208,7 +208,7 @@ def _symbol(atom: Any) -> str:
 
 
 def _reader(stream: IO[bytes], file_format: MoleculeFormat) -> tuple[Any, Iterator[tuple[int, str, bytes]]]:
-    """Return what parses a record, and the records: number, name, text."""
+    """Return the function that parses a record, and the records: number, name, text."""
     chemistry = require_rdkit()
     if file_format == "sdf":
         return _sdf_parser(chemistry), _sdf_records(stream)
@@ -221,7 +221,7 @@ def _together(
     sizes = np.array([molecule.GetNumAtoms() for molecule in molecules], np.int64)
     bonds = np.array([molecule.GetNumBonds() for molecule in molecules], np.int64)
     first_vertex, first_edge = (np.concatenate(([0], np.cumsum(each))).astype(np.int64) for each in (sizes, bonds))
-    # Its matrix is the fastest way to all bonds of a molecule, and all matrices are looked through at once.
+    # The adjacency matrix is the fastest way to the bonds of a molecule. All matrices are scanned at once.
     matrices = [chemistry.GetAdjacencyMatrix(molecule).ravel() for molecule in molecules]
     cells = np.flatnonzero(np.concatenate([np.empty(0, np.int32), *matrices]))
     first_cell = np.concatenate(([0], np.cumsum(sizes * sizes)))
@@ -249,7 +249,7 @@ def _smiles_records(stream: IO[bytes]) -> Iterator[tuple[int, str, bytes]]:
         yield from _table_records(lines, columns)
         return
     for number, line in itertools.chain((first,), lines):
-        # Names may have blanks where tabs part the columns.
+        # Names may have blanks if tabs separate the columns.
         words = line.split(b"\t") if b"\t" in line.strip() else line.split()
         yield number, _text(words[1]) if len(words) > 1 else "", words[0].strip()
 
@@ -261,7 +261,7 @@ def _is_blank(line: bytes) -> bool:
 
 @dataclass(frozen=True)
 class _Columns:
-    """Where a table of molecules has what; `delimiter` None stands for blanks."""
+    """The columns of a table of molecules; `delimiter` None stands for blanks."""
 
     delimiter: str | None
     smiles: int
@@ -269,7 +269,7 @@ class _Columns:
 
 
 def _columns(line: bytes) -> _Columns | None:
-    """Read the heading of a table of molecules; None for a line that is none. No molecule is written ``smiles``."""
+    """Read the heading of a table of molecules; None for any other line. ``smiles`` itself is not a valid molecule."""
     text = _text(line).removeprefix("\ufeff")
     for delimiter in ("\t", ",", ";", None):
         cells = [cell.lower() for cell in cells_of(text, delimiter)]
@@ -292,12 +292,12 @@ def _table_records(lines: Iterator[tuple[int, bytes]], columns: _Columns) -> Ite
 def looks_like_smiles(start: bytes) -> bool | None:
     """Tell SMILES from an edge list by the beginning of a file; None if it may be either.
 
-    Vertices may be called C and N as well: what settles it is a heading, a column alone, or a sign of a bond or a
-    bracket that names do not have.
+    Vertices of an edge list may be called C and N, too. SMILES are recognised by a heading, by a single column, or by a
+    character of a bond or bracket that names do not have.
     """
     whole = start.rpartition(b"\n")[0] or start
     lines = [line for line in whole.split(b"\n") if not _is_blank(line)][:_LINES_LOOKED_AT]
-    # Python's text has more blanks than its bytes.
+    # In Python, text has more kinds of blanks than bytes.
     rows = [row for line in lines if (row := _text(line).split())]
     if not rows:
         return False
@@ -333,14 +333,14 @@ def _sdf_records(stream: IO[bytes]) -> Iterator[tuple[int, str, bytes]]:
         number += 1
         yield number, _text(lines[0]) if lines else "", b"".join(lines)
         lines = []
-    # The last record of a file, or a .mol file, may do without the line that ends it.
+    # The last record of a file, or a .mol file, may lack the line that ends it.
     if any(not line.isspace() for line in lines):
         yield number + 1, _text(lines[0]), b"".join(lines)
 
 
 def _sdf_parser(chemistry: Any) -> Any:
     def parse(text: bytes) -> Any:
-        # Not UTF-8 but one byte to a character: columns count in an SDF.
+        # One byte for each character, not UTF-8: an SDF has fixed columns.
         block = text.decode("latin-1").replace("\r\n", "\n")
         try:
             molecule = chemistry.MolFromMolBlock(block, sanitize=False, removeHs=False, strictParsing=False)

@@ -1,4 +1,4 @@
-"""From a directed food web to its undirected niche overlap graph."""
+"""The undirected niche overlap graph of a directed food web."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ TYPES = {1: "living", 2: "other (detritus)", 3: "input", 4: "output", 5: "respir
 
 @dataclass(frozen=True, eq=False)
 class FoodWeb:
-    """A food web as the reader of its niche overlap graph needs it.
+    """A food web with its niche overlap graph.
 
     Parameters
     ----------
     overlap : Graph
         Its niche overlap graph, with every vertex of the web.
     living : tuple of bool
-        Which of them are living species.
+        Whether each vertex is a living species.
     types_path : str or None
-        The partition that says so; None where there is none, and all are living.
+        The partition with the types; None if there is none, and all vertices are living.
     links : int
         Feeding links: pairs of living prey and living predator, a species that eats itself included.
     """
@@ -64,7 +64,7 @@ def read_food_web(net_path: str, types_path: str | None = None, encoding: str | 
     """Read a food web, and join those of its species that share a living prey.
 
     An arc a b of the web means that b eats a. Only arcs between living vertices count, whatever their weight, also
-    a weight of 0. A species that eats itself is a predator of itself, and so shares that prey with its others.
+    a weight of 0. A species that eats itself is one of its own predators, and shares this prey with the others.
 
     Parameters
     ----------
@@ -72,10 +72,10 @@ def read_food_web(net_path: str, types_path: str | None = None, encoding: str | 
         The web, a Pajek network (.net) with arcs.
     types_path : str, optional
         A Pajek partition (.clu) with the type of every vertex: 1 living, 2 other (detritus), 3 input, 4 output,
-        5 respiration. By default the one beside the web with the same stem; if there is none, every vertex counts
-        as living. "none" says that every vertex is living, whatever lies beside the web.
+        5 respiration. By default the partition in the same folder with the same stem; if there is none, every vertex
+        counts as living. With "none" every vertex is living, even if there is such a partition.
     encoding : str, optional
-        How the text of the web is written; by default UTF-8.
+        The encoding of the web; by default UTF-8.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def read_food_web(net_path: str, types_path: str | None = None, encoding: str | 
 
 
 def types_beside(net_path: str) -> str | None:
-    """Return the partition that lies beside a food web under its name, if there is one."""
+    """Return the partition in the folder of a food web with the same stem, if there is one."""
     beside = Path(net_path).with_suffix(".clu")
     return str(beside) if beside.exists() else None
 
@@ -130,7 +130,7 @@ def _living(web: PajekNetwork, net_path: str, types_path: str) -> list[bool]:
 
 
 def warning_of_missing_types(webs: Sequence[str]) -> str:
-    """Return the warning that these webs have no types, so that detritus and respiration pass for species."""
+    """Return the warning that these webs have no types, so detritus and respiration count as species."""
     beside = Path(webs[0]).with_suffix(".clu")
     if len(webs) == 1:
         what = f"{webs[0]}: there is no {beside.name} beside it"

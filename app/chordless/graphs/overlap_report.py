@@ -1,4 +1,4 @@
-"""What an ecologist asks of a niche overlap graph: its holes, the species in them, if one line of niches will do."""
+"""The report on a niche overlap graph: its holes, the species in them, and whether it is an interval graph."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SHORTEST_HOLE = 4
 MOST_SPECIES = 10
-"""Species that the report names; JSON has all."""
+"""Largest number of species in the report for people; the JSON has all."""
 
 _COLUMNS = 78
 _COHEN = "J. E. Cohen (1978), Food Webs and Niche Space. Princeton University Press."
@@ -29,7 +29,7 @@ _LEKKERKERKER_BOLAND = (
 
 @dataclass(frozen=True)
 class SpeciesHoles:
-    """In how many holes a species lies, in all and by length."""
+    """The number of holes through a species, in total and by length."""
 
     name: str
     holes: int
@@ -38,16 +38,16 @@ class SpeciesHoles:
 
 @dataclass(frozen=True)
 class OverlapReport:
-    """What is known of a niche overlap graph.
+    """A report on a niche overlap graph.
 
     Parameters
     ----------
     web : str
-        The web as it was named.
+        The name of the web as it was given.
     vertices : int
-        Of the web, with what is not living.
+        Vertices of the web, including those that are not living.
     types : str or None
-        The partition that says which vertices are living; None where all are.
+        The partition with the types of the vertices; None if all are living.
     living : int
         Living species.
     links : int
@@ -57,12 +57,12 @@ class OverlapReport:
     edges : int
         Pairs of species that share prey.
     holes_by_length : dict of int to int
-        Chordless cycles of 4 or more species; lower bounds where the search is not `complete`.
+        Chordless cycles of 4 or more species; lower bounds if the search is not `complete`.
     species : tuple of SpeciesHoles
-        Those that lie in a hole, the ones in most of them first.
+        Species in holes, sorted by their number of holes, the largest first.
     asteroidal_triple : tuple of str, or None
-        Of a chordal graph: three species of which any two are joined by a path that keeps away from the third
-        and all that share prey with it.
+        In a chordal graph: three species. Any two of them are joined by a path that contains neither the third nor a
+        neighbour of the third.
     chordal : bool
         Whether there is no hole.
     complete : bool
@@ -84,7 +84,7 @@ class OverlapReport:
 
     @property
     def holes(self) -> int:
-        """Holes in all."""
+        """Total number of holes."""
         return sum(self.holes_by_length.values())
 
     @property
@@ -93,7 +93,7 @@ class OverlapReport:
         return self.chordal and self.asteroidal_triple is None
 
     def to_object(self) -> dict[str, Any]:
-        """Return the report as JSON has it."""
+        """Return the report as an object for JSON."""
         return {
             "web": self.web,
             "types": self.types,
@@ -138,14 +138,14 @@ def report_of_holes(name: str, web: FoodWeb, counted: Finished) -> OverlapReport
     name : str
     web : FoodWeb
     counted : Finished
-        Of cycles of 4 or more vertices, with the participation of each vertex.
+        Counts of the cycles of 4 or more vertices, with the participation of each vertex.
 
     Returns
     -------
     OverlapReport
     """
     entries = (counted.participation or {}).get("vertices", [])
-    # By place, not by name: names may have changed in a file.
+    # By index, not by name: a file may have changed the names.
     species = [
         SpeciesHoles(str(label), entry["cycles"], {int(t): count for t, count in entry["by_length"].items()})
         for label, entry in zip(web.overlap.names, entries, strict=True)
@@ -157,14 +157,14 @@ def report_of_holes(name: str, web: FoodWeb, counted: Finished) -> OverlapReport
 
 
 def is_interval(graph: Graph) -> bool:
-    """Return whether a graph is an interval graph. Meant for some hundred vertices, as `asteroidal_triple`."""
+    """Return whether a graph is an interval graph. Meant for at most some hundred vertices."""
     from kernels_ti import is_chordal
 
     return bool(is_chordal(graph)) and asteroidal_triple(graph) is None
 
 
 def asteroidal_triple(graph: Graph) -> tuple[str, ...] | None:
-    """Find three vertices of which any two are joined by a path that has no neighbour of the third, nor the third.
+    """Find an asteroidal triple: each two vertices are joined by a path without the third and its neighbours.
 
     A graph is an interval graph if and only if it is chordal and has no such triple. Meant for some hundred vertices.
 

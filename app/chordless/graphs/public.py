@@ -1,4 +1,4 @@
-"""Graphs for programs: what `import chordless` offers beside the compute library."""
+"""The function `load_graph` of the public API of `chordless`."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def load_graph(
         ``edgelist``, ``dimacs``, ``pajek``, ``graphml``, ``gml``, ``graph6``, ``mtx``, ``adjlist``, ``sdf`` or
         ``smiles``; by default the name or the content of the file decides.
     encoding : str, optional
-        How the text of the file is written, such as ``latin-1``; by default UTF-8.
+        The encoding of the file, such as ``latin-1``; by default UTF-8.
     memory : int, optional
-        Bytes that reading may take: a file may have an eighth of it. By default most of what is free.
+        Bytes that reading may use; a file may have an eighth of it. By default most of the free memory.
 
     Returns
     -------

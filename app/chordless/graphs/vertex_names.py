@@ -1,4 +1,4 @@
-"""The names of vertices and edges as they are typed on a command line: ``--through 5,6``, ``--through-edge 3-4``."""
+"""Parsing names of vertices and edges on a command line: ``--through 5,6``, ``--through-edge 3-4``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kernels_ti.blocks.restriction import no_vertex
 def restriction_named(
     graph: Graph, through: Iterable[str], through_edges: Iterable[str], avoid: Iterable[str]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Find the vertices that cycles shall pass, the ends of edges among them, and those that they shall not.
+    """Find the vertices that cycles must pass, including the ends of required edges, and those to avoid.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def vertices_named(graph: Graph, names: Iterable[str]) -> tuple[int, ...]:
     ----------
     graph : Graph
     names : iterable of str
-        Names as they are written in the input, several of them perhaps in one string, separated by commas.
+        Names as in the input. A string may hold several names, separated by commas.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def vertices_named(graph: Graph, names: Iterable[str]) -> tuple[int, ...]:
 
 
 def _names_in(text: str, graph: Graph, index: dict[str, int]) -> list[str]:
-    """Cut a text at commas into names of vertices; names may have commas themselves, so the longest go first."""
+    """Cut a text at commas into names of vertices. Names may contain commas, so the longest match wins."""
     parts = text.split(",")
     names: list[str] = []
     while parts:
@@ -82,14 +82,14 @@ def _names_in(text: str, graph: Graph, index: dict[str, int]) -> list[str]:
 def edge_named(graph: Graph, text: str) -> tuple[int, int]:
     """Find an edge by the names of its ends, such as ``3-4``.
 
-    An induced cycle that passes both ends of an edge has the edge, so cycles through the edge are those through its
-    ends.
+    An induced cycle that passes both ends of an edge contains the edge. So the cycles through the edge are those
+    through both its ends.
 
     Parameters
     ----------
     graph : Graph
     text : str
-        Two names with a ``-`` between them; names may have such a sign themselves where only one reading is possible.
+        Two names with a ``-`` between them. Names may contain ``-`` if only one reading is possible.
 
     Returns
     -------
@@ -98,7 +98,7 @@ def edge_named(graph: Graph, text: str) -> tuple[int, int]:
     Raises
     ------
     OptionError
-        If that is no edge of the graph, or could be several.
+        If the text is not an edge of the graph, or may be one of several.
     """
     index = {str(name): v for v, name in enumerate(graph.names)}
     cuts = [i for i, sign in enumerate(text) if sign == "-"]
