@@ -190,7 +190,11 @@ def test_where_a_count_is_made(monkeypatch):
     monkeypatch.undo()
     small, large = plan_of(generate("grid:6x6")), plan_of(generate("grid:14x14"), seconds=0.0)
     assert arch_of_count(small, "auto", by_length=False) == "reference"
-    assert arch_of_count(large, "auto", by_length=False) == "cpu"
+    assert arch_of_count(large, "cpu", by_length=False) == "cpu"
+    assert arch_of_count(large, "auto", by_length=False, threads=2) == "cpu"
+    for cores, arch in ((2, "reference"), (4, "cpu")):
+        monkeypatch.setattr(boundary, "cores", lambda cores=cores: cores)
+        assert arch_of_count(large, "auto", by_length=False) == arch
     assert arch_of_count(large, "auto", by_length=True) == "reference"
     assert arch_of_count(large, "cuda", by_length=True) == "cuda"
     with pytest.raises(OptionError, match="64-bit atomics, which Taichi does not have on Vulkan"):

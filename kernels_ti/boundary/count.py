@@ -40,6 +40,7 @@ from kernels_ti.boundary.states import (
     symbol_at,
 )
 from kernels_ti.boundary.walk import Step, steps_of
+from kernels_ti.device.machine import cores
 from kernels_ti.errors import OptionError, SizeError, parameter
 from kernels_ti.graph import Graph
 
@@ -52,18 +53,22 @@ _BYTES_OF_A_STATE = 150
 
 # Blocks of fewer states are counted in Python before Taichi has started and compiled the kernels.
 _FEWEST_STATES = 5e6
+# Two threads that share their cores with other programs are no faster than Python.
+_FEWEST_CORES = 4
 
 
-def arch_of_count(plan: BoundaryPlan, arch: str, *, by_length: bool) -> str:
+def arch_of_count(plan: BoundaryPlan, arch: str, *, by_length: bool, threads: int | None = None) -> str:
     """Return the arch that a count needs.
 
     Parameters
     ----------
     plan : BoundaryPlan
     arch : str
-        ``auto``, ``cpu`` or ``cuda``; the first means the CPU.
+        ``auto``, ``cpu`` or ``cuda``; the first means the CPU, and Python where that has few cores.
     by_length : bool
         On a CPU, a count by length is made in Python: there the kernels are not faster.
+    threads : int, optional
+        Workers of the CPU, where somebody asks for a number of them.
 
     Returns
     -------
@@ -80,6 +85,8 @@ def arch_of_count(plan: BoundaryPlan, arch: str, *, by_length: bool) -> str:
             "a count along a boundary needs 64-bit atomics, which Taichi does not have on Vulkan: choose cpu or cuda"
         )
     if (arch != "cuda" and by_length) or not any(order is not None and _is_for_kernels(order) for order in plan.orders):
+        return "reference"
+    if arch == "auto" and threads is None and cores() < _FEWEST_CORES:
         return "reference"
     return "cuda" if arch == "cuda" else "cpu"
 

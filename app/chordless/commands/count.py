@@ -54,7 +54,7 @@ def add_parser(subparsers: Any) -> None:
     group.add_argument(
         "--total-only",
         action="store_true",
-        help="with --method boundary: only the total of all lengths, in less time and far less memory, on all threads",
+        help="with --method boundary: only the total of all lengths, in less time and far less memory",
     )
     shared.add_search(parser, limit_help="stop once N cycles or more were found")
     shared.add_checkpoint(parser)

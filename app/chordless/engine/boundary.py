@@ -76,7 +76,7 @@ def count_along_boundary(
             raise
         # The count was stopped while the order of the vertices was being sought.
         return reason, Snapshot(seconds=watch.seconds), {"width": 0, "states": 0}, None
-    arch = arch_of_count(count.plan, command.arch, by_length=not command.total_only)
+    arch = arch_of_count(count.plan, command.arch, by_length=not command.total_only, threads=command.threads)
     device = None if arch == "reference" else open_device(arch, threads=command.threads)
     if device is not None:
         count.use(device, search_budget(device, command.memory))
