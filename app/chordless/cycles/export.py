@@ -39,7 +39,7 @@ class Source:
         The graph of the cycles.
     store : CycleStore
     complete : bool
-        Whether the search that wrote them is known to be finished, or nothing is known of it.
+        False if the search that wrote them is known to be unfinished.
     """
 
     graph: Graph

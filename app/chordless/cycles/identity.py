@@ -1,4 +1,4 @@
-"""How a listing that goes on is told from a file of somebody else: its identity, and a hash of how it begins."""
+"""Recognising the output file of a resumed run: the identity of the file, and a hash of its beginning."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DIGEST_BYTES = 16
 
 
 def identity_of(descriptor: int, start: int, end: int) -> dict[str, int]:
-    """Return what a checkpoint keeps of its output, so that the file is known again.
+    """Return the data of an output file by which a checkpoint recognises it.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def require_own(
     end: int,
     begins_like_a_listing: Callable[[], bool],
 ) -> None:
-    """Refuse a file that the run has not written, before anything in it is cut off or overwritten.
+    """Raise an error for a file that the run has not written, before anything in it is cut off or overwritten.
 
     The beginning that the checkpoint vouches for must be there. That is enough for a file that was copied or restored
     from a backup, which is another file with the same content. Where the checkpoint vouches for nothing yet, the file
@@ -54,9 +54,9 @@ def require_own(
     descriptor : int
         Open for reading.
     path : str or Path
-        What the file is called in the message.
+        Name of the file in the message.
     position : mapping
-        What the checkpoint says, with the values of `identity_of`.
+        The position in the checkpoint, with the values of `identity_of`.
     start, end : int
         See `identity_of`.
     begins_like_a_listing : callable

@@ -29,7 +29,7 @@ STANDARD_OUTPUT = "-"
 # A pipe that is ready takes this many bytes without blocking, so a sleeping reader does not block the engine.
 _PIPE_BYTES = select.PIPE_BUF
 _SECONDS_BETWEEN_QUESTIONS = 0.1
-# Of a file of somebody else, which may have no line end at all.
+# Bytes read to find the first line of a file; a foreign file may have no line end.
 _LONGEST_FIRST_LINE = 1 << 26
 
 
@@ -41,7 +41,7 @@ class CycleOutput(Protocol):
     rows : bool
         Takes bit rows, uint64 (k, ceil(n / 64)); otherwise `kernels_ti.cycles.Cycles`.
     listed : int
-        Cycles written, those before a pause among them.
+        Cycles written in all sessions.
     """
 
     @property
@@ -75,9 +75,9 @@ def open_output(
         ``output``, ``output_format`` and ``limit`` count.
     graph : Graph
     standard_output : int
-        Descriptor of what the user knows as standard output; where that is the output, it is closed at the end.
+        Descriptor of the user's standard output. If it is the output, it is closed at the end.
     position : mapping, optional
-        What `CycleOutput.position` returned: output beyond it is cut off, and writing goes on from there.
+        A result of `CycleOutput.position`: output beyond it is cut off, and writing continues there.
 
     Raises
     ------
@@ -116,13 +116,13 @@ class LineOutput:
     descriptor : int
         Open for writing; `close` closes it.
     label : str
-        What it is called in messages.
+        Its name in messages.
     encoder : CycleEncoder
         Makes the lines.
     limit : int or None
         Never write more lines than this.
     listed : int
-        Lines that are there already.
+        Number of existing lines.
     """
 
     rows = False
@@ -213,14 +213,14 @@ class LineOutput:
         return any(event & select.POLLERR for _, event in poll.poll(0))
 
     def position(self) -> dict[str, int]:
-        """Make everything written so far safe on the disk; return where to go on from.
+        """Sync everything written to the disk; return the position from which to continue.
 
-        That is ``bytes`` and ``listed``, and the identity of the file, see `chordless.cycles.identity.identity_of`.
+        It has ``bytes``, ``listed`` and the identity of the file, see `chordless.cycles.identity.identity_of`.
 
         Raises
         ------
         OptionError
-            If this is no file.
+            If this is not a file.
         EngineError
             If the disk fails.
         """

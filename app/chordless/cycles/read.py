@@ -84,13 +84,13 @@ def read_rows(path: str | Path, position: Mapping[str, int] | None = None) -> li
 
 def _mapped(file: Path) -> Rows:
     try:
-        with open_to_read(file), np.errstate(over="ignore"):  # in a shape that no file holds
+        with open_to_read(file), np.errstate(over="ignore"):  # the shape in a damaged header may be impossible
             rows = np.load(file, mmap_mode="r", allow_pickle=False)
     except OSError as error:
         raise OptionError(f"{file}: cannot be read: {error.strerror or error}") from None
     except Exception:
-        # A damaged header makes numpy raise errors of nearly every class, and what it says of one is about pickled
-        # objects, which no file of cycles holds.
+        # A damaged header makes numpy raise errors of nearly every class. Some of its messages are about pickled
+        # objects, which would mislead the user.
         raise OptionError(f"{file}: not a whole .npy file, as `chordless list -o FILE.npy` writes it") from None
     if not isinstance(rows, np.ndarray) or rows.dtype != np.dtype("<u8") or rows.ndim != 2:
         raise OptionError(f"{file}: not a file of cycles, which are rows of 64-bit words")

@@ -38,8 +38,8 @@ class RowFile:
     words : int
         64-bit words of a row.
     position : mapping, optional
-        Go on with the file after so many ``rows`` and cut off the rest; by default, begin an empty one. It has the
-        identity of a file that lies outside a run directory, see `chordless.cycles.identity`.
+        Keep this many ``rows`` of the file, cut off the rest and continue; by default, begin an empty file. For a file
+        outside a run directory it also has the file's identity, see `chordless.cycles.identity`.
     folder : int, optional
         Descriptor of the run directory's folder of parts, in which the file lies wherever that was moved. Other files
         are locked.
@@ -49,8 +49,7 @@ class RowFile:
     OSError
         If it cannot be opened or written.
     OptionError
-        If it is something else than a file.
-        If another process writes to it.
+        If it is not a file, or if another process writes to it.
     CheckpointError
         If it is not the file that the run wrote.
     EngineError
@@ -86,7 +85,7 @@ class RowFile:
         return self._header_bytes + self.rows * self._row_bytes
 
     def identity(self) -> dict[str, int]:
-        """Return by what the file is known again, see `chordless.cycles.identity.identity_of`."""
+        """Return the identity of the file, see `chordless.cycles.identity.identity_of`."""
         return identity_of(self._descriptor, self._header_bytes, self._end)
 
     def _check(self, path: Path, position: Mapping[str, int] | None) -> None:
@@ -162,9 +161,9 @@ class RowOutput:
     limit : int or None
         Never write more rows than this.
     position : mapping, optional
-        Go on from there; see `position`.
+        Continue from there; see `position`.
     part_rows : int or None
-        Begin a new part after so many rows; None stands for a file.
+        Begin a new part after this many rows; None stands for a single file.
 
     Raises
     ------
@@ -211,9 +210,9 @@ class RowOutput:
         position: Mapping[str, int] | None = None,
         part_bytes: int = PART_BYTES,
     ) -> RowOutput:
-        """Write parts to a folder, which is made, a new one whenever one has `part_bytes`.
+        """Make a folder and write parts to it; a new part begins when one has `part_bytes` bytes.
 
-        Parts beyond `position` are taken away.
+        Parts beyond `position` are deleted.
 
         Raises
         ------
@@ -282,9 +281,9 @@ class RowOutput:
         return False
 
     def position(self) -> dict[str, int]:
-        """Make everything written so far safe on the disk; return where to go on from.
+        """Sync everything written to the disk; return the position from which to continue.
 
-        That is ``part``, its ``rows``, and ``listed`` in all; of a file also its identity.
+        It has ``part``, the ``rows`` of that part and the total ``listed``; for a single file also its identity.
 
         Raises
         ------

@@ -14,9 +14,9 @@ from kernels_ti.graph import IntArray
 Layout = npt.NDArray[np.float64]
 
 LARGEST_LAID_OUT = 600
-"""Vertices of a component above which a drawing shows nothing, and the layout takes more than a few seconds."""
+"""Vertices of a component above which a drawing is unreadable and the layout takes more than a few seconds."""
 LARGEST_PLACED = 5_000
-"""Vertices above which a graph is not drawn even if its file says where they lie."""
+"""Vertices above which a graph is not drawn, even if its file has coordinates."""
 
 _ROUNDS = 300
 _ENOUGH = 1e-4

@@ -21,12 +21,12 @@ from kernels_ti.many.graphs import ManyGraphs, running, spans
 
 LINES_AT_ONCE = 50_000
 BYTES_AT_ONCE = 1 << 20
-"""A chunk ends with the line that reaches either."""
+"""A chunk ends with the line that reaches one of these limits."""
 
 READ_BYTES = 1 << 18
 
 LARGEST_TABLE = 128
-"""Vertices up to which graphs of one size are decoded together; above, a line is work enough."""
+"""Vertices up to which graphs of one size are decoded together. Larger graphs are decoded one by one."""
 
 Bytes = npt.NDArray[np.uint8]
 

@@ -25,7 +25,7 @@ MOLECULE_FORMATS = ("sdf", "smiles")
 
 _START_BYTES = 1 << 16
 
-# Extensions that belong to one format; .txt, .dat and all others are told apart by what the file holds.
+# Extensions that belong to one format. For .txt, .dat and all others the content decides.
 _EXTENSIONS = {
     ".edges": "edgelist",
     ".edgelist": "edgelist",
@@ -44,7 +44,7 @@ _EXTENSIONS = {
     ".adjlist": "adjlist",
 }
 
-# What the first bytes tell, in the order in which they are looked at.
+# Formats that the first bytes identify, in the order of the tests.
 _SIGNATURES = (
     (re.compile(rb"%%MatrixMarket", re.I), "mtx"),
     (re.compile(rb"(?:%.*\n|\s)*\*(?:vertices|network)", re.I), "pajek"),

@@ -10,7 +10,7 @@ from kernels_ti import ChordlessError, DeviceError, EngineError, GraphError, Opt
 from kernels_ti.errors import CheckpointError, ReadingStoppedError, SizeError
 
 PROTOCOL_VERSION = 2
-"""Recordings of version 1 are read too; what they do not say has a default."""
+"""Recordings of version 1 can be read, too; their missing fields have defaults."""
 
 Reason = Literal["complete", "limit", "timeout", "interrupted", "closed"]
 

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 CycleFormat = Literal["text", "jsonl", "npy", "parts"]
 Method = Literal["search", "boundary"]
 ALL_LIVING = "none"
-"""Given in place of the types of a food web: there are none, every vertex is living."""
+"""Value of `types` for a food web without types: every vertex is living."""
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ def seconds_object(finished: Finished) -> dict[str, float]:
         "write": round(finished.write_seconds, 6),
     }
     known = sum(parts.values())
-    # The clock of the day, which measures the total, may be set back meanwhile.
+    # The wall clock, which measures the total, may be set back during a run.
     other = round(max(finished.total_seconds - known, 0.0), 6)
     return {**parts, "other": other, "total": round(known + other, 6)}
 
@@ -84,7 +84,7 @@ def result_object(command: RunCommand, finished: Finished) -> dict[str, Any]:
 
 
 def result_of_object(values: Mapping[str, Any]) -> tuple[RunCommand, Finished]:
-    """Return the run that ``--json`` has printed: what was asked, as far as the result tells, and what came out.
+    """Return the run that ``--json`` has printed: its command, as far as the result tells, and its result.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def result_of_object(values: Mapping[str, Any]) -> tuple[RunCommand, Finished]:
     Raises
     ------
     KeyError, TypeError, ValueError, AttributeError
-        If it is no such object.
+        If it is not such an object.
     """
     seconds, part = values["seconds"], values["part"]
     command = RunCommand(

@@ -29,7 +29,7 @@ from kernels_ti.state import Frames, GroupState, Layout, Rows, RunState
 CHECKPOINT_FORMAT = 1
 _HEADER = "header.json"
 _FRAME_ARRAYS = ("allowed", "extensions", "members", "end", "length", "weight")
-# Whatever a byte that has changed may make of a zip, of an array in it, or of the header.
+# Errors that a changed byte in a zip, in one of its arrays or in the header can cause.
 _DAMAGE = (
     zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError, TypeError, AttributeError, IndexError,
     OverflowError, NotImplementedError, RuntimeError, MemoryError,

@@ -1,4 +1,4 @@
-"""The parts of one search, put together again: which results belong together, and what they add up to."""
+"""Merging the results of the parts of one search: check that they belong together, and add them up."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class PartResult:
     source : str
         The file or the run directory that it comes from.
     command : RunCommand
-        What was asked, as far as the source tells.
+        The command of the part, as far as the source tells.
     finished : Finished
-        What came out.
+        The result.
     """
 
     source: str
@@ -54,7 +54,7 @@ class PartResult:
 
 
 def read_result(path: str | Path) -> PartResult:
-    """Read what ``count --json`` has printed into a file, or what a run directory has recorded.
+    """Read the result of a part from a file with the output of ``count --json``, or from a run directory.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def _result_of_directory(path: Path) -> PartResult:
 
 
 def check_parts(results: Sequence[PartResult]) -> None:
-    """Refuse results that are not all the parts of one search, each of them once and complete.
+    """Raise an error unless the results are all parts of one search, each of them once and complete.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def _check_same(first: PartResult, other: PartResult) -> None:
         if here != there:
             raise differ(option, _said(here), _said(there))
     if first.command.expansion == "paper" and other.finished.arch != first.finished.arch:
-        # It lays out the graph as the device likes it, and the parts depend on the layout.
+        # The expansion "paper" has a layout that depends on the arch, and the parts depend on the layout.
         raise differ("--arch", other.finished.arch, first.finished.arch)
     assert first.command.part is not None
     assert other.command.part is not None
@@ -187,7 +187,7 @@ def merged(results: Sequence[PartResult]) -> tuple[RunCommand, Finished]:
     Returns
     -------
     command : RunCommand
-        What the whole search would have been asked.
+        The command of the whole search.
     finished : Finished
         Its result. Counts and seconds are sums, memory is the most that any part took.
 

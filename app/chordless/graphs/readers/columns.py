@@ -1,4 +1,4 @@
-"""The columns of an edge list: what separates them, a heading above them, weights beside them."""
+"""The columns of an edge list: their separator, an optional heading, optional weights."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from chordless.graphs.readers.source import Source, number_of
 _SEPARATORS = ("\t", ",", ";")
 _SHOWN = 60
 
-# What the two ends of an edge are called above a table of edges. The short ones may well be vertices.
+# Names of the two columns in the heading of a table of edges. The short ones may also be names of vertices.
 _HEADINGS = {
     ("source", "target"),
     ("from", "to"),
@@ -32,7 +32,7 @@ _Row = tuple[int, list[str]]
 
 
 def two_columns(source: Source, lines: list[str]) -> list[str]:
-    """Return the two vertices of each line, one line after another, and tell what else the lines have.
+    """Return the two vertices of each line, one line after another, and note what is ignored.
 
     A line is ``u v`` with blanks, a tab, a comma or a semicolon between the two, the same in all lines; names with
     blanks in them need one of the last three. A third column of numbers in all lines, and the data that networkx
@@ -41,9 +41,9 @@ def two_columns(source: Source, lines: list[str]) -> list[str]:
     Parameters
     ----------
     source : Source
-        Takes the notes.
+        Receives the notes.
     lines : list of str
-        Comments are blank lines here; a heading is made one.
+        Comments must be blank lines here; a heading is replaced by a blank line.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def _separator(filled: list[tuple[int, str]]) -> str | None:
 
 
 def cells_of(line: str, separator: str | None) -> list[str]:
-    """Return what stands between the separators of a line, None for blanks; cells may be quoted as in CSV."""
+    """Return the cells of a line; separator None stands for blanks. Cells may be quoted as in CSV."""
     if separator is None:
         return line.split()
     if separator == "\t":

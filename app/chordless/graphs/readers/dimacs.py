@@ -14,7 +14,7 @@ from kernels_ti.graph import IntArray
 def read_dimacs(source: Source, *, simplify: bool = False) -> Parsed:
     """Read a graph in DIMACS format: ``p edge N M``, then ``e u v`` for each edge, vertices 1 to N.
 
-    Many of these files have every edge twice, as ``e u v`` and as ``e v u``; they are read as well.
+    Many DIMACS files have every edge twice, as ``e u v`` and as ``e v u``. They are accepted, too.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def read_dimacs(source: Source, *, simplify: bool = False) -> Parsed:
 
 
 def _is_both_ways(pairs: IntArray) -> bool:
-    """Say whether each edge is there in both directions, and in each of them once."""
+    """Return whether each edge occurs exactly once in each of the two directions."""
     if (pairs[:, 0] == pairs[:, 1]).any():
         return False
     there = np.unique(pairs, axis=0)
@@ -65,12 +65,12 @@ def _is_both_ways(pairs: IntArray) -> bool:
 
 
 def _take_problem(source: Source, lines: list[str]) -> tuple[int, int, int] | None:
-    """Find the ``p`` line, and leave of every other line the vertices of its edge."""
+    """Find the ``p`` line, and reduce every other line to the two vertices of its edge."""
     size: tuple[int, int, int] | None = None
     for number, line in enumerate(lines, 1):
         kind, rest = (*line.strip().split(None, 1), "", "")[:2]
         if kind == "e" and size is not None:
-            # An `e` alone must not become a blank line, which would not be an error any more.
+            # A single `e` must not become a blank line, because blank lines are accepted.
             lines[number - 1] = rest or "e"
             continue
         lines[number - 1] = ""

@@ -18,7 +18,7 @@ _NOT_INTEGERS = re.compile(r"[^0-9\s-]")  # numpy takes +1 for an integer too, a
 
 @dataclass
 class _Notes:
-    """What the comments of an edge list say, each entry with the line it stands in."""
+    """The information in the comments of an edge list; each entry has its line number."""
 
     size: tuple[int, int, int] | None = None
     labels: dict[str, tuple[str, int]] = field(default_factory=dict)
@@ -107,7 +107,7 @@ def _take_notes(source: Source, lines: list[str]) -> _Notes:
 
 
 def _take_vertex_note(source: Source, notes: _Notes, kind: str, content: str, number: int) -> None:
-    # One blank ends the id and the rest is the label as it stands, so that labels with blanks around them survive.
+    # One blank ends the id. The rest is the label unchanged, so that labels keep blanks around them.
     found = re.fullmatch(r"#[ \t]*(?:label|xy)[ \t]+([^ \t]+)[ \t](.+)", content)
     if found is None:
         what = "a vertex id and a text" if kind == "label" else "a vertex id and two numbers"
@@ -129,7 +129,7 @@ def _canonical(word: str) -> str:
 
 
 def integer_pairs(lines: list[str]) -> IntArray | None:
-    """Read lines of two int64 numbers, or answer None if one of them is anything else."""
+    """Read lines of two int64 numbers; return None if a line is anything else."""
     text = "\n".join(lines)
     if not text or text.isspace():
         return np.empty((0, 2), np.int64)
@@ -180,6 +180,6 @@ def _check_vertex_count(source: Source, count: int, seen: int, notes: _Notes) ->
 
 
 def line_of_row(lines: list[str], row: int) -> int:
-    """Return the number of the line that edge number `row` stands in; all other lines are blank."""
+    """Return the line number of edge number `row`; all other lines are blank."""
     filled = [number for number, line in enumerate(lines, 1) if line.strip()]
     return filled[row]

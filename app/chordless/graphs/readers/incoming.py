@@ -1,7 +1,7 @@
-"""The one door through which the bytes of graph files come in: files, pipes, devices, standard input, gzip.
+"""Reading the bytes of graph files: files, pipes, devices, standard input, gzip. All graph files are opened here.
 
-Nothing here waits for ever and nothing fills the memory: what is no ordinary file is opened without blocking, and
-every reading has its `Limits`.
+No read waits for ever or fills the memory: anything but an ordinary file is opened without blocking, and every read has
+`Limits`.
 """
 
 from __future__ import annotations
@@ -29,30 +29,30 @@ from kernels_ti.errors import ReadingStoppedError, parameter
 
 STANDARD_INPUT = "-"
 SHOWN_STANDARD_INPUT = "standard input"
-"""The name of what is no file, in messages."""
+"""The name of standard input in messages."""
 GZIP_MAGIC = b"\x1f\x8b"
 
 _AT_ONCE = 1 << 20
 _SHARE_OF_FREE = 0.8
-# A reader holds the bytes, the text and its lines, the numbers and the graph; so much for each byte is little.
+# A reader holds the bytes, the text and its lines, the numbers and the graph: it needs at least this factor.
 _MEMORY_PER_BYTE = 8
 MEMORY_PER_VERTEX = 256
 """Bytes for a name and its place in an index, and for a vertex in the arrays of the graph and of its blocks."""
 
 _LEAST_MEMORY = 64 << 20
-"""Bytes that reading may always take: a budget for the search may be smaller than what Python takes already."""
+"""Bytes that reading may always use: a budget may be smaller than the memory that Python alone needs."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What reading a graph may take.
+    """Limits of memory and time for reading a graph.
 
     Attributes
     ----------
     memory : int or None
-        Bytes of memory; None for most of what is free.
+        Bytes of memory; None for most of the free memory.
     seconds : float or None
-        After so many seconds reading ends with an error; None for no end.
+        After this many seconds reading ends with an error; None for no limit.
     patience : float
         Seconds to wait for the first byte of a pipe that nobody writes to, or for the next of a device.
     """
@@ -63,12 +63,12 @@ class Limits:
 
     @property
     def largest_file(self) -> int:
-        """Bytes of the largest file, decompressed, that is read."""
+        """Largest size in bytes of a file, decompressed."""
         return self._memory // _MEMORY_PER_BYTE
 
     @property
     def most_vertices(self) -> int:
-        """Vertices that a file may declare without an edge for each."""
+        """Largest number of vertices that a file may declare."""
         return self._memory // MEMORY_PER_VERTEX
 
     @property
@@ -80,7 +80,7 @@ class Limits:
 
 
 def open_input(path: str, limits: Limits) -> IO[bytes]:
-    """Open a file, or standard input, for its bytes, decompressed if they are a gzip file.
+    """Open a file or standard input for reading bytes; gzip is decompressed.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def read_bytes(path: str, limits: Limits | None = None) -> bytes:
     Raises
     ------
     GraphError
-        If that is not possible or goes beyond a limit; the message says why.
+        If it cannot be read or exceeds a limit; the message says why.
     """
     limits = limits or Limits()
     largest = limits.largest_file
@@ -110,7 +110,7 @@ def read_bytes(path: str, limits: Limits | None = None) -> bytes:
         _check_file_size(path, largest)
         stream = open_input(path, limits)
         try:
-            # Not all at once: a small gzip file may hold any amount.
+            # In pieces: a small gzip file may decompress to any size.
             while piece := stream.read(_AT_ONCE):
                 if not pieces and not piece.strip(b"\0"):
                     raise GraphError(f"{name}: this is a binary file (it begins with NUL bytes), not a graph file")
@@ -125,18 +125,18 @@ def read_bytes(path: str, limits: Limits | None = None) -> bytes:
 
 
 def shown_name(path: str) -> str:
-    """Return what messages call an input."""
+    """Return the name of an input in messages."""
     return SHOWN_STANDARD_INPUT if path == STANDARD_INPUT else path
 
 
 @contextmanager
 def ends_in_time(name: str, limits: Limits) -> Iterator[None]:
-    """End the reading and parsing inside the block when the time of `limits` is over; in the main thread only.
+    """Raise an error inside the block when the time of `limits` is over; only in the main thread.
 
     Raises
     ------
     ReadingStoppedError
-        When it is.
+        When the time is over.
     """
     if limits.seconds is None or threading.current_thread() is not threading.main_thread():
         yield
@@ -182,7 +182,7 @@ def _one_line(path: str) -> Iterator[None]:
 
 
 def standard_input() -> io.BufferedReader:
-    """Return standard input for its bytes; a look ahead leaves them in its buffer."""
+    """Return standard input as bytes; bytes that are peeked at stay in its buffer."""
     buffer: Any = sys.stdin.buffer
     return buffer if isinstance(buffer, io.BufferedReader) else io.BufferedReader(buffer)
 
@@ -190,7 +190,7 @@ def standard_input() -> io.BufferedReader:
 class _PatientFile(io.RawIOBase):
     """A file that is opened without blocking, so that waiting for its bytes can be ended.
 
-    Some files that look ordinary are none: those in ``/proc`` may block as a device does.
+    Some files only look ordinary: files in ``/proc`` may block like a device.
     """
 
     def __init__(self, path: str, patience: float) -> None:
@@ -217,18 +217,18 @@ class _PatientFile(io.RawIOBase):
         super().close()
 
     def readinto(self, buffer: Any) -> int:
-        """Read what there is, after waiting for it; 0 is the end."""
+        """Wait for bytes and read those that have come; return their number, 0 at the end."""
         waits_until = time.monotonic() + self._patience
         while True:
             ready = self._poll.poll(max(1000 * (waits_until - time.monotonic()), 0))
             try:
                 count = os.readv(self._descriptor, [buffer])
             except BlockingIOError:
-                # Somebody holds the other end of a pipe, and may take their time.
+                # A writer has the other end of the pipe open, so there is no time limit.
                 if self._is_pipe:
                     waits_until = time.monotonic() + self._patience
             else:
-                # A pipe without a writer reads as one at its end, but nothing has been said of an end.
+                # A pipe without a writer reads like a pipe at its end, but a writer may still come.
                 if count or ready or not self._is_pipe:
                     return count
             if time.monotonic() >= waits_until:

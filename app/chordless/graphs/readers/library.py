@@ -1,4 +1,4 @@
-"""Formats that networkx reads, with its errors put into words of ours."""
+"""Formats that networkx reads; its errors are turned into our messages."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def read_gml(source: Source, *, simplify: bool = False) -> Parsed:
     """Read a GML file; the labels are the names if they tell all vertices apart."""
     import networkx as nx
 
-    # As a multigraph, so that a repeated edge is our message and can be merged.
+    # As a multigraph, so that a repeated edge gives our message, or can be merged.
     text = re.sub(r"(?m)^(\s*graph\s*\[)", r"\1 multigraph 1 ", source.text, count=1)
     with readable(source, "GML file"):
         check_gml(source)

@@ -15,7 +15,7 @@ _RIGHT_HEADER = "; right is `%%MatrixMarket matrix coordinate pattern symmetric`
 
 _INTEGER = r"[0-9]{1,18}"
 _REAL = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eEdD][-+]?[0-9]+)?"
-# An entry of each kind: its row and column, and its value.
+# The pattern of an entry of each kind: its row, its column and its value.
 _ENTRY = {
     "pattern": re.compile(rf"{_INTEGER}\s+{_INTEGER}", re.A),
     "integer": re.compile(rf"{_INTEGER}\s+{_INTEGER}\s+[-+]?[0-9]+", re.A),
@@ -71,7 +71,7 @@ def read_matrix_market(source: Source, *, simplify: bool = False) -> Parsed:
     _check_entries(source, kind)
     with readable(source, "Matrix Market file"):
         matrix = mmread(io.BytesIO(data))
-    # Ones instead of the values, so that entries at the same place add up to how many there are.
+    # Ones instead of the values: the sum at each place is then the number of its entries.
     matrix.data = (matrix.data != 0).astype(np.int64)
     counts = matrix.tocsr()
     if not simplify:
@@ -80,7 +80,7 @@ def read_matrix_market(source: Source, *, simplify: bool = False) -> Parsed:
 
 
 def _check_entries(source: Source, kind: str) -> None:
-    """Refuse entries with anything behind their numbers, which the reader of scipy passes over."""
+    """Raise an error for entries with anything after their numbers, which the reader of scipy ignores."""
     filled = [
         (number, line.strip())
         for number, line in enumerate(source.text.split("\n"), 1)
@@ -94,7 +94,7 @@ def _check_entries(source: Source, kind: str) -> None:
 
 
 def _check_simple(source: Source, counts: Any) -> None:
-    """Refuse what is not a simple undirected graph, in the numbers of the file, where those of scipy start at 0."""
+    """Raise an error if the graph is not simple and undirected; its message counts from 1 as the file does."""
     repeated = np.transpose((counts > 1).nonzero()) + 1
     if len(repeated):
         u, v = repeated[0]

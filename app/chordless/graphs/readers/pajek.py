@@ -1,7 +1,7 @@
 """Pajek networks (.net) and partitions (.clu).
 
-The reader of networkx is not used: without a word it merges vertices with equal labels and takes edges after arcs
-for arcs, while food webs need both kinds apart, with the loops and the weights of 0.
+The reader of networkx is not used: it silently merges vertices with equal labels and reads edges after arcs as arcs.
+Food webs need the two kinds separate, with loops and weights of 0.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LINKS = ("*arcs", "*edges", "*arcslist", "*edgeslist")
 
 @dataclass
 class PajekNetwork:
-    """A Pajek network as the file has it: loops, repeats, weights of 0 and the order of the vertices kept.
+    """A Pajek network exactly as in its file, with loops, repeats, weights of 0 and the order of the vertices.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class PajekNetwork:
     positions : dict
         x and y of each vertex index that has them.
     arcs, edges : list of (int, int, int)
-        Vertex indices of the two ends, and the line.
+        Vertex indices of the two ends, and the line number.
     """
 
     n: int
@@ -139,7 +139,7 @@ def _take_vertex(source: Source, network: PajekNetwork, content: str, number: in
     if v in network.labels:
         raise source.error(f"vertex {words[0]} is listed twice", number)
     network.labels[v] = words[1] if len(words) > 1 else ""
-    # Places are optional, and what else may follow a label has no fixed form.
+    # Coordinates are optional, and the rest of the line after a label has no fixed form.
     x, y = (number_of(word) for word in (*words[2:4], "", "")[:2])
     if x is not None and y is not None:
         network.positions[v] = (x, y)

@@ -1,4 +1,4 @@
-"""What every reader needs: the bytes with the name they go by, errors that name the line, and the way to a graph."""
+"""Shared by all readers: the bytes of a file with its name, errors that name the line, and making the graph."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ class Source:
     Parameters
     ----------
     name : str
-        What messages call it: the path as given, or `SHOWN_STANDARD_INPUT`.
+        Its name in messages: the path as given, or `SHOWN_STANDARD_INPUT`.
     data : bytes
         Its content, decompressed.
     encoding : str
-        How its text is written.
+        The encoding of its text.
     limits : Limits
-        What reading it may take.
+        Limits of memory and time for reading it.
     notes : list of str
-        What its reader did not use, or took for something that the user should know of: a line for people each.
+        Parts of the file that were ignored or interpreted, which the user should know of: one line of text each.
     """
 
     name: str
@@ -59,15 +59,15 @@ class Source:
     notes: list[str] = field(default_factory=list)
 
     def error(self, message: str, line: int | None = None) -> GraphError:
-        """Make the error that says what is wrong with this file, and in which line if that is known."""
+        """Return the error with this message about this file, and its line if known."""
         return GraphError(f"{self._place(line)}: {message}")
 
     def note(self, message: str, line: int | None = None) -> None:
-        """Keep a word for the user about this file, and about which line if that is known."""
+        """Keep a note for the user about this file, and its line if known."""
         self.notes.append(f"{self._place(line)}: {message}")
 
     def _place(self, line: int | None) -> str:
-        # Standard input has no name to which a line could be appended, as an editor or `FILE:12` takes it.
+        # Standard input has no path, so the form `FILE:12` would make no sense.
         separator = ", line " if self.name == SHOWN_STANDARD_INPUT else ":"
         return self.name if line is None else f"{self.name}{separator}{line}"
 
@@ -97,7 +97,7 @@ class Source:
         return text
 
     def check_size(self, n: int, line: int | None = None, *, largest: int = LARGEST_DECLARED_SIZE) -> None:
-        """Refuse a declared number of vertices that memory would not hold, before anything is allocated for it."""
+        """Raise an error if a declared number of vertices does not fit in memory, before anything is allocated."""
         if n > largest:
             raise self.error(f"the file declares {n:,} vertices; graphs of up to {largest:,} are read", line)
         if n > self.limits.most_vertices:
@@ -109,30 +109,30 @@ class Source:
             )
 
     def check_edge_count(self, declared: int, found: int, merged: int, line: int) -> None:
-        """Compare the declared number of edges with that of the edge lines, or of the edges left by simplify."""
+        """Compare the declared number of edges with the edge lines, or with the edges after `simplify`."""
         if declared not in (found, merged):
             raise self.error(f"the header declares m={declared}, but the file has m={found}", line)
 
 
 @contextmanager
 def readable(source: Source, what: str, *, hint: str = "") -> Iterator[None]:
-    """Turn whatever a library raises about malformed input into one line that this file is not a readable `what`."""
+    """Turn any error of a library about malformed input into one line: this file is not a readable `what`."""
     try:
         yield
     except (GraphError, MemoryError):
         raise
-    except Exception as error:  # On malformed input the readers raise errors of nearly every class.
+    except Exception as error:  # on malformed input the libraries raise errors of nearly every class
         reason = " ".join(str(error).split()) or type(error).__name__
         line = None
-        if found := re.match(r"Line ([0-9]+): ", reason):  # as scipy says it
+        if found := re.match(r"Line ([0-9]+): ", reason):  # the form of scipy's messages
             line, reason = int(found[1]), reason[found.end() :]
         raise source.error(f"not a readable {what}: {reason[:200].rstrip(' .:')}{hint}", line) from error
 
 
 def number_of(word: str) -> float | None:
-    """Return the number that a word is, written in ASCII digits as every format has it; None if it is not one.
+    """Return the value of a number in ASCII digits; None for any other word.
 
-    Python's own `float` takes ``1_0``, ``nan``, ``inf`` and the digits of every script as well.
+    Python's own `float` also accepts ``1_0``, ``nan``, ``inf`` and the digits of every script.
     """
     number = float(word) if _NUMBER.fullmatch(word) else math.nan
     return number if math.isfinite(number) else None
@@ -146,7 +146,7 @@ def build_graph(
     simplify: bool,
     line_of: Callable[[int], int] | None = None,
 ) -> Graph:
-    """Make the graph, and say what the first loop or repeated edge is, and in which line, if it is not simple.
+    """Make the graph; if it is not simple, the error names the first loop or repeated edge and its line.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def build_graph(
     simplify : bool
         Drop loops and repeated edges.
     line_of : callable, optional
-        The line that edge number i came from; called for errors only. Libraries do not tell.
+        Returns the line number of edge i; called for errors only. Libraries do not tell it.
 
     Returns
     -------

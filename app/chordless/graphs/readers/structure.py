@@ -1,7 +1,7 @@
-"""What the readers of GraphML and GML in networkx pass over in silence, refused with its line.
+"""Checks of GraphML and GML files for errors that the readers of networkx silently ignore.
 
-They take what they know wherever it stands: nodes of a nested graph for nodes of the graph, a node listed twice for
-one, and they leave out an edge inside a node, or all that follows the graph.
+They read nodes of a nested graph as nodes of the graph, and a node that is listed twice as one. They drop an edge
+inside a node, and everything after the graph.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _GML_TOKEN = re.compile(r'"[^"]*"|#[^\n]*|[^\s"#\[\]]+|\[|\]|"|\n')
 
 
 def check_graphml(source: Source) -> None:
-    """Refuse a GraphML file that is anything but one flat graph, every node once and every edge between nodes.
+    """Raise an error unless a GraphML file is one flat graph with every node once and every edge between its nodes.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def check_graphml(source: Source) -> None:
 
 
 def check_gml(source: Source) -> None:
-    """Refuse a GML file with anything but one flat graph in its brackets, or with nodes or edges outside of them.
+    """Raise an error unless a GML file is one flat graph, without nodes or edges outside its brackets.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def check_gml(source: Source) -> None:
 
 
 def _check_gml_list(source: Source, word: str, above: list[str], line: int) -> bool:
-    """Look at where a list begins; return whether it is a graph."""
+    """Check the beginning of a list; return whether it is a graph."""
     if len(above) >= _DEEPEST:
         raise source.error(f"more than {_DEEPEST} brackets inside one another; a graph needs 3", line)
     if word in ("node", "edge") and above != ["graph"]:
