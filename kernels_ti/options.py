@@ -124,7 +124,7 @@ class Options:
         if self.participation not in PARTICIPATIONS:
             raise OptionError(f"there is no participation {self.participation!r}: choose {', '.join(PARTICIPATIONS)}")
         if self.participation != "none" and self.collect:
-            raise OptionError("cycles are either collected, or counted for each vertex")
+            raise OptionError("collect cannot be combined with participation")
 
     @property
     def members(self) -> bool:

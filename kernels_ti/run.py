@@ -287,7 +287,7 @@ class Run:
             Without ``Options.participation``.
         """
         if self._counter is None:
-            raise OptionError("this run does not count for each vertex: ask for a participation")
+            raise OptionError("this run does not count for each vertex: set Options.participation")
         return self._counter.result(self.options.min_length, complete=self.finished)
 
     def snapshot(self) -> Snapshot:

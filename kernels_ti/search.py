@@ -115,7 +115,7 @@ def require_room(device: Device, groups: list[BlockGroup], memory: int) -> None:
         raise SizeError(
             f"a block of {longest:,} vertices needs {needed / 2**30:,.2f} GiB for its bit rows, more than the "
             f"{memory / 2**30:,.2f} GiB that may be used on {device.name}; "
-            f"{parameter('max_length')} would do with small parts of it, {parameter('memory')} allows more"
+            f"{parameter('max_length')} makes smaller blocks, {parameter('memory')} allows more memory"
         )
 
 

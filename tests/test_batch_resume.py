@@ -1,4 +1,4 @@
-"""Batches that end early, in whatever way, and are gone on with."""
+"""Batches that end early, in whatever way, and are resumed."""
 
 from __future__ import annotations
 

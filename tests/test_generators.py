@@ -226,7 +226,7 @@ def test_the_sizes_are_those_of_the_published_tables(known):
         ("mycielski:99999999999", "more than the 5,000,000"),
         ("strong:path:2", "two specs or more with +"),
         ("strong:path:2+", "two specs or more with +"),
-        ("strong:path:2+strong:path:2+path:2", "no product itself"),
+        ("strong:path:2+strong:path:2+path:2", "must not be a product"),
         ("tensor:complete:2000+complete:2000", "more than the 5,000,000"),
         ("complete:10001", "50,005,000 edges are more than the 20,000,000"),
         ("grid:999999999999x999999999999", "are more than"),

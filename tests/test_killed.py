@@ -1,4 +1,4 @@
-"""Runs that are killed at every moment, with their engine or without it, and gone on with."""
+"""Runs that are killed at every moment, with their engine or without it, and resumed."""
 
 from __future__ import annotations
 

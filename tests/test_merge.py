@@ -102,7 +102,7 @@ def test_a_result_reads_back_as_it_was():
         ([part(1), part(2, graph_hash="other", n=99)], ["2.json and 1.json are parts of different graphs", "n=99"]),
         ([part(1, expansion="paper"), part(2, expansion="paper", arch="cuda")], ["--arch is cuda in the one and cpu"]),
         ([part(1), part(2, reason="timeout"), part(3)], ["2.json is not complete: part 2 of 3 was ended early"]),
-        ([part(1, part=None)], ["1.json is no part of a search", "--part I/N"]),
+        ([part(1, part=None)], ["1.json is not a part of a search", "--part I/N"]),
     ],
 )
 def test_what_does_not_belong_together_is_refused_by_name(results, words):

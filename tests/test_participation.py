@@ -112,7 +112,7 @@ def test_only_when_it_is_asked_for() -> None:
     run = Run(grid(3, 3), open_device("cpu"))
     with pytest.raises(OptionError, match="does not count for each vertex"):
         run.participation()
-    with pytest.raises(OptionError, match="either collected, or counted"):
+    with pytest.raises(OptionError, match="collect cannot be combined with participation"):
         Options(collect=True, participation="edges")
     with pytest.raises(OptionError, match="no participation 'faces'"):
         Options(participation="faces")

@@ -1,4 +1,4 @@
-"""Bit rows on disk: files and parts, written, paused, gone on with, and read back."""
+"""Bit rows on disk: files and parts, written, paused, continued and read back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs that are stopped, killed, damaged and gone on with: nothing is lost, nothing comes twice."""
+"""Runs that are stopped, killed, damaged and resumed: nothing is lost, nothing comes twice."""
 
 from __future__ import annotations
 

@@ -299,7 +299,7 @@ def test_names_of_vertices_and_edges() -> None:
         edge_named(graph, "a-1,2")
     with pytest.raises(OptionError, match="two vertices with a - between them"):
         edge_named(graph, "a")
-    with pytest.raises(OptionError, match="both to be passed and to be avoided"):
+    with pytest.raises(OptionError, match="in both through and avoid"):
         restricted(graph, (1,), (1,))
     with pytest.raises(OptionError, match="there is no vertex 4"):
         restricted(graph, (4,))

@@ -79,7 +79,7 @@ def restricted(
     wanted = tuple(dict.fromkeys(through))
     for v in wanted:
         if v in avoid:
-            raise OptionError(f"the vertex {graph.names[v]} is both to be passed and to be avoided")
+            raise OptionError(f"the vertex {graph.names[v]} cannot be in both through and avoid")
     if not wanted and not avoid:
         return Restricted(graph)
     edges = graph.edges()

@@ -123,7 +123,7 @@ class SweepSearch:
             raise SizeError(
                 f"a block of {group.longest_block:,} vertices needs {-(-least // 1024):,} KiB for one worker's stack, "
                 f"more than the {max(room, 0) // 1024:,} KiB that it may take: "
-                f"{parameter('max_length')} would do with less, {parameter('memory')} allows more"
+                f"{parameter('max_length')} needs a smaller stack, {parameter('memory')} allows more memory"
             )
         return workers, memory - workers * least
 

@@ -1,4 +1,4 @@
-"""The dashboard as a whole: screens, palette, help, runs that are begun, killed and gone on with."""
+"""The dashboard as a whole: screens, palette, help, runs that are begun, killed and resumed."""
 
 from __future__ import annotations
 

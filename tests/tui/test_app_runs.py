@@ -1,4 +1,4 @@
-"""Runs in the dashboard as a whole: begun, killed, gone on with, compared, replayed."""
+"""Runs in the dashboard as a whole: begun, killed, resumed, compared, replayed."""
 
 from __future__ import annotations
 

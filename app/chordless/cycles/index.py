@@ -95,7 +95,7 @@ def parse_lengths(text: str) -> tuple[int, int | None]:
         else:
             greatest = number - (sign == "<")
     else:
-        raise OptionError(f"{text.strip()!r} is no length: {_LENGTHS_EXAMPLE}")
+        raise OptionError(f"{text.strip()!r} is not a length: {_LENGTHS_EXAMPLE}")
     if greatest is not None and greatest < _SHORTEST:
         raise OptionError(f"a cycle has at least {_SHORTEST} vertices")
     return max(least, _SHORTEST), greatest
@@ -343,7 +343,7 @@ def _check_memory(count: int, vertices: int) -> None:
     if needed > free // 2:
         raise EngineError(
             f"to sort or filter {count:,} cycles takes {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are "
-            "free, of which half may be used; as found they can be browsed however many they are"
+            "free, of which half may be used; in the order found, any number of cycles can be browsed"
         )
 
 

@@ -225,7 +225,7 @@ class LineOutput:
             If the disk fails.
         """
         if not self._regular:
-            raise OptionError(f"{self._label} is not a file, so a run that writes to it cannot be gone on with later")
+            raise OptionError(f"{self._label} is not a file, so a run that writes to it cannot be resumed later")
         try:
             os.fsync(self._descriptor)
         except OSError as error:

@@ -73,7 +73,7 @@ def check_size(spec: str, n: int, m: int, largest: int = LARGEST_SIZE) -> None:
     """
     if max(n, m) > largest:
         vertices, edges = (f"{size:,}" if size < _TOO_LONG_TO_PRINT else "over 10^18" for size in (n, m))
-        raise GraphError(f"{spec}: {vertices} vertices and {edges} edges are more than the {largest:,} that are made")
+        raise GraphError(f"{spec}: {vertices} vertices and {edges} edges are more than the {largest:,} allowed")
 
 
 def edge_array(edges: object) -> IntArray:

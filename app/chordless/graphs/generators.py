@@ -104,7 +104,7 @@ def _product(spec: str, kind: str, factors: str) -> Graph:
     if len(specs) < 2 or not all(specs):
         raise GraphError(f"{spec}: a product has two specs or more with + between them; right is {_PRODUCTS[kind][0]}")
     if any(factor.partition(":")[0] in _PRODUCTS for factor in specs):
-        raise GraphError(f"{spec}: a factor of a product is no product itself")
+        raise GraphError(f"{spec}: a factor of a product must not be a product")
     import networkx as nx
 
     product, *others = (generate(factor) for factor in specs)

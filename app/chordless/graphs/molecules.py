@@ -357,7 +357,7 @@ def _lines(stream: IO[bytes]) -> Iterator[bytes]:
     try:
         yield from stream
     except (OSError, EOFError) as error:
-        raise GraphError(f"cannot be read on: {error}") from error
+        raise GraphError(f"the rest cannot be read: {error}") from error
 
 
 def _text(line: bytes) -> str:

@@ -124,7 +124,7 @@ def check_parts(results: Sequence[PartResult]) -> None:
     first = results[0]
     for result in results:
         if result.command.part is None:
-            raise OptionError(f"{result.source} is no part of a search: it was made without --part I/N")
+            raise OptionError(f"{result.source} is not a part of a search: it was made without --part I/N")
         _check_same(first, result)
         if not result.finished.complete:
             raise OptionError(
@@ -173,7 +173,7 @@ def _check_all_are_there(results: Sequence[PartResult]) -> None:
     missing = [str(number) for number in range(1, parts + 1) if number not in sources]
     if missing:
         what = f"part {missing[0]} of {parts} is" if len(missing) == 1 else f"parts {_listed(missing)} of {parts} are"
-        raise OptionError(f"{what} missing: all the parts make the whole")
+        raise OptionError(f"{what} missing: all parts are needed")
 
 
 def merged(results: Sequence[PartResult]) -> tuple[RunCommand, Finished]:
