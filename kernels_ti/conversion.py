@@ -29,7 +29,7 @@ def as_graph(graph: Any, *, simplify: bool = False) -> Graph:
     Raises
     ------
     GraphError
-        If it is none of these, or, unless `simplify`, not simple and undirected.
+        If it has another type, or, unless `simplify`, is not simple and undirected.
 
     Examples
     --------

@@ -56,7 +56,7 @@ class Cycles:
         return Cycles(offsets, np.array([v for cycle in cycles for v in cycle], np.int64))
 
     def rows(self, vertices: int) -> Rows:
-        """Bit rows over so many vertices, shape (k, 64-bit words)."""
+        """Bit rows over `vertices` vertices, uint64, shape (k, ceil(vertices / 64))."""
         rows = np.zeros((len(self), -(-vertices // STATE_WORD_BITS)), np.uint64)
         word, bit = np.divmod(self.vertices, STATE_WORD_BITS)
         owner = np.repeat(np.arange(len(self)), self.lengths)

@@ -363,7 +363,7 @@ def _spread(values: list[float], share: Floats, certain: int) -> tuple[float, fl
 
 
 def _quantile(freedom: float) -> float:
-    """Return the 95 % quantile of Student's distribution with so many degrees of freedom."""
+    """Return the 95 % quantile of Student's t distribution with `freedom` degrees of freedom."""
     known = (0.5, 1, 2, 3, 4, 5, 7, 10, 20, 50, 1000)
     return float(np.interp(freedom, known, (25.0, 6.31, 2.92, 2.35, 2.13, 2.02, 1.89, 1.81, 1.72, 1.68, 1.645)))
 

@@ -229,7 +229,7 @@ class CycleIndex:
 
 
 def needed_bytes(cycles: int, vertices: int) -> int:
-    """Return the memory that filtering or sorting so many cycles takes at most: a length and a position for each."""
+    """Return the most bytes that filtering or sorting `cycles` cycles takes: a length and a position for each."""
     return cycles * (_length_type(vertices).itemsize + _position_type(cycles).itemsize)
 
 

@@ -150,6 +150,6 @@ class CycleStore:
         return pieces[-1] if len(pieces) == 2 else np.concatenate(pieces)
 
     def chunks(self, cycles: int) -> Iterator[Rows]:
-        """Yield all rows, at most so many at a time."""
+        """Yield all rows in pieces of at most `cycles` rows."""
         for start in range(0, len(self), cycles):
             yield self[start : start + cycles]

@@ -53,7 +53,7 @@ class RowFile:
     CheckpointError
         If it is not the file that the run wrote.
     EngineError
-        If it does not hold so many rows, or if a link lies in the place of a part.
+        If it has fewer rows than `position` says, or if a link is in the place of a part.
     """
 
     def __init__(

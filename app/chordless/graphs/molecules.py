@@ -153,7 +153,7 @@ def read_molecule(source: Source, file_format: MoleculeFormat, number: int) -> G
     OptionError
         If RDKit is not installed.
     GraphError
-        If there is none.
+        If there is no such molecule.
     """
     parse, records = _reader(io.BytesIO(source.data), file_format)
     for record, _, text in records:

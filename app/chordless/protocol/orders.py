@@ -25,16 +25,15 @@ class RunCommand:
     file_format, simplify, encoding
         How the graph is read; see `chordless.graphs.load.load_graph`.
     reading_timeout : float or None
-        Give up if the graph has not been read after so many seconds.
+        Give up if the graph has not been read after this many seconds.
     arch, threads
         Where the search runs; see `kernels_ti.estimate.device_choice.device_for`.
     min_length, max_length, expansion
         See `kernels_ti.run.Options`.
     limit : int or None
-        Stop once so many cycles were found, in all sessions of a resumed run; a listing ends after exactly so many.
+        Stop once this many cycles were found in all sessions together; a listing ends after exactly this many.
     timeout : float or None
-        Stop so many seconds after the search, or its resumption, began. The writing of a listing counts, pauses do
-        not.
+        Stop this many seconds after the search began or was resumed. Writing a listing counts, pauses do not.
     output : str or None
         Where the cycles go: None counts only, ``-`` is standard output, anything else a file, or with the format
         ``parts`` the run directory.
@@ -43,7 +42,7 @@ class RunCommand:
     memory : int or None
         Bytes that the search may take; see `kernels_ti.device.memory`.
     part : (int, int) or None
-        Search only the i-th of so many parts, from 1 on.
+        (i, N): search only part i of N, counted from 1.
     checkpoint : str or None
         The run directory that keeps the checkpoint, see `chordless.runs.directory`; None keeps none.
     checkpoint_every : float
@@ -122,7 +121,7 @@ class BatchJob:
     simplify : bool
         Drop self-loops, repeated edges and directions instead of refusing them.
     encoding : str or None
-        How the text of the input is written; by default UTF-8.
+        The encoding of the input; by default UTF-8.
     min_length, max_length
         See `kernels_ti.run.Options`.
     listing : str or None
@@ -136,7 +135,7 @@ class BatchJob:
     overlap : bool
         The input is a food web; its niche overlap graph is searched, see `chordless.graphs.overlap`.
     types : str or None
-        What says which vertices of the food web are living, see `chordless.graphs.overlap.read_food_web`.
+        The partition with the types of the vertices, see `chordless.graphs.overlap.read_food_web`.
     """
 
     graph: str
