@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 _SECONDS_BEFORE_FORECAST = 2.0
 _PROBE_SECONDS, _LONGEST_PROBE = 0.02, 0.3
 _SHARE_OF_FORECAST = 50
-# A probe looks at all seeds at once: up to so many words of their rows it takes about a quarter of a second, in
-# which nobody is obeyed, and 60 MB. Where the user has set a budget, it has to fit into what a search leaves of it.
+# A probe reads all seeds at once. For this many words of their rows it takes about a quarter of a second, in which
+# no command is read, and 60 MB. With a memory budget, these bytes must fit beside those of the search.
 _LARGEST_FORECAST = 20_000
 _SEED_WORDS = 100_000
 _PART_WITHIN_BUDGET = 10
 _FIELDS = ("cycles_estimate", "cycles_low", "cycles_high")
-# An estimate is good enough for a share if its upper end is no more than so many times its lower end.
+# An estimate is good enough for a share if its upper end is at most this many times its lower end.
 _NARROW = 3
 
 
