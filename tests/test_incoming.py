@@ -1,5 +1,6 @@
 """The bytes of graph files: pipes, devices, bombs, and the limits of memory and time."""
 
+import gc
 import gzip
 import os
 import signal
@@ -64,6 +65,15 @@ def test_a_terminal_on_which_nobody_types():
         load_graph(os.ttyname(follower), limits=Limits(patience=0.05))
     os.close(leader)
     os.close(follower)
+
+
+def test_a_folder_is_closed_once(tmp_path, monkeypatch):
+    closed = []
+    monkeypatch.setattr(os, "close", lambda descriptor, close=os.close: (closed.append(descriptor), close(descriptor)))
+    with pytest.raises(GraphError, match="folder"):
+        load_graph(str(tmp_path))
+    gc.collect()
+    assert len(closed) == len(set(closed)) == 1
 
 
 def test_a_gzip_bomb_is_not_unpacked(tmp_path):

@@ -193,13 +193,16 @@ class _PatientFile(io.RawIOBase):
     Some files only look ordinary: files in ``/proc`` may block like a device.
     """
 
+    _descriptor = -1  # of an object whose opening failed
+
     def __init__(self, path: str, patience: float) -> None:
         self._path = path
         self._patience = patience
         self._descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
         kind = os.fstat(self._descriptor).st_mode
         if stat.S_ISDIR(kind):
-            os.close(self._descriptor)
+            # Through `close`: Python calls that once more as it drops the object, and the number may be another's then.
+            self.close()
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         self._is_pipe = stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind)
         self._poll = select.poll()
@@ -212,7 +215,7 @@ class _PatientFile(io.RawIOBase):
         return self._descriptor
 
     def close(self) -> None:
-        if not self.closed:
+        if not self.closed and self._descriptor >= 0:
             os.close(self._descriptor)
         super().close()
 
