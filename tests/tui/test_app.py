@@ -161,6 +161,16 @@ def test_it_is_put_aside(monkeypatch):
     assert sent == [(os.getpid(), signal.SIGTSTP)]
 
 
+def test_it_ends_while_the_run_screen_is_being_made():
+    async def steps(pilot):
+        pilot.app.prepare()
+        pilot.app.exit(return_code=143)
+
+    app = ChordlessApp(Settings())
+    drive(app, SMALL, steps)
+    assert app.return_code == 143
+
+
 def test_a_theme_is_kept_and_taken_up():
     async def choose(pilot):
         pilot.app.theme = "nord"

@@ -81,6 +81,9 @@ class RunScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Set the titles of the parts."""
+        if not self.children:
+            # The program ended while this screen was being made, so Textual has put nothing on it.
+            return
         self.query_one("#run-chart").border_title = "evolution"
         self.query_one("#run-histogram").border_title = "cycles by length"
         self.query_one("#run-log").border_title = "log"
