@@ -81,8 +81,8 @@ class RunScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Set the titles of the parts."""
-        if not self.children:
-            # The program ended while this screen was being made, so Textual has put nothing on it.
+        if self.app.return_code is not None:
+            # The program ended while this screen was being made, so Textual has left out some or all of its parts.
             return
         self.query_one("#run-chart").border_title = "evolution"
         self.query_one("#run-histogram").border_title = "cycles by length"
