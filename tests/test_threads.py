@@ -203,3 +203,23 @@ print(count_cycles(triangle, arch="cpu").total)
     done = run_python(code)
     refused = "DeviceError only the thread MainThread of this process may use a device"
     assert (done.returncode, done.stdout) == (0, f"1 ['MainThread']\n{refused}\n1\n"), done.stderr
+
+
+def test_a_child_of_a_thread_that_is_the_owner_raises_at_once() -> None:
+    code = """
+import os
+from kernels_ti import Graph, count_cycles
+from kernels_ti.device import owner
+owner.own()
+triangle = Graph.from_edges(3, [(0, 1), (1, 2), (2, 0)])
+count_cycles(triangle, arch="cpu")
+if os.fork() == 0:
+    try:
+        count_cycles(triangle, arch="cpu")
+    except Exception as error:
+        print("spawn" in str(error), flush=True)
+    os._exit(0)
+os.wait()
+"""
+    done = run_python(code)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr

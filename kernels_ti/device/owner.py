@@ -156,9 +156,11 @@ def _end(process: int) -> None:
 
 
 def _after_fork() -> None:
-    global _ended, _starting
+    global _ended, _starting, _thread, _server
     _starting = threading.Lock()
     if _thread is not None:
+        # Where a thread had made itself the owner, it lives on in the child, but Taichi's own threads do not.
+        _thread = _server = None
         _ended = (
             "this process was forked from one that had used a device, and Taichi does not survive that: start "
             'processes with multiprocessing.get_context("spawn") or "forkserver", or use arch="reference"'

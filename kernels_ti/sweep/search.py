@@ -177,7 +177,7 @@ class SweepSearch:
                 yield unpacked(self._stack_of(worker)[:depth], self.blocks.group.words, self._collect)
 
     def advance(self, seconds: float) -> None:
-        """Search for about so many seconds, less if the cycles found should be taken."""
+        """Search for about `seconds`, less if the cycles found should be taken."""
         deadline = time.perf_counter() + seconds
         while not self.finished:
             started = time.perf_counter()

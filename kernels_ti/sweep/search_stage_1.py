@@ -73,7 +73,7 @@ class SurveySearch:
         return sum(blocks.bytes for blocks in self._blocks)
 
     def advance(self, seconds: float) -> None:
-        """Look at seeds for about so many seconds."""
+        """Count the triangles and triplets of seeds for about `seconds`."""
         deadline = time.perf_counter() + seconds
         while not self.finished:
             blocks, done = self._blocks[self._group], self._surveyed[self._group]

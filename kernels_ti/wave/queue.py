@@ -71,7 +71,7 @@ class Queue:
         self._graph = None if device.arch == "cpu" else made_graph(kernel, word, self._launches)
 
     def launch(self, levels: int, arguments: dict[str, Any]) -> None:
-        """Queue so many levels.
+        """Queue the launches of some levels.
 
         Parameters
         ----------

@@ -175,7 +175,7 @@ class WaveSearch:
             yield self.blocks, StoredCycles(self._cycles, 1, self._cycle_capacity, 0, count)
 
     def advance(self, seconds: float) -> None:
-        """Search for about so many seconds, less if the cycles found should be taken."""
+        """Search for about `seconds`, less if the cycles found should be taken."""
         deadline = time.perf_counter() + seconds
         while not self.finished:
             started = time.perf_counter()
@@ -352,7 +352,7 @@ class WaveSearch:
             self._slice_limit = parents = max(parents // 2, 1)
 
     def _launch_expand(self, segment: Segment, parents: int, levels: int) -> None:
-        """Stage 2 for the topmost records of a segment, and for so many levels on."""
+        """Stage 2 for the topmost records of a segment and their descendants, `levels` levels in all."""
         arena, side = self._arena, segment.length % 2
         launch = {
             **self._buffers,

@@ -64,5 +64,5 @@ class NarrowStage:
             self._graph.run(arguments)
 
     def launch(self, levels: int, arguments: dict[str, Any]) -> None:
-        """Queue so many levels, see `Queue.launch`."""
+        """Queue `levels` levels, see `Queue.launch`."""
         self._queue.launch(levels, arguments)

@@ -106,7 +106,7 @@ class WideStage:
         triplets_wide(**kind, **arguments, sets=self._sets, slots=self.seeds_at_once)
 
     def launch(self, levels: int, arguments: dict[str, Any]) -> None:
-        """Stage 2 for so many levels, see `kernels_ti.wave.queue.Queue.launch`."""
+        """Stage 2 for `levels` levels, see `kernels_ti.wave.queue.Queue.launch`."""
         blocks, group = self._blocks, self._blocks.group
         arguments = {**arguments, "row_ptr": blocks.row_ptr, "neighbour": blocks.neighbour}
         if self._queue:

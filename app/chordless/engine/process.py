@@ -126,9 +126,8 @@ class EngineProcess:
             os.close(commands_below)
             os.close(events_below)
         if polite:
-            with contextlib.suppress(
-                OSError
-            ):  # the process is gone, which its events will report; or the system does not allow it
+            # The process may be gone, which its events will report; or the system does not allow it.
+            with contextlib.suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, self.pid, os.getpriority(os.PRIO_PROCESS, 0) + _NICENESS)
         assert self._process.stderr is not None
         self._words = self._process.stderr
