@@ -166,7 +166,8 @@ def enumerate_cycles(
     """
     options = Options(min_length=min_length, max_length=max_length, collect=True, memory=memory)
     graph = as_graph(graph, simplify=simplify)
-    space, chosen = _space(graph, arch, threads, options, through, avoid, avoid_edges)
+    space = _space(graph, options, through, avoid, avoid_edges)
+    chosen = arch_for(space, arch, threads=threads)
     return _stream(Run(space, open_device(chosen, threads=threads)))
 
 
@@ -285,29 +286,26 @@ def _held_run(
     avoid_edges: Iterable[tuple[Hashable, Hashable]],
 ) -> Iterator[Run]:
     """Begin a run; until the block is left, no other thread can open another arch."""
-    space, chosen = _space(graph, arch, threads, options, through, avoid, avoid_edges)
-    with held_device(chosen, threads=threads) as device:
+    space = _space(graph, options, through, avoid, avoid_edges)
+    with held_device(arch_for(space, arch, threads=threads), threads=threads) as device:
         yield Run(space, device)
 
 
 def _space(
     graph: Graph,
-    arch: str,
-    threads: int | None,
     options: Options,
     through: Iterable[Hashable],
     avoid: Iterable[Hashable],
     avoid_edges: Iterable[tuple[Hashable, Hashable]],
-) -> tuple[SearchSpace, str]:
-    """Return the search space and the arch; ``auto`` is resolved."""
+) -> SearchSpace:
+    """Return the search space with the vertices and edges that the caller named."""
     options = replace(
         options,
         through=vertices_called(graph, through),
         avoid=vertices_called(graph, avoid),
         avoid_edges=edges_called(graph, avoid_edges),
     )
-    space = SearchSpace(graph, options)
-    return space, arch_for(space, arch, threads=threads)
+    return SearchSpace(graph, options)
 
 
 def _count_along_boundary(
@@ -326,13 +324,8 @@ def _count_along_boundary(
     deadline = began + (math.inf if timeout is None else timeout)
     try:
         count = BoundaryCount(
-            graph,
-            min_length=options.min_length,
-            max_length=options.max_length,
+            _space(graph, options, through, avoid, avoid_edges),
             memory=host_budget(options.memory),
-            through=vertices_called(graph, through),
-            avoid=vertices_called(graph, avoid),
-            avoid_edges=edges_called(graph, avoid_edges),
             enough=lambda: time.perf_counter() >= deadline,
         )
     except EngineError:

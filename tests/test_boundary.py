@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from known import each, generated
 
-from kernels_ti import Graph, OptionError, count_cycles
+from kernels_ti import Graph, OptionError, Options, count_cycles
+from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary import order as order_module
 from kernels_ti.boundary import states as boundary_states
@@ -22,8 +23,12 @@ from kernels_ti.errors import SizeError, in_words_of_command_line
 from kernels_ti.reference import chordless_cycles
 
 
+def count_of(graph, *, by_length=True, memory=None, **bounds):
+    return BoundaryCount(SearchSpace(graph, Options(**bounds)), by_length=by_length, memory=memory)
+
+
 def counted(graph, **options):
-    count = BoundaryCount(graph, **options)
+    count = count_of(graph, **options)
     while not count.finished:
         count.advance(0.01)
     return count.cycles_by_length
@@ -196,7 +201,7 @@ def test_too_little_memory_is_told():
 
 
 def test_states_are_dropped_once_their_sets_are_too_long():
-    counts = {longest: BoundaryCount(generate("grid:7x7"), max_length=longest) for longest in (4, None)}
+    counts = {longest: count_of(generate("grid:7x7"), max_length=longest) for longest in (4, None)}
     for count in counts.values():
         count.advance(math.inf)
     assert counts[4].most_states < counts[None].most_states / 4
@@ -205,7 +210,7 @@ def test_states_are_dropped_once_their_sets_are_too_long():
 @given(graphs(), st.data())
 def test_triangles_are_told_from_the_rest_of_a_total(graph, data):
     through = data.draw(st.lists(st.integers(0, graph.n - 1), unique=True, max_size=2))
-    count = BoundaryCount(graph, by_length=False, through=through)
+    count = count_of(graph, by_length=False, through=tuple(through))
     while not count.finished:
         assert count.triangles <= sum(count.cycles_by_length.values())
         count.advance(0.0)
@@ -226,7 +231,7 @@ def test_it_avoids_edges(graph, data, by_length):
 
 def test_bounds_need_lengths():
     with pytest.raises(OptionError, match="bounds on the length need counts by length"):
-        BoundaryCount(generate("petersen"), by_length=False, max_length=5)
+        count_of(generate("petersen"), by_length=False, max_length=5)
 
 
 def test_totals_of_many_states_do_not_overflow():

@@ -10,7 +10,8 @@ from chordless import generate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels_ti import EngineError, Graph, OptionError, count_cycles, open_device
+from kernels_ti import EngineError, Graph, OptionError, Options, count_cycles, open_device
+from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary import on_device
 from kernels_ti.boundary.count import BoundaryCount, arch_of_count
@@ -24,8 +25,12 @@ def _every_block_in_kernels(monkeypatch):
     monkeypatch.setattr(boundary, "_FEWEST_STATES", 0)
 
 
+def planned(graph, *, by_length=True, **bounds):
+    return BoundaryCount(SearchSpace(graph, Options(**bounds)), by_length=by_length)
+
+
 def count_of(graph, memory=None, **options):
-    count = BoundaryCount(graph, **options)
+    count = planned(graph, **options)
     count.use(open_device("cpu"), memory)
     return count
 
@@ -38,7 +43,7 @@ def counted(graph, **options):
 
 
 def in_python(graph, **options):
-    count = BoundaryCount(graph, **options)
+    count = planned(graph, **options)
     count.advance(math.inf)
     return count.cycles_by_length
 

@@ -1,7 +1,8 @@
-"""One preparation of a graph serves the device choice, the estimate, the forecast and the run."""
+"""One preparation of a graph serves the device choice, the estimate, the forecast, the boundary plan and the run."""
 
 from __future__ import annotations
 
+import math
 import tracemalloc
 
 import networkx as nx
@@ -14,6 +15,7 @@ from kernels_ti import Graph, OptionError, Options, Run, open_device
 from kernels_ti.blocks import biconnected, labelled
 from kernels_ti.blocks.groups import block_batches
 from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.boundary.count import BoundaryCount
 from kernels_ti.estimate.device_choice import device_for
 from kernels_ti.estimate.estimate import Estimator
 from kernels_ti.state import Layout
@@ -32,7 +34,9 @@ def test_a_graph_is_prepared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     run = Run(space, device_for(space))
     while not run.finished:
         run.advance()
-    assert run.snapshot().cycles == estimator.estimate().cycles > 0
+    count = BoundaryCount(space)
+    count.advance(math.inf)
+    assert run.snapshot().cycles == estimator.estimate().cycles == sum(count.cycles_by_length.values()) > 0
     assert [graph for graph in split if graph.n] == [space.cases[0].graph]
 
 

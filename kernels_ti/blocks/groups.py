@@ -7,7 +7,7 @@ graph, or of many, share a launch. A large block may be replaced by balls, see `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import pairwise
@@ -182,6 +182,24 @@ class LabelledBlocks:
     @cached_property
     def _blocks(self) -> Blocks:
         return Blocks.of(self._graph, self._root)
+
+    @property
+    def ring_lengths(self) -> IntArray:
+        """Vertices of each block that is only a cycle, shape (rings,)."""
+        blocks = self._blocks
+        rings: IntArray = blocks.sizes[blocks.edge_counts == blocks.sizes]
+        return rings
+
+    def other_blocks(self) -> Iterator[tuple[Graph, IntArray]]:
+        """Yield each block that is not a ring: as a graph, and its vertices in the input graph, ascending."""
+        blocks = self._blocks
+        ends = np.cumsum(blocks.sizes)
+        for block in np.flatnonzero(blocks.edge_counts > blocks.sizes).tolist():
+            start, end = int(ends[block] - blocks.sizes[block]), int(ends[block])
+            pointers, vertices = blocks.rows.row_ptr[start : end + 1], blocks.vertex_of_row[start:end]
+            order = np.argsort(vertices)
+            labelled = Graph(pointers - pointers[0], blocks.rows.col_idx[pointers[0] : pointers[-1]] - start)
+            yield labelled.permuted(np.argsort(order)), vertices[order]
 
     def batches(self, layout: Layout, word_bits: int) -> BlockBatches:
         """Lay the blocks out and group them by the words that they need.

@@ -1,4 +1,4 @@
-"""The search space: a graph prepared for a search, once for the estimate, the choice of a device and the run."""
+"""The search space: a graph prepared once for the estimate, the choice of a device, the boundary plan and the run."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class SearchSpace:
     It has several cases only if edges are to be avoided, see `kernels_ti.blocks.restriction.restricted_cases`. The
     cases are searched one after another.
 
-    The choice of a device, an estimate, a forecast and the run all take it. Each part of it is made when it is first
-    needed, and then kept.
+    The choice of a device, an estimate, a forecast, a boundary plan and the run take it. Each part is made when it is
+    first needed, and then kept.
 
     Parameters
     ----------

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.on_device import WIDEST, DeviceBlock
 from kernels_ti.boundary.order import BoundaryOrder
 from kernels_ti.boundary.plan import BoundaryPlan, plan_of
@@ -101,15 +102,12 @@ class BoundaryCount:
 
     Parameters
     ----------
-    graph : Graph
-    min_length, max_length : int, int or None
-        Bounds on the number of vertices of a cycle.
+    graph : Graph or SearchSpace
+        A space has the bounds on the number of vertices of a cycle, and the vertices and edges to pass or to avoid.
     by_length : bool
         Count for each length. Without, all cycles of any length together, in far less memory and time.
     memory : int or None
         Bytes that the states may take.
-    through, avoid, avoid_edges
-        See `kernels_ti.boundary.plan.plan_of`.
     enough : callable
         Ends the search for a good order, see `small_boundary_order`.
 
@@ -127,28 +125,25 @@ class BoundaryCount:
 
     def __init__(
         self,
-        graph: Graph,
+        graph: Graph | SearchSpace,
         *,
-        min_length: int = 3,
-        max_length: int | None = None,
         by_length: bool = True,
         memory: int | None = None,
-        through: Sequence[int] = (),
-        avoid: Sequence[int] = (),
-        avoid_edges: Sequence[tuple[int, int]] = (),
         enough: Callable[[], bool] = lambda: False,
     ) -> None:
-        if not by_length and (min_length > 3 or max_length is not None):
+        space = SearchSpace.of(graph)
+        shortest, longest = space.options.min_length, space.options.max_length
+        if not by_length and (shortest > 3 or longest is not None):
             raise OptionError("bounds on the length need counts by length")
-        self.plan = plan_of(graph, through, avoid, avoid_edges, enough=enough)
+        self.plan = plan_of(space, enough=enough)
         if not self.plan.is_possible:
             raise SizeError(
                 f"no order of this graph was found with a boundary of at most {LARGEST_BOUNDARY} vertices: "
                 f"it has to be searched ({parameter('method', 'search')})"
             )
         self._device: Device | None = None
-        self._min_length = min_length
-        self._longest = (max_length or graph.n) if by_length else None
+        self._min_length = shortest
+        self._longest = space.longest if by_length else None
         self._memory = memory
         self._counts = Counter(self.plan.cycles_by_length)
         self._triangles = self._counts.get(3, 0)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from kernels_ti.blocks.biconnected import biconnected_edges
-from kernels_ti.blocks.restriction import Restricted, restricted_cases
+from kernels_ti.blocks.groups import LabelledBlocks
+from kernels_ti.blocks.restriction import Restricted
+from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.order import BoundaryOrder, small_boundary_order
 from kernels_ti.boundary.states import LARGEST_BOUNDARY
 from kernels_ti.graph import Graph
@@ -66,33 +67,19 @@ class BoundaryPlan:
 
 
 def plan_of(
-    graph: Graph,
-    through: Sequence[int] = (),
-    avoid: Sequence[int] = (),
-    avoid_edges: Sequence[tuple[int, int]] = (),
-    *,
-    seconds: float = 20.0,
-    enough: Callable[[], bool] = lambda: False,
+    graph: Graph | SearchSpace, *, seconds: float = 20.0, enough: Callable[[], bool] = lambda: False
 ) -> BoundaryPlan:
-    """Split a graph into blocks and put the vertices of each in order.
+    """Put the vertices of each block in order.
 
     Parameters
     ----------
-    graph : Graph
-    through, avoid : sequence of int
-        Only cycles that pass all of the first vertices and none of the others are to be counted.
-    avoid_edges : sequence of (int, int)
-        Only cycles without these edges are to be counted. The plan has the blocks of every case of
-        `restricted_cases`, and each wanted cycle lies in one of them.
+    graph : Graph or SearchSpace
+        A space with several cases gives the blocks of all of them; each wanted cycle lies in one of these blocks.
     seconds, enough : float, callable
         How long to look for the order of a block, see `small_boundary_order`.
-
-    Raises
-    ------
-    OptionError
-        See `restricted_cases`.
     """
-    plans = [_plan_of_case(case, seconds, enough) for case in restricted_cases(graph, through, avoid, avoid_edges)]
+    space = SearchSpace.of(graph)
+    plans = [_plan_of_case(*case, seconds, enough) for case in zip(space.cases, space.blocks, strict=True)]
     rings: Counter[int] = Counter()
     for plan in plans:
         rings.update(plan.cycles_by_length)
@@ -104,22 +91,16 @@ def plan_of(
     )
 
 
-def _plan_of_case(case: Restricted, seconds: float, enough: Callable[[], bool]) -> BoundaryPlan:
+def _plan_of_case(
+    case: Restricted, labelled: LabelledBlocks, seconds: float, enough: Callable[[], bool]
+) -> BoundaryPlan:
     graph, through = case.graph, case.through
     if graph.m > LARGEST_BOUNDARY * graph.n:
         # In any order some vertex has more than m / n neighbours before it, and the boundary has them all.
         return BoundaryPlan({}, (graph,), (None,), (frozenset(through),))
-    edges, component = biconnected_edges(graph)
-    sizes = np.bincount(component)
-    ends = np.cumsum(sizes)
-    rings: Counter[int] = Counter()
     blocks, required = [], []
-    for start, end in zip((ends - sizes).tolist(), ends.tolist(), strict=True):
-        vertices, places = np.unique(edges[start:end], return_inverse=True)
-        if len(vertices) == end - start:
-            rings[len(vertices)] += 1
-        else:
-            blocks.append(Graph.from_edge_array(places.reshape(-1, 2), n=len(vertices)))
-            required.append(frozenset(np.searchsorted(vertices, through).tolist()))
+    for block, vertices in labelled.other_blocks():
+        blocks.append(block)
+        required.append(frozenset(np.searchsorted(vertices, through).tolist()))
     orders = tuple(small_boundary_order(block, LARGEST_BOUNDARY, seconds=seconds, enough=enough) for block in blocks)
-    return BoundaryPlan(rings, tuple(blocks), orders, tuple(required))
+    return BoundaryPlan(Counter(labelled.ring_lengths.tolist()), tuple(blocks), orders, tuple(required))

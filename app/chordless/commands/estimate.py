@@ -117,7 +117,7 @@ def act(options: argparse.Namespace) -> int:
     estimator: Estimator | None = None
     with tempfile.TemporaryDirectory(prefix="chordless-") as folder, Trial(options, loaded, folder) as trial:
         seconds = _PART_FOR_ORDERS * options.seconds
-        plan = quick_plan(loaded.graph, through, avoid, wanted.avoid_edges, seconds=seconds)
+        plan = quick_plan(space, seconds=seconds)
         probe, spent = min(_SHORTEST_PROBE, options.seconds / 4), 0.0
         try:
             while trial.goes_on:

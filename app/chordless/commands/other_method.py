@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from chordless.protocol.events import Finished
     from chordless.protocol.orders import RunCommand
-    from kernels_ti import Graph
+    from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.boundary.plan import BoundaryPlan
 
 _SECONDS_FOR_ORDERS = 1.0
@@ -20,19 +19,12 @@ _COST_OF_LENGTHS = 4
 _LARGEST_GRAPH = 20_000
 
 
-def quick_plan(
-    graph: Graph,
-    through: Sequence[int] = (),
-    avoid: Sequence[int] = (),
-    avoid_edges: Sequence[tuple[int, int]] = (),
-    *,
-    seconds: float = _SECONDS_FOR_ORDERS,
-) -> BoundaryPlan:
-    """Return a plan for counting a graph along a boundary; it takes about so many seconds to make."""
+def quick_plan(space: SearchSpace, *, seconds: float = _SECONDS_FOR_ORDERS) -> BoundaryPlan:
+    """Return a plan for counting along a boundary that takes about `seconds` seconds to make."""
     from kernels_ti.boundary.order import no_longer_than
     from kernels_ti.boundary.plan import plan_of
 
-    return plan_of(graph, through, avoid, avoid_edges, enough=no_longer_than(seconds))
+    return plan_of(space, enough=no_longer_than(seconds))
 
 
 def is_worth_it(plan: BoundaryPlan) -> bool:
@@ -65,12 +57,20 @@ def other_method(command: RunCommand, finished: Finished) -> str | None:
     from chordless.graphs.vertex_names import edges_named, restriction_named
     from chordless.runs.command_words import command_line
     from chordless.words.numbers import duration_text
+    from kernels_ti import Options
+    from kernels_ti.blocks.search_space import SearchSpace
 
     graph = load_graph(
         command.graph, simplify=command.simplify, file_format=command.file_format, encoding=command.encoding
     ).graph
     through, avoid = restriction_named(graph, command.through, command.through_edges, command.avoid)
-    plan = quick_plan(graph, through, avoid, edges_named(graph, command.avoid_edges))
+    wanted = Options(
+        max_length=command.max_length,
+        through=through,
+        avoid=avoid,
+        avoid_edges=edges_named(graph, command.avoid_edges),
+    )
+    plan = quick_plan(SearchSpace(graph, wanted))
     seconds = max(_COST_OF_LENGTHS * plan.seconds, 1.0)
     if not is_worth_it(plan) or seconds > _seconds_left(finished):
         return None

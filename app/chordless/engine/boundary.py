@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from functools import partial
 
 from chordless.engine.channel import Channel
 from chordless.protocol.events import Paused, Progress, Reason
 from chordless.protocol.orders import RunCommand
-from kernels_ti import Device, EngineError, Graph, Snapshot, open_device
+from kernels_ti import Device, EngineError, Snapshot, open_device
+from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.count import BoundaryCount, arch_of_count
 from kernels_ti.device.memory import host_budget, resident_bytes, search_budget
 
@@ -21,12 +21,7 @@ _NOTHING_YET = Progress(
 
 
 def count_along_boundary(
-    command: RunCommand,
-    channel: Channel,
-    graph: Graph,
-    through: Sequence[int],
-    avoid: Sequence[int],
-    avoid_edges: Sequence[tuple[int, int]],
+    command: RunCommand, channel: Channel, space: SearchSpace
 ) -> tuple[Reason, Snapshot, dict[str, int], Device | None]:
     """Count to the end, or until a timeout or a stop.
 
@@ -35,11 +30,8 @@ def count_along_boundary(
     command : RunCommand
     channel : Channel
         For reports and commands.
-    graph : Graph
-    through, avoid : sequence of int
-        Vertices that every cycle must contain, and that none may contain.
-    avoid_edges : sequence of (int, int)
-        Edges that no cycle may contain.
+    space : SearchSpace
+        The graph, the bounds on the length, and the vertices and edges to pass or to avoid.
 
     Returns
     -------
@@ -61,14 +53,9 @@ def count_along_boundary(
     watch = _Watch(command, channel)
     try:
         count = BoundaryCount(
-            graph,
-            min_length=command.min_length,
-            max_length=command.max_length,
+            space,
             by_length=not command.total_only,
             memory=host_budget(command.memory),
-            through=through,
-            avoid=avoid,
-            avoid_edges=avoid_edges,
             enough=watch.says_enough,
         )
     except EngineError:

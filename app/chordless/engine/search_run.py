@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from chordless.engine.forecast import Forecast
     from chordless.graphs.load import LoadedGraph
     from chordless.runs.checkpoint import Checkpoint, Sessions
-    from kernels_ti import Device, Snapshot
+    from kernels_ti import Device, Graph, Snapshot
     from kernels_ti.blocks.search_space import SearchSpace
 
 
@@ -107,9 +107,7 @@ def search(
 ) -> None:
     """Search from a checkpoint or from the beginning; in the latter case make the run directory, if one is wanted."""
     from chordless.engine.loop import Keeper, Search, Session
-    from chordless.graphs.vertex_names import edges_named, restriction_named
-    from kernels_ti import Options, Run
-    from kernels_ti.blocks.search_space import SearchSpace
+    from kernels_ti import Run
     from kernels_ti.estimate.device_choice import device_for
 
     graph = loaded.graph
@@ -119,21 +117,7 @@ def search(
         from chordless.cycles.write import check_size
 
         check_size(graph.n)
-    through, avoid = restriction_named(graph, command.through, command.through_edges, command.avoid)
-    options = Options(
-        min_length=command.min_length,
-        max_length=command.max_length,
-        expansion=command.expansion,
-        collect=collect,
-        rows=rows,
-        part=command.part,
-        memory=command.memory,
-        through=through,
-        avoid=avoid,
-        avoid_edges=edges_named(graph, command.avoid_edges),
-        participation="edges" if command.per_edge else "vertices" if command.per_vertex else "none",
-    )
-    space = SearchSpace(graph, options)
+    space = _search_space(command, graph, rows=rows)
     device = device_for(space, command.arch, threads=command.threads)
     engine = Run(space, device, state=None if checkpoint is None else checkpoint.state)
     with contextlib.ExitStack() as stack:
@@ -162,7 +146,7 @@ def search(
         reason, snapshot = search.go()
         listed = 0 if output is None else output.listed
     finished = _finished(reason, snapshot, loaded, session.so_far(search.write_seconds), listed, directory)
-    if options.participation != "none":
+    if space.options.participation != "none":
         from chordless.cycles.participation import participation_object
 
         counted = participation_object(graph, engine.participation(), vertices=command.per_vertex)
@@ -173,7 +157,6 @@ def search(
 def _count_along_boundary(command: RunCommand, channel: Channel, loaded: LoadedGraph) -> None:
     """Count along a boundary, without checkpoints."""
     from chordless.engine.boundary import count_along_boundary
-    from chordless.graphs.vertex_names import edges_named, restriction_named
     from chordless.runs.checkpoint import Sessions
     from kernels_ti.device.machine import cpu_name
     from kernels_ti.device.memory import peak_memory
@@ -181,17 +164,37 @@ def _count_along_boundary(command: RunCommand, channel: Channel, loaded: LoadedG
     setup = time.time() - command.program_start
     sessions = Sessions("cpu", cpu_name(), setup, 0.0, 0)
     channel.send(_started(command, loaded, sessions, None))
-    through, avoid = restriction_named(loaded.graph, command.through, command.through_edges, command.avoid)
-    avoid_edges = edges_named(loaded.graph, command.avoid_edges)
-    reason, snapshot, boundary, device = count_along_boundary(
-        command, channel, loaded.graph, through, avoid, avoid_edges
-    )
+    space = _search_space(command, loaded.graph)
+    reason, snapshot, boundary, device = count_along_boundary(command, channel, space)
     if device is not None:
         sessions = replace(sessions, arch=device.arch, device=device.name)
     total = time.time() - command.program_start
     sessions = replace(sessions, total_seconds=total, peak_memory_bytes=peak_memory())
     finished = _finished(reason, snapshot, loaded, sessions, 0, None)
     channel.send(replace(finished, boundary=boundary))
+
+
+def _search_space(command: RunCommand, graph: Graph, *, rows: bool = False) -> SearchSpace:
+    """Return the graph with the bounds and the restriction of the command; with `rows` cycles are kept as bit rows."""
+    from chordless.graphs.vertex_names import edges_named, restriction_named
+    from kernels_ti import Options
+    from kernels_ti.blocks.search_space import SearchSpace
+
+    through, avoid = restriction_named(graph, command.through, command.through_edges, command.avoid)
+    options = Options(
+        min_length=command.min_length,
+        max_length=command.max_length,
+        expansion=command.expansion,
+        collect=command.output is not None,
+        rows=rows,
+        part=command.part,
+        memory=command.memory,
+        through=through,
+        avoid=avoid,
+        avoid_edges=edges_named(graph, command.avoid_edges),
+        participation="edges" if command.per_edge else "vertices" if command.per_vertex else "none",
+    )
+    return SearchSpace(graph, options)
 
 
 def _forecast(command: RunCommand, space: SearchSpace, device: Device) -> Forecast | None:
