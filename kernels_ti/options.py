@@ -154,6 +154,8 @@ class Snapshot:
         Bytes of the buffers on the device.
     finished : bool
         Whether the search is complete.
+    waiting_by_length : dict of int to int
+        Chordless paths with t vertices that wait now. Their sum is `frontier` without those pairs of neighbours.
     """
 
     paths_by_length: dict[int, int] = field(default_factory=dict)
@@ -165,6 +167,7 @@ class Snapshot:
     share: float = 0.0
     device_bytes: int = 0
     finished: bool = False
+    waiting_by_length: dict[int, int] = field(default_factory=dict)
 
     @classmethod
     def of_totals(cls, paths: dict[int, int], cycles: dict[int, int], min_length: int, **more: Any) -> Snapshot:

@@ -27,7 +27,7 @@ from kernels_ti.found.stored import ResidentBlocks
 from kernels_ti.graph import Graph
 from kernels_ti.options import Options, Snapshot
 from kernels_ti.search import DeviceSearch, GroupSearch, Search, Totals, require_loops, require_room
-from kernels_ti.state import Frames, GroupState, Rows, RunState
+from kernels_ti.state import Frames, GroupState, Rows, RunState, by_length_of
 
 if TYPE_CHECKING:
     from kernels_ti.found.participation import Counter, Participation
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 SLICE_SECONDS = 0.1
 NEARLY_DONE = 1 - 2**-20
 """Largest share that is reported while a search is not finished."""
-
 
 Weights = list[npt.NDArray[np.float64]]
 """For each group of blocks, the estimated share of the search below each of its seeds."""
@@ -101,8 +100,7 @@ class Run:
         self._states: list[GroupState] = []
         self._group = 0
         self._survey: SurveySearch | None = None
-        self._later_pairs = 0
-        self._later_share = 0.0
+        self._later_pairs, self._later_share, self._later_waiting = 0, 0.0, Totals()
         self._kept = Kept(self.graph.n, self.options.min_length, as_rows=self.options.rows)
         self._counter = _counter(self.graph, self.options.participation)
         self._broken = False
@@ -216,13 +214,13 @@ class Run:
 
     def _look_ahead(self, groups: list[BlockGroup], weights: Weights, first: int) -> None:
         """Add up the remaining work of the groups from `first` on, none of which is being searched."""
-        self._later_pairs, self._later_share = 0, 0.0
+        self._later_pairs, self._later_share, self._later_waiting = 0, 0.0, Totals()
         for i in range(first, len(groups)):
             state = self._states[i] = replace(self._states[i], frames=tuple(self._states[i].frames))
             self._later_pairs += int(groups[i].pairs_of_seed[state.next_seed :].sum())
             self._later_share += float(weights[i][state.next_seed :].sum())
             for frames in state.frames:
-                self._later_pairs += frames.paths
+                self._later_waiting.add(by_length_of(frames.paths_by_length), {})
                 self._later_share += frames.share
 
     @property
@@ -292,16 +290,21 @@ class Run:
 
     def snapshot(self) -> Snapshot:
         """Return the progress of the run, without searching."""
-        totals = self._all_totals()
+        totals, waiting, pairs = self._all_totals(), Totals(), 0
+        if self._current is not None:
+            waiting.add(self._current.waiting_by_length, {})
+            waiting.add(self._later_waiting.paths, {})
+            pairs = self._current.pairs_left + self._later_pairs
         return Snapshot.of_totals(
             totals.paths,
             totals.cycles,
             self.options.min_length,
-            frontier=0 if self._current is None else self._current.frontier + self._later_pairs,
+            frontier=sum(waiting.paths.values()) + pairs,
             seconds=self._seconds,
             share=self._share_done(),
             device_bytes=0 if self._current is None else self._current.device_bytes,
             finished=self.finished,
+            waiting_by_length=dict(sorted(waiting.paths.items())),
         )
 
     def _all_totals(self) -> Totals:

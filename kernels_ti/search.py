@@ -54,8 +54,12 @@ class Search(Protocol):
         """Whether the search is complete."""
 
     @property
-    def frontier(self) -> int:
-        """Number of waiting paths, including those that stage 1 has not made yet."""
+    def waiting_by_length(self) -> dict[int, int]:
+        """Number of waiting paths with t vertices."""
+
+    @property
+    def pairs_left(self) -> int:
+        """Pairs of neighbours from which stage 2 has not started yet."""
 
     @property
     def device_bytes(self) -> int:

@@ -43,8 +43,13 @@ class ReferenceSearch:
         return 0.0 if self.finished else 1.0
 
     @property
-    def frontier(self) -> int:
-        """1, for the current path of the depth-first search; 0 at the end."""
+    def waiting_by_length(self) -> dict[int, int]:
+        """Nothing: the waiting paths are on Python's own stack."""
+        return {}
+
+    @property
+    def pairs_left(self) -> int:
+        """1 until the end: how many are left is unknown."""
         return 0 if self.finished else 1
 
     def advance(self, seconds: float) -> None:

@@ -93,6 +93,11 @@ class Frames:
         return int(self.path_counts.sum())
 
     @property
+    def paths_by_length(self) -> IntArray:
+        """Number of waiting paths with t vertices at index t; they are one vertex longer than their frames."""
+        return lengths_counted(self.length + 1, self.path_counts)
+
+    @property
     def share(self) -> float:
         """Estimated share of the whole search below all frames."""
         return float(self.path_counts @ self.weight)
@@ -163,6 +168,18 @@ class RunState:
     cycles_by_length: dict[int, int] = field(default_factory=dict)
     seconds: float = 0.0
     share: float = 0.0
+
+
+def lengths_counted(lengths: npt.NDArray[np.integer], counts: npt.NDArray[np.integer]) -> IntArray:
+    """Add up the counts of each length: entry t of the result belongs to length t."""
+    # Sums of floats are exact up to 2 ** 53, more paths than any memory holds.
+    sums: IntArray = np.bincount(lengths, weights=counts).astype(np.int64)
+    return sums
+
+
+def by_length_of(counts: npt.NDArray[np.integer]) -> dict[int, int]:
+    """Return the entries of an array by length that are not 0, as a dict."""
+    return {length: int(counts[length]) for length in np.flatnonzero(counts).tolist()}
 
 
 _POPULATION = np.array([value.bit_count() for value in range(256)], np.uint8)

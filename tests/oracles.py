@@ -10,6 +10,7 @@ import networkx as nx
 import pytest
 
 from kernels_ti import Graph
+from kernels_ti.state import Frames
 
 
 def grid(rows: int, columns: int) -> Graph:
@@ -62,3 +63,12 @@ def check_cycles(graph: Graph, cycles: list[list[int]]) -> None:
         assert cycle[0] == min(cycle), f"{cycle} does not start at its smallest vertex"
         assert cycle[1] < cycle[-1], f"{cycle} does not go to its smaller neighbour first"
     assert len({tuple(cycle) for cycle in cycles}) == len(cycles), "a cycle comes twice"
+
+
+def waiting_in(pieces: Iterable[Frames]) -> dict[int, int]:
+    """Count the waiting paths of each length in frames, one extension after another."""
+    waiting: dict[int, int] = {}
+    for frames in pieces:
+        for length, extensions in zip(frames.length.tolist(), frames.extensions.tolist(), strict=True):
+            waiting[length + 1] = waiting.get(length + 1, 0) + sum(map(int.bit_count, extensions))
+    return waiting

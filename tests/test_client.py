@@ -59,7 +59,9 @@ def test_a_failure_keeps_its_kind_and_its_exit_code(error):
 
 EVENTS = [
     Started("a b", 1, 2, 3, "cpu", "device", 0.5, 77, {"limit": None}, directory="/tmp/run"),
-    Progress(1.5, 2**70, 3, 4, {3: 2**65, 10: 1}, {4: 2**64}, 1 << 40, 9, 0.25, 1 << 33, 7.5e7, 7e7, None),
+    Progress(
+        1.5, 2**70, 3, 4, {3: 2**65, 10: 1}, {4: 2**64}, 1 << 40, 9, 0.25, 1 << 33, 7.5e7, 7e7, None, None, {9: 4}
+    ),
     Paused(),
     Checkpointed("run/checkpoint", 2**70, 3, 4),
     Finished("timeout", "g", 1, 2, 3, 4, {3: 4}, 5, 6, {3: 7}, 8, 9, "cuda", "H\u00e9", 0.1, 0.2, 0.3, 0.5, 6, "run"),
@@ -255,6 +257,8 @@ def test_a_long_run_is_estimated():
 def test_progress_tells_share_and_memory():
     with EngineProcess(run_of(LONG, timeout=1)) as engine:
         *reports, finished = [event for event in engine.events() if isinstance(event, (Progress, Finished))]
+    assert all(0 <= sum(report.waiting_by_length.values()) <= report.frontier for report in reports)
+    assert 0 < sum(finished.waiting_by_length.values()) <= finished.frontier
     shares = [report.share for report in reports]
     assert shares == sorted(shares)
     assert finished.share < 1

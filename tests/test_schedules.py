@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import taichi as ti
-from oracles import check_cycles, grid
+from oracles import check_cycles, grid, waiting_in
 
 from kernels_ti import Device, DeviceError, EngineError, Graph, Options, Run, enumerate_cycles, open_device
 from kernels_ti.device.levels import opened_level
@@ -186,6 +186,7 @@ def test_sharing_gives_work_to_every_worker(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_run_stops_between_slices_with_exact_counts_so_far() -> None:
     run = Run(grid(8, 10), open_device("cpu"), Options())
+    assert run.snapshot().frontier == 63, "no path waits yet, but all pairs of neighbours from which paths begin"
     first = run.advance()
     assert first.paths_by_length == {3: 63}, "stage 1 comes first"
     for _ in range(3):
@@ -196,6 +197,17 @@ def test_a_run_stops_between_slices_with_exact_counts_so_far() -> None:
     assert second.paths == sum(second.paths_by_length.values())
     assert second.device_bytes > 0
     assert second.seconds > first.seconds
+
+
+@pytest.mark.parametrize("expansion", ["two-ended", "paper"])
+def test_a_snapshot_says_how_many_paths_of_each_length_wait(expansion: str) -> None:
+    run = Run(grid(8, 10), open_device("cpu"), Options(expansion=expansion, memory=1 << 28))
+    snapshots = [run.advance() for _ in range(3)]
+    waiting = waiting_in(frames for group in run.state().groups for frames in group.frames)
+    assert snapshots[-1].waiting_by_length == waiting
+    assert 1 <= sum(waiting.values()) <= snapshots[-1].frontier
+    assert all(waiting[length] <= snapshots[-1].paths_by_length[length] for length in waiting)
+    assert expansion == "paper" or len(waiting) > 5
 
 
 def test_cycles_come_while_the_search_goes_on() -> None:

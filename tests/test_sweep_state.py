@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import grid
+from oracles import grid, waiting_in
 
 from kernels_ti import Graph, open_device
 from kernels_ti.blocks.groups import BlockGroup, block_batches
@@ -156,7 +156,7 @@ def test_what_remains_shrinks_to_nothing(name: str, threads: int) -> None:
             before = search.remaining
             resumed = sweep_of(graph, group, False, 2, GroupState(0, search.next_seed, search.frames()))
             assert resumed.remaining == pytest.approx(before, abs=1e-12)
-            assert resumed.frontier == search.frontier
+            assert (resumed.waiting_by_length, resumed.pairs_left) == (search.waiting_by_length, search.pairs_left)
             assert resumed.finished == search.finished
         while not search.finished:
             search.advance(0.05)
@@ -181,13 +181,17 @@ def test_frames_survive_a_round_trip(name: str, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(search_sweep, "FRAMES_AT_ONCE", 2)
     other = sweep_of(graph, group, True, 1, GroupState(0, search.next_seed, iter(pieces)))
     assert other.remaining == pytest.approx(search.remaining)
-    assert other.frontier == search.frontier
+    assert other.waiting_by_length == search.waiting_by_length == waiting_in([everything])
+    assert other.pairs_left == search.pairs_left
     back = list(other.frames())
     for key in KEYS:
         assert np.array_equal(np.concatenate([getattr(frames, key) for frames in back]), together[key]), key
     step(other, 1, [])
     assert other.next_seed == search.next_seed, "frames come before seeds"
     assert len(other._pool.stacked) == 2 * other._frame
+    for _ in range(8):
+        step(other, 5, [])
+        assert other.waiting_by_length == waiting_in(other.frames())
     assert sum(len(frames) for frames in other.frames()) >= len(pieces) - 1
 
 

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from kernels_ti.state import Frames, Rows, populations
+from kernels_ti.graph import IntArray
+from kernels_ti.state import Frames, Rows, lengths_counted, populations
 
 LENGTH_SHIFT = 32
 """Bits of the last word that hold the end; the length lies above."""
@@ -93,10 +94,14 @@ class FramePool:
         self._collect = collect
         self._most = most
         self._pieces = deque(piece for piece in frames if len(piece))
-        self._pieces_paths, self._pieces_share = 0, 0.0
+        self._pieces_share = sum(piece.share for piece in self._pieces)
+        self._waiting = np.zeros(1 + max((int(piece.length.max()) + 1 for piece in self._pieces), default=0), np.int64)
         for piece in self._pieces:
-            self._pieces_paths += piece.paths
-            self._pieces_share += piece.share
+            counted = piece.paths_by_length
+            self._waiting[: len(counted)] += counted
+        self._subtracted = 0
+        self._lengths: IntArray = np.zeros(0, np.int64)
+        self._paths: IntArray = np.zeros(0, np.int64)
         self._lay_out([])
 
     @property
@@ -106,6 +111,7 @@ class FramePool:
 
     def refill(self) -> None:
         """Lay out the next frames in place of the present ones, which are taken."""
+        self.paths_by_length(self.size)
         pieces = []
         room = self._most
         while self._pieces and room:
@@ -116,12 +122,19 @@ class FramePool:
             pieces.append(piece)
             room -= len(piece)
         self._lay_out(pieces)
-        self._pieces_paths -= int(self._paths_from[0])
         self._pieces_share = max(0.0, self._pieces_share - float(self._share_from[0])) if self._pieces else 0.0
 
-    def paths(self, taken: int) -> int:
-        """Paths that wait here when the first `taken` of the frames laid out are gone."""
-        return int(self._paths_from[taken]) + self._pieces_paths
+    def paths_by_length(self, taken: int) -> IntArray:
+        """Return how many paths with t vertices wait, at index t, when the first `taken` frames laid out are gone.
+
+        `taken` must not decrease from call to call: each frame is subtracted once, so that a call is cheap.
+        """
+        if taken > self._subtracted:
+            gone = slice(self._subtracted, taken)
+            counted = lengths_counted(self._lengths[gone], self._paths[gone])
+            self._waiting[: len(counted)] -= counted
+            self._subtracted = taken
+        return self._waiting
 
     def share(self, taken: int) -> float:
         """Share of the whole search that waits here when the first `taken` of the frames laid out are gone."""
@@ -137,10 +150,11 @@ class FramePool:
     def _lay_out(self, pieces: list[Frames]) -> None:
         self.size = sum(len(piece) for piece in pieces)
         self.stacked = np.zeros(1, np.uint64)
-        paths, shares = np.zeros(0, np.int64), np.zeros(0, np.float64)
+        self._subtracted = 0
+        shares = np.zeros(0, np.float64)
         if pieces:
             self.stacked = np.concatenate([packed(piece, self._rows, self._collect) for piece in pieces]).reshape(-1)
-            paths = populations(np.concatenate([piece.extensions for piece in pieces]))
-            shares = paths * np.concatenate([piece.weight for piece in pieces])
-        self._paths_from = np.append(np.cumsum(paths[::-1])[::-1], 0)
+            self._lengths = np.concatenate([piece.length for piece in pieces]).astype(np.int64) + 1
+            self._paths = populations(np.concatenate([piece.extensions for piece in pieces]))
+            shares = self._paths * np.concatenate([piece.weight for piece in pieces])
         self._share_from = np.append(np.cumsum(shares[::-1])[::-1], 0.0)

@@ -14,7 +14,7 @@ from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.errors import SizeError, parameter
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
 from kernels_ti.search import Totals
-from kernels_ti.state import Frames, GroupState, Rows
+from kernels_ti.state import Frames, GroupState, Rows, by_length_of
 from kernels_ti.sweep.compact import compact_words
 from kernels_ti.sweep.frames import FramePool, frame_words, unpacked
 from kernels_ti.sweep.kernel import DRY_WORKERS, NEXT_ITEM, sweep
@@ -106,6 +106,7 @@ class SweepSearch:
         self._paths = np.zeros(workers * (self._max_length + 2), np.int64)
         self._cycles_found = np.zeros(workers * (self._max_length + 2), np.int64)
         self._cycles = device.empty(workers * self._cycles_per_worker * cycle_words if collect else 1, np.uint64)
+        self._stacked: list[Frames] | None = None
         self._launch(0)  # over nothing: it compiles, so that the first slice is a search alone
         if collect:
             self.blocks.compile_trace(self._cycles)
@@ -148,16 +149,25 @@ class SweepSearch:
         return min(int(self._queue[NEXT_ITEM]), self._pool.size)
 
     @property
-    def frontier(self) -> int:
-        """Paths that wait on the stacks and in the pool, and pairs that no worker has taken."""
-        pairs = int(self.blocks.pairs_before[-1] - self.blocks.pairs_before[self.next_seed])
-        return pairs + self._pool.paths(self._frames_taken) + sum(frames.paths for frames in self._stacked())
+    def pairs_left(self) -> int:
+        """Pairs of neighbours that no worker has taken."""
+        return int(self.blocks.pairs_before[-1] - self.blocks.pairs_before[self.next_seed])
+
+    @property
+    def waiting_by_length(self) -> dict[int, int]:
+        """Paths that wait on the stacks and in the pool, by their number of vertices."""
+        waiting = self._pool.paths_by_length(self._frames_taken).copy()
+        waiting.resize(self._max_length + 2)
+        for frames in self._stacked_frames():
+            counted = frames.paths_by_length
+            waiting[: len(counted)] += counted
+        return by_length_of(waiting)
 
     @property
     def remaining(self) -> float:
         """Share of the whole search behind the frames on the stacks and in the pool, and behind the seeds left."""
         waiting = self._pool.share(self._frames_taken) + float(self._share_from_seed[self.next_seed])
-        return waiting + sum(frames.share for frames in self._stacked())
+        return waiting + sum(frames.share for frames in self._stacked_frames())
 
     @property
     def device_bytes(self) -> int:
@@ -167,14 +177,18 @@ class SweepSearch:
 
     def frames(self) -> Iterator[Frames]:
         """All paths that wait, in pieces, once the cycles found have been taken; nothing changes."""
-        yield from self._stacked()
+        yield from self._stacked_frames()
         yield from self._pool.frames(self._frames_taken)
 
-    def _stacked(self) -> Iterator[Frames]:
-        """Return the frames of each stack."""
-        for worker, depth in enumerate(self._depth_of.tolist()):
-            if depth:
-                yield unpacked(self._stack_of(worker)[:depth], self.blocks.group.words, self._collect)
+    def _stacked_frames(self) -> list[Frames]:
+        """Return the frames of each stack. They are read once after each slice."""
+        if self._stacked is None:
+            self._stacked = [
+                unpacked(self._stack_of(worker)[:depth], self.blocks.group.words, self._collect)
+                for worker, depth in enumerate(self._depth_of.tolist())
+                if depth
+            ]
+        return self._stacked
 
     def advance(self, seconds: float) -> None:
         """Search for about `seconds`, less if the cycles found should be taken."""
@@ -217,6 +231,7 @@ class SweepSearch:
 
     def _slice(self) -> None:
         """Let every worker make its steps, then share what is left among them."""
+        self._stacked = None
         if self._pool.more and self._frames_taken == self._pool.size:
             self._queue[NEXT_ITEM] = 0
             self._pool.refill()

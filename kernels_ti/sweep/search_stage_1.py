@@ -63,9 +63,14 @@ class SurveySearch:
         return 0.0
 
     @property
-    def frontier(self) -> int:
-        """All pairs of neighbours: stage 2 is still to come for each."""
-        return sum(int(blocks.pairs_before[-1]) for blocks in self._blocks)
+    def waiting_by_length(self) -> dict[int, int]:
+        """Nothing: stage 1 only counts the paths that stage 2 will make."""
+        return {}
+
+    @property
+    def pairs_left(self) -> int:
+        """None of its own: the run counts the pairs of all groups, whose stage 2 is still to come."""
+        return 0
 
     @property
     def device_bytes(self) -> int:

@@ -137,11 +137,17 @@ class WaveSearch:
         return not waiting and min(self.next_seed, self.surveyed) >= self.blocks.seeds
 
     @property
-    def frontier(self) -> int:
-        """Records in the arena, and pairs that stage 1 has yet to look at."""
-        pairs = self.blocks.pairs_before
-        pooled = sum(frames.paths for frames in self._pool)
-        return self._arena.count + pooled + int(pairs[-1] - pairs[self.next_seed])
+    def pairs_left(self) -> int:
+        """Pairs of neighbours that stage 1 has yet to look at."""
+        return int(self.blocks.pairs_before[-1] - self.blocks.pairs_before[self.next_seed])
+
+    @property
+    def waiting_by_length(self) -> dict[int, int]:
+        """Records in the arena, and paths that wait on the host."""
+        waiting = Totals({segment.length: segment.count for segment in self._arena.segments})
+        for frames in self._pool:
+            waiting.add({int(frames.length[0]) + 1: frames.paths}, {})
+        return waiting.paths
 
     @property
     def remaining(self) -> float:
@@ -266,8 +272,7 @@ class WaveSearch:
     def _seed(self) -> int | None:
         """Stage 1 for as many seeds as surely fit."""
         pairs, first = self.blocks.pairs_before, self.next_seed
-        room = self._cycle_capacity - self._cycle_count
-        last = self._fitting(first, min(self._arena.capacity - self._reserve, room))
+        last = self._fitting(first, min(self._arena.capacity - self._reserve, self._cycle_capacity - self._cycle_count))
         if first < self.surveyed:
             last = min(last, self.surveyed)
         if last <= first:
@@ -375,8 +380,7 @@ class WaveSearch:
 
     def _commit(self, segment: Segment, parents: int, counted: list[tuple[int, int]]) -> bool:
         """Take over the levels of a queue that fitted, as the device judged them; say whether any did."""
-        free = self._free(parents)
-        room = self._cycle_capacity - self._cycle_count
+        free, room = self._free(parents), self._cycle_capacity - self._cycle_count
         length, ready = segment.length, parents
         for children, closed in counted:
             if ready == 0 or children > free - ready or closed > room:

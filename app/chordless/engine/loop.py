@@ -307,6 +307,7 @@ class Search:
             listed=0 if self.output is None else self.output.listed,
             share=self._share_done(),
             memory_bytes=resident_bytes(),
+            waiting_by_length=snapshot.waiting_by_length,
             **cast(Any, self.forecast.fields if self.forecast is not None else {}),
         )
 

@@ -279,4 +279,5 @@ def _finished(
         write_seconds=sessions.write_seconds,
         graph_hash=graph_hash(graph),
         program=program_version(),
+        waiting_by_length=snapshot.waiting_by_length,
     )

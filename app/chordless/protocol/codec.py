@@ -19,7 +19,7 @@ from chordless.protocol.orders import BatchCommand, BatchJob, Command
 from kernels_ti import EngineError
 
 # Lengths are keys, and JSON knows only strings as keys.
-_BY_LENGTH = frozenset({"frontier_by_length", "cycles_by_length"})
+_BY_LENGTH = frozenset({"frontier_by_length", "cycles_by_length", "waiting_by_length"})
 TUPLE_FIELDS = frozenset({"part", "through", "through_edges", "avoid", "avoid_edges"})
 """Fields of commands that are tuples; JSON has lists only."""
 

@@ -9,8 +9,8 @@ from chordless.words.numbers import bytes_text
 from kernels_ti import ChordlessError, DeviceError, EngineError, GraphError, OptionError
 from kernels_ti.errors import CheckpointError, ReadingStoppedError, SizeError
 
-PROTOCOL_VERSION = 2
-"""Recordings of version 1 can be read, too; their missing fields have defaults."""
+PROTOCOL_VERSION = 3
+"""Recordings of earlier versions can be read, too; their missing fields have defaults."""
 
 Reason = Literal["complete", "limit", "timeout", "interrupted", "closed"]
 
@@ -67,6 +67,8 @@ class Progress:
     cycles_estimate, cycles_low, cycles_high : float or None
         Estimate of the number of all cycles from random probes, and the ends of its range; None until there are
         enough probes.
+    waiting_by_length : dict
+        Number of paths with so many vertices that wait now. Recordings before version 3 do not have it.
     """
 
     name: ClassVar[str] = "progress"
@@ -84,6 +86,7 @@ class Progress:
     cycles_low: float | None = None
     cycles_high: float | None = None
     states: int | None = None
+    waiting_by_length: dict[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -111,14 +114,15 @@ class Checkpointed:
 class Finished:
     """The search ended. The event holds everything that a result needs.
 
-    `reason` says why the search ended. Unless it is ``complete``, the counts are lower bounds. `frontier` is the
-    number of paths that were left, `share` the finished share of the search. The seconds are those of all sessions of
-    a resumed run; `peak_memory_bytes` is the largest resident memory of an engine in any session. `checkpoint` is the
-    run directory to resume from. `graph_hash` identifies the graph, and `program` is the version that searched;
-    recordings of version 0.4.0 have neither, nor `write_seconds`. `participation` is the result of
-    `chordless.cycles.participation.participation_object`, if a count for each vertex or edge was asked for.
-    `boundary` belongs to a count along a boundary: its ``width`` in vertices and the largest number of ``states`` held
-    at once. Such a count has no paths. If it did not distinguish lengths, `cycles_by_length` has only the triangles.
+    `reason` says why the search ended. Unless it is ``complete``, the counts are lower bounds. `frontier` is the number
+    of paths that were left, `waiting_by_length` those of each length (from version 3 on), `share` the finished share of
+    the search. The seconds are those of all sessions of a resumed run; `peak_memory_bytes` is the largest resident
+    memory of an engine in any session. `checkpoint` is the run directory to resume from. `graph_hash` identifies the
+    graph, and `program` is the version that searched; recordings of version 0.4.0 have neither, nor `write_seconds`.
+    `participation` is the result of `chordless.cycles.participation.participation_object`, if a count for each vertex
+    or edge was asked for. `boundary` belongs to a count along a boundary: its ``width`` in vertices and the largest
+    number of ``states`` held at once. Such a count has no paths. If it did not distinguish lengths, `cycles_by_length`
+    has only the triangles.
     """
 
     name: ClassVar[str] = "finished"
@@ -147,6 +151,7 @@ class Finished:
     write_seconds: float = 0.0
     graph_hash: str | None = None
     program: str | None = None
+    waiting_by_length: dict[int, int] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
