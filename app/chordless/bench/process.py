@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO
 
@@ -55,7 +55,16 @@ def module_command(module: str, *arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-c", boot + call, *arguments, *sys.path)
 
 
-def run_process(arguments: Sequence[str], timeout: float | None = None) -> Ended:
+def program_command(*arguments: str) -> tuple[str, ...]:
+    """Return the command line of this program with these arguments; see `module_command` for its search path."""
+    boot = f"import sys; sys.path[:] = sys.argv[{1 + len(arguments)}:]; from chordless.cli import main; "
+    call = f"sys.exit(main(sys.argv[1:{1 + len(arguments)}]))"
+    return (sys.executable, "-c", boot + call, *arguments, *sys.path)
+
+
+def run_process(
+    arguments: Sequence[str], timeout: float | None = None, environment: Mapping[str, str] | None = None
+) -> Ended:
     """Run a program to its end.
 
     Parameters
@@ -64,6 +73,8 @@ def run_process(arguments: Sequence[str], timeout: float | None = None) -> Ended
     timeout : float, optional
         Seconds after which it is killed. At the end of this function, even after an exception, all processes of its
         group are killed.
+    environment : mapping of str to str, optional
+        All environment variables of the program; by default those of this process.
 
     Raises
     ------
@@ -74,7 +85,12 @@ def run_process(arguments: Sequence[str], timeout: float | None = None) -> Ended
         start = time.perf_counter()
         try:
             process = subprocess.Popen(
-                arguments, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, start_new_session=True
+                arguments,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                start_new_session=True,
+                env=environment,
             )
         except OSError as error:
             raise EngineError(f"cannot start {arguments[0]}: {error.strerror}") from error

@@ -123,7 +123,7 @@ def heading(kind: str, legend: str, version: str | None, machine: dict[str, Any]
     Parameters
     ----------
     kind : str
-        ``table1`` or ``peers``.
+        ``table1``, ``peers``, ``batch`` or ``start``.
     legend : str
         The meaning of the columns.
     version : str or None

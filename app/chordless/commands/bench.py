@@ -1,4 +1,4 @@
-"""``chordless bench``: measure the graphs of the paper's Table 1, other programs, and many small graphs."""
+"""``chordless bench``: measure the paper's Table 1, other programs, many small graphs, and the start."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from chordless.bench.layout import Column
     from chordless.bench.report import Report
 
-SUMMARY = "measure speed: the paper's Table 1, other programs, many graphs"
+SUMMARY = "measure speed: the paper's Table 1, other programs, many graphs, start"
 STANDARD_OUTPUT = "-"
 _WIDTH = 120
 _PROBLEM_EXIT_CODE = 1
@@ -56,6 +56,18 @@ Our time is that of everything, from the start of the engine to the last line.
 """
 
 
+START_DESCRIPTION = """\
+Measure how long a newcomer waits: the whole process of a short command, with an
+empty cache of compiled kernels (cold) and with the one that the run before it
+has filled (warm). Then read, label and split a large edge list, which is made
+for the purpose.
+
+The commands are --help, the count of petersen and of grid:7x10, and the first
+cycles of a road network (planar:400,1). With GRAPHs of your own only these are
+measured, until there are cycles: count GRAPH --limit 1.
+"""
+
+
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand to the program's parser."""
     parser = subparsers.add_parser(
@@ -68,6 +80,7 @@ def add_parser(subparsers: Any) -> None:
     _add_table1(benches)
     _add_peers(benches)
     _add_batch(benches)
+    _add_start(benches)
 
 
 def _add_table1(benches: Any) -> None:
@@ -149,6 +162,29 @@ def _add_batch(benches: Any) -> None:
     )
     _add_common(parser)
     parser.set_defaults(act=act_batch, check=_check, parser=parser)
+
+
+def _add_start(benches: Any) -> None:
+    parser = benches.add_parser(
+        "start",
+        help="start, compilation and the reading of large files",
+        description=START_DESCRIPTION,
+        closing=lambda: examples(
+            "chordless bench start --repeat 3 --json start.json", "chordless bench start roads.txt --repeat 3"
+        ),
+    )
+    parser.add_argument(
+        "graphs", nargs="*", metavar="GRAPH", help="a file or a spec, see chordless help specs, instead of all else"
+    )
+    parser.add_argument(
+        "--lines",
+        type=values.positive,
+        default=2_000_000,
+        metavar="N",
+        help="lines of the large edge list (default: 2000000)",
+    )
+    _add_common(parser)
+    parser.set_defaults(act=act_start, check=_check, parser=parser)
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
@@ -277,6 +313,23 @@ def act_batch(options: argparse.Namespace) -> int:
         report.measure(rows, lambda row: row.measure(options.repeat), _file(options))
     lines = [line for row in report.rows for line in row.cells()]
     return _finish(report, options, batch.COLUMNS, lines)
+
+
+def act_start(options: argparse.Namespace) -> int:
+    """Measure starts and the reading of a large file, print the table, return the exit code."""
+    from chordless.bench import start
+    from chordless.bench.measure import machine, probe
+    from chordless.bench.report import Report, heading
+    from chordless.commands.info import version_of
+
+    with tempfile.TemporaryDirectory(prefix="chordless-bench-") as folder:
+        device = probe("cpu" if options.arch == "auto" else options.arch)
+        settings = {"arch": options.arch, "threads": options.threads, "repeat": options.repeat, "lines": options.lines}
+        heads = heading("start", start.LEGEND, version_of("chordless"), machine(device), **settings)
+        rows = start.rows(Path(folder), options.graphs, options.arch, options.threads, options.lines)
+        report = Report[start.StartRow](heads)
+        report.measure(rows, lambda row: row.measure(options.repeat), _file(options))
+    return _finish(report, options, start.COLUMNS, [line for row in report.rows for line in row.cells()])
 
 
 def _folder(parent: str, number: int) -> Path:
