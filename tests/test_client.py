@@ -146,6 +146,17 @@ def test_progress_is_reported_at_most_ten_times_a_second():
     assert all(earlier.cycles <= later.cycles for earlier, later in pairwise(reports))
 
 
+def test_events_tell_how_many_paths_of_each_length_wait():
+    with EngineProcess(replace(run_of("grid:9x10"), arch="cpu")) as engine:
+        while not (progress := wait_for(engine, Progress)).waiting_by_length:
+            pass
+        engine.stop()
+        finished = wait_for(engine, Finished)
+    for event in (progress, finished):
+        assert 0 < sum(event.waiting_by_length.values()) <= event.frontier
+        assert all(count <= event.frontier_by_length[length] for length, count in event.waiting_by_length.items())
+
+
 def test_stop_ends_a_run_with_what_it_found():
     with EngineProcess(run_of(LONG)) as engine:
         progress = wait_for(engine, Progress)
@@ -257,8 +268,6 @@ def test_a_long_run_is_estimated():
 def test_progress_tells_share_and_memory():
     with EngineProcess(run_of(LONG, timeout=1)) as engine:
         *reports, finished = [event for event in engine.events() if isinstance(event, (Progress, Finished))]
-    assert all(0 <= sum(report.waiting_by_length.values()) <= report.frontier for report in reports)
-    assert 0 < sum(finished.waiting_by_length.values()) <= finished.frontier
     shares = [report.share for report in reports]
     assert shares == sorted(shares)
     assert finished.share < 1
