@@ -10,14 +10,14 @@ from chordless.tui.widgets.counts_table import count_rows
 from chordless.tui.widgets.event_log import EventLog
 from chordless.tui.widgets.glyphs import bar
 from chordless.tui.widgets.histogram import Histogram
-from chordless.tui.widgets.plot import LOOKS, Series, draw, short_count
+from chordless.tui.widgets.plot import LOOKS, ON_FILL, Series, draw, short_count
 from textual.app import App
 
 from tui.pilots import drive, text_of
 
 PATHS = {length: 10 ** min(length - 2, 60 - length) for length in range(3, 58)}
 CYCLES = {length: 3 ** (length // 2) for length in range(4, 58, 2)}
-TWO = run_series(PATHS, CYCLES)
+TWO = run_series(PATHS, CYCLES, {})
 FOUR = (*TWO, Series("other-paths", "paths B", "x", CYCLES), Series("other-cycles", "cycles B", "y", CYCLES))
 
 
@@ -28,18 +28,24 @@ def lines(series, width, height, **more):
 @pytest.mark.parametrize("ascii_only", [False, True])
 @pytest.mark.parametrize("log", [False, True])
 def test_every_size_is_filled(log, ascii_only):
-    some = [TWO, FOUR, run_series({}, {}), run_series({3: 1}, {}), run_series({3: 10**400}, {7: 1, 8: 0})]
+    some = [
+        TWO,
+        FOUR,
+        run_series({}, {}, {}),
+        run_series({3: 1}, {}, {3: 1}),
+        run_series({3: 10**400}, {7: 1, 8: 0}, {5: 3, 6: 10**9}),
+    ]
     for series in some:
         for width, height in [(150, 40), (80, 14), (40, 8), (39, 5), (21, 6), (19, 8), (3, 2), (1, 1)]:
             drawn = lines(series, width, height, log=log, ascii_only=ascii_only)
             assert [len(line) for line in drawn] == [width] * height
             assert not ascii_only or all(line.isascii() for line in drawn)
             parts = {part for row in draw(series, width, height, log=log) for _, part in row}
-            assert parts <= {*LOOKS, "axis", "text"}
+            assert {part.removesuffix(ON_FILL) for part in parts} <= {*LOOKS, "axis", "text"}
 
 
 def test_points_lie_where_they_belong():
-    series = run_series({}, {3: 1, 4: 10, 5: 100, 7: 10_000})
+    series = run_series({}, {3: 1, 4: 10, 5: 100, 7: 10_000}, {})
     assert lines(series, 40, 8, ascii_only=True) == [
         "10k+                                   o",
         "   |                                    ",
@@ -52,8 +58,53 @@ def test_points_lie_where_they_belong():
     ]
 
 
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_lines_break_where_there_is_nothing(ascii_only):
+    """Barcelona's road network has cycles of up to 50 and of 79 and more vertices, none between them."""
+    barcelona = dict.fromkeys((*range(3, 51), *range(79, 130)), 1000)
+    [row] = [
+        line for line in lines(run_series(barcelona, {}, {}), 135, 12, ascii_only=ascii_only)[:-5] if line[8:].strip()
+    ]
+    drawn = row[row.index("+" if ascii_only else "┤") + 1 :]
+    left, right = round(len(drawn) * 48 / 126), round(len(drawn) * 75 / 126)
+    assert not drawn[left : right - 1].strip()
+    assert " " not in drawn[: left - 1] + drawn[right + 1 :]
+
+
+def test_a_length_without_neighbours_is_seen():
+    drawn = lines(run_series({}, {4: 1000, **dict.fromkeys(range(8, 31, 2), 1000)}, {}), 100, 12)
+    [row] = [line for line in drawn if line.count("●") > 3]
+    dots = row[row.index("┤") + 1 :]
+    assert dots.startswith("●      "), "the grid has no chordless cycle of 6 vertices"
+    assert " " not in dots[len(dots) * 4 // 26 :], "the other lengths, all even, are on one line"
+
+
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_markers_sit_on_their_line(ascii_only):
+    """A line and the markers on it are drawn as two series, so that what the markers hide is seen."""
+    slope = {length: length**5 for length in range(3, 40)}
+    marked = lines(run_series({}, slope, {}), 90, 30, ascii_only=ascii_only)
+    under = lines(run_series(slope, {}, {}), 90, 30, ascii_only=ascii_only)
+    for above, below in zip(marked[:-4], under[:-4], strict=True):
+        assert all(below[i] not in " " for i, letter in enumerate(above) if letter in "●o")
+
+
+def test_what_waits_is_filled_under_the_curves():
+    series = run_series({3: 10, 4: 100, 5: 1000}, {}, {4: 100})
+    assert [line[4:] for line in lines(series, 40, 8, ascii_only=True)[:5]] == [
+        "                         ...........",
+        "         :::::............:         ",
+        "    ...........::::::::::::         ",
+        "....     ::::::::::::::::::         ",
+        "         ::::::::::::::::::         ",
+    ]
+    parts = {part for row in draw(series, 40, 8) for _, part in row}
+    assert {"waiting", "paths", "paths" + ON_FILL} <= parts
+    assert lines(run_series({3: 10}, {}, {}), 40, 8)[-1].startswith(" ⠒⠒⠒ paths T"), "nothing waits, nothing is named"
+
+
 def test_a_linear_scale_begins_at_nothing():
-    drawn = lines(run_series({3: 100, 4: 1, 5: 50}, {}), 40, 9, log=False, ascii_only=True)
+    drawn = lines(run_series({3: 100, 4: 1, 5: 50}, {}, {}), 40, 9, log=False, ascii_only=True)
     assert drawn[0].startswith("100+.")
     assert drawn[5].startswith("  0+")
     assert drawn[-1].endswith("linear scale")
@@ -68,7 +119,7 @@ def test_the_legend_explains_where_there_is_room():
 
 def test_curves_are_told_apart_without_colour():
     for ascii_only in (False, True):
-        marks = [(look.letter if ascii_only else look.marker, look.dashed) for look in LOOKS.values()]
+        marks = [(look.letter if ascii_only else look.marker, look.dashed, look.filled) for look in LOOKS.values()]
         assert len(set(marks)) == len(LOOKS)
     drawn = lines(FOUR, 100, 30)
     # The other run has the same cycles.
@@ -79,7 +130,7 @@ def test_curves_are_told_apart_without_colour():
 
 
 def test_markers_do_not_hide_a_curve_of_many_lengths():
-    many = run_series({}, {length: 10 ** (length // 20) for length in range(3, 103)})
+    many = run_series({}, {length: 10 ** (length // 20) for length in range(3, 103)}, {})
     assert 5 <= sum(line.count("●") for line in lines(many, 60, 12)[:-2]) <= 11
     assert sum(line.count("o") for line in lines(many, 60, 12, ascii_only=True)[:-2]) > 40
 
@@ -126,7 +177,7 @@ def test_the_chart_is_drawn_only_when_something_has_changed(monkeypatch):
         await pilot.pause()
         assert "cycles C" in text_of(pilot.app)
         drawn = len(drawings)
-        widget.show(run_series(dict(PATHS), dict(CYCLES)))
+        widget.show(run_series(dict(PATHS), dict(CYCLES), {}))
         widget.refresh()
         await pilot.pause()
         assert len(drawings) == drawn

@@ -320,8 +320,8 @@ def test_only_what_has_changed_is_drawn(monkeypatch):
         assert app.screen.query_one("#tile-frontier", Tile)._words.value == f"{RUNNING.frontier + 1:,}"
         return set(refreshed)
 
-    # The words of one tile.
-    assert play(app, LARGE, steps) <= {None, "tile-frontier"}
+    # The words of one tile, and of the line about the frontier.
+    assert play(app, LARGE, steps) <= {None, "tile-frontier", "run-frontier"}
 
 
 def test_a_replay_ends_as_it_was_recorded():

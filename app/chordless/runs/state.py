@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any, Literal
 
 from chordless.protocol.events import Checkpointed, Event, Failed, Finished, Log, Paused, Progress, Reason, Started
+from chordless.runs.course import Course
 
 RATES_KEPT = 120
 LOG_LINES_KEPT = 500
@@ -55,7 +56,7 @@ class RunState:
     graph, n, m, max_degree, arch, device, directory, options, setup_seconds, notes
         See `chordless.protocol.events.Started`; empty, 0 or None before the search began.
     seconds, paths, cycles, frontier, frontier_by_length, cycles_by_length, device_bytes, listed, share, memory_bytes,
-    states, cycles_estimate, cycles_low, cycles_high
+    states, cycles_estimate, cycles_low, cycles_high, waiting_by_length
         See `chordless.protocol.events.Progress`; at the end of a count along a boundary `states` is the most that
         it held.
     peak_memory_bytes : int
@@ -74,6 +75,8 @@ class RunState:
         Whether it has a directory with a checkpoint, and is neither complete nor at work.
     log : tuple of LogLine
         The newest last; at most 500.
+    frontier_course : Course
+        How many paths waited from report to report.
     rate_base : (float, float, int, int) or None
         Base of the next rate: wall-clock time, seconds of search, paths and cycles. None after a start and a pause.
     """
@@ -106,6 +109,7 @@ class RunState:
     cycles_estimate: float | None = None
     cycles_low: float | None = None
     cycles_high: float | None = None
+    waiting_by_length: dict[int, int] = field(default_factory=dict)
     reason: Reason | None = None
     path_rates: tuple[float, ...] = ()
     cycle_rates: tuple[float, ...] = ()
@@ -114,6 +118,7 @@ class RunState:
     error: str | None = None
     can_resume: bool = False
     log: tuple[LogLine, ...] = ()
+    frontier_course: Course = field(default_factory=Course)
     rate_base: tuple[float, float, int, int] | None = None
 
     def after(self, events: Iterable[tuple[float, Event]]) -> RunState:
@@ -149,7 +154,7 @@ _KNOWN = frozenset(item.name for item in fields(RunState))
 _OF_PROGRESS = tuple(item.name for item in fields(Progress) if item.name in _KNOWN)
 _OF_FINISHED = (
     "graph", "n", "m", "max_degree", "arch", "device", "setup_seconds", "paths", "cycles", "frontier",
-    "frontier_by_length", "cycles_by_length", "device_bytes", "listed", "share", "reason",
+    "frontier_by_length", "cycles_by_length", "device_bytes", "listed", "share", "reason", "waiting_by_length",
 )  # fmt: skip
 _OF_STARTED = ("graph", "n", "m", "max_degree", "arch", "device", "setup_seconds", "options")
 
@@ -170,6 +175,7 @@ class _Fold:
         self._cycle_rates = deque(before.cycle_rates, RATES_KEPT)
         # None at the start and after a pause.
         self._base = before.rate_base
+        self._course = before.frontier_course
 
     def take(self, time: float, event: Event) -> None:
         """Add one event."""
@@ -180,6 +186,7 @@ class _Fold:
                 self._say(time, "goes on")
             self._phase = "running"
             self._rate(time, event.seconds, event.paths, event.cycles)
+            self._course = self._course.after(event.seconds, event.frontier)
         elif isinstance(event, Log):
             self._say(time, event.text)
         elif isinstance(event, Started):
@@ -212,6 +219,7 @@ class _Fold:
             can_resume=is_over and not self._complete and self._directory is not None,
             path_rates=tuple(self._path_rates),
             cycle_rates=tuple(self._cycle_rates),
+            frontier_course=self._course,
             rate_base=self._base,
             log=tuple(self._log),
         )
@@ -231,6 +239,7 @@ class _Fold:
         self._phase = "finished"
         self._complete = event.complete
         self._rate(time, event.enumerate_seconds, event.paths, event.cycles)
+        self._course = self._course.after(event.enumerate_seconds, event.frontier)
         self._base = None
         self._directory = event.checkpoint if self._directory is None else self._directory
         self._values |= {name: getattr(event, name) for name in _OF_FINISHED}

@@ -31,8 +31,8 @@ _TITLES = {
 
 _CHART = """\
 A search extends chordless paths, one vertex at a time. For each number of vertices, the chart of a run shows how many \
-paths the search has looked at (T, the frontier) and how many chordless cycles it has found (C). Where T rises, the \
-search branches out. Where T falls to zero, the search is done. On a logarithmic scale, one step up is ten times as \
+paths the search has looked at (T) and how many chordless cycles it has found (C). The filled area is the frontier: \
+the paths that wait now. When none waits, the search is done. On a logarithmic scale, one step up is ten times as \
 many."""
 
 _OTHER_KEYS = """\

@@ -23,6 +23,7 @@ from chordless.tui.actions import bindings_of, key_of
 from chordless.tui.messages import RunChanged, StartRun
 from chordless.tui.widgets.chart import EvolutionChart, run_series
 from chordless.tui.widgets.event_log import EventLog
+from chordless.tui.widgets.frontier_line import FrontierLine
 from chordless.tui.widgets.histogram import Histogram
 from chordless.tui.widgets.tiles import Tile
 from kernels_ti import ChordlessError
@@ -73,6 +74,7 @@ class RunScreen(Screen[None]):
                 with Container(id="run-tiles"):
                     for name, (title, _, has_rates) in _TILES.items():
                         yield Tile(title, has_rates=has_rates, id=f"tile-{name}")
+                yield FrontierLine(id="run-frontier")
                 with Container(id="run-views"):
                     yield EvolutionChart(id="run-chart")
                     yield Histogram(id="run-histogram")
@@ -238,7 +240,10 @@ class RunScreen(Screen[None]):
         state = self._shown
         for name, (_, words, _) in _TILES.items():
             self.query_one(f"#tile-{name}", Tile).show(words(state))
-        self.query_one(EvolutionChart).show(run_series(state.frontier_by_length, state.cycles_by_length))
+        self.query_one(EvolutionChart).show(
+            run_series(state.frontier_by_length, state.cycles_by_length, state.waiting_by_length)
+        )
+        self.query_one(FrontierLine).show(state)
         self.query_one(Histogram).show(state.cycles_by_length)
         self.query_one(EventLog).show(state.log)
 

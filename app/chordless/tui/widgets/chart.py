@@ -5,19 +5,25 @@ from __future__ import annotations
 from typing import ClassVar
 
 from rich.segment import Segment
+from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
 from chordless.tui.widgets.glyphs import is_ascii
-from chordless.tui.widgets.plot import LOOKS, Series, draw
+from chordless.tui.widgets.plot import LOOKS, ON_FILL, Series, draw
 
+WAITING_MEANING = "chordless paths that wait now, the frontier"
 PATHS_MEANING = "chordless paths looked at, by number of vertices"
 CYCLES_MEANING = "chordless cycles found, by length"
 
 
-def run_series(frontier_by_length: dict[int, int], cycles_by_length: dict[int, int]) -> tuple[Series, ...]:
-    """Return the two curves of a run."""
+def run_series(
+    frontier_by_length: dict[int, int], cycles_by_length: dict[int, int], waiting_by_length: dict[int, int]
+) -> tuple[Series, ...]:
+    """Return the two curves of a run, and below them the paths that wait, if any do."""
+    waiting = (Series("waiting", "waiting", WAITING_MEANING, waiting_by_length),) if waiting_by_length else ()
     return (
+        *waiting,
         Series("paths", "paths T", PATHS_MEANING, frontier_by_length),
         Series("cycles", "cycles C", CYCLES_MEANING, cycles_by_length),
     )
@@ -72,4 +78,6 @@ class EvolutionChart(Widget):
     def _drawn(self, width: int, height: int) -> list[Strip]:
         rows = draw(self._series, width, height, log=self._is_log, ascii_only=is_ascii(self))
         styles = {part: self.get_component_rich_style(f"chart--{part}") for part in (*LOOKS, "axis", "text")}
+        behind = Style(bgcolor=styles["waiting"].color)
+        styles |= {part + ON_FILL: style + behind for part, style in styles.items()}
         return [Strip([Segment(text, styles[part]) for text, part in row if text], width) for row in rows]

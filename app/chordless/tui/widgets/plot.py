@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 AXIS, TEXT = "axis", "text"
 _SMALLEST_WIDTH, _SMALLEST_HEIGHT = 20, 5
@@ -14,7 +14,11 @@ _UNITS = ("", "k", "M", "G", "T", "P")
 # The dots of a braille character, by column and row.
 _DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
 _DASH = 4
+_HALF = 4
 _COLUMNS_BETWEEN_MARKERS = 6
+_EIGHTHS = "▁▂▃▄▅▆▇█"
+ON_FILL = " on fill"
+"""What the part of a piece ends in that is drawn over a filled cell."""
 # The marker where points of both runs fall into the same cell.
 _BOTH, _ASCII_BOTH = "◉", "8"
 
@@ -35,21 +39,25 @@ class Look:
         The character of the curve in ASCII.
     sample : str
         The sample in the legend.
+    filled : bool
+        Whether the area below it is filled: a column for each length, without a line.
     """
 
     marker: str
     dashed: bool
     letter: str
     sample: str
+    filled: bool = False
 
 
 LOOKS = {
+    "waiting": Look("", False, ":", "▃▅▃", filled=True),
     "paths": Look("", False, ".", "⠒⠒⠒"),
     "cycles": Look("●", False, "o", "⠒●⠒"),
     "other-paths": Look("", True, ",", "⠒ ⠒"),
     "other-cycles": Look("○", True, "x", " ○ "),
 }
-"""The looks of the four curves that a chart can have, by part."""
+"""The looks of what a chart can show, by part."""
 _LINE_LETTERS = frozenset(look.letter for look in LOOKS.values() if not look.marker)
 
 
@@ -92,7 +100,8 @@ def draw(series: Sequence[Series], width: int, height: int, *, log: bool = True,
     Returns
     -------
     list of list of (str, str)
-        The rows. Each piece has a part: `AXIS`, `TEXT`, or the part of a series.
+        The rows. Each piece has a part: `AXIS`, `TEXT`, or the part of a series, which ends in `ON_FILL` over a filled
+        area.
     """
     if width < _SMALLEST_WIDTH or height < _SMALLEST_HEIGHT:
         return _filled([[("too small for a chart"[:width], TEXT)]], width, height)
@@ -108,11 +117,11 @@ def draw(series: Sequence[Series], width: int, height: int, *, log: bool = True,
     first, last = min(lengths), max(max(lengths), min(lengths) + 1)
     canvas = _Canvas(width - margin - 1, rows, ascii_only=ascii_only)
     for one, places in zip(series, points, strict=True):
-        canvas.curve(
-            [((length - first) / (last - first), scale.place(count)) for length, count in places],
-            LOOKS[one.part],
-            one.part,
-        )
+        spots = [((length - first) / (last - first), scale.place(count)) for length, count in places]
+        if LOOKS[one.part].filled:
+            canvas.fill(spots, 1 / (last - first), one.part)
+        else:
+            canvas.curve(_unbroken(places, spots), LOOKS[one.part], one.part)
     vertical, tick = ("|", "+") if ascii_only else ("│", "┤")
     picture = []
     for row, pieces in enumerate(canvas.rows()):
@@ -140,7 +149,7 @@ class _Scale:
             top = -(-largest // step) * step
             scale = cls(top, False, {})
             marks = list(range(0, top + 1, step))
-        return cls(scale.top, log, {_cell(scale.place(mark), rows): short_count(mark) for mark in marks})
+        return cls(scale.top, log, {_row(scale.place(mark), rows) // 4: short_count(mark) for mark in marks})
 
     def place(self, count: int) -> float:
         """Return the height of a count: 0 is the bottom, 1 the top."""
@@ -155,23 +164,40 @@ class _Canvas:
         self._dots: dict[tuple[int, int], int] = {}
         self._letters: dict[tuple[int, int], str] = {}
         self._parts: dict[tuple[int, int], str] = {}
+        self._filled: dict[tuple[int, int], tuple[int, str]] = {}
 
-    def curve(self, points: Sequence[tuple[float, float]], look: Look, part: str) -> None:
-        """Draw a curve through points. Both coordinates are in 0 to 1."""
-        if self._ascii and look.marker:
-            markers, letter = points, look.letter
-        else:
-            columns, rows = (self.width, self._height) if self._ascii else (2 * self.width, 4 * self._height)
-            dots = [(round(x * (columns - 1)), round((1 - y) * (rows - 1))) for x, y in points]
-            for step, dot in enumerate(_line(dots)):
-                if not (look.dashed and step // _DASH % 2):
-                    self._dot(dot, look, part)
-            markers, letter = (points if look.marker else ()), look.marker
+    def fill(self, points: Sequence[tuple[float, float]], step: float, part: str) -> None:
+        """Fill a column of width `step` around each point, from the bottom up to it."""
+        top = [0] * self.width
+        for x, y in points:
+            eighths = max(round(y * (8 * self._height - 1)) + 1, 1)
+            left, right = _column(max(x - step / 2, 0.0), self.width), _column(min(x + step / 2, 1.0), self.width)
+            for column in range(left, right + 1):
+                top[column] = max(top[column], eighths)
+        for column, eighths in enumerate(top):
+            for row in range(-(-eighths // 8)):
+                self._filled[column, self._height - 1 - row] = (min(eighths - 8 * row, 8), part)
+
+    def curve(self, runs: Sequence[Sequence[tuple[float, float]]], look: Look, part: str) -> None:
+        """Draw a curve through runs of points, with gaps between the runs. Both coordinates are in 0 to 1."""
+        points = list(chain.from_iterable(runs))
+        if not (self._ascii and look.marker):
+            for run in runs:
+                dots = [(_column(x, self.width, 2), _row(y, self._height)) for x, y in run]
+                for step, dot in enumerate(_line(dots)):
+                    if not (look.dashed and step // _DASH % 2):
+                        self._dot(dot, look, part)
+        letter = look.letter if self._ascii else look.marker
         # If markers would touch one another, draw only some: they identify the curve without hiding it.
         gap = 1 if self._ascii or self.width >= 2 * len(points) else _COLUMNS_BETWEEN_MARKERS
+        for run in runs if look.marker else ():
+            self._mark(run, gap, letter, part)
+
+    def _mark(self, run: Sequence[tuple[float, float]], gap: int, letter: str, part: str) -> None:
+        """Draw markers on a run of points, its first point included."""
         marked = -gap
-        for x, y in markers:
-            cell = (round(x * (self.width - 1)), _cell(y, self._height))
+        for x, y in run:
+            cell = (_column(x, self.width), _row(y, self._height) // 4)
             if cell[0] < marked + gap:
                 continue
             marked = cell[0]
@@ -189,6 +215,11 @@ class _Canvas:
                 dots = self._dots.get(cell, 0)
                 character = self._letters.get(cell) or (chr(0x2800 + dots) if dots else " ")
                 part = self._parts.get(cell, TEXT)
+                eighths, fill = self._filled.get(cell, (0, TEXT))
+                if eighths and character == " ":
+                    character, part = (":" if self._ascii else _EIGHTHS[eighths - 1]), fill
+                elif eighths > _HALF:
+                    part += ON_FILL
                 if pieces and pieces[-1][1] == part:
                     pieces[-1] = (pieces[-1][0] + character, part)
                 else:
@@ -197,10 +228,10 @@ class _Canvas:
 
     def _dot(self, dot: tuple[int, int], look: Look, part: str) -> None:
         x, y = dot
-        if self._ascii:
-            self._letter(dot, look.letter, part)
-            return
         cell = (x // 2, y // 4)
+        if self._ascii:
+            self._letter(cell, look.letter, part)
+            return
         self._dots[cell] = self._dots.get(cell, 0) | _DOTS[x % 2][y % 4]
         self._parts[cell] = part
 
@@ -230,8 +261,32 @@ def _line(dots: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
             yield x + round((to_x - x) * step / steps), y + round((to_y - y) * step / steps)
 
 
-def _cell(place: float, rows: int) -> int:
-    return round((1 - place) * (4 * rows - 1)) // 4
+def _unbroken(
+    places: Sequence[tuple[int, int]], spots: Sequence[tuple[float, float]]
+) -> list[list[tuple[float, float]]]:
+    """Split points where lengths are missing between them.
+
+    Some graphs have cycles of every second length only: the smallest distance between two lengths is no gap.
+    """
+    usual = min((later - length for (length, _), (later, _) in pairwise(places)), default=1)
+    runs: list[list[tuple[float, float]]] = []
+    before = None
+    for (length, _), spot in zip(places, spots, strict=True):
+        if before is None or length - before > usual:
+            runs.append([])
+        runs[-1].append(spot)
+        before = length
+    return runs
+
+
+def _column(x: float, width: int, dots: int = 1) -> int:
+    """Return the column of a place of 0 to 1, in cells, or in dots if `dots` is 2. Both agree with each other."""
+    return round(x * (2 * width - 1)) * dots // 2
+
+
+def _row(y: float, rows: int) -> int:
+    """Return the row of a height of 0 to 1, in dots from the top: four make a cell."""
+    return round((1 - y) * (4 * rows - 1))
 
 
 def _nice_step(span: int, most: int) -> int:
@@ -251,7 +306,7 @@ def _lengths_axis(first: int, last: int, width: int, margin: int, *, ascii_only:
     step = _nice_step(last - first, max(width // (len(str(last)) + 3), 1))
     line, labels = [flat] * width, [" "] * width
     for length in range(-(-first // step) * step, last + 1, step):
-        column = round((length - first) / (last - first) * (width - 1))
+        column = _column((length - first) / (last - first), width)
         line[column] = tick
         text = str(length)
         start = min(max(column - (len(text) - 1) // 2, 0), width - len(text))

@@ -1,0 +1,50 @@
+"""One line about the paths that wait: how many, how long they are, and how many they were at the most."""
+
+from __future__ import annotations
+
+from chordless.runs.state import RunState
+from chordless.words.numbers import seconds_text, short_number
+
+_LENGTHS_OF_A_WAVE = 2
+
+
+def frontier_words(state: RunState) -> tuple[str, ...]:
+    """Return one line in several lengths, the longest first; the last is "" while nothing is known.
+
+    Parameters
+    ----------
+    state : RunState
+    """
+    course = state.frontier_course
+    if state.states is not None or not course.peak:
+        return ("",)
+    most, when = short_number(course.peak), f"after {seconds_text(course.peak_seconds)}"
+    if state.frontier == 0:
+        return (f"No path waits any more. At the peak {most} waited, {when}.", f"No path waits. Peak: {most} {when}")
+    number = short_number(state.frontier)
+    paths = "path waits" if state.frontier == 1 else "paths wait"
+    waiting = state.waiting_by_length
+    if not waiting:
+        return (f"{number} {paths} now. Peak: {most} {when}.", f"{number} wait. Peak: {most} {when}")
+    return (
+        f"{number} {paths} now, {_seen(waiting)}. Peak: {most} {when}.",
+        f"{number} wait: {_lengths(waiting)} vertices. Peak: {most} {when}",
+        f"{number} wait. Peak: {most} {when}",
+        f"{number} wait",
+    )
+
+
+def _seen(waiting: dict[int, int]) -> str:
+    if sum(waiting.values()) == 1:
+        return f"of {_lengths(waiting)} vertices"
+    if len(waiting) <= _LENGTHS_OF_A_WAVE:
+        return f"all of {_lengths(waiting)} vertices: the wave moves to the right"
+    commonest = max(waiting, key=lambda length: waiting[length])
+    return f"of {_lengths(waiting)} vertices, most of them of {commonest}"
+
+
+def _lengths(waiting: dict[int, int]) -> str:
+    shortest, longest = min(waiting), max(waiting)
+    if shortest == longest:
+        return str(shortest)
+    return f"{shortest} {'and' if longest == shortest + 1 else 'to'} {longest}"
