@@ -16,6 +16,7 @@ from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary import order as order_module
 from kernels_ti.boundary import states as boundary_states
+from kernels_ti.boundary import transitions
 from kernels_ti.boundary.count import BoundaryCount
 from kernels_ti.boundary.order import no_longer_than, small_boundary_order
 from kernels_ti.boundary.plan import plan_of
@@ -118,8 +119,8 @@ def test_counts_have_any_number_of_digits(beads):
 def test_two_states_with_one_sum_are_still_two(monkeypatch):
     graph = generate("grid:5x14")
     expected = counted(graph)
-    monkeypatch.setattr(boundary_states, "_MULTIPLIERS", (0,))
-    monkeypatch.setattr(boundary_states, "SLOTS_TO_A_WORD", 2)
+    monkeypatch.setattr(transitions, "_MULTIPLIERS", (0, 0))
+    monkeypatch.setattr(transitions, "WORD_BITS", 8)
     assert counted(graph) == expected
 
 

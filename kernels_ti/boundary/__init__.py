@@ -1,6 +1,7 @@
 """Counting without listing: dynamic programming over a path decomposition.
 
 `plan` splits a graph into blocks, `order` chooses the vertex order of each, and `walk` tells what each vertex changes.
-`states` holds the states of a boundary, and `count` moves it over the graph. Small blocks are counted in Python. The
-others are counted by `on_device`, which launches `kernels`.
+`transitions` tells what becomes of each state when a vertex comes, `states` holds the states with their numbers, and
+`count` moves the boundary over the graph. Small blocks are counted in numpy. The others are counted by `on_device`,
+which launches `kernels`.
 """

@@ -26,21 +26,9 @@ from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.on_device import WIDEST, DeviceBlock
 from kernels_ti.boundary.order import BoundaryOrder
 from kernels_ti.boundary.plan import BoundaryPlan, plan_of
-from kernels_ti.boundary.states import (
-    FIRST_END,
-    INNER,
-    LARGEST_BOUNDARY,
-    GivenUp,
-    States,
-    Words,
-    merged,
-    pieces_end_only_at,
-    put,
-    require_memory,
-    symbol,
-    symbol_at,
-)
-from kernels_ti.boundary.walk import Step, steps_of
+from kernels_ti.boundary.states import LARGEST_BOUNDARY, GivenUp, States, merged, require_memory
+from kernels_ti.boundary.transitions import Packing, children_of
+from kernels_ti.boundary.walk import steps_of
 from kernels_ti.device.machine import cores
 from kernels_ti.errors import OptionError, SizeError, parameter
 from kernels_ti.graph import Graph
@@ -247,9 +235,10 @@ class _BlockCount:
         self, block: Graph, order: BoundaryOrder, required: frozenset[int], longest: int | None, memory: int | None
     ) -> None:
         self._steps = list(steps_of(block, order, required))[::-1]
+        self._packing = Packing.of(self._steps)
         self._longest = longest
         self._memory = memory
-        self._held = States.initial(order.width)
+        self._held = States.initial(self._packing.words)
         self.width = 0
         self.cycles: dict[int, int] = {}
         self.triangles = 0
@@ -270,84 +259,21 @@ class _BlockCount:
         needed = 3 * len(counts) * (_BYTES_OF_A_STATE + 8 * counts.shape[1] * (counts.shape[2] + 1))
         require_memory(needed, self._memory, len(counts), self.width, by_length=self._longest is not None)
         step = self._steps[-1]
-        without, parents = self._held.words, np.arange(self.states)
-        if step.required:
-            without, parents = without[:, :0], parents[:0]
-        # The vertex stays off the cycle, or it joins.
-        sides = (self._let_go(step, parents, without.copy()), self._let_go(step, *self._joined(step)))
-        self._held = merged(
+        children = children_of(self._held.words, step, self._packing)
+        held = merged(
             self._held,
-            [side[0] for side in sides],
-            [side[1] for side in sides],
+            [children.off_parents, children.on_parents],
+            [children.off_words, children.on_words],
             [0, 1],
             longest=self._longest,
             enough=enough,
         )
+        self._count(children.closing)
+        self._held = held
         self._steps.pop()
         self.triangles += step.triangles
         self.width = step.width
         return step.cost
-
-    def _joined(self, step: Step) -> tuple[npt.NDArray[np.int64], Words]:
-        """Put the vertex that comes on the cycle, in every state that lets it; count the cycles that it closes.
-
-        It has an edge to every vertex on the cycle that it is next to, so there are at most two, and none is inner.
-        """
-        near, slot, words = step.near, step.slot, self._held.words
-        beside = np.zeros(self.states, np.int64)
-        open_to_it = np.ones(self.states, np.bool_)
-        for place in near:
-            at = symbol(words, place)
-            beside += at != 0
-            open_to_it &= at != INNER
-        parents = np.flatnonzero(open_to_it & (beside <= 2))
-        words, beside = words[:, parents], beside[parents]
-        one, two = self._neighbours_on_cycle(words, near)
-
-        alone = np.flatnonzero(beside == 0)
-        put(words, slot, FIRST_END + slot, alone)
-        lengthened = np.flatnonzero(beside == 1)
-        far = self._attached(words, one[lengthened], lengthened)
-        put(words, far, FIRST_END + slot, lengthened)
-        put(words, slot, far + np.uint64(FIRST_END), lengthened)
-
-        both = np.flatnonzero(beside == 2)
-        first, second = one[both], two[both]
-        closes = symbol_at(words[:, both], first) == second + np.uint64(FIRST_END)
-        closing = both[closes]
-        if step.may_close:
-            whole = pieces_end_only_at(words[:, closing], first[closes], second[closes])
-            self._count(parents[closing[whole]])
-        linking = both[~closes]
-        far_first = self._attached(words, first[~closes], linking)
-        far_second = self._attached(words, second[~closes], linking)
-        put(words, far_first, far_second + np.uint64(FIRST_END), linking)
-        put(words, far_second, far_first + np.uint64(FIRST_END), linking)
-        put(words, slot, INNER, linking)
-        keep = np.ones(len(parents), np.bool_)
-        keep[closing] = False
-        return parents[keep], words[:, keep]
-
-    @staticmethod
-    def _neighbours_on_cycle(words: Words, near: Sequence[int]) -> tuple[Words, Words]:
-        """Return the first and the second of some slots that are on the cycle; anything where there is none."""
-        one = np.zeros(words.shape[1], np.uint64)
-        two = np.zeros(words.shape[1], np.uint64)
-        found = np.zeros(words.shape[1], np.bool_)
-        for place in near:
-            here = symbol(words, place) != 0
-            two[here & found] = place
-            one[here & ~found] = place
-            found |= here
-        return one, two
-
-    @staticmethod
-    def _attached(words: Words, end: Words, which: npt.NDArray[np.int64]) -> Words:
-        """Add a neighbour to an end of a piece: it becomes inner, unless it was alone. Return the piece's other end."""
-        other: Words = symbol_at(words[:, which], end) - np.uint64(FIRST_END)
-        in_a_piece = other != end
-        put(words, end[in_a_piece], INNER, which[in_a_piece])
-        return other
 
     def _count(self, closed: npt.NDArray[np.int64]) -> None:
         """Add the cycles that the new vertex closes in some states."""
@@ -355,18 +281,3 @@ class _BlockCount:
             length = 0 if self._longest is None else vertices + 1
             if ways and (self._longest is None or length <= self._longest):
                 self.cycles[length] = self.cycles.get(length, 0) + ways
-
-    @staticmethod
-    def _let_go(step: Step, parents: npt.NDArray[np.int64], words: Words) -> tuple[npt.NDArray[np.int64], Words]:
-        """Drop states in which an end has too few neighbours to come; let vertices go that have none."""
-        alive = np.ones(words.shape[1], np.bool_)
-        for slot, to_come in step.changed:
-            if to_come == 0:
-                alive &= symbol(words, slot) <= INNER
-            elif to_come == 1:
-                alive &= symbol(words, slot) != FIRST_END + slot
-        parents, words = parents[alive], words[:, alive]
-        for slot, to_come in step.changed:
-            if to_come == 0:
-                put(words, slot, 0)
-        return parents, words

@@ -82,7 +82,7 @@ class DeviceBlock:
         memory: int | None,
     ) -> None:
         self._device = device
-        self._steps = list(steps_of(block, order, required, hand_over=True))[::-1]
+        self._steps = list(steps_of(block, order, required))[::-1]
         slots = 1 + max(slot for step in self._steps for slot, _ in step.changed)
         # One kernel serves all boundaries of up to 14 slots.
         self._bits = max((slots + 1).bit_length(), 4)

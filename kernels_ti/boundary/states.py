@@ -4,7 +4,7 @@ The vertices of a block come one after another. Of those that came, a chordless 
 or **pieces**, until the last of its vertices closes it. All that matters for what can still come is how they meet the
 boundary, so every state stands for all sets of vertices that look alike there: of one chordless cycle or of 10^18.
 
-A boundary vertex has a **slot**, and in each state a symbol of one byte there: 0 when it is not on the cycle,
+A boundary vertex has a **slot**, and in each state a symbol there: 0 when it is not on the cycle,
 `INNER` when it is and has both its neighbours, otherwise it is an end of a piece, and the symbol is `FIRST_END` plus
 the slot of the piece's other end: its own while the piece is that vertex alone.
 """
@@ -17,24 +17,20 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.boundary.transitions import grouped
 from kernels_ti.errors import EngineError, SizeError, parameter, worded
 
 Words = npt.NDArray[np.uint64]
 Indices = npt.NDArray[np.int64]
 
-INNER, FIRST_END = 1, 2
-SYMBOL_BITS, SLOTS_TO_A_WORD = 8, 8
-LARGEST_BOUNDARY = (1 << SYMBOL_BITS) - FIRST_END
-"""Slots that a symbol can name."""
+LARGEST_BOUNDARY = 254
+"""Vertices of the largest boundary that is tried."""
 
 # Digits of the counts, in words of 64 bits: the room above is for sums.
 _DIGIT_BITS = 48
 _DIGIT_LIMIT, _SUM_LIMIT = 1 << _DIGIT_BITS, 1 << 63
 
 _ROWS_AT_ONCE = 2048
-_FIELD = np.uint64((1 << SYMBOL_BITS) - 1)
-_END_BITS = np.uint64(sum(0xFE << SYMBOL_BITS * k for k in range(SLOTS_TO_A_WORD)))
-_MULTIPLIERS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
 
 
 class GivenUp(Exception):
@@ -77,7 +73,7 @@ class States:
     Attributes
     ----------
     words : ndarray of uint64, shape (W, k)
-        The symbols, eight slots to a word.
+        The symbols, see `kernels_ti.boundary.transitions.Packing`.
     counts : ndarray of uint64, shape (k, digits, lengths)
         Sets of vertices behind each state, by their number of vertices from 0 on; digits of 48 bits, lowest first.
     bound : int
@@ -89,9 +85,9 @@ class States:
     bound: int = 1
 
     @classmethod
-    def initial(cls, slots: int) -> States:
-        """Nothing has come: one state, and one way, without vertices."""
-        return cls(np.zeros((-(-slots // SLOTS_TO_A_WORD), 1), np.uint64), np.ones((1, 1, 1), np.uint64))
+    def initial(cls, words: int) -> States:
+        """Nothing has come: one state of so many words, and one way, without vertices."""
+        return cls(np.zeros((words, 1), np.uint64), np.ones((1, 1, 1), np.uint64))
 
     def __len__(self) -> int:
         return int(self.words.shape[1])
@@ -131,54 +127,6 @@ class States:
         return States(self.words, counts, _DIGIT_LIMIT)
 
 
-def symbol(words: Words, slot: int) -> Words:
-    """Return the symbol of one slot in each state, shape (k,)."""
-    word, place = divmod(slot, SLOTS_TO_A_WORD)
-    symbols: Words = words[word] >> np.uint64(SYMBOL_BITS * place) & _FIELD
-    return symbols
-
-
-def symbol_at(words: Words, slots: Words) -> Words:
-    """Return the symbol of one slot for each state, shape (k,), from the slots of the states."""
-    found: Words = np.zeros(words.shape[1], np.uint64)
-    for slot in np.unique(slots).tolist():
-        here = slots == slot
-        found[here] = symbol(words[:, here], int(slot))
-    return found
-
-
-def put(words: Words, slot: int | Words, value: int | Words, which: Indices | None = None) -> None:
-    """Write the symbol of a slot, or of one slot for each state, in all states or in some of them.
-
-    Parameters
-    ----------
-    words : ndarray of uint64, shape (W, k)
-        Changed.
-    slot, value : int or ndarray of uint64, shape (k,) or shape of `which`
-    which : ndarray of int64, optional
-        States to write to.
-    """
-    word, place = np.divmod(np.asarray(slot, np.uint64), np.uint64(SLOTS_TO_A_WORD))
-    shift = np.uint64(SYMBOL_BITS) * place
-    cleared, written = ~(_FIELD << shift), np.asarray(value, np.uint64) << shift
-    for w in range(len(words)):
-        here = words[w] if which is None else words[w, which]
-        changed = np.where(word == w, here & cleared | written, here)
-        if which is None:
-            words[w] = changed
-        else:
-            words[w, which] = changed
-
-
-def pieces_end_only_at(words: Words, first: Words, second: Words) -> npt.NDArray[np.bool_]:
-    """Say of each state whether no piece ends anywhere but in these two slots."""
-    rest = words & _END_BITS
-    put(rest, first, 0)
-    put(rest, second, 0)
-    alone: npt.NDArray[np.bool_] = ~rest.any(axis=0)
-    return alone
-
-
 def merged(
     states: States,
     parents: list[Indices],
@@ -195,14 +143,13 @@ def merged(
     states : States
         Those that the new ones come from.
     parents : list of ndarray of int64
-        For each new state of each list the one it comes from; in one list no parent comes twice.
+        For each new state of each list the one it comes from.
     words : list of ndarray of uint64, shape (W, k)
         The new states.
     added : list of int
         Vertices, 0 or 1, by which the sets behind the states of each list have grown.
     longest : int or None
         Sets of more vertices are dropped; None does not tell sets apart by their number of vertices.
-
     enough : callable
         Asked again and again.
 
@@ -215,15 +162,9 @@ def merged(
     GivenUp
         Once it was enough.
     """
-    order, in_order, first = _alike(np.concatenate(words, axis=1))
-    group = np.empty(len(order), np.int64)
-    group[order] = np.cumsum(first) - 1
-    starts = np.flatnonzero(first)
-    # Those of one group are added one after another: rank r is the r-th of its group.
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order)) - np.repeat(starts, np.diff(starts, append=len(order)))
-    ranks = int(rank.max(initial=0)) + 1
-
+    together = np.concatenate(words, axis=1)
+    leaders, group = grouped(together)
+    ranks = int(np.bincount(group).max(initial=1))
     if states.bound * ranks >= _SUM_LIMIT:
         states = states.carried()
         if states.bound * ranks >= _SUM_LIMIT:
@@ -232,35 +173,68 @@ def merged(
             )
     _, digits, lengths = states.counts.shape
     grown = lengths if longest is None else min(lengths + max(added), longest + 1)
-    counts = np.empty((len(starts), digits, grown), np.uint64)
-    for r in range(ranks):
-        offset = 0
-        for parent, new_words, more in zip(parents, words, added, strict=True):
-            size = new_words.shape[1]
-            now = np.flatnonzero(rank[offset : offset + size] == r)
-            into = group[offset : offset + size][now]
-            offset += size
-            shift = 0 if longest is None else more
-            # So few at a time that they stay in the cache between being read and being written.
-            for start in range(0, len(now), _ROWS_AT_ONCE):
-                if enough():
-                    raise GivenUp
-                piece = slice(start, start + _ROWS_AT_ONCE)
-                ways = states.counts[parent[now[piece]], :, : grown - shift]
-                end = shift + ways.shape[2]
-                if r:
-                    counts[into[piece], :, shift:end] += ways
-                else:
-                    counts[into[piece], :, shift:end] = ways
-                    counts[into[piece], :, :shift] = 0
-                    counts[into[piece], :, end:] = 0
-    result = States(np.ascontiguousarray(in_order[:, starts]), counts, states.bound * ranks)
+    counts = np.empty((len(leaders), digits, grown), np.uint64)
+    has_ways = np.zeros(len(leaders), np.bool_)
+    offset = 0
+    for parent, new_words, more in zip(parents, words, added, strict=True):
+        into = group[offset : offset + len(parent)]
+        offset += new_words.shape[1]
+        _add(counts, has_ways, states.counts, parent, into, 0 if longest is None else more, enough)
+    result = States(np.ascontiguousarray(together[:, leaders]), counts, states.bound * ranks)
     if longest is None:
         return result
     if lengths + max(added) > grown:
         # Some sets have become too long, and perhaps all those behind a state.
         result = result.kept(np.asarray(counts.any(axis=(1, 2))))
     return _trimmed(result)
+
+
+def _add(
+    counts: Words,
+    has_ways: npt.NDArray[np.bool_],
+    ways: Words,
+    parents: Indices,
+    into: Indices,
+    shift: int,
+    enough: Callable[[], bool],
+) -> None:
+    """Add the ways to the parents to those of the states that they become, with so many vertices more.
+
+    The first ways to a state are written to it, as `has_ways` tells, and others are added.
+    """
+    if enough():
+        raise GivenUp
+    lengths = counts.shape[2] - shift
+    if counts.shape[2] == 1:
+        # numpy adds up numbers of one dimension at many places at once.
+        counts[into[~has_ways[into]]] = 0
+        has_ways[into] = True
+        for digit in range(counts.shape[1]):
+            np.add.at(counts[:, digit, 0], into, ways[parents, digit, 0])
+        return
+    last = np.empty(len(counts), np.int64)
+    while len(parents):
+        # Those of one state are added one after another.
+        last[into] = np.arange(len(into))
+        now = last[into] == np.arange(len(into))
+        # So few at a time that they stay in the cache between being read and being written.
+        turn_parents, turn_into = parents[now], into[now]
+        for start in range(0, len(turn_into), _ROWS_AT_ONCE):
+            if enough():
+                raise GivenUp
+            piece = slice(start, start + _ROWS_AT_ONCE)
+            place = turn_into[piece]
+            more = ways[turn_parents[piece], :, :lengths]
+            end = shift + more.shape[2]
+            old = has_ways[place]
+            if old.any():
+                counts[place[old], :, shift:end] += more[old]
+                place, more = place[~old], more[~old]
+            counts[place, :, shift:end] = more
+            counts[place, :, :shift] = 0
+            counts[place, :, end:] = 0
+        has_ways[turn_into] = True
+        parents, into = parents[~now], into[~now]
 
 
 def _trimmed(states: States) -> States:
@@ -271,31 +245,3 @@ def _trimmed(states: States) -> States:
     if lengths < states.counts.shape[2]:
         states.counts = np.ascontiguousarray(states.counts[:, :, :lengths])
     return states
-
-
-def _alike(words: Words) -> tuple[Indices, Words, npt.NDArray[np.bool_]]:
-    """Order states so that equal ones are neighbours.
-
-    Returns the order, the states in it, and which of them differ from the one before.
-    """
-    mixed = words[0]
-    if len(words) > 1:
-        mixed = np.zeros(words.shape[1], np.uint64)
-        for w, word in enumerate(words):
-            mixed = (mixed ^ word) * np.uint64(_MULTIPLIERS[w % len(_MULTIPLIERS)])
-            mixed ^= mixed >> np.uint64(29)
-    order = np.argsort(mixed)
-    in_order, first = _in_order(words, order)
-    mixed = mixed[order]
-    if (first[1:] & (mixed[1:] == mixed[:-1])).any():
-        # Two states with one sum: rare, and no reason to take them for one.
-        order = np.lexsort(words)
-        in_order, first = _in_order(words, order)
-    return order, in_order, first
-
-
-def _in_order(words: Words, order: Indices) -> tuple[Words, npt.NDArray[np.bool_]]:
-    in_order = np.take(words, order, axis=1)
-    first = np.ones(len(order), np.bool_)
-    first[1:] = (in_order[:, 1:] != in_order[:, :-1]).any(axis=0)
-    return in_order, first

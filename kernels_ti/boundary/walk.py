@@ -53,10 +53,10 @@ class Step:
         return self.to_come[1:].count(0)
 
 
-def steps_of(
-    block: Graph, order: BoundaryOrder, required: frozenset[int], *, hand_over: bool = False
-) -> Iterator[Step]:
+def steps_of(block: Graph, order: BoundaryOrder, required: frozenset[int]) -> Iterator[Step]:
     """Go along the order of a block.
+
+    A vertex that comes takes the slot of a neighbour that leaves, if one does: so fewer slots are needed.
 
     Parameters
     ----------
@@ -64,8 +64,6 @@ def steps_of(
     order : BoundaryOrder
     required : frozenset of int
         Vertices that every cycle has to pass.
-    hand_over : bool
-        The vertex that comes takes the slot of a neighbour that leaves, if one does: fewer slots are needed.
 
     Yields
     ------
@@ -81,7 +79,7 @@ def steps_of(
         near = [u for u in neighbours[v] if u in slots]
         for u in neighbours[v]:
             missing[u] -= 1
-        heirs = [slots[u] for u in near if missing[u] == 0] if hand_over else []
+        heirs = [slots[u] for u in near if missing[u] == 0]
         slots[v] = heirs[0] if heirs else free.pop()
         to_pass -= v in required
         changed = [v, *near]
