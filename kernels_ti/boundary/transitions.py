@@ -64,10 +64,9 @@ class Packing:
         return (1 << self.bits) - 1
 
     @property
-    def end_bits(self) -> np.uint64:
+    def end_bits(self) -> int:
         """The bits of a word of which one is set at least where a symbol is that of an end."""
-        bits: int = sum((self.field & ~1) << self.bits * k for k in range(self.slots_to_a_word))
-        return np.uint64(bits)
+        return sum((self.field & ~1) << self.bits * k for k in range(self.slots_to_a_word))
 
     def place(self, slot: int) -> tuple[int, np.uint64]:
         """Return the word of a slot and the place of its lowest bit."""
@@ -140,7 +139,7 @@ def children_of(words: Words, step: Step, packing: Packing) -> Children:
         for word in range(symbols):
             rest |= words[word][closing] & changes.kept[word][of]
         # No piece may end anywhere but in the two neighbours.
-        closing = closing[rest & packing.end_bits == 0]
+        closing = closing[rest & np.uint64(packing.end_bits) == 0]
     return Children(off, off_words, on, on_words, closing)
 
 
