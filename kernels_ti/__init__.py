@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kernels_ti.api import collect_cycles, count_cycles, count_participation, enumerate_cycles
+    from kernels_ti.choices import Arch, Expansion, Method
     from kernels_ti.chordality import Chordality, is_chordal
     from kernels_ti.conversion import as_graph
     from kernels_ti.cycles import CycleTable
@@ -23,13 +24,13 @@ if TYPE_CHECKING:
     from kernels_ti.errors import ChordlessError, DeviceError, EngineError, GraphError, OptionError
     from kernels_ti.found.participation import Participation
     from kernels_ti.graph import Graph
-    from kernels_ti.options import Arch, CycleCounts, Expansion, Method, Options, Snapshot
+    from kernels_ti.options import CycleCounts, Options, Snapshot
     from kernels_ti.run import Run
 
 __version__ = "0.5.0"
 
 _MODULE_OF = {
-    "Arch": "options",
+    "Arch": "choices",
     "Chordality": "chordality",
     "ChordlessError": "errors",
     "CycleCounts": "options",
@@ -37,10 +38,10 @@ _MODULE_OF = {
     "Device": "device.device",
     "DeviceError": "errors",
     "EngineError": "errors",
-    "Expansion": "options",
+    "Expansion": "choices",
     "Graph": "graph",
     "GraphError": "errors",
-    "Method": "options",
+    "Method": "choices",
     "OptionError": "errors",
     "Options": "options",
     "Participation": "found.participation",

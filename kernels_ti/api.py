@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from kernels_ti.blocks.restriction import edges_called, vertices_called
 from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.choices import EXPANSIONS, METHODS, Arch, Expansion, Method
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycles import Cycles, CycleTable
 from kernels_ti.device.device import held_device, open_device
 from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.estimate.device_choice import arch_for
 from kernels_ti.graph import Graph
-from kernels_ti.options import EXPANSIONS, METHODS, Arch, CycleCounts, Expansion, Method, Options, require_limits
+from kernels_ti.options import CycleCounts, Options, require_limits
 from kernels_ti.run import SLICE_SECONDS, Run
 
 if TYPE_CHECKING:

@@ -5,22 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
+from kernels_ti.choices import EXPANSIONS, PARTICIPATIONS, Arch
 from kernels_ti.errors import OptionError
 
-Arch = Literal["auto", "cpu", "cuda", "vulkan", "reference"]
-"""Where a search runs; ``auto`` is CUDA if it is available and the search is large enough, else the CPU."""
-
-Method = Literal["search", "boundary"]
-"""How cycles are counted: the search visits each one, the boundary method counts without listing."""
-
-Expansion = Literal["two-ended", "paper"]
-"""How a path grows, see `Options`."""
-
-EXPANSIONS: tuple[Expansion, ...] = get_args(Expansion)
-METHODS: tuple[Method, ...] = get_args(Method)
-PARTICIPATIONS = ("none", "vertices", "edges")
 MOST_THREADS = 1024
 
 

@@ -39,6 +39,13 @@ def test_light_command_lines_load_nothing_heavy(argv):
     assert "chordless" in printed
 
 
+def test_the_help_imports_only_what_it_shows():
+    code = "import sys; from chordless.cli import main; main(['--help']); "
+    late = ("dataclasses", "json", "tempfile", "socket", "chordless.protocol.events", "chordless.engine.process")
+    _, printed = loaded_by(f"{code}print([name for name in {late} if name in sys.modules])")
+    assert printed.splitlines()[-1] == "[]"
+
+
 @pytest.mark.parametrize("command", ["count", "list"])
 def test_the_parent_of_an_engine_loads_nothing_heavy(command):
     loaded, printed = loaded_by(

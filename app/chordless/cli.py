@@ -7,7 +7,6 @@ import io
 import os
 import sys
 import time
-import traceback
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,7 +31,6 @@ from chordless.commands import (
 from chordless.commands import help as help_
 from chordless.commands import list as list_
 from chordless.commands.parser import USAGE_EXIT_CODE, ProgramParser, examples
-from chordless.commands.writing import silence_standard_output
 from chordless.words.shown import error_line
 from kernels_ti import ChordlessError, EngineError
 from kernels_ti.errors import in_words_of_command_line
@@ -89,9 +87,13 @@ def main(argv: list[str] | None = None) -> int:
             exit_code = _run(sys.argv[1:] if argv is None else argv, program_start)
         sys.stdout.flush()
     except BrokenPipeError:
+        from chordless.commands.writing import silence_standard_output
+
         silence_standard_output()
         return _READER_GONE_EXIT_CODE
     except OSError as error:
+        from chordless.commands.writing import silence_standard_output
+
         silence_standard_output()
         return _fail(f"cannot write standard output: {error.strerror}", EngineError.exit_code)
     return exit_code
@@ -137,6 +139,8 @@ def _run(argv: list[str], program_start: float) -> int:
         raise
     except Exception as error:
         if os.environ.get("CHORDLESS_DEBUG"):
+            import traceback
+
             traceback.print_exc()
         message = f"internal error: {type(error).__name__}: {error} (CHORDLESS_DEBUG=1 shows where)"
         return _fail(message, EngineError.exit_code)

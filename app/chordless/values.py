@@ -11,6 +11,9 @@ ARCHES = ("auto", "cpu", "cuda", "vulkan", "reference")
 
 SHORTEST_CYCLE = 3
 
+ALL_LIVING = "none"
+"""Value of `types` for a food web without types: every vertex is living."""
+
 
 _SIZES = {"": 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 

@@ -33,7 +33,8 @@ from chordless import values
 from chordless.batch.jobs import checked, expand
 from chordless.files import read_file
 from chordless.graphs.readers.incoming import STANDARD_INPUT
-from chordless.protocol.orders import ALL_LIVING, BatchJob
+from chordless.protocol.orders import BatchJob
+from chordless.values import ALL_LIVING
 from kernels_ti import ChordlessError, OptionError
 
 if sys.version_info >= (3, 11):

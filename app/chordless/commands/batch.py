@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path, PurePath
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from chordless.commands import options as shared
 from chordless.commands.batch_plan import lines_path, print_plan
 from chordless.commands.parser import examples
-from chordless.protocol.orders import ALL_LIVING
+from chordless.values import ALL_LIVING
 
 if TYPE_CHECKING:
     from chordless.protocol.events import BatchFinished
@@ -253,6 +252,8 @@ def _make_folder(path: str) -> None:
 @contextlib.contextmanager
 def _lines_file(options: argparse.Namespace) -> Iterator[str]:
     """Yield the path of the file to which the engine writes its lines."""
+    import tempfile
+
     from kernels_ti import OptionError
 
     if options.output == STANDARD_OUTPUT:

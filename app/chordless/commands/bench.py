@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-import tempfile
-import textwrap
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from chordless import values
 from chordless.commands.parser import Parser, examples
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from chordless.bench.layout import Column
     from chordless.bench.report import Report
 
@@ -224,6 +222,8 @@ def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None
 
 def act_table1(options: argparse.Namespace) -> int:
     """Measure Table 1, print it, return the exit code."""
+    import tempfile
+
     from chordless.bench import table1
     from chordless.bench.measure import machine, probe
     from chordless.bench.report import Report, heading
@@ -256,6 +256,8 @@ def act_table1(options: argparse.Namespace) -> int:
 
 def act_peers(options: argparse.Namespace) -> int:
     """Measure all programs on all graphs, print the table, return the exit code."""
+    import tempfile
+
     from chordless.bench import peers, programs
     from chordless.bench.graphs import BenchGraph
     from chordless.bench.measure import machine, probe
@@ -295,6 +297,9 @@ def act_peers(options: argparse.Namespace) -> int:
 
 def act_batch(options: argparse.Namespace) -> int:
     """Measure batches of small graphs, print the table, return the exit code."""
+    import tempfile
+    from pathlib import Path
+
     from chordless.bench import batch
     from chordless.bench.measure import machine, probe
     from chordless.bench.report import Report, heading
@@ -317,6 +322,9 @@ def act_batch(options: argparse.Namespace) -> int:
 
 def act_start(options: argparse.Namespace) -> int:
     """Measure starts and the reading of a large file, print the table, return the exit code."""
+    import tempfile
+    from pathlib import Path
+
     from chordless.bench import start
     from chordless.bench.measure import machine, probe
     from chordless.bench.report import Report, heading
@@ -333,6 +341,8 @@ def act_start(options: argparse.Namespace) -> int:
 
 
 def _folder(parent: str, number: int) -> Path:
+    from pathlib import Path
+
     folder = Path(parent, str(number))
     folder.mkdir()
     return folder
@@ -346,6 +356,8 @@ def _finish(
     report: Report[Any], options: argparse.Namespace, columns: Sequence[Column], lines: Sequence[Sequence[str]]
 ) -> int:
     """Print what was measured, then what is wrong; return the exit code."""
+    import json
+
     from chordless.bench.layout import markdown_table, text_table
     from chordless.commands.session import InterruptedRunError
     from chordless.words.shown import error_line, on_terminal
@@ -370,6 +382,8 @@ def _finish(
 
 def _below(report: Report[Any], markdown: bool) -> Iterator[str]:
     """Yield the lines below the table: machine and date, the meaning of the columns, notes."""
+    import textwrap
+
     heading, machine = report.heading, report.heading["machine"]
     where = f"{machine['cpu']}, {machine['cores']} cores"
     if machine["device"] != machine["cpu"]:

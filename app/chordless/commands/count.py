@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from chordless import values
 from chordless.commands import options as shared
-from chordless.protocol.results import result_object
 from chordless.words.numbers import lengths_text
-from kernels_ti.options import EXPANSIONS, METHODS
+from kernels_ti.choices import EXPANSIONS, METHODS
 
 if TYPE_CHECKING:
     from chordless.protocol.events import Finished
@@ -100,6 +97,8 @@ def _check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) 
 
 def act(options: argparse.Namespace) -> int:
     """Count, print the result, return the exit code."""
+    from dataclasses import replace
+
     from chordless.commands.session import print_way_on, run_command, run_engine
 
     command = run_command(options, checkpoint=options.checkpoint)
@@ -137,8 +136,12 @@ def _print_other_method(command: RunCommand, finished: Finished) -> None:
 
 def print_result(command: RunCommand, finished: Finished, *, as_json: bool) -> None:
     """Print a count for people, or as one JSON object."""
+    import json
+    from dataclasses import replace
+
     from chordless.commands.participation import participation_table
     from chordless.commands.terminal import result_table
+    from chordless.protocol.results import result_object
 
     if as_json:
         print(json.dumps(result_object(command, finished)))

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from chordless import values
 from chordless.commands import options as shared
-from chordless.protocol.results import triangle_count
 from chordless.words.numbers import count_text, duration_text
 
 if TYPE_CHECKING:
@@ -82,6 +79,8 @@ def _seed(text: str) -> int:
 
 def act(options: argparse.Namespace) -> int:
     """Make a short trial, probe, print what came out, return the exit code."""
+    import tempfile
+
     from chordless.commands.other_method import quick_plan
     from chordless.commands.session import print_notes
     from chordless.commands.trial import Trial
@@ -141,6 +140,8 @@ def act(options: argparse.Namespace) -> int:
     by_trial = _of_trial(options.min_length, tried)
     estimate = by_trial if tried.complete or estimator is None else estimator.estimate()
     if options.json:
+        import json
+
         print(json.dumps({**_result_object(estimate, tried), "boundary": _boundary_object(plan)}))
     else:
         for line in (*_table(estimate, tried), *_boundary_lines(plan, estimate, tried)):
@@ -152,6 +153,7 @@ def act(options: argparse.Namespace) -> int:
 
 def _of_trial(min_length: int, trial: Finished) -> Estimate:
     """Return what a trial alone tells: all there is after a whole run, else lower bounds."""
+    from chordless.protocol.results import triangle_count
     from kernels_ti.estimate.estimate import Estimate
 
     return Estimate(

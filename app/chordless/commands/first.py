@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 from chordless.commands import options as shared
 from chordless.commands.parser import USAGE_EXIT_CODE
-from chordless.commands.writing import silence_standard_output
 from chordless.words.numbers import lengths_text
 from chordless.words.shown import on_terminal
 from kernels_ti import ChordlessError, EngineError
@@ -88,6 +86,8 @@ def act(options: argparse.Namespace) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
+        from chordless.commands.writing import silence_standard_output
+
         silence_standard_output()
         failure: ChordlessError = EngineError(f"cannot write standard output: {error.strerror}")
     except MemoryError:
@@ -131,6 +131,7 @@ def _chordality(options: argparse.Namespace) -> int:
 
 
 def _engine(options: argparse.Namespace) -> int:
+    import json
     import tempfile
     from pathlib import Path
 
@@ -188,6 +189,8 @@ def _print_object(
     chordal: bool | None,
     ordering: Sequence[Hashable] | None,
 ) -> None:
+    import json
+
     found = {
         "graph": title,
         "n": n,

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
-import platform
 import sys
 import textwrap
 import time
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from chordless import values
@@ -37,6 +34,10 @@ def add_parser(subparsers: Any) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Probe every arch, print what was found, return the exit code."""
+    import json
+    import platform
+    from dataclasses import asdict
+
     from chordless.words.shown import on_terminal
 
     versions = {package: version_of(package) for package in PACKAGES}

@@ -7,7 +7,7 @@ from typing import Any
 
 from chordless.commands.parser import examples
 from chordless.values import ARCHES, SHORTEST_CYCLE, cycle_length, duration, part, positive, size
-from kernels_ti.options import EXPANSIONS
+from kernels_ti.choices import EXPANSIONS
 
 PROGRESS = ("auto", "plain", "none")
 

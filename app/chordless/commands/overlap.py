@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import glob
-import json
 import os
 import sys
 from pathlib import PurePath
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from chordless import values
 from chordless.commands import options as shared
 from chordless.commands.parser import examples
-from chordless.protocol.orders import ALL_LIVING
+from chordless.values import ALL_LIVING
 
 if TYPE_CHECKING:
     from chordless.protocol.events import Finished
@@ -166,6 +165,8 @@ def _act_on_one(path: str, options: argparse.Namespace) -> int:
         finished, exit_code = counted
         report = report_of_holes(path, web, finished)
     if options.json:
+        import json
+
         print(json.dumps(report.to_object()))
     else:
         print("\n".join(on_terminal(line, sys.stdout) for line in report_lines(report)))

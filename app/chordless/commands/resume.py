@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from chordless.commands import options as shared
@@ -53,6 +52,7 @@ def add_parser(subparsers: Any) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Resume the run, print the result of all its sessions, return the exit code."""
+    from dataclasses import replace
     from pathlib import Path
 
     from chordless.commands import count
@@ -82,6 +82,8 @@ def act(options: argparse.Namespace) -> int:
 
 def _end_in_read_only(directory: RunDirectory) -> Finished | None:
     """Return the recorded result of a complete run in a read-only folder, where no engine can run; else None."""
+    from dataclasses import replace
+
     from chordless.protocol.events import Finished
     from chordless.protocol.recording import recorded
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
-import socket
 import sys
 
 from kernels_ti import EngineError, OptionError
@@ -38,6 +37,8 @@ def serve(arguments: list[str], port: int) -> int:
     ChordlessError
         If textual-serve is missing, or the port is taken.
     """
+    import socket
+
     try:
         from chordless.web.server import HOST, GuardedServer
     except ModuleNotFoundError as error:

@@ -12,7 +12,7 @@ from chordless.graphs.load import LoadedGraph, checked_encoding
 from chordless.graphs.readers.incoming import read_bytes
 from chordless.graphs.readers.pajek import PajekNetwork, parse_network, parse_partition
 from chordless.graphs.readers.source import Source
-from chordless.protocol.orders import ALL_LIVING
+from chordless.values import ALL_LIVING
 from kernels_ti import Graph, GraphError
 from kernels_ti.graph import IntArray
 

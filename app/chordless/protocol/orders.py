@@ -8,8 +8,6 @@ from typing import ClassVar, Literal
 
 CycleFormat = Literal["text", "jsonl", "npy", "parts"]
 Method = Literal["search", "boundary"]
-ALL_LIVING = "none"
-"""Value of `types` for a food web without types: every vertex is living."""
 
 
 @dataclass(frozen=True)
