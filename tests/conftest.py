@@ -5,6 +5,7 @@ import hashlib
 import math
 import os
 import platform
+import sys
 import tempfile
 from importlib.metadata import version
 from pathlib import Path
@@ -22,20 +23,25 @@ settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile("repeatable" if os.environ.get("CI") else "untimed")
 
 
-def _kernel_cache() -> Path:
-    """Return the folder of the kernels that tests have compiled: one for this user, this Taichi, this processor.
+# What is compiled for the tests, by all workers and the processes that tests start. It stays for the next run.
+COMPILED = Path(tempfile.gettempdir(), f"chordless-tests-of-{getpass.getuser()}")
 
-    All workers, and the processes that tests start, share it. It stays for the next run; Taichi keeps it below 100 MiB.
-    """
+
+def _kernel_cache() -> Path:
+    """Return the folder of the kernels: one for this Taichi, this processor. Taichi keeps it below 100 MiB."""
     made_for = f"{version('taichi')} {platform.machine()} {cpu_name()}"
-    key = hashlib.sha256(made_for.encode()).hexdigest()[:12]
-    return Path(tempfile.gettempdir(), f"chordless-tests-of-{getpass.getuser()}", f"kernels-{key}")
+    return COMPILED / f"kernels-{hashlib.sha256(made_for.encode()).hexdigest()[:12]}"
 
 
 KERNEL_CACHE = _kernel_cache()
 KERNEL_CACHE.mkdir(mode=0o700, parents=True, exist_ok=True)
 # Tests neither use nor fill the user's own cache.
 os.environ.update(TI_OFFLINE_CACHE="1", TI_OFFLINE_CACHE_FILE_PATH=str(KERNEL_CACHE))
+if sys.dont_write_bytecode:
+    # Nothing may be written beside the sources. Without any bytecode, the start of a process takes twice as long.
+    sys.dont_write_bytecode, sys.pycache_prefix = False, str(COMPILED / "bytecode")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
 
 
 @pytest.fixture(autouse=True)

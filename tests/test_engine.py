@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from itertools import pairwise
 
 import networkx as nx
 import numpy as np
@@ -13,7 +14,10 @@ from oracles import by_length, check_cycles, disjoint_union, grid, nauty, networ
 from kernels_ti import Device, Graph, OptionError, count_cycles, enumerate_cycles
 from kernels_ti.reference import canonical, chordless_cycles, levels_of
 
-EXAMPLES = {"cpu": 60, "vulkan": 15, "cuda": 40}
+EXAMPLES = {"cpu": 60, "vulkan": 6, "cuda": 40}
+WORD_BOUNDARIES = [31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 512, 513, 1025]
+# A software device needs up to half a minute for hundreds of levels, one launch each.
+LEVELS_OF_VULKAN = 129
 
 
 @pytest.fixture(scope="session")
@@ -90,8 +94,11 @@ def check(arch: str):
     return check_one
 
 
-def test_random_graphs(check, arch: str) -> None:
-    @settings(max_examples=EXAMPLES[arch], deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@pytest.mark.parametrize("examples", ["a few", pytest.param("many", marks=pytest.mark.slow)])
+def test_random_graphs(check, arch: str, examples: str) -> None:
+    most = EXAMPLES[arch] * (1 if examples == "a few" else 3)
+
+    @settings(max_examples=most, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(graphs(), st.integers(0, 1000))
     def try_one(graph: nx.Graph, seed: int) -> None:
         check(graph, seed)
@@ -99,18 +106,42 @@ def test_random_graphs(check, arch: str) -> None:
     try_one()
 
 
-@pytest.mark.parametrize("n", [31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 512, 513, 1025])
-def test_around_every_word_boundary(arch: str, n: int) -> None:
-    """A ring in one block with three chords that cut it into known cycles, its last vertices among them."""
-    ring = nx.cycle_graph(n)
-    ring.add_edges_from([(0, 10), (12, 20), (n - 9, n - 2)])
-    graph = Graph.from_networkx(ring)
-    around = n - 9 - 7 - 6  # each chord replaces the vertices that it skips
-    expected = by_length([range(11), range(9), range(8), range(around)])
+def check_lengths(graph: Graph, arch: str, expected: dict[int, int]) -> None:
     assert count_cycles(graph, arch=arch).by_length == expected
     cycles = list(enumerate_cycles(graph, arch=arch))
     check_cycles(graph, cycles)
     assert by_length(cycles) == expected
+
+
+@pytest.mark.parametrize("n", WORD_BOUNDARIES)
+def test_short_cycles_around_every_word_boundary(arch: str, n: int) -> None:
+    """A path in one block with a hub beside it: the hub has the last label, and is on every cycle."""
+    spokes = sorted({*range(0, n - 1, 9), *range(1, n - 1, 40), n - 2})
+    path = nx.path_graph(n - 1)
+    path.add_edges_from((n - 1, v) for v in spokes)
+    check_lengths(Graph.from_networkx(path), arch, by_length(range(v - u + 2) for u, v in pairwise(spokes)))
+
+
+def check_ring(arch: str, n: int) -> None:
+    """Check a ring with three chords that cut it into known cycles, its last vertices among them."""
+    ring = nx.cycle_graph(n)
+    ring.add_edges_from([(0, 10), (12, 20), (n - 9, n - 2)])
+    around = n - 9 - 7 - 6  # each chord replaces the vertices that it skips
+    check_lengths(Graph.from_networkx(ring), arch, by_length([range(11), range(9), range(8), range(around)]))
+
+
+@pytest.mark.parametrize("n", WORD_BOUNDARIES)
+def test_around_every_word_boundary(arch: str, n: int) -> None:
+    if arch == "vulkan" and n > LEVELS_OF_VULKAN:
+        pytest.skip("hundreds of levels, one launch each, are slow on a software device")
+    check_ring(arch, n)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [257, 513])
+@pytest.mark.parametrize("arch", [pytest.param("vulkan", marks=pytest.mark.vulkan)], indirect=True)
+def test_hundreds_of_levels_on_vulkan(arch: str, n: int) -> None:
+    check_ring(arch, n)
 
 
 @pytest.mark.parametrize("n", [33, 65, 129, 257, 513])
@@ -158,9 +189,11 @@ def test_the_smallest_graphs(arch: str, n: int) -> None:
     assert list(enumerate_cycles(graph, arch=arch)) == ([[0, 1, 2]] if n == 3 else [])
 
 
-@pytest.mark.parametrize("ring", [8, 256])
+@pytest.mark.parametrize("ring", [8, 32, 256])
 def test_a_ring_in_the_midst_of_many_neighbours(arch: str, ring: int) -> None:
     """Each vertex of the ring has hundreds of neighbours outside it, which the walk along it must pass by."""
+    if arch == "vulkan" and ring > LEVELS_OF_VULKAN:
+        pytest.skip("hundreds of levels, one launch each, are slow on a software device")
     graph = Graph.from_networkx(nx.complete_multipartite_graph(*[1] * 256))
     edges = [(v, (v + 1) % ring) for v in range(ring)]
     edges += [(v, ring + u) for v in range(ring) for u in range(256)]
