@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 import taichi as ti
 from oracles import check_cycles, grid, waiting_in
+from test_sweep_state import groups_of, sweep_of
 
 from kernels_ti import Device, DeviceError, EngineError, Graph, Options, Run, enumerate_cycles, open_device
 from kernels_ti.device.levels import opened_level
 from kernels_ti.device.placing import CELLS_PER_LEVEL, CHILDREN, READY
 from kernels_ti.reference import chordless_cycles, levels_of
+from kernels_ti.state import GroupState
 from kernels_ti.sweep import search as search_sweep
 from kernels_ti.sweep import search_stage_1 as search_survey
 from kernels_ti.wave import search as search_wave
@@ -171,17 +173,16 @@ def test_stage_1_in_pieces_finds_every_triangle(places: int, monkeypatch: pytest
         assert len(run.take_cycles()) == (56 + 54_740 if collect else 0)
 
 
-def test_sharing_gives_work_to_every_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search_sweep, "FIRST_BUDGET", 2000)
-    monkeypatch.setattr("kernels_ti.run.SLICE_SECONDS", 0.0)
-    run = Run(grid(6, 10), open_device("cpu", threads=4), Options())
+def test_sharing_gives_work_to_every_worker() -> None:
+    graph = grid(6, 10)
+    (group,) = groups_of(graph)
+    search = sweep_of(graph, group, False, 4, GroupState())
     busy = 0
-    while not run.finished:
-        run.advance()
-        if isinstance(run._current, search_sweep.SweepSearch):
-            busy = max(busy, int((run._current._depth_of > 0).sum()))
-    assert busy == 4
-    assert run.snapshot().cycles == 800_139
+    while not search.finished:
+        search.advance_by(2000)
+        busy = max(busy, search.busy_workers)
+    assert busy == search.workers == 4
+    assert sum(search.totals.cycles.values()) == 800_139
 
 
 def test_a_run_stops_between_slices_with_exact_counts_so_far() -> None:

@@ -17,6 +17,7 @@ from kernels_ti.found.stored import ResidentBlocks
 from kernels_ti.search import Totals
 from kernels_ti.state import Frames, GroupState, Layout
 from kernels_ti.sweep import search as search_sweep
+from kernels_ti.sweep.frames import frame_words
 from kernels_ti.sweep.search import SweepSearch
 from kernels_ti.sweep.search_stage_1 import SurveySearch
 
@@ -63,9 +64,8 @@ def sweep_of(
 
 
 def step(search: SweepSearch, budget: int, found: list[np.ndarray]) -> None:
-    """Let every worker make so few steps, and take the cycles."""
-    search._budget = budget
-    search._slice()
+    """Let every worker make up to `budget` steps, and take the cycles."""
+    search.advance_by(budget)
     found.append(search.take_rows())
 
 
@@ -180,6 +180,7 @@ def test_frames_survive_a_round_trip(name: str, monkeypatch: pytest.MonkeyPatch)
     pieces = [everything[k : k + 1] for k in range(len(everything))]
     monkeypatch.setattr(search_sweep, "FRAMES_AT_ONCE", 2)
     other = sweep_of(graph, group, True, 1, GroupState(0, search.next_seed, iter(pieces)))
+    before = other.device_bytes
     assert other.remaining == pytest.approx(search.remaining)
     assert other.waiting_by_length == search.waiting_by_length == waiting_in([everything])
     assert other.pairs_left == search.pairs_left
@@ -188,7 +189,8 @@ def test_frames_survive_a_round_trip(name: str, monkeypatch: pytest.MonkeyPatch)
         assert np.array_equal(np.concatenate([getattr(frames, key) for frames in back]), together[key]), key
     step(other, 1, [])
     assert other.next_seed == search.next_seed, "frames come before seeds"
-    assert len(other._pool.stacked) == 2 * other._frame
+    laid_out = other.device_bytes - before
+    assert 0 < laid_out <= 2 * 8 * frame_words(group.words, True)
     for _ in range(8):
         step(other, 5, [])
         assert other.waiting_by_length == waiting_in(other.frames())
@@ -220,7 +222,7 @@ def test_frames_without_members_cannot_be_listed() -> None:
     search = sweep_of(graph, group, False, 1, GroupState())
     step(search, 30, [])
     with pytest.raises(ValueError, match="no members"):
-        sweep_of(graph, group, True, 1, GroupState(0, search.next_seed, search.frames()))._slice()
+        sweep_of(graph, group, True, 1, GroupState(0, search.next_seed, search.frames())).advance_by(1)
 
 
 def test_frames_with_members_can_be_counted() -> None:
@@ -248,7 +250,7 @@ def test_little_memory_makes_few_workers(name: str, collect: bool) -> None:
     for memory in np.linspace(least * 1.1, least * 10, 15).astype(int).tolist():
         search = sweep_of(graph, group, collect, 8, GroupState(), memory)
         assert search.device_bytes - search.blocks.bytes <= memory + 64
-        workers.append(len(search._depth_of))
+        workers.append(search.workers)
     assert (workers[0], workers[-1]) == (1, 8)
     search = sweep_of(graph, group, collect, 8, GroupState(), int(least * 1.1))
     finish(search, [])

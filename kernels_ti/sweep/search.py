@@ -170,6 +170,16 @@ class SweepSearch:
         return waiting + sum(frames.share for frames in self._stacked_frames())
 
     @property
+    def workers(self) -> int:
+        """Number of workers that have room."""
+        return len(self._depth_of)
+
+    @property
+    def busy_workers(self) -> int:
+        """Number of workers with paths on their stacks."""
+        return int(np.count_nonzero(self._depth_of))
+
+    @property
     def device_bytes(self) -> int:
         """Bytes of the blocks, stacks, frames to begin with, counters and cycles."""
         own = (self._stack, self._pool.stacked, self._fifo, self._paths, self._cycles_found, self._cycles)
@@ -195,7 +205,7 @@ class SweepSearch:
         deadline = time.perf_counter() + seconds
         while not self.finished:
             started = time.perf_counter()
-            self._slice()
+            self.advance_by(self._budget)
             self._fit_budget(seconds, time.perf_counter() - started)
             if time.perf_counter() >= deadline or self._cycle_count.any():
                 return
@@ -229,14 +239,14 @@ class SweepSearch:
                 yield self.blocks, StoredCycles(self._cycles, width, 1, first, count)
         self._cycle_count[:] = 0
 
-    def _slice(self) -> None:
-        """Let every worker make its steps, then share what is left among them."""
+    def advance_by(self, steps: int) -> None:
+        """Let every worker make up to `steps` steps, then share what is left; the cycles found must be taken next."""
         self._stacked = None
         if self._pool.more and self._frames_taken == self._pool.size:
             self._queue[NEXT_ITEM] = 0
             self._pool.refill()
         self._queue[DRY_WORKERS] = 0
-        self._launch(self._budget)
+        self._launch(steps)
         self._queue[NEXT_ITEM] = min(self._queue[NEXT_ITEM], self._last_item)
         self._harvest()
         if self._queue[DRY_WORKERS]:
