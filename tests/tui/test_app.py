@@ -65,25 +65,52 @@ def test_keys_lead_to_the_screens():
         for key, name in [
             ("f3", "run"),
             ("f4", "cycles"),
-            ("f5", "runs"),
+            ("5", "batch"),
+            # A digit belongs to the field that has the focus; escape leaves the field, then the screen.
+            ("2", "batch"),
+            ("escape", "batch"),
+            ("4", "runs"),
             ("f1", "help"),
             ("f1", "runs"),
+            ("question_mark", "help"),
+            ("escape", "runs"),
+            ("3", "cycles"),
+            ("escape", "runs"),
+            ("escape", "batch"),
+            ("escape", "batch"),
+            ("escape", "cycles"),
+            ("escape", "run"),
             ("f2", "new"),
+            ("q", "new"),
+            ("escape", "new"),
         ]:
             await pilot.press(key)
             await pilot.pause()
             assert app.current_mode == name
-        await pilot.press("f3", "question_mark")
-        await pilot.pause()
-        assert app.current_mode == "help"
-        await pilot.press("escape")
-        await pilot.pause()
-        assert app.current_mode == "run"
-        await pilot.press("ctrl+q")
+        assert app.screen.query_one("#graph", Input).value == "q"
+        await pilot.press("q")
 
     app = ChordlessApp(Settings())
     drive(app, SMALL, steps)
     assert app.return_code == 0
+
+
+def test_every_screen_has_the_tabs_with_a_key_that_works_and_its_own_is_lit():
+    async def steps(pilot):
+        app = pilot.app
+        for name, title in [("new", "New"), ("run", "Run"), ("cycles", "Cycles"), ("runs", "Runs"), ("batch", "Batch")]:
+            app.show(name)
+            await until(pilot, lambda name=name: app.current_mode == name)
+            app.screen.set_focus(None)
+            await until(pilot, lambda title=title: f"{title}]" in text_of(app).splitlines()[0])
+            tabs = text_of(app).splitlines()[0].replace("[", " ").replace("]", " ").split()
+            assert tabs == ["chordless", "1", "New", "2", "Run", "3", "Cycles", "f9", "Runs", "5", "Batch"]
+        app.screen.query(Input).first().focus()
+        await until(pilot, lambda: "f6 Batch" in text_of(app).splitlines()[0])
+        await pilot.click(app.screen.query("TabBar > Static")[3])
+        await until(pilot, lambda: app.current_mode == "cycles")
+
+    drive(ChordlessApp(Settings(keys={"everywhere.show_runs": "f9"})), (60, 20), steps)
 
 
 @SIZES

@@ -155,7 +155,7 @@ def test_a_newcomer_begins_by_enter_and_finds_the_longest_cycle(tmp_path):
         assert app.current_mode == "cycles"
         await pilot.press("s")
         await until(pilot, lambda: "order: longest first (s changes it)" in text_of(app))
-        assert text_of(app).splitlines()[2].split()[2] == "16"
+        assert text_of(app).splitlines()[3].split()[2] == "16"
         return counted, app.run_state
 
     settings = replace(Settings(), runs_folder=tmp_path / "runs")

@@ -87,14 +87,19 @@ async def put(pilot, name, text):
 
 
 @SIZES
-def test_a_newcomer_presses_enter_and_grid_7x10_runs(size):
+def test_a_newcomer_presses_the_key_of_start_and_grid_7x10_runs(size):
     async def steps(pilot):
         shown = text_of(pilot.app)
         assert shown.count("70 vertices, 123 edges, largest degree 4") == 2
         assert "Count all chordless cycles in grid:7x10" in shown
         keys = [key for key in shown.splitlines()[-1].split() if key[0] in "^f" and key[1:].isalnum()]
-        assert keys == ["^r", "f2", "f3", "f4", "f5", "f6", "f1"]
+        assert keys == ["^r", "^q", "f1"]
+        # Enter goes on to the next field; only Start starts.
         await pilot.press("enter")
+        assert pilot.app.focused is not None
+        assert pilot.app.focused.id == "reading"
+        assert pilot.app.command is None
+        await pilot.press("ctrl+r")
 
     command = fill(size, steps).command
     assert (command.graph, command.arch, command.output, command.max_length) == ("grid:7x10", "auto", None, None)
@@ -111,12 +116,12 @@ def test_what_is_typed_replaces_the_example_and_is_looked_at():
             "! no such file, and there is no kind of graph called 'grod'; did you mean grid?"
         )
         assert pilot.app.screen.query_one("#start", Button).disabled
-        await pilot.press("enter")
+        await pilot.press("ctrl+r")
         await put(pilot, "#graph", "  ")
         assert said(pilot.app, "#status").startswith("! Graph: type a graph, such as grid:7x10")
         assert pilot.app.command is None
-        # Enter before the answer is there: the run begins as soon as it is.
-        await pilot.press(*"petersen", "enter")
+        # Start before the answer is there: the run begins as soon as it is.
+        await pilot.press(*"petersen", "ctrl+r")
         await until(pilot, lambda: pilot.app.command is not None)
 
     assert fill(SMALL, steps).command.graph == "petersen"
@@ -342,7 +347,7 @@ def test_a_run_that_is_going_on_is_told_in_the_title():
         assert said(app, "#new-title") == "New run"
         app.engine_session = object
         app.screen.post_message(RunChanged(RunState()))
-        await until(pilot, lambda: said(app, "#new-title") == "New run (1 run is going on: f3 shows it)")
+        await until(pilot, lambda: said(app, "#new-title") == "New run (1 run is going on: press f3 to see it)")
         del app.engine_session
         app.screen.post_message(RunChanged(RunState()))
         await until(pilot, lambda: said(app, "#new-title") == "New run")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.binding import Binding, BindingType
 from textual.keys import Keys, format_key
+from textual.widgets import Input
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -70,16 +71,22 @@ _SUSPEND: tuple[Action, ...] = (
     else ()
 )
 ACTIONS = (
-    Action("show_new", EVERYWHERE, "f2", "New", "Choose a graph and begin a run.", in_footer=True),
-    Action("show_run", EVERYWHERE, "f3", "Run", "Watch the run.", in_footer=True),
-    Action("show_cycles", EVERYWHERE, "f4", "Cycles", "Browse the cycles that a run has listed.", in_footer=True),
-    Action(
-        "show_runs", EVERYWHERE, "f5", "Runs", "The runs so far: open, resume, compare or delete one.", in_footer=True
-    ),
-    Action("show_batch", EVERYWHERE, "f6", "Batch", "Count many graphs in one go, and look at each."),
+    Action("show_new", EVERYWHERE, "f2,1", "New", "Choose a graph and begin a run."),
+    Action("show_run", EVERYWHERE, "f3,2", "Run", "Watch the run."),
+    Action("show_cycles", EVERYWHERE, "f4,3", "Cycles", "Browse the cycles that a run has listed."),
+    Action("show_runs", EVERYWHERE, "f5,4", "Runs", "The runs so far: open, resume, compare or delete one."),
+    Action("show_batch", EVERYWHERE, "f6,5", "Batch", "Count many graphs in one go, and look at each."),
     Action("show_help", EVERYWHERE, "f1,question_mark", "Help", "Show every key.", in_footer=True),
+    Action("back", EVERYWHERE, "escape", "Back", "Leave the field, or go back to the screen before this one."),
     Action("command_palette", EVERYWHERE, "ctrl+p", "Palette", "Find any action by its name."),
-    Action("quit", EVERYWHERE, "ctrl+q", "Quit", "Leave the dashboard; a run at work may go on without it."),
+    Action(
+        "quit",
+        EVERYWHERE,
+        "ctrl+q,q",
+        "Quit",
+        "Leave the dashboard; with a run at work, it asks first.",
+        in_footer=True,
+    ),
     *_SUSPEND,
     Action("start", "new", "ctrl+r", "Start", "Begin the run.", in_footer=True),
     Action("pause", "run", "space", "Pause", "Pause the search, or let it go on.", in_footer=True),
@@ -103,7 +110,7 @@ ACTIONS = (
     Action("pan_down", "cycles", "shift+down", "Look down", "Move the view of the drawing down."),
     Action("alone", "cycles", "o", "Cycle alone", "Draw the cycle alone, as a ring, or in the graph."),
     Action("drawing", "cycles", "d", "Drawing", "Show or hide the drawing."),
-    Action("cancel", "cycles", "escape", "Stop sorting", "Stop sorting or filtering; otherwise show all cycles again."),
+    Action("cancel", "cycles", "escape", "Stop sorting", "Stop sorting; otherwise undo the filter; otherwise go back."),
     Action("open", "runs", "enter", "Open", "Watch this run, or look at what it found.", in_footer=True),
     Action("resume", "runs", "r", "Resume", "Go on with this run.", in_footer=True),
     Action("compare", "runs", "c", "Compare", "Mark this run; two marked runs are shown side by side.", in_footer=True),
@@ -143,30 +150,23 @@ def bindings_of(screen: str) -> list[BindingType]:
     return [action.binding() for action in actions_of(screen)]
 
 
-def footer_with(name: str) -> list[BindingType]:
-    """Return the bindings that the footer shows on every screen, and those of one more action, in table order.
-
-    It is for a screen whose footer has room for one more. A screen needs its own copies of the app's bindings, since
-    the footer would show the app's own ones last.
-    """
-    return [
-        Binding(action.keys, f"app.{action.name}", action.title, id=action.id, tooltip=action.help)
-        for action in actions_of(EVERYWHERE)
-        if action.in_footer or action.name == name
-    ]
-
-
 def keys_of(action: Action, chosen: dict[str, str]) -> list[str]:
     """Return the keys of an action. `chosen` maps the ids of some actions to the user's own keys."""
     return [key.strip() for key in chosen.get(action.id, action.keys).split(",")]
 
 
 def key_of(screen: Screen[Any], action_id: str) -> str:
-    """Return the first key of an action, as the dashboard displays it."""
-    for active in screen.active_bindings.values():
-        if active.binding.id == action_id:
-            return screen.app.get_key_display(active.binding)
-    return next(action.keys.split(",")[0].upper() for action in ACTIONS if action.id == action_id)
+    """Return a key of an action that works now, as the dashboard displays it."""
+    (action,) = (action for action in ACTIONS if action.id == action_id)
+    return key_that_works(screen, action)
+
+
+def key_that_works(screen: Screen[Any], action: Action) -> str:
+    """Return the shortest key of an action. While a text field has the focus, letters and digits go there."""
+    keys = keys_of(action, getattr(screen.app, "keys", {}))
+    if isinstance(screen.focused, Input):
+        keys = [key for key in keys if len(format_key(key)) > 1] or keys
+    return min((screen.app.get_key_display(Binding(key, "")) for key in keys), key=len)
 
 
 def usable_keys(wanted: dict[str, str]) -> tuple[dict[str, str], list[str]]:

@@ -7,11 +7,9 @@ import gc
 import os
 import signal
 import sys
-import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -20,14 +18,17 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
 from textual.screen import Screen
+from textual.widgets import Input
 
 from chordless.runs.mailbox import is_at_work
 from chordless.runs.state import RunState
 from chordless.tui.actions import EVERYWHERE, bindings_of, usable_keys
 from chordless.tui.batch_session import BatchSession
+from chordless.tui.failure import short_traceback
 from chordless.tui.feeds import EngineFeed, Feed, FollowFeed, ReplayFeed
 from chordless.tui.messages import CompareRuns, OpenRun, RunChanged, RunNews, StartRun
 from chordless.tui.palette import ActionProvider
+from chordless.tui.screens import SCREENS
 from chordless.tui.screens.batch_questions import LeaveBatch
 from chordless.tui.screens.leave import LeaveScreen
 from chordless.tui.session import RunSession
@@ -35,22 +36,9 @@ from chordless.tui.settings import DEFAULT_THEME, Settings, notice_of, save_sett
 from chordless.tui.widgets.glyphs import AsciiFilter, NoControls
 from kernels_ti import ChordlessError, EngineError
 
-_PROGRAM = Path(__file__).parents[1]
-_FRAMES_SHOWN = 3
 _SECONDS_UNTIL_PREPARED = 0.3
 _ASCII_FILTER, _NO_CONTROLS = AsciiFilter(), NoControls()
 _LEAVING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-
-def _screen(name: str) -> Callable[[], Screen[Any]]:
-    """Return a function that imports a screen and makes it."""
-
-    def make() -> Screen[Any]:
-        module = import_module(f"chordless.tui.screens.{name}")
-        screen: Screen[Any] = getattr(module, f"{name.title()}Screen")()
-        return screen
-
-    return make
 
 
 class ChordlessApp(App[str]):
@@ -97,9 +85,7 @@ class ChordlessApp(App[str]):
     CSS_PATH = "chordless.tcss"
     BINDINGS: ClassVar[list[BindingType]] = bindings_of(EVERYWHERE)
     COMMANDS = App.COMMANDS | {ActionProvider}
-    SCREENS: ClassVar[dict[str, Callable[[], Screen[Any]]]] = {
-        name: _screen(name) for name in ("new", "run", "cycles", "runs", "compare", "batch", "help")
-    }
+    SCREENS = SCREENS
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-low"), (40, "-high")]  # noqa: RUF012
 
@@ -132,7 +118,7 @@ class ChordlessApp(App[str]):
         self._warnings = list(warnings)
         self._behind: RunSession | None = None
         self.keys: dict[str, str] = {}
-        self._before_help = "new"
+        self._history: list[str] = []
 
     @property
     def run_state(self) -> RunState | None:
@@ -197,6 +183,12 @@ class ChordlessApp(App[str]):
 
     def show(self, name: str) -> None:
         """Show the screen of a name, with the newest state of the run."""
+        before = self.current_mode
+        if before in self.SCREENS and before != name:
+            self._history = [*(other for other in self._history if other != before), before]
+        self._switch(name)
+
+    def _switch(self, name: str) -> None:
         self.switch_mode(name)
         self._tell_screen()
 
@@ -278,10 +270,18 @@ class ChordlessApp(App[str]):
     def action_show_help(self) -> None:
         """Show every key. From the help screen, go back."""
         if self.current_mode == "help":
-            self.show(self._before_help)
+            self.call_later(self.action_back)
         else:
-            self._before_help = self.current_mode
             self.show("help")
+
+    async def action_back(self) -> None:
+        """Leave the text field that has the focus. Without one, go back to the screen before this one."""
+        if isinstance(self.focused, Input):
+            self.screen.set_focus(None)
+        elif self._history:
+            self._switch(self._history.pop())
+        else:
+            self._switch("new")
 
     async def action_quit(self) -> None:
         """Leave. If this process has a running engine, ask first."""
@@ -391,12 +391,4 @@ class ChordlessApp(App[str]):
         if os.environ.get("CHORDLESS_DEBUG"):
             super()._fatal_error()
             return
-        self.panic(Text(_short_traceback()))
-
-
-def _short_traceback() -> str:
-    """Return the current error and the places in this program that it came from."""
-    _, error, trace = sys.exc_info()
-    own = [frame for frame in traceback.extract_tb(trace) if _PROGRAM in Path(frame.filename).parents]
-    lines = traceback.format_list(own[-_FRAMES_SHOWN:]) + traceback.format_exception_only(error)
-    return f"{''.join(lines).rstrip()}\nThe dashboard has failed; CHORDLESS_DEBUG=1 shows more."
+        self.panic(Text(short_traceback()))

@@ -11,7 +11,6 @@ from rich.markup import escape
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Center, Horizontal, Vertical
-from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Button, Footer, Input, Static
 from textual.worker import get_current_worker
@@ -20,6 +19,7 @@ from chordless.protocol.orders import BatchCommand
 from chordless.tui.actions import actions_of, bindings_of, keys_of
 from chordless.tui.batch_form import MANIFEST, BatchPlan, absolute, free_output, run_of, shortest
 from chordless.tui.batch_lines import BatchLine, BatchLines, LineIndex
+from chordless.tui.batch_messages import BatchNews, LinesFound
 from chordless.tui.batch_session import BatchSession
 from chordless.tui.batch_words import (
     AGAIN,
@@ -38,6 +38,7 @@ from chordless.tui.screens.batch_questions import AskResume
 from chordless.tui.widgets.batch_form import BatchForm
 from chordless.tui.widgets.batch_table import BatchTable
 from chordless.tui.widgets.glyphs import is_ascii
+from chordless.tui.widgets.tab_bar import TabBar
 from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
@@ -54,28 +55,6 @@ grid:6x6, files of graph6, SDF or SMILES with a graph to a line, or a manifest \
 
 Each graph gets a line in the output file, and here. Name the output file \
 of an earlier batch to look at it, or to resume it."""
-
-
-class _LinesFound(Message):
-    """The thread that follows a file has found new lines."""
-
-    def __init__(self, index: LineIndex, lines: BatchLines, fault: str | None) -> None:
-        super().__init__()
-        self.index = index
-        self.lines = lines
-        self.fault = fault
-
-    def can_replace(self, message: Message) -> bool:
-        """Let a newer message replace those that still wait."""
-        return isinstance(message, _LinesFound) and message.index is self.index
-
-
-class _BatchNews(Message):
-    """The state of the batch has changed. The thread of the batch posts it."""
-
-    def can_replace(self, message: Message) -> bool:
-        """Let a newer message replace those that still wait."""
-        return isinstance(message, _BatchNews)
 
 
 class BatchScreen(Screen[None]):
@@ -124,9 +103,9 @@ class BatchScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Build the screen. The form contains the latest batch."""
+        yield TabBar("batch")
         self._recent, self._recent_fault = load_recent()
         last = self._recent[0] if self._recent and Path(self._recent[0].output).exists() else None
-        yield Static("Batch", classes="title")
         if last is None:
             yield BatchForm("", free_output())
         else:
@@ -198,13 +177,13 @@ class BatchScreen(Screen[None]):
                 is_news, fault = False, f"cannot be read: {error.strerror}"
             is_untold = is_untold or is_news or fault is not None
             if is_untold and (not is_news or time.monotonic() - told >= _SECONDS_BETWEEN_NEWS):
-                self.post_message(_LinesFound(index, index.lines(), fault))
+                self.post_message(LinesFound(index, index.lines(), fault))
                 told, is_untold = time.monotonic(), False
             if not is_news:
                 time.sleep(_SECONDS_BETWEEN_LOOKS)
 
-    @on(_LinesFound)
-    def _take_lines(self, message: _LinesFound) -> None:
+    @on(LinesFound)
+    def _take_lines(self, message: LinesFound) -> None:
         if message.index is not self._index or not self.is_attached:
             return
         had_none = not self._lines
@@ -252,6 +231,10 @@ class BatchScreen(Screen[None]):
             self.action_start()
 
     @on(Input.Submitted)
+    def _submitted(self) -> None:
+        """Enter in a text field goes on to the next field. Only Start starts."""
+        self.focus_next()
+
     @on(Button.Pressed, "#batch-start")
     def _start_asked(self) -> None:
         self.action_start()
@@ -301,9 +284,9 @@ class BatchScreen(Screen[None]):
 
     def _tell(self) -> None:
         """Post that the state has changed. The thread of the batch calls it."""
-        self.post_message(_BatchNews())
+        self.post_message(BatchNews())
 
-    @on(_BatchNews)
+    @on(BatchNews)
     def _hear(self) -> None:
         session = self._session
         if session is None or not self.is_attached:

@@ -23,6 +23,7 @@ from chordless.tui.actions import bindings_of
 from chordless.tui.widgets.chart import CYCLES_MEANING, PATHS_MEANING, EvolutionChart
 from chordless.tui.widgets.counts_table import CountsTable
 from chordless.tui.widgets.plot import Series
+from chordless.tui.widgets.tab_bar import TabBar
 from chordless.words.numbers import seconds_text, share_text, short_number
 from kernels_ti import ChordlessError
 
@@ -57,6 +58,7 @@ class CompareScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Put the screen together."""
+        yield TabBar("compare")
         with Container(id="compare-nothing"):
             yield Static("Nothing to compare yet: mark two runs in the history.", id="compare-nothing-words")
         with VerticalScroll(id="compare-body", can_focus=False):

@@ -17,7 +17,6 @@ from textual.worker import Worker, get_current_worker
 
 from chordless.cycles.browse import FoundCycle, RunCycles, ShownCycles
 from chordless.cycles.index import ORDERS, CycleFilter, CycleIndex, Order, build_index
-from chordless.cycles.lines import CycleEncoder
 from chordless.graphs.drawing import can_be_drawn, layout_of
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory
@@ -28,11 +27,12 @@ from chordless.tui.messages import RunChanged, StartRun
 from chordless.tui.run_form import listing_of, run_folder
 from chordless.tui.screens.cycle_drawing import DrawingActions
 from chordless.tui.screens.cycle_questions import FilterQuestion, GoToQuestion
+from chordless.tui.screens.cycle_taking import TakingActions
 from chordless.tui.widgets.cycle_table import CycleTable
 from chordless.tui.widgets.cycles_offer import CyclesOffer
 from chordless.tui.widgets.graph_view import GraphView
+from chordless.tui.widgets.tab_bar import TabBar
 from kernels_ti import ChordlessError
-from kernels_ti.cycles import Cycles
 
 if TYPE_CHECKING:
     from chordless.graphs.drawing import Layout
@@ -46,7 +46,7 @@ _NOTHING = "No cycles to browse yet.\n\nStart a run that lists its cycles, or op
 _SOON = "The engine is getting ready. The cycles come here as they are found."
 
 
-class CyclesScreen(DrawingActions, Screen[None]):
+class CyclesScreen(DrawingActions, TakingActions, Screen[None]):
     """The cycles that a run has listed."""
 
     BINDINGS = bindings_of("cycles")
@@ -69,6 +69,7 @@ class CyclesScreen(DrawingActions, Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Put the screen together."""
+        yield TabBar("cycles")
         yield self._nothing
         with Container(id="cycles-browser"):
             yield self._status
@@ -361,7 +362,7 @@ class CyclesScreen(DrawingActions, Screen[None]):
         self._build(self._index.chosen, following)
 
     def action_cancel(self) -> None:
-        """Stop sorting or filtering; otherwise show all cycles again."""
+        """Stop sorting or filtering; otherwise show all cycles again, or go back to the screen before."""
         if self._work:
             self.workers.cancel_group(self, "index")
             self._work = ""
@@ -369,22 +370,8 @@ class CyclesScreen(DrawingActions, Screen[None]):
             self._update_status()
         elif not self._index.chosen.keeps_all:
             self._build(CycleFilter(), self._index.order, keep_cursor=True)
-
-    def action_copy(self) -> None:
-        """Copy the line of the chosen cycle, in the format of `chordless list`."""
-        cycle = self._table.chosen
-        if cycle is None or self._run is None or cycle.error is not None:
-            return
-        cycles = Cycles(np.array([0, len(cycle.vertices)]), cycle.vertices)
-        try:
-            encoder = CycleEncoder(self._run.loaded.graph.names, "text")
-        except ChordlessError as error:
-            self.notify(str(error), severity="error", markup=False)
-            return
-        line = b"".join(piece for _, piece in encoder.encode(cycles)).decode().rstrip("\n")
-        self.app.copy_to_clipboard(line)
-        shown = line if len(line) <= 60 else line[:59] + ("..." if self._ascii_only else "…")
-        self.notify(shown, title=f"Cycle {cycle.position + 1:,} copied", markup=False)
+        else:
+            self.call_later(cast("ChordlessApp", self.app).action_back)
 
     # Parts
 

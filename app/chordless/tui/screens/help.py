@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, cast
 
 from rich.table import Table
 from rich.text import Text
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.events import Resize
 from textual.screen import Screen
@@ -15,6 +15,7 @@ from textual.widgets import Footer, Static
 
 from chordless.tui.actions import ACTIONS, EVERYWHERE, actions_of, keys_of
 from chordless.tui.settings import settings_path
+from chordless.tui.widgets.tab_bar import TabBar
 
 if TYPE_CHECKING:
     from chordless.tui.app import ChordlessApp
@@ -50,10 +51,9 @@ _KEYS_WIDTH, _TITLE_WIDTH, _WIDTH_FOR_NAMES = 12, 14, 110
 class HelpScreen(Screen[None]):
     """The table of actions with their keys."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "app.show_help", "Back", show=False)]
-
     def compose(self) -> ComposeResult:
         """Build the page."""
+        yield TabBar("help")
         with VerticalScroll():
             yield Static("How to read the chart", classes="title")
             yield Static(_CHART)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, cast
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Button, Footer, Input, Static
 
-from chordless.tui.actions import bindings_of, footer_with, key_of
+from chordless.tui.actions import bindings_of, key_of
 from chordless.tui.messages import StartRun
 from chordless.tui.run_form import (
     LENGTHS,
@@ -36,6 +35,7 @@ from chordless.tui.widgets.form_row import FormLine, FormRow
 from chordless.tui.widgets.graph_panel import GraphPanel
 from chordless.tui.widgets.graph_source import EXAMPLE, GraphSource, kind_of
 from chordless.tui.widgets.graph_suggester import GraphSuggester
+from chordless.tui.widgets.tab_bar import TabBar
 from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ _LABELS = {"what": "Find", **_FIELDS}
 class NewScreen(Screen[None]):
     """The form for a new run."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("new"), *footer_with("show_batch")]
+    BINDINGS = bindings_of("new")
     AUTO_FOCUS = "#graph"
 
     def __init__(self) -> None:
@@ -70,6 +70,7 @@ class NewScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Build the form. It contains the choices of the last run, except its folder."""
+        yield TabBar("new")
         settings = self._dashboard.settings
         last = settings.last
         yield Static("New run", id="new-title", classes="title")
@@ -123,7 +124,7 @@ class NewScreen(Screen[None]):
     def on_run_changed(self) -> None:
         """Say in the title whether a run of this dashboard is going on."""
         is_going_on = self._dashboard.engine_session() is not None
-        hint = f" (1 run is going on: {key_of(self, 'everywhere.show_run')} shows it)" if is_going_on else ""
+        hint = f" (1 run is going on: press {key_of(self, 'everywhere.show_run')} to see it)" if is_going_on else ""
         self.query_one("#new-title", Static).update(f"New run{hint}")
 
     def on_screen_suspend(self) -> None:
@@ -154,7 +155,8 @@ class NewScreen(Screen[None]):
 
     @on(Input.Submitted)
     def _submitted(self) -> None:
-        self.action_start()
+        """Enter in a text field goes on to the next field. Only Start starts."""
+        self.focus_next()
 
     @on(Input.Changed)
     @on(Choice.Changed)

@@ -25,6 +25,7 @@ from chordless.tui.widgets.chart import EvolutionChart, run_series
 from chordless.tui.widgets.event_log import EventLog
 from chordless.tui.widgets.frontier_line import FrontierLine
 from chordless.tui.widgets.histogram import Histogram
+from chordless.tui.widgets.tab_bar import TabBar
 from chordless.tui.widgets.tiles import Tile
 from kernels_ti import ChordlessError
 
@@ -64,6 +65,7 @@ class RunScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Put the screen together."""
+        yield TabBar("run")
         with Container(id="run-nothing"):
             yield Static(id="run-nothing-words")
         with Vertical(id="run-body"):

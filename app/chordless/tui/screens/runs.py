@@ -28,6 +28,7 @@ from chordless.tui.messages import CompareRuns, OpenRun, StartRun
 from chordless.tui.run_list import Column, columns_for, details, ordered, stage_text, title, with_home
 from chordless.tui.screens.ask_delete import AskDelete
 from chordless.tui.widgets.glyphs import is_ascii
+from chordless.tui.widgets.tab_bar import TabBar
 from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class RunsScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Put the screen together."""
-        yield Static("Runs", classes="title")
+        yield TabBar("runs")
         yield _Table(id="runs", cursor_type="row")
         with Vertical(id="no-runs"):
             yield Static(_NO_RUNS)

@@ -1,0 +1,53 @@
+"""The first line of every screen: the name of the program and the screens, the current one lit."""
+
+from __future__ import annotations
+
+from textual.containers import Horizontal
+from textual.widget import Widget
+from textual.widgets import Static
+
+from chordless.tui.actions import EVERYWHERE, Action, actions_of, key_that_works
+
+TABS = ("new", "run", "cycles", "runs", "batch")
+_TAB_OF = {"compare": "runs"}
+_KEY_WIDTH = 2
+
+
+class TabBar(Horizontal):
+    """The tabs. A click shows the screen of a tab.
+
+    Parameters
+    ----------
+    screen : str
+        The name of the screen that it belongs to. The comparison of two runs belongs to the history.
+    """
+
+    def __init__(self, screen: str) -> None:
+        current = _TAB_OF.get(screen, screen)
+        actions = {action.name.removeprefix("show_"): action for action in actions_of(EVERYWHERE)}
+        super().__init__(
+            Static("chordless", classes="name"),
+            *(_Tab(actions[name], is_current=name == current) for name in TABS),
+        )
+
+
+class _Tab(Static):
+    """One tab: a key that works now, and a title. Brackets mark the current one, so that it needs no colour."""
+
+    def __init__(self, action: Action, *, is_current: bool) -> None:
+        super().__init__(markup=False, classes="-current" if is_current else "")
+        self._is_current = is_current
+        self._action = action
+
+    def on_mount(self) -> None:
+        """Show the key of a letter or a digit only while no text field would take it."""
+        self.watch(self.screen, "focused", self._write)
+
+    def _write(self, focused: Widget | None) -> None:
+        left, right = "[]" if self._is_current else "  "
+        key = key_that_works(self.screen, self._action)
+        self.update(f"{left}{key:>{_KEY_WIDTH}} {self._action.title}{right}")
+
+    async def on_click(self) -> None:
+        """Show the screen."""
+        await self.run_action(f"app.{self._action.name}")
