@@ -5,18 +5,14 @@ from __future__ import annotations
 import os
 import threading
 from dataclasses import replace
-from pathlib import Path
 
-import chordless.tui.app
 import pytest
 from chordless.graphs.check import check_graph
 from chordless.graphs.load import load_graph
-from chordless.protocol.events import DeviceReport
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import created
 from chordless.runs.history import list_runs
 from chordless.runs.state import RunState
-from chordless.tui import probing
 from chordless.tui.app import ChordlessApp
 from chordless.tui.feeds import FollowFeed
 from chordless.tui.messages import RunChanged
@@ -24,66 +20,16 @@ from chordless.tui.run_form import listing_of
 from chordless.tui.session import RunSession
 from chordless.tui.settings import LastChoices, Settings, load_settings
 from chordless.tui.widgets.choice import Choice
-from chordless.tui.widgets.graph_panel import GraphPanel
-from chordless.tui.widgets.graph_source import GraphSource
 from patience import PATIENCE
-from textual.widgets import Button, Input, OptionList, Static
+from textual.widgets import Button, Input
 
+from tui.new_form import SIZES, answer_probes, beside, fill, put, said
 from tui.pilots import LARGE, SMALL, drive, text_of, until
-
-SIZES = pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "160x50"])
-REPORTS = {
-    "cpu": DeviceReport("cpu", True, "EPYC", 8 << 30, 2),
-    "cuda": DeviceReport("cuda", False, message="arch cuda is not available here: no driver for it was found"),
-    "vulkan": DeviceReport("vulkan", True, "llvmpipe"),
-}
-
-
-class Recorder(ChordlessApp):
-    """A dashboard that begins no run, and keeps the command."""
-
-    CSS_PATH = Path(chordless.tui.app.__file__).with_name("chordless.tcss")
-    command = None
-
-    def on_start_run(self, message):
-        message.prevent_default()
-        self.command = message.command
 
 
 @pytest.fixture(autouse=True)
 def probed(monkeypatch):
-    """Answers in place of engines; the arches that were asked for."""
-    asked = []
-    monkeypatch.setattr(probing, "probe_arch", lambda arch, given_up: asked.append(arch) or REPORTS[arch])
-    monkeypatch.setattr("chordless.tui.widgets.arch_field._SECONDS_UNTIL_PROBE", 0.001)
-    return asked
-
-
-def fill(size, steps, settings=None, **more):
-    """Run `steps` on the form; return the app."""
-    app = Recorder(settings or Settings(), **more)
-
-    async def wait_and_go(pilot):
-        await until(pilot, lambda: app.screen.query_one(GraphSource).is_known)
-        await steps(pilot)
-
-    drive(app, size, wait_and_go)
-    return app
-
-
-def said(app, name):
-    return str(app.screen.query_one(name, Static).content)
-
-
-def beside(app, name):
-    return str(app.screen.query_one(f"#row-{name} .beside", Static).content)
-
-
-async def put(pilot, name, text):
-    pilot.app.screen.query_one(name, Input).value = text
-    await pilot.pause()
-    await until(pilot, lambda: pilot.app.screen.query_one(GraphSource).is_known)
-    await pilot.pause()
+    return answer_probes(monkeypatch)
 
 
 @SIZES
@@ -299,48 +245,6 @@ def test_what_this_machine_has_is_shown_and_what_it_has_not_cannot_be_chosen(pro
     assert probed == ["cpu", "cuda", "vulkan"]
 
 
-def test_an_offered_graph_needs_only_enter():
-    async def steps(pilot):
-        await until(pilot, lambda: "10 vertices, 15 edges" in said(pilot.app, "#answer"))
-        await pilot.press("enter")
-        await until(pilot, lambda: pilot.app.command is not None)
-
-    assert fill(SMALL, steps, graph="petersen").command.graph == "petersen"
-
-
-def test_a_file_is_started_by_its_absolute_path(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "loop.txt").write_text("a a\na b\nb c\n")
-
-    async def steps(pilot):
-        await put(pilot, "#graph", "loop.txt")
-        assert "line 1" in said(pilot.app, "#answer")
-        assert "`simplified`" in said(pilot.app, "#answer")
-        assert "--" not in said(pilot.app, "#answer")
-        pilot.app.screen.query_one("#reading", Choice).choose("simplified")
-        await until(pilot, lambda: said(pilot.app, "#answer") == "3 vertices, 2 edges, largest degree 2")
-        await pilot.press("ctrl+r")
-
-    command = fill(SMALL, steps).command
-    assert (command.graph, command.simplify) == (str(tmp_path / "loop.txt"), True)
-
-
-def test_what_the_reader_notes_stands_beside_the_graph(tmp_path):
-    path = tmp_path / "roads.csv"
-    path.write_text("from,to,km\na,b,1.5\nb,c,2\na,c,1\n")
-
-    async def steps(pilot):
-        await put(pilot, "#graph", str(path))
-        assert said(pilot.app, "#answer").splitlines() == [
-            "3 vertices, 3 edges, largest degree 2",
-            "line 1: taken for a heading, not for an edge: 'from,to,km'",
-            "the third column, weights, is not used: every line is an edge",
-        ]
-        assert "heading" in text_of(pilot.app)
-
-    fill(SMALL, steps)
-
-
 def test_a_run_that_is_going_on_is_told_in_the_title():
     async def steps(pilot):
         app = pilot.app
@@ -353,81 +257,6 @@ def test_a_run_that_is_going_on_is_told_in_the_title():
         await until(pilot, lambda: said(app, "#new-title") == "New run")
 
     fill(SMALL, steps)
-
-
-def test_a_food_web_is_started_by_its_niche_overlap_graph(tmp_path):
-    web = tmp_path / "Estuary.net"
-    web.write_text(
-        "*Vertices 6\n*Arcs\n" + "".join(f"{prey} {species} 1\n" for prey in (1, 2) for species in (3, 4, 5))
-    )
-
-    async def steps(pilot):
-        await put(pilot, "#graph", str(web))
-        assert "choose `simplified`" in said(pilot.app, "#answer")
-        assert "`as a food web`" in said(pilot.app, "#answer")
-        pilot.app.screen.query_one("#reading", Choice).choose("overlap")
-        facts = "6 vertices, 3 edges, largest degree 2, no .clu beside it: every vertex counts as living, detritus too"
-        await until(pilot, lambda: said(pilot.app, "#answer") == facts)
-        await put(pilot, "#types", "nowhere.clu")
-        assert said(pilot.app, "#answer") == "! nowhere.clu: cannot be read: No such file or directory"
-        await put(pilot, "#types", "")
-        await pilot.press("ctrl+r")
-        await until(pilot, lambda: pilot.app.command is not None)
-
-    command = fill(SMALL, steps).command
-    assert command.graph == str(Settings().runs_folder / "graphs" / "Estuary-overlap.txt")
-    graph = load_graph(command.graph).graph
-    assert (graph.n, graph.m) == (6, 3)
-    assert os.path.basename(command.checkpoint).startswith("Estuary-overlap-2")
-    assert load_settings()[0].last.source == "overlap"
-
-
-@SIZES
-def test_a_graph_is_picked_from_examples_recent_ones_and_files(size, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "web.txt").write_text("1 2\n")
-    (tmp_path / ".hidden").write_text("")
-
-    async def steps(pilot):
-        app = pilot.app
-        graph, panel = app.screen.query_one("#graph", Input), app.screen.query_one(GraphPanel)
-        assert (panel.unfolded == "examples") == (size == LARGE)
-        if size == SMALL:
-            await pilot.click("#show-examples")
-        assert app.screen.query_one("#examples", OptionList).get_option_at_index(0).id == "grid:7x10"
-        app.screen.query_one("#examples", OptionList).focus()
-        await pilot.press("home", "down", "enter")
-        assert graph.value == app.screen.query_one("#examples", OptionList).get_option_at_index(1).id
-        await pilot.click("#show-recent")
-        await pilot.press("home", "enter")
-        assert graph.value == "wheel:7"
-        await pilot.click("#show-files")
-        await until(pilot, lambda: "web.txt" in text_of(app))
-        assert ".hidden" not in text_of(app)
-        await pilot.press("down", "enter")
-        await until(pilot, lambda: graph.value == "web.txt")
-        await pilot.click("#show-files")
-        assert panel.unfolded is None
-        assert app.focused.id != "files"
-
-    fill(size, steps, Settings(recent=("wheel:7", "wheel:7", "path:3")))
-
-
-def test_what_is_typed_is_completed(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "graphs").mkdir()
-    (tmp_path / "graphs" / "roads.txt").write_text("1 2\n")
-
-    async def steps(pilot):
-        graph = pilot.app.screen.query_one("#graph", Input)
-        for typed, whole in (("gri", "grid:9x10"), ("grid:7", "grid:7x10"), ("graphs/", "graphs/roads.txt")):
-            graph.value = ""
-            await pilot.press(*(key.replace("/", "slash").replace(":", "colon") for key in typed))
-            await until(pilot, lambda whole=whole: graph._suggestion == whole)
-            await pilot.press("right")
-            assert graph.value == whole
-
-    fill(SMALL, steps, Settings(recent=("grid:9x10",), last=LastChoices(graph="petersen")))
 
 
 def test_ascii_alone():
