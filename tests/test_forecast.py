@@ -57,6 +57,7 @@ def test_a_graph_of_many_edges_is_refused_by_their_number(monkeypatch):
     [
         (None, None, None, 0.2, 470, 0.2),  # no estimate yet
         (1000.0, 900.0, 1100.0, 0.2, 470, 0.47),  # a good one
+        (690e6, 430e6, 2.2e9, 0.2, 324.3e6, 0.47),
         (1000.0, 100.0, 1e4, 0.2, 90, 0.2),  # a rough one leaves room
         (1000.0, 100.0, 1e4, 0.001, 470, 0.047),
         (1000.0, 500.0, 1e4, 0.9, 100, 0.2),

@@ -37,7 +37,7 @@ WORDS = (
     f"{RUNNING.cycles:,}",
     f"{RUNNING.paths:,}",
     "of about",
-    "waiting",
+    "paths wait now. Peak: 89 after 4.4 s.",
     "of 1.0 GiB",
     "checkpoint",
     "paths T: chordless paths looked at, by number of vertices",
@@ -95,17 +95,18 @@ def test_no_number_is_cut():
     async def steps(pilot):
         tile = app.screen.query_one("#tile-estimate", Tile)
         for state, words in (
-            (many, "of about 3.4e13"),
-            (replace(many, cycles_high=None), "of about 3.4e13"),
-            (replace(many, options=listing, listed=1234), "1,234 listed; of about 3.4e13"),
-            (replace(many, options=listing, listed=12_345_678_901), "12,345,678,901 listed"),
+            (many, "of about 34 trillion (11 trillion to 1.3e15)"),
+            (replace(many, cycles_high=None), "of about 34 trillion"),
+            (replace(many, options=listing, listed=1234), "1,234 listed; of about 34 trillion"),
+            (replace(many, options=listing, listed=10**20), "100,000,000,000,000,000,000 listed"),
         ):
             app.tell(state)
             await until(pilot, lambda words=words: tile._shown is not None and tile._shown.plain == words)
             await until(pilot, lambda words=words: f"{words} " in text_of(app))
         await pilot.resize_terminal(110, 24)
-        app.tell(many)
-        await until(pilot, lambda: "of about 3.4e13 [1.1e13, 1.3e15]" in text_of(app))
+        app.tell(replace(many, options=listing, listed=1234))
+        words = "1,234 listed; of about 34 trillion (11 trillion to 1.3e15)"
+        await until(pilot, lambda: words in text_of(app))
 
     play(app, SMALL, steps)
 

@@ -28,16 +28,39 @@ def test_the_time_left_is_no_promise(share, seconds, note):
     assert run_words.share_tile(replace(RUNNING, share=share, seconds=seconds)).notes[0] == note
 
 
+def test_the_time_left_follows_the_estimate_once_there_is_one():
+    """Grid 9x10 after 42 s: the branching said 20%, but nearly half of the cycles were found."""
+    state = replace(RUNNING, share=0.2, seconds=42.0, cycles=326_000_000, cycles_estimate=6.9e8)
+    assert run_words.share_tile(state).notes[0] == "about 47 s left"
+    assert run_words.share_tile(replace(state, cycles_estimate=3e8)).notes[0] == "about 2 min 48 s left"
+
+
+def test_a_finished_run_tells_both_its_times():
+    over = replace(RUNNING, phase="finished", reason="complete", share=1.0, seconds=0.17, total_seconds=5.2)
+    tile = run_words.share_tile(over)
+    assert tile.notes == ("search 170 ms", "5.2 s in all")
+    assert run_words.estimate_tile(over).short == "search 170 ms, 5.2 s in all"
+    assert run_words.share_tile(replace(over, total_seconds=0.0)).notes == ("search 170 ms",)
+
+
+def test_paths_that_change_from_run_to_run_are_not_told_to_the_last_digit():
+    over = replace(RUNNING, phase="finished", reason="complete", paths=31_513_966)
+    assert run_words.paths_tile(over).value == "about 31.5 M"
+    for exact in ({"options": {"expansion": "paper"}}, {"options": {"threads": 1}}, {"arch": "vulkan"}):
+        assert run_words.paths_tile(replace(over, **exact)).value == "31,513,966"
+    assert run_words.paths_tile(replace(RUNNING, paths=31_513_966)).value == "31,513,966"
+
+
 def test_an_estimate_is_shown_with_its_spread_until_it_is_refuted():
     some = replace(RUNNING, cycles_estimate=7.2e7, cycles_low=6.9e7, cycles_high=7.7e7)
-    assert run_words.cycles_tile(some).notes == ("2.5 k/s", "of about 7.2e7 [6.9e7, 7.7e7]")
-    assert run_words.cycles_tile(replace(some, cycles_low=None)).notes[-1] == "of about 7.2e7"
+    assert run_words.cycles_tile(some).notes == ("2.5 k/s", "of about 72 million", "(69 million to 77 million)")
+    assert run_words.cycles_tile(replace(some, cycles_low=None)).notes[-1] == "of about 72 million"
     for other in (replace(some, cycles=10**8), replace(some, phase="finished", reason="complete"), RUNNING):
         assert not any("about" in note for note in run_words.cycles_tile(other).notes)
     listing = replace(some, options={"output": "x"}, listed=1234)
     tile = run_words.estimate_tile(listing)
-    assert tile.short == "1,234 listed; of about 7.2e7 [6.9e7, 7.7e7]"
-    assert tile.shorter == ("1,234 listed; of about 7.2e7", "1,234 listed")
+    assert tile.short == "1,234 listed; of about 72 million (69 million to 77 million)"
+    assert tile.shorter == ("1,234 listed; of about 72 million", "1,234 listed")
 
 
 def test_memory_is_held_against_the_budget_of_the_device_that_has_it():

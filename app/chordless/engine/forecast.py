@@ -23,8 +23,9 @@ _LARGEST_FORECAST = 20_000
 _SEED_WORDS = 100_000
 _PART_WITHIN_BUDGET = 10
 _FIELDS = ("cycles_estimate", "cycles_low", "cycles_high")
-# An estimate is good enough for a share if its upper end is at most this many times its lower end.
-_NARROW = 3
+# An estimate is good enough for a share if its upper end is at most this many times its lower end. The share by
+# branching is often wrong by more: it assumes that all branches are alike.
+_NARROW = 10
 
 
 class Forecast:

@@ -59,7 +59,7 @@ class RunState:
     states, cycles_estimate, cycles_low, cycles_high, waiting_by_length
         See `chordless.protocol.events.Progress`; at the end of a count along a boundary `states` is the most that
         it held.
-    peak_memory_bytes : int
+    peak_memory_bytes, total_seconds : int, float
         See `chordless.protocol.events.Finished`; 0 before the end.
     reason : Reason or None
         Why it finished; see `chordless.protocol.events.Finished`.
@@ -105,6 +105,7 @@ class RunState:
     share: float = 0.0
     memory_bytes: int = 0
     peak_memory_bytes: int = 0
+    total_seconds: float = 0.0
     states: int | None = None
     cycles_estimate: float | None = None
     cycles_low: float | None = None
@@ -155,6 +156,7 @@ _OF_PROGRESS = tuple(item.name for item in fields(Progress) if item.name in _KNO
 _OF_FINISHED = (
     "graph", "n", "m", "max_degree", "arch", "device", "setup_seconds", "paths", "cycles", "frontier",
     "frontier_by_length", "cycles_by_length", "device_bytes", "listed", "share", "reason", "waiting_by_length",
+    "total_seconds",
 )  # fmt: skip
 _OF_STARTED = ("graph", "n", "m", "max_degree", "arch", "device", "setup_seconds", "options")
 

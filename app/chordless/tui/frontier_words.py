@@ -6,6 +6,7 @@ from chordless.runs.state import RunState
 from chordless.words.numbers import seconds_text, short_number
 
 _LENGTHS_OF_A_WAVE = 2
+_HELD = ("held now", "at the most")
 
 
 def frontier_words(state: RunState) -> tuple[str, ...]:
@@ -16,7 +17,9 @@ def frontier_words(state: RunState) -> tuple[str, ...]:
     state : RunState
     """
     course = state.frontier_course
-    if state.states is not None or not course.peak:
+    if state.states is not None:
+        return (f"A count along a boundary: {state.states:,} states {_HELD[state.phase == 'finished']}.",)
+    if not course.peak:
         return ("",)
     most, when = short_number(course.peak), f"after {seconds_text(course.peak_seconds)}"
     if state.frontier == 0:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chordless.runs.state import ENDINGS, RunState
-from chordless.words.numbers import bytes_text, round_number, seconds_text, share_text, short_number
+from chordless.words.numbers import bytes_text, count_words, seconds_text, share_text, short_number
 
 # Earlier, too little is known to estimate the time left.
 _LEAST_SHARE_FOR_A_GUESS, _LEAST_SECONDS_FOR_A_GUESS = 0.001, 1.0
@@ -125,7 +125,12 @@ def trouble_words(state: RunState, resume_key: str, new_key: str) -> str:
 
 def time_left(state: RunState) -> float | None:
     """Return an estimate of the seconds left; None while there is none."""
-    if state.share < _LEAST_SHARE_FOR_A_GUESS or state.seconds < _LEAST_SECONDS_FOR_A_GUESS:
+    if state.seconds < _LEAST_SECONDS_FOR_A_GUESS:
+        return None
+    total = state.cycles_estimate
+    if total is not None and 0 < state.cycles < total:
+        return state.seconds * (total - state.cycles) / state.cycles
+    if state.share < _LEAST_SHARE_FOR_A_GUESS:
         return None
     return state.seconds * (1 - state.share) / state.share
 
@@ -138,6 +143,7 @@ def cycles_tile(state: RunState) -> TileWords:
         f"{state.cycles:,}",
         (speed, *listed, *_estimate(state)),
         f"cycles {state.cycles:,}  {speed}",
+        (f"cycles {state.cycles:,}",),
         rates=state.cycle_rates,
     )
 
@@ -147,7 +153,21 @@ def paths_tile(state: RunState) -> TileWords:
     if state.states is not None:
         return TileWords("none", ("a count along", "a boundary"), "a count along a boundary: no paths")
     speed = _speed(state, state.path_rates, state.paths)
-    return TileWords(f"{state.paths:,}", (speed,), f"paths {state.paths:,}  {speed}", rates=state.path_rates)
+    if state.phase == "finished" and paths_vary(state):
+        # Exact digits would differ from run to run, and look like a fault.
+        about = f"about {short_number(state.paths)}"
+        return TileWords(about, (speed, "varies a little", "from run to run"), f"paths {about}", rates=state.path_rates)
+    words = f"paths {state.paths:,}"
+    return TileWords(f"{state.paths:,}", (speed,), f"{words}  {speed}", (words,), rates=state.path_rates)
+
+
+def paths_vary(state: RunState) -> bool:
+    """Return whether another run of the same search may look at a few more or fewer paths.
+
+    On the CPU the threads share their work as it comes, and what they learn about dead paths depends on it.
+    """
+    one_way = state.options.get("expansion") == "paper" or state.options.get("threads") == 1
+    return state.arch == "cpu" and not one_way
 
 
 def frontier_tile(state: RunState) -> TileWords:
@@ -163,16 +183,23 @@ def share_tile(state: RunState) -> TileWords:
     """Return the share of the search that is done, and the time left."""
     share = share_text(state.share) if state.share else "0%"
     spent = seconds_text(state.seconds)
+    times = times_words(state)
     if state.phase == "starting":
         return TileWords(share, ("reading the graph,", "preparing the device"), "preparing", share=state.share)
     if state.phase in _OVER:
-        note = f"in {spent}" if state.reason == "complete" else f"after {spent}"
-        return TileWords(share, (note,), f"{share} {note}", share=state.share)
+        return TileWords(share, times, share, share=state.share)
     left = time_left(state)
     if left is None:
         return TileWords(share, ("too early to say", "how long it takes"), share, share=state.share)
-    note = f"about {_rough_seconds(left)} left"
-    return TileWords(share, (note, f"{spent} so far"), f"{share} {note}", share=state.share)
+    rough = _rough_seconds(left)
+    note = f"about {rough} left"
+    return TileWords(share, (note, f"{spent} so far"), f"{share} {note}", (f"{share} {rough} left",), share=state.share)
+
+
+def times_words(state: RunState) -> tuple[str, ...]:
+    """Return the time of the search, and the time from start to end with reading, compiling and writing."""
+    search = f"search {seconds_text(state.seconds)}"
+    return (search, f"{seconds_text(state.total_seconds)} in all") if state.total_seconds else (search,)
 
 
 def stop_now_words(state: RunState, now: float) -> str:
@@ -243,10 +270,11 @@ def checkpoint_tile(state: RunState) -> TileWords:
 
 
 def estimate_tile(state: RunState) -> TileWords:
-    """Return the estimated total and the number of listed cycles. Only a narrow screen shows this tile."""
+    """Return what a narrow screen shows nowhere else: listed cycles, the estimate, the times of a run that is over."""
     listed = (f"{state.listed:,} listed",) if state.options.get("output") is not None else ()
-    words = "; ".join((*listed, *_estimate(state)))
-    shorter = "; ".join((*listed, *_estimate(state, with_spread=False)))
+    times = (", ".join(times_words(state)),) if state.phase in _OVER else ()
+    words = "; ".join((*listed, *times, *filter(None, [" ".join(_estimate(state))])))
+    shorter = "; ".join((*listed, *times, *_estimate(state, with_spread=False)))
     return TileWords(words, (), words, (shorter, *listed))
 
 
@@ -257,10 +285,10 @@ def _estimate(state: RunState, *, with_spread: bool = True) -> tuple[str, ...]:
     if state.cycles_estimate < state.cycles:
         # The estimate is already exceeded.
         return ()
-    about = f"of about {round_number(state.cycles_estimate)}"
+    about = f"of about {count_words(state.cycles_estimate)}"
     if not with_spread or low is None or high is None:
         return (about,)
-    return (f"{about} [{round_number(low)}, {round_number(high)}]",)
+    return (about, f"({count_words(low)} to {count_words(high)})")
 
 
 def _speed(state: RunState, rates: tuple[float, ...], total: int) -> str:

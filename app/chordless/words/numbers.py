@@ -7,6 +7,7 @@ import math
 _UNITS = "kMGTP"
 _YEAR = 365.25 * 86400
 _TRIANGLE = 3
+_LARGEST_IN_DIGITS = 1e6
 
 
 def seconds_text(seconds: float) -> str:
@@ -45,6 +46,17 @@ def round_number(value: float) -> str:
         return f"{value:.0f}"
     digits, power = f"{value:.1e}".split("e")
     return f"{digits}e{int(power)}"
+
+
+def count_words(value: float) -> str:
+    """Return an estimated count in two digits and words: ``950``, ``12,000``, ``690 million``, ``7.2e18``."""
+    rounded = float(f"{value:.1e}")
+    if rounded < _LARGEST_IN_DIGITS:
+        return f"{rounded:,.0f}" if value >= 100 else f"{value:.0f}"
+    for word, unit in (("million", 1e6), ("billion", 1e9), ("trillion", 1e12)):
+        if rounded < 1000 * unit:
+            return f"{rounded / unit:g} {word}"
+    return round_number(value)
 
 
 def share_text(share: float) -> str:

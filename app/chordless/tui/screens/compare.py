@@ -165,7 +165,7 @@ def compare_facts(first: RunState, second: RunState, *, ascii_only: bool) -> lis
         fact("on", run_words.device_words),
         fact("state", lambda state: _state(state, ascii_only), lambda state: (state.phase, state.reason)),
         fact("cycles", lambda state: _total(state.cycles, state), lambda state: state.cycles_by_length),
-        fact("paths", lambda state: _total(state.paths, state)),
+        fact("paths", _paths),
     ]
 
 
@@ -179,8 +179,14 @@ def _graph(state: RunState) -> str:
 def _state(state: RunState, ascii_only: bool) -> str:
     words = run_words.phase_words(state).text(ascii_only=ascii_only)
     if state.reason == "complete":
-        return f"{words} in {seconds_text(state.seconds)}"
+        return f"{words}: {', '.join(run_words.times_words(state))}"
     return f"{words} at {share_text(state.share) if state.share else '0%'}, {seconds_text(state.seconds)}"
+
+
+def _paths(state: RunState) -> str:
+    if state.phase == "finished" and run_words.paths_vary(state):
+        return f"about {short_number(state.paths)}"
+    return _total(state.paths, state)
 
 
 def _total(count: int, state: RunState) -> str:

@@ -40,6 +40,8 @@ class FrontierLine(Widget):
         words_style = self.get_component_rich_style("frontier-line--words")
         if y > 0 or not self._words[0]:
             return Strip.blank(width, words_style)
+        if not any(self._pieces):
+            return Strip([Segment(f"{self._words[0]:<{width}}"[:width], words_style)], width)
         bar_width = min(max(width // 4, _NARROWEST), _WIDEST)
         numbers = resampled(self._pieces, bar_width)
         peak = max(numbers)

@@ -104,12 +104,15 @@ class Tile(Container):
 
     def _short(self) -> Content:
         words = self._words
-        if words.share is not None:
-            return Content.assemble(*self._bar(words.share, _SHORT_BAR), " ", words.short)
         alternatives = (words.short, *words.shorter)
-        text = next((text for text in alternatives if len(text) <= self.content_size.width), alternatives[-1])
+        room = self.content_size.width - (0 if words.share is None else _SHORT_BAR + 1)
+        if self._has_rates:
+            room = self.size.width - 1
+        text = next((text for text in alternatives if len(text) <= room), alternatives[-1])
+        if words.share is not None:
+            return Content.assemble(*self._bar(words.share, _SHORT_BAR), " ", text)
         # Pad with blanks, so that the sparkline behind the text does not move with every digit.
-        return Content(text.ljust(-(-len(text) // 4) * 4) if self._has_rates else text)
+        return Content(text.ljust(min(-(-len(text) // 4) * 4, room)) if self._has_rates else text)
 
     def _long(self) -> Content:
         words = self._words
