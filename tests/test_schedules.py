@@ -211,6 +211,21 @@ def test_a_snapshot_says_how_many_paths_of_each_length_wait(expansion: str) -> N
     assert expansion == "paper" or len(waiting) > 5
 
 
+def test_the_wave_goes_level_by_level_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several levels at once took seconds, in which the run could not pause and showed no wave."""
+    launched = []
+    launch = search_wave.WaveSearch._launch_expand
+
+    def recorded(search: search_wave.WaveSearch, segment: Any, parents: int, levels: int) -> None:
+        launched.append(levels)
+        launch(search, segment, parents, levels)
+
+    monkeypatch.setattr(search_wave.WaveSearch, "_launch_expand", recorded)
+    finish(Run(grid(4, 5), open_device("cpu"), Options(expansion="paper")))
+    assert len(launched) > 8
+    assert set(launched) == {1}
+
+
 def test_cycles_come_while_the_search_goes_on() -> None:
     stream = enumerate_cycles(grid(8, 10), arch="cpu")
     some = [next(stream) for _ in range(1000)]

@@ -201,7 +201,7 @@ class WaveSearch:
             self._queue_levels //= 2
         elif tried >= self._slice_limit:
             self._slice_limit = int(tried * min(4.0, max(0.25, wanted / 2 / max(spent, 1e-6)))) + 1
-        elif spent < wanted / 4:
+        elif spent < wanted / 4 and self._device.arch != "cpu":  # where a launch costs next to nothing
             self._queue_levels = min(2 * self._queue_levels, self._stage.most_levels)
 
     def _left(self, parents: int) -> int:

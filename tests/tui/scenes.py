@@ -42,7 +42,7 @@ _DEVICES = {
 _NOW = "2026-11-21 15:56"
 _BATCH = "many.jsonl"
 # Of the recording of the run that is at work, what happened in its first seconds.
-_SECONDS_AT_WORK = 75.0
+_SECONDS_AT_WORK = 11.0
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Run:
 RUNS = {
     run.recording: run
     for run in (
-        Run("grid-9x10.jsonl", "2026-11-21 15:54", 98_304, is_at_work=True),
+        Run("recorded/grid-9x10.jsonl", "2026-11-21 15:54", 98_304, is_at_work=True),
         Run("recorded/grid-7x10-list.jsonl", "2026-11-21 15:31", 130_265_088),
         Run("recorded/grid-7x10-paper.jsonl", "2026-11-21 15:08", 45_056),
         Run("recorded/grid-7x10.jsonl", "2026-11-21 15:06", 24_576),
@@ -179,7 +179,7 @@ async def _form(pilot, home):
 
 
 async def _running(pilot, home):
-    *_, (last, _) = recorded(home.run("grid-9x10.jsonl") / "events.jsonl")
+    *_, (last, _) = recorded(home.run("recorded/grid-9x10.jsonl") / "events.jsonl")
     app = pilot.app
     # The recording comes in pieces, and is drawn at most ten times a second.
     await until(pilot, lambda: app.run_state is not None and app.run_state.changed == last)
@@ -243,7 +243,7 @@ class Scene:
 
 
 def _at_work(home: Home) -> Path:
-    return home.run("grid-9x10.jsonl")
+    return home.run("recorded/grid-9x10.jsonl")
 
 
 # Where no run is to be seen, one is opened all the same: that is faster than to begin with the form for a new one.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from chordless.runs.state import LogLine
+from chordless.runs.state import LogLine, RunState
 from chordless.tui.widgets import chart as chart_module
-from chordless.tui.widgets.chart import EvolutionChart, run_series
+from chordless.tui.widgets.chart import EvolutionChart, end_of_axis, run_series
 from chordless.tui.widgets.counts_table import count_rows
 from chordless.tui.widgets.event_log import EventLog
 from chordless.tui.widgets.glyphs import bar
@@ -101,6 +103,18 @@ def test_what_waits_is_filled_under_the_curves():
     parts = {part for row in draw(series, 40, 8) for _, part in row}
     assert {"waiting", "paths", "paths" + ON_FILL} <= parts
     assert lines(run_series({3: 10}, {}, {}), 40, 8)[-1].startswith(" ⠒⠒⠒ paths T"), "nothing waits, nothing is named"
+
+
+def test_the_axis_waits_for_the_frontier_to_arrive():
+    state = RunState(phase="running", n=70)
+    ends = [
+        end_of_axis(replace(state, frontier_by_length={longest: 1})) for longest in (3, 8, 9, 13, 17, 25, 33, 49, 70)
+    ]
+    assert ends == [8, 8, 12, 16, 24, 32, 48, 64, 70]
+    assert end_of_axis(replace(state, frontier_by_length={40: 1}, options={"max_length": 42})) == 42
+    assert end_of_axis(replace(state, frontier_by_length={40: 1}, phase="finished")) == 40
+    drawn = lines(run_series({}, {3: 10, 4: 10}, {}), 60, 8, longest=12)
+    assert drawn[-2].rstrip().endswith("12")
 
 
 def test_a_linear_scale_begins_at_nothing():

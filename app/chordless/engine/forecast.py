@@ -81,7 +81,11 @@ class Forecast:
             estimate bounds the share by branching.
         """
         total, low, high = (self.fields.get(name) for name in _FIELDS)
-        if not total or not low or high is None:
+        if not total:
+            return branching
+        if low is None or high is None:
+            return cycles / total if cycles < total else branching
+        if not low:
             return branching
         if high <= _NARROW * low and cycles < total:
             return cycles / total

@@ -21,7 +21,7 @@ from chordless.runs.state import RunState
 from chordless.tui import run_words
 from chordless.tui.actions import bindings_of, key_of
 from chordless.tui.messages import RunChanged, StartRun
-from chordless.tui.widgets.chart import EvolutionChart, run_series
+from chordless.tui.widgets.chart import EvolutionChart, end_of_axis, run_series
 from chordless.tui.widgets.event_log import EventLog
 from chordless.tui.widgets.frontier_line import FrontierLine
 from chordless.tui.widgets.histogram import Histogram
@@ -242,9 +242,8 @@ class RunScreen(Screen[None]):
         state = self._shown
         for name, (_, words, _) in _TILES.items():
             self.query_one(f"#tile-{name}", Tile).show(words(state))
-        self.query_one(EvolutionChart).show(
-            run_series(state.frontier_by_length, state.cycles_by_length, state.waiting_by_length)
-        )
+        series = run_series(state.frontier_by_length, state.cycles_by_length, state.waiting_by_length)
+        self.query_one(EvolutionChart).show(series, end_of_axis(state))
         self.query_one(FrontierLine).show(state)
         self.query_one(Histogram).show(state.cycles_by_length)
         self.query_one(EventLog).show(state.log)

@@ -9,6 +9,7 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
+from chordless.runs.state import RunState
 from chordless.tui.widgets.glyphs import is_ascii
 from chordless.tui.widgets.plot import LOOKS, ON_FILL, Series, draw
 
@@ -29,6 +30,20 @@ def run_series(
     )
 
 
+def end_of_axis(state: RunState) -> int:
+    """Return the last length of the axis: while a run goes on, in steps, so that the frontier is seen to move.
+
+    The steps are 8, 12, 16, 24, 32, 48 and so on. Otherwise the wave would always stand at the right edge.
+    """
+    longest = max([*state.frontier_by_length, *state.cycles_by_length, 0])
+    if state.phase not in ("running", "paused"):
+        return longest
+    step = 8
+    while step < longest:
+        step = step * 3 // 2 if step.bit_count() == 1 else step * 4 // 3
+    return max(min(step, state.n, state.options.get("max_length") or state.n), longest)
+
+
 class EvolutionChart(Widget):
     """Curves of counts by length. They are drawn again only after a change of counts, scale, size or theme."""
 
@@ -37,6 +52,7 @@ class EvolutionChart(Widget):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._series: tuple[Series, ...] = ()
+        self._longest = 0
         self._is_log = True
         self._strips: list[Strip] = []
         self._drawn_for: tuple[object, ...] = ()
@@ -46,10 +62,10 @@ class EvolutionChart(Widget):
         """Whether the scale is logarithmic."""
         return self._is_log
 
-    def show(self, series: tuple[Series, ...]) -> None:
-        """Show these curves."""
-        if series != self._series:
-            self._series = series
+    def show(self, series: tuple[Series, ...], longest: int = 0) -> None:
+        """Show these curves on an axis that goes on to the length `longest` at least."""
+        if (series, longest) != (self._series, self._longest):
+            self._series, self._longest = series, longest
             self._draw_again()
 
     def toggle_scale(self) -> None:
@@ -76,7 +92,8 @@ class EvolutionChart(Widget):
         self.refresh()
 
     def _drawn(self, width: int, height: int) -> list[Strip]:
-        rows = draw(self._series, width, height, log=self._is_log, ascii_only=is_ascii(self))
+        series, longest, ascii_only = self._series, self._longest, is_ascii(self)
+        rows = draw(series, width, height, log=self._is_log, ascii_only=ascii_only, longest=longest)
         styles = {part: self.get_component_rich_style(f"chart--{part}") for part in (*LOOKS, "axis", "text")}
         behind = Style(bgcolor=styles["waiting"].color)
         styles |= {part + ON_FILL: style + behind for part, style in styles.items()}

@@ -83,7 +83,9 @@ class Series:
     counts: dict[int, int]
 
 
-def draw(series: Sequence[Series], width: int, height: int, *, log: bool = True, ascii_only: bool = False) -> list[Row]:
+def draw(
+    series: Sequence[Series], width: int, height: int, *, log: bool = True, ascii_only: bool = False, longest: int = 0
+) -> list[Row]:
     """Return a picture of the curves.
 
     Parameters
@@ -96,6 +98,8 @@ def draw(series: Sequence[Series], width: int, height: int, *, log: bool = True,
         Whether the scale is logarithmic, not linear.
     ascii_only : bool
         Use only ASCII characters.
+    longest : int
+        The axis goes on to this length at least.
 
     Returns
     -------
@@ -114,7 +118,7 @@ def draw(series: Sequence[Series], width: int, height: int, *, log: bool = True,
     scale = _Scale.of(max(count for one in points for _, count in one), rows, log=log)
     margin = max(len(label) for label in scale.ticks.values())
     lengths = [length for one in points for length, _ in one]
-    first, last = min(lengths), max(max(lengths), min(lengths) + 1)
+    first, last = min(lengths), max(*lengths, min(lengths) + 1, longest)
     canvas = _Canvas(width - margin - 1, rows, ascii_only=ascii_only)
     for one, places in zip(series, points, strict=True):
         spots = [((length - first) / (last - first), scale.place(count)) for length, count in places]
