@@ -47,11 +47,12 @@ def count_cycles(
     Parameters
     ----------
     graph : Graph, or a graph or adjacency matrix of another library
-        Simple and undirected; see `as_graph` for the types that are accepted.
+        See `as_graph` for the types that are accepted. It may be directed and have self-loops and parallel edges.
     arch : {"auto", "cpu", "cuda", "vulkan", "reference"}
         Where to search; ``auto`` is CUDA if it is available and the search is large, else the CPU.
     min_length, max_length : int, optional
-        Bounds on the number of vertices of a cycle.
+        Bounds on the number of vertices of a cycle. Cycles of one vertex (a self-loop) and of two (parallel edges or
+        opposite arcs) count with a minimum below 3, which is for graphs that are not simple.
     expansion : {"two-ended", "paper"}
         See `Options`.
     threads : int, optional
@@ -63,15 +64,15 @@ def count_cycles(
         Count only cycles that contain none of these edges. The edges stay in the graph as chords of longer cycles.
     method : {"search", "boundary"}
         ``search`` visits every cycle. ``boundary`` counts without visiting them, see `kernels_ti.boundary.count`: the
-        result has no frontier, `arch` is "auto", "cpu" or "cuda", and `expansion`, `threads` and `limit` must keep
-        their defaults.
+        graph is simple and undirected, the result has no frontier, `arch` is "auto", "cpu" or "cuda", and `expansion`,
+        `threads` and `limit` must keep their defaults.
     limit : int, optional
         End the search once it has found at least this many cycles. The count is checked about ten times a second, so
         the search may find many more.
     timeout : float, optional
         End the search after this many seconds. Start-up and compilation do not count.
     simplify : bool
-        Drop self-loops, repeated edges and directions of the graph instead of refusing them.
+        Drop self-loops, repeated edges and directions of the graph.
     memory : int, optional
         Bytes that the search may use, see `kernels_ti.device.memory`; by default a share of the free memory.
 
@@ -83,7 +84,7 @@ def count_cycles(
     Raises
     ------
     GraphError
-        If the graph is not simple and undirected.
+        If `graph` is no graph.
     OptionError
         If the value of an option is not allowed.
     DeviceError
@@ -149,7 +150,7 @@ def enumerate_cycles(
     ------
     list of hashable
         The names of a cycle's vertices in cycle order, from the vertex with the smallest index to its
-        neighbour with the smaller index. The cycles come in no particular order.
+        neighbour with the smaller index; in a directed graph along the arcs. The cycles come in no particular order.
 
     Raises
     ------

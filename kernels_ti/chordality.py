@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kernels_ti.conversion import as_graph
-from kernels_ti.errors import EngineError
+from kernels_ti.errors import SIMPLIFY, EngineError, GraphError
 from kernels_ti.graph import Graph, IntArray
 
 
@@ -80,6 +80,11 @@ def is_chordal(graph: Any) -> Chordality:
     (2, 1, 0)
     """
     graph = as_graph(graph)
+    if not graph.is_simple:
+        raise GraphError(
+            "chordality is a property of simple undirected graphs, and this graph "
+            f"{'is directed' if graph.directed else 'has self-loops or parallel edges'} ({SIMPLIFY} makes it simple)"
+        )
     order, closing = _search(graph)
     names = graph.names
     if closing is None:

@@ -16,20 +16,21 @@ def as_graph(graph: Any, *, simplify: bool = False) -> Graph:
 
     Parameters
     ----------
-    graph : Graph, networkx.Graph, igraph.Graph, rustworkx.PyGraph, scipy sparse matrix or numpy array
-        Simple and undirected; a matrix or an array is an adjacency matrix.
+    graph : Graph, graph of networkx, igraph or rustworkx, scipy sparse matrix or numpy array
+        A graph of a library may be directed and have self-loops and parallel edges. A matrix or an array is the
+        adjacency matrix of a simple undirected graph; `Graph.from_numpy` and `Graph.from_scipy` make directed ones.
     simplify : bool
-        Drop self-loops, repeated edges and directions instead of refusing them.
+        Drop self-loops, repeated edges and directions.
 
     Returns
     -------
     Graph
-        A `Graph` comes back as it is.
+        A `Graph` comes back as it is, with `simplify` as a simple undirected one.
 
     Raises
     ------
     GraphError
-        If it has another type, or, unless `simplify`, is not simple and undirected.
+        If it has another type. For a matrix, unless `simplify`, also if it is not that of a simple undirected graph.
 
     Examples
     --------
@@ -38,7 +39,7 @@ def as_graph(graph: Any, *, simplify: bool = False) -> Graph:
     Graph(n=10, m=15)
     """
     if isinstance(graph, Graph):
-        return graph
+        return graph.underlying() if simplify else graph
     if isinstance(graph, type):
         raise GraphError(f"the class {graph.__name__} is not a graph: give an instance of it")
     if hasattr(graph, "is_directed") and hasattr(graph, "edges"):

@@ -93,7 +93,7 @@ class CycleTable:
         Cycle i is ``vertices[offsets[i]:offsets[i + 1]]``.
     vertices : ndarray of int32
         Vertex indices of `graph` in cycle order; each cycle starts at its smallest vertex and goes on to that
-        vertex's smaller neighbour.
+        vertex's smaller neighbour, in a directed graph along the arc from it.
     complete : bool
         False if the search ended before it was done: there may be more cycles.
 

@@ -24,6 +24,12 @@ def parameter(name: str, value: str = "") -> str:
 SIMPLIFY = worded("simplify=True", "--simplify")
 """How a message names the option that drops self-loops, repeated edges and directions."""
 
+MULTIGRAPH = worded("multigraph=True", "--multigraph")
+"""How a message names the option that keeps self-loops and repeated edges."""
+
+DIRECTED = worded("directed=True", "--directed")
+"""How a message names the option that takes edges as arcs."""
+
 
 @contextmanager
 def in_words_of_command_line() -> Iterator[None]:
@@ -58,7 +64,7 @@ class ChordlessError(Exception):
 
 
 class GraphError(ChordlessError, ValueError):
-    """The input is not a finite simple undirected graph; the message names what is wrong and where."""
+    """The input is not a graph that can be searched; the message names what is wrong and where."""
 
     exit_code = 2
 

@@ -69,7 +69,7 @@ class Options:
     Raises
     ------
     OptionError
-        If a bound is below 3 or not a whole number, the bounds exclude each other, `memory` is not a number of bytes,
+        If a bound is below 1 or not a whole number, the bounds exclude each other, `memory` is not a number of bytes,
         or the expansion or the part does not exist.
     """
 
@@ -97,10 +97,10 @@ class Options:
             if not (isinstance(memory, Real) and 1 <= float(memory) < math.inf):
                 raise OptionError(f"memory must be a number of bytes, 1 or more, not {memory!r}")
             object.__setattr__(self, "memory", math.floor(memory))
-        if self.min_length < 3:
-            raise OptionError(f"the minimum length must be 3 or more (a triangle), not {self.min_length}")
-        if self.max_length is not None and self.max_length < 3:
-            raise OptionError(f"the maximum length must be 3 or more (a triangle), not {self.max_length}")
+        if self.min_length < 1:
+            raise OptionError(f"the minimum length must be 1 or more (a self-loop), not {self.min_length}")
+        if self.max_length is not None and self.max_length < 1:
+            raise OptionError(f"the maximum length must be 1 or more (a self-loop), not {self.max_length}")
         if self.max_length is not None and self.max_length < self.min_length:
             raise OptionError(f"the maximum length {self.max_length} is less than the minimum {self.min_length}")
         if self.expansion not in EXPANSIONS:

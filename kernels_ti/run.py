@@ -7,6 +7,7 @@ pause, stop, or take the state of the run and resume it elsewhere.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
@@ -22,15 +23,15 @@ from kernels_ti.device.device import Device, require_running
 from kernels_ti.device.memory import search_budget
 from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.estimate.estimate import seed_weights
-from kernels_ti.found.kept import Kept
+from kernels_ti.found.kept import Kept, counter_of
 from kernels_ti.found.stored import ResidentBlocks
-from kernels_ti.graph import Graph
 from kernels_ti.options import Options, Snapshot
 from kernels_ti.search import DeviceSearch, GroupSearch, Search, Totals, require_loops, require_room
+from kernels_ti.short_cycles import short_cycles
 from kernels_ti.state import Frames, GroupState, Rows, RunState, by_length_of
 
 if TYPE_CHECKING:
-    from kernels_ti.found.participation import Counter, Participation
+    from kernels_ti.found.participation import Participation
     from kernels_ti.sweep.search_stage_1 import SurveySearch
 
 SLICE_SECONDS = 0.1
@@ -62,7 +63,7 @@ class Run:
     Raises
     ------
     GraphError
-        If the graph is not simple and undirected.
+        If `graph` is no graph.
     DeviceError, EngineError
         If the device cannot hold or run this graph.
     OptionError
@@ -102,14 +103,30 @@ class Run:
         self._survey: SurveySearch | None = None
         self._later_pairs, self._later_share, self._later_waiting = 0, 0.0, Totals()
         self._kept = Kept(self.graph.n, self.options.min_length, as_rows=self.options.rows)
-        self._counter = _counter(self.graph, self.options.participation)
+        self._counter = counter_of(self.graph, self.options.participation)
         self._broken = False
         if state is not None:
             self._totals.add(state.paths_by_length, state.cycles_by_length)
             self._seconds, self._share, self._batch = state.seconds, state.share, state.batch
         self._layout = space.layout(self.options, device.arch, device.word_bits) if state is None else state.layout
+        if state is None:
+            self._add_short_cycles()
         self._searches = self._plan(state) if self._longest >= 3 else iter(())
         self._current: Search | None = device.call(next, self._searches, None)
+
+    def _add_short_cycles(self) -> None:
+        """Take the cycles of one and two vertices; of the parts of a search only the first has them."""
+        if self.options.part is None or self.options.part[0] == 1:
+            found = short_cycles(self.graph, self.options)
+            self._totals.add({}, Counter(map(len, found)))
+            self._take_lists(found)
+
+    def _take_lists(self, found: list[list[int]]) -> None:
+        """Take cycles that the host has found."""
+        if self.options.collect:
+            self._kept.add(Cycles.of_lists(found))
+        elif self._counter is not None:
+            self._counter.add_cycles(Cycles.of_lists(found))
 
     def _plan(self, state: RunState | None) -> Iterator[Search]:
         """Return the searches to make, one after another."""
@@ -161,10 +178,7 @@ class Run:
             begun = split(groups, weights, *self.options.part, self._longest, self.options.members)
         self._states = list(begun.groups)
         self._totals.add(begun.paths_by_length, begun.cycles_by_length)
-        if self.options.collect:
-            self._kept.add(Cycles.of_lists(begun.found))
-        elif self._counter is not None:
-            self._counter.add_cycles(Cycles.of_lists(begun.found))
+        self._take_lists(begun.found)
 
     def _sweeps(self, groups: list[BlockGroup], weights: Weights, budget: int) -> Iterator[Search]:
         """Stage 1 over all groups, then stage 2 group by group, so that one set of stacks is held at a time."""
@@ -308,8 +322,7 @@ class Run:
         )
 
     def _all_totals(self) -> Totals:
-        totals = Totals()
-        totals.add(self._totals.paths, self._totals.cycles)
+        totals = Totals(dict(self._totals.paths), dict(self._totals.cycles))
         if self._current is not None:
             totals.add(self._current.totals.paths, self._current.totals.cycles)
         return totals
@@ -389,11 +402,3 @@ class Run:
             Bit ``v % 64`` of word ``v // 64`` is set when vertex v lies on the cycle. Empty without ``Options.rows``.
         """
         return self._kept.take_rows()
-
-
-def _counter(graph: Graph, participation: str) -> Counter | None:
-    if participation == "none":
-        return None
-    from kernels_ti.found.participation import Counter
-
-    return Counter(graph, edges=participation == "edges")

@@ -112,7 +112,7 @@ def require_room(device: Device, groups: list[BlockGroup], memory: int) -> None:
     SizeError
         The message says how much memory they would need.
     """
-    too_long = any(group.rows * group.words > LARGEST_BUFFER for group in groups)
+    too_long = any(group.bit_row_count * group.words > LARGEST_BUFFER for group in groups)
     needed = sum(block_bytes(group) for group in groups)
     if too_long or needed > memory:
         longest = max(group.longest_block for group in groups)

@@ -24,7 +24,7 @@ def biconnected_edges(graph: Graph) -> tuple[IntArray, IntArray]:
     component : ndarray of int64, shape (k,)
         For each of these edges the number of its component, from 0, ascending.
     """
-    edges = graph.edges()
+    edges = graph.pairs()
     if is_dense_block(graph):
         return edges, np.zeros(len(edges), np.int64)
     discovered, tree_component = _components_of_tree_edges(graph)

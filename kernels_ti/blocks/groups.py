@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from kernels_ti.blocks.balls import LARGEST_WHOLE, Sample, balls, batch_ends, later_degrees, sample_balls, worthwhile
 from kernels_ti.blocks.labelled import Blocks, Layer
+from kernels_ti.blocks.passable import entries_by_role, ways_of, with_edges_of
 from kernels_ti.graph import Graph, IntArray
 from kernels_ti.state import Layout
 
@@ -51,6 +52,14 @@ class BlockGroup:
         Vertices of the largest block.
     required : ndarray of uint32 or uint64, shape (words,), or None
         With a single block: the labels, other than the root, that every wanted cycle must have.
+    roles : int
+        1, or 2 for a directed graph: its paths grow at the head along arcs, and at the tail against them. Then
+        `row_ptr` and `neighbour` have two parts. Row r stands for a vertex as the head of a path, with the heads of its
+        arcs as neighbours. Row ``r + rows`` stands for the same vertex as the tail of a path, with the tails of the
+        arcs that lead to it, which are numbered from `rows` on as well.
+    chords : ndarray of int32, shape (2, k), or None
+        For a directed graph or a multigraph: row, in its role, and label of adjacent vertices that are no neighbours:
+        no cycle of three or more vertices follows an edge between them in this direction.
     """
 
     words: int
@@ -62,30 +71,58 @@ class BlockGroup:
     is_root: npt.NDArray[np.bool_]
     longest_block: int
     required: npt.NDArray[np.unsignedinteger] | None = None
+    roles: int = 1
+    chords: Index | None = None
 
     @property
     def rows(self) -> int:
-        """Number of rows."""
+        """Number of rows, in one role."""
         return len(self.first_row)
+
+    @property
+    def end_rows(self) -> int:
+        """Number of rows in all roles."""
+        return self.roles * self.rows
+
+    @property
+    def bit_row_count(self) -> int:
+        """Number of bit rows: one for each row in each role, and as many again for chords."""
+        return self.end_rows * (1 if self.chords is None else 2)
+
+    @cached_property
+    def first_row_of_end(self) -> Index:
+        """For each row in each role the first row of its block in that role, shape (end_rows,)."""
+        if self.roles == 1:
+            return self.first_row
+        return np.concatenate((self.first_row, self.first_row + np.int32(self.rows)))
+
+    @cached_property
+    def first_rows_of_both_ends(self) -> Index:
+        """The first rows of `first_row_of_end`, then those of the same blocks in the role of the other end."""
+        return np.concatenate((self.first_row_of_end, np.roll(self.first_row_of_end, self.rows * (self.roles - 1))))
 
     @cached_property
     def row_of_entry(self) -> Index:
-        """For each CSR entry the row that it belongs to, shape (entries,)."""
-        return np.repeat(np.arange(self.rows, dtype=np.int32), np.diff(self.row_ptr))
+        """For each CSR entry the row, in its role, that it belongs to, shape (entries,)."""
+        return np.repeat(np.arange(self.end_rows, dtype=np.int32), np.diff(self.row_ptr))
 
     def bit_rows(self) -> npt.NDArray[np.unsignedinteger]:
         """Adjacency as bit rows.
 
         Returns
         -------
-        ndarray of uint32 or uint64, shape (rows, words)
-            Bit ``b % word_bits`` of word ``b // word_bits`` of row r is set when r is adjacent to the row
-            with label b of the same block.
+        ndarray of uint32 or uint64, shape (bit_row_count, words)
+            Bit ``b % word_bits`` of word ``b // word_bits`` of row r is set when the vertex with label b of the same
+            block is a neighbour of row r. Row ``r + end_rows`` has the chords of row r.
         """
         word = np.dtype(f"uint{self.word_bits}").type
-        bits = np.zeros((self.rows, self.words), word)
-        at, shift = np.divmod(self.neighbour - self.first_row[self.neighbour], self.word_bits)
+        bits = np.zeros((self.bit_row_count, self.words), word)
+        at, shift = np.divmod(self.neighbour - self.first_row_of_end[self.neighbour], self.word_bits)
         np.bitwise_or.at(bits, (self.row_of_entry, at), word(1) << shift.astype(word))
+        if self.chords is not None:
+            row, label = self.chords
+            at, shift = np.divmod(label, self.word_bits)
+            np.bitwise_or.at(bits, (self.end_rows + row, at), word(1) << shift.astype(word))
         return bits
 
     def with_required(self, vertices: Sequence[int]) -> BlockGroup:
@@ -104,24 +141,43 @@ class BlockGroup:
         """The CSR entries from which initial triplets are made.
 
         Entry e stands for an edge from root u to a neighbour x with a greater label. The y of its triplets <x, u, y>
-        is a later neighbour of u. The last neighbour of u has no later one and is left out.
+        is a later neighbour of u. The last neighbour of u has no later one and is left out. In a directed graph x is a
+        tail and y a head, and both come after u.
         """
         entry = np.arange(len(self.neighbour), dtype=np.int32)
         owner = self.row_of_entry
+        if self.roles == 2:
+            begins = (self.neighbour > owner) & (owner >= self.rows)
+            root = owner - np.where(owner >= self.rows, self.rows, 0)
+            begins &= self.is_root[root] & (self._later_heads[root] > 0)
+            seeds: Index = entry[begins]
+            return seeds
         later = (self.neighbour > owner) & (entry + 1 < self.row_ptr[owner + 1])
-        seeds: Index = entry[later & self.is_root[owner]]
+        seeds = entry[later & self.is_root[owner]]
         return seeds
 
     @cached_property
+    def _later_heads(self) -> IntArray:
+        """For each row of a directed graph the arcs to later vertices, shape (rows,)."""
+        owner = self.row_of_entry
+        counts: IntArray = np.bincount(owner[(self.neighbour > owner) & (owner < self.rows)], minlength=self.rows)
+        return counts
+
+    @cached_property
     def seed_roots(self) -> Index:
-        """For each seed entry its root u."""
-        roots: Index = self.row_of_entry[self.seed_entries]
+        """For each seed entry its root u, in a directed graph as a head."""
+        roots: Index = self.row_of_entry[self.seed_entries] - np.int32(self.rows * (self.roles - 1))
         return roots
 
     @cached_property
     def pairs_of_seed(self) -> IntArray:
-        """For each seed entry its number of pairs (x, y), triangles and triplets together."""
+        """For each seed entry its number of pairs (x, y), triangles and triplets together.
+
+        Of a directed graph or a multigraph the pairs that a chord joins count as well, although they make neither.
+        """
         seeds = self.seed_entries
+        if self.roles == 2:
+            return self._later_heads[self.seed_roots]
         return (self.row_ptr[self.seed_roots + 1] - seeds - 1).astype(np.int64)
 
 
@@ -297,6 +353,7 @@ def _ball_batches(blocks: Blocks, radius: int, grain: int, word_bits: int) -> tu
 def _balls(layer: Layer, roots: IntArray, radius: int, grain: int, word_bits: int) -> list[BlockGroup]:
     """Lay out the balls of some rows of a layer."""
     union, row_of, sizes = balls(layer.rows, roots, radius)
+    union = with_edges_of(union, layer.rows, row_of)
     first_row = np.repeat(np.cumsum(sizes) - sizes, sizes)
     is_root = first_row == np.arange(union.n)
     # Powers of two, so that there are few groups: each number of words needs kernels of its own.
@@ -318,19 +375,41 @@ def _groups(layers: list[Layer], grain: int, word_bits: int) -> list[BlockGroup]
 def _group(layers: list[Layer], words: int, word_bits: int) -> BlockGroup:
     """Put the blocks of several layers side by side."""
     row_offsets = np.cumsum([0] + [layer.rows.n for layer in layers])
+    if any(layer.rows.ways is not None for layer in layers):
+        return _chorded_group(layers, row_offsets, words, word_bits)
     entry_offsets = np.cumsum([0] + [len(layer.rows.col_idx) for layer in layers])
-    first_row = np.concatenate([layer.first_row + at for layer, at in zip(layers, row_offsets, strict=False)])
-    row_ptr = [layer.rows.row_ptr[:-1] + at for layer, at in zip(layers, entry_offsets, strict=False)]
+    pointers = [layer.rows.row_ptr[:-1] + at for layer, at in zip(layers, entry_offsets, strict=False)]
     neighbour = np.empty(entry_offsets[-1], np.int32)
     for layer, row, entry in zip(layers, row_offsets.tolist(), entry_offsets.tolist(), strict=False):
         piece = neighbour[entry : entry + len(layer.rows.col_idx)]
         piece[:] = layer.rows.col_idx
         piece += row
+    row_ptr = np.concatenate([*pointers, entry_offsets[-1:]]).astype(np.int32)
+    return _assembled(layers, row_offsets, words, word_bits, row_ptr, neighbour)
+
+
+def _chorded_group(layers: list[Layer], row_offsets: IntArray, words: int, word_bits: int) -> BlockGroup:
+    """Put blocks of a directed graph or of a multigraph side by side, with a part for each role."""
+    placed = list(zip(layers, row_offsets.tolist(), strict=False))
+    row = np.concatenate([layer.rows.row_of_entry + at for layer, at in placed])
+    column = np.concatenate([layer.rows.col_idx + at for layer, at in placed])
+    label = column - np.concatenate([layer.first_row + at for layer, at in placed])[row]
+    ways = np.concatenate([ways_of(layer.rows) for layer in layers])
+    roles = 2 if layers[0].rows.directed else 1
+    row_ptr, neighbour, chords = entries_by_role(row, column, label, ways, int(row_offsets[-1]), roles)
+    made = _assembled(layers, row_offsets, words, word_bits, row_ptr, neighbour)
+    return replace(made, roles=roles, chords=chords)
+
+
+def _assembled(
+    layers: list[Layer], row_offsets: IntArray, words: int, word_bits: int, row_ptr: Index, neighbour: Index
+) -> BlockGroup:
+    first_row = np.concatenate([layer.first_row + at for layer, at in zip(layers, row_offsets, strict=False)])
     return BlockGroup(
         words=words,
         word_bits=word_bits,
         first_row=first_row.astype(np.int32),
-        row_ptr=np.concatenate([*row_ptr, entry_offsets[-1:]]).astype(np.int32),
+        row_ptr=row_ptr,
         neighbour=neighbour,
         vertex_of_row=np.concatenate([layer.vertex_of_row for layer in layers]).astype(np.int32),
         is_root=np.concatenate([layer.is_root for layer in layers]),

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from kernels_ti.blocks.balls import later_degrees
 from kernels_ti.blocks.biconnected import biconnected_edges, is_dense_block
 from kernels_ti.blocks.degree_labelling import degree_labelling
+from kernels_ti.blocks.passable import split_with_chords
 from kernels_ti.graph import Graph, IntArray
 
 
@@ -116,6 +117,8 @@ def split(graph: Graph) -> tuple[Graph, IntArray, IntArray]:
     Returns the graph of all blocks, the vertex of `graph` for each of its vertices (ascending within a block), and the
     number of vertices of each block.
     """
+    if not graph.is_simple:
+        return split_with_chords(graph)
     if is_dense_block(graph):
         joined = graph.degrees > 0
         vertex_of = np.flatnonzero(joined)

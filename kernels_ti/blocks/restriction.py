@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.blocks.biconnected import biconnected_edges
+from kernels_ti.blocks.passable import block_edges
 from kernels_ti.errors import OptionError
 from kernels_ti.graph import Graph, IntArray
 
@@ -80,9 +81,11 @@ def restricted(
     for v in wanted:
         if v in avoid:
             raise OptionError(f"the vertex {graph.names[v]} cannot be in both through and avoid")
+    if graph.multiplicity is not None or graph.loops is not None:
+        return _restricted_with_chords(graph, wanted, avoid, max_length)
     if not wanted and not avoid:
         return Restricted(graph)
-    edges = graph.edges()
+    edges = graph.pairs()
     avoided = np.zeros(graph.n, np.bool_)
     avoided[list(avoid)] = True
     edges = edges[~avoided[edges].any(axis=1)]
@@ -95,11 +98,44 @@ def restricted(
             break
     left = Graph.from_edge_array(edges.reshape(-1, 2), n=graph.n)
     left = Graph(left.row_ptr, left.col_idx, graph.vertex_names)
+    return _rooted(left, wanted)
+
+
+def _rooted(left: Graph, wanted: tuple[int, ...]) -> Restricted:
+    """Choose the root among the vertices that a cycle must pass."""
     if not wanted:
         return Restricted(left)
     # A root with few neighbours gives few initial paths.
     root = min(wanted, key=lambda v: (int(left.degrees[v]), v))
     return Restricted(left, root, tuple(v for v in wanted if v != root))
+
+
+def _restricted_with_chords(
+    graph: Graph, wanted: tuple[int, ...], avoid: Sequence[int], max_length: int | None
+) -> Restricted:
+    """Do what `restricted` does for a directed graph or a multigraph.
+
+    Only vertices are removed: an edge that no cycle can follow may still be a chord. A vertex with a self-loop lies on
+    no cycle of two or more vertices.
+    """
+    keep = np.ones(graph.n, np.bool_)
+    keep[list(avoid)] = False
+    if graph.loops is not None:
+        keep &= graph.loops == 0
+    left = graph.among(keep)
+    for _ in range(MOST_ROUNDS if wanted else 0):
+        before = np.count_nonzero(keep)
+        if max_length is not None:
+            for v in wanted:
+                keep &= _ball(left, v, max_length // 2)
+            left = left.among(keep)
+        edges, block = block_edges(left)
+        keep = np.zeros(graph.n, np.bool_)
+        keep[edges[_common(edges, block, wanted)[block]]] = True
+        left = left.among(keep)
+        if np.count_nonzero(keep) == before:
+            break
+    return _rooted(left, wanted)
 
 
 def restricted_cases(
@@ -179,12 +215,17 @@ def restricted_cases(
 def _in_common_blocks(edges: IntArray, wanted: tuple[int, ...], n: int) -> IntArray:
     """Keep the edges of the blocks in which all wanted vertices lie."""
     edges, block = biconnected_edges(Graph.from_edge_array(edges.reshape(-1, 2), n=n))
+    return edges[_common(edges, block, wanted)[block]]
+
+
+def _common(edges: IntArray, block: IntArray, wanted: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+    """Say for each block whether all wanted vertices lie in it, shape (blocks,)."""
     keep = np.ones(int(block.max(initial=-1)) + 1, np.bool_)
     for v in wanted:
         has = np.zeros_like(keep)
         has[block[(edges == v).any(axis=1)]] = True
         keep &= has
-    return edges[keep[block]]
+    return keep
 
 
 def _within(edges: IntArray, wanted: tuple[int, ...], radius: int, n: int) -> IntArray:

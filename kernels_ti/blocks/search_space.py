@@ -33,13 +33,15 @@ class SearchSpace:
     Raises
     ------
     OptionError
-        For a vertex that does not exist, and for a vertex in both `through` and `avoid`.
+        For a vertex that does not exist, and for a vertex in both `through` and `avoid`. For a bound below 3 if the
+        graph is simple, and for the expansion of the paper if it is not.
     """
 
     def __init__(self, graph: Graph, options: Options | None = None) -> None:
         self.graph = graph
         self.options = options or Options()
         wanted = self.options
+        _require_fitting(graph, wanted)
         self.cases: tuple[Restricted, ...] = restricted_cases(
             graph, wanted.through, wanted.avoid, wanted.avoid_edges, wanted.max_length
         )
@@ -100,6 +102,20 @@ class SearchSpace:
             edges = np.array([max(case.graph.m, 1) for case in self.cases], np.float64)
             self._batches[key] = BlockBatches.joined([blocks.batches(*key) for blocks in self.blocks], edges)
         return self._batches[key]
+
+
+def _require_fitting(graph: Graph, options: Options) -> None:
+    """Raise an error if this graph cannot be searched with these options."""
+    for name, bound in (("minimum", options.min_length), ("maximum", options.max_length)):
+        if graph.is_simple and bound is not None and bound < 3:
+            raise OptionError(
+                f"the {name} length must be 3 or more (a triangle), not {bound}: a simple graph has no shorter cycle"
+            )
+    if options.expansion == "paper" and not graph.is_simple:
+        raise OptionError(
+            "the expansion of the paper is for simple undirected graphs, and this graph "
+            f"{'is directed' if graph.directed else 'has self-loops or parallel edges'}"
+        )
 
 
 def _bounds(options: Options) -> tuple[object, ...]:

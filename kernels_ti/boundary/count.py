@@ -106,7 +106,7 @@ class BoundaryCount:
     Raises
     ------
     OptionError
-        If lengths are bounded but not told apart.
+        If lengths are bounded but not told apart, a bound is below 3, or the graph is not simple and undirected.
     SizeError
         If a boundary has more vertices than a state can hold.
     """
@@ -123,6 +123,12 @@ class BoundaryCount:
         shortest, longest = space.options.min_length, space.options.max_length
         if not by_length and (shortest > 3 or longest is not None):
             raise OptionError("bounds on the length need counts by length")
+        if not space.graph.is_simple:
+            kind = "is directed" if space.graph.directed else "has self-loops or parallel edges"
+            raise OptionError(
+                f"the method boundary is for simple undirected graphs, and this graph {kind}: "
+                f"use {parameter('method', 'search')}"
+            )
         self.plan = plan_of(space, enough=enough)
         if not self.plan.is_possible:
             raise SizeError(

@@ -71,6 +71,8 @@ def plan_of(
 ) -> BoundaryPlan:
     """Put the vertices of each block in order.
 
+    A graph that is not simple and undirected gets a plan that is not possible.
+
     Parameters
     ----------
     graph : Graph or SearchSpace
@@ -79,6 +81,8 @@ def plan_of(
         How long to look for the order of a block, see `small_boundary_order`.
     """
     space = SearchSpace.of(graph)
+    if not space.graph.is_simple:
+        return BoundaryPlan({}, (space.graph,), (None,), (frozenset(space.options.through),))
     plans = [_plan_of_case(*case, seconds, enough) for case in zip(space.cases, space.blocks, strict=True)]
     rings: Counter[int] = Counter()
     for plan in plans:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ from kernels_ti.errors import EngineError, SizeError
 from kernels_ti.estimate.host_step import HostBlocks
 from kernels_ti.estimate.random_walk import Floats, Walk, walk
 from kernels_ti.graph import Graph
+from kernels_ti.short_cycles import short_cycles
 
 WALKS = 6
 """Random walks that should fit into the given time, so that their spread is known."""
@@ -96,7 +98,7 @@ def _small_walk(group: BlockGroup, max_length: int, operations: float) -> Walk:
 
 
 def _row_bytes(groups: list[BlockGroup]) -> int:
-    return sum(group.rows * group.words * group.word_bits // 8 for group in groups)
+    return sum(group.bit_row_count * group.words * group.word_bits // 8 for group in groups)
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,7 @@ class Estimator:
         space = SearchSpace.of(graph)
         self._longest = space.longest
         self._shortest = space.options.min_length
+        self._short = Counter(map(len, short_cycles(space.graph, space.options)))
         self._random = np.random.Generator(np.random.PCG64(seed))
         self._batches = space.batches()
         self._batch = -1
@@ -246,8 +249,8 @@ class Estimator:
             Whether the walk reached its end.
         """
         probability = self._draw_batch()
-        paths, cycles, complete = 0.0, dict[int, float](), True
-        certain_paths = certain_cycles = 0
+        paths, cycles, complete = 0.0, {length: float(count) for length, count in self._short.items()}, True
+        certain_paths, certain_cycles = 0, self._short.total()
         for i, blocks in enumerate(self._blocks):
             met = self._exact.get(i)
             if met is None:

@@ -106,8 +106,8 @@ class HostBlocks:
 
     Attributes
     ----------
-    rows : ndarray of uint64, shape (rows, W)
-        Adjacency bit rows.
+    rows : ndarray of uint64, shape (bit rows, W)
+        Adjacency bit rows, then the chords, see `kernels_ti.blocks.groups.BlockGroup`.
     required : ndarray of uint64, shape (W,), or None
         Labels that every cycle must have; frames need members then.
     """
@@ -116,8 +116,9 @@ class HostBlocks:
         self.group = group
         self.rows = wide_words(group.bit_rows())
         self.required = None if group.required is None else wide_words(group.required[None])[0]
-        self._first_row = group.first_row.astype(np.int64)
-        self._size_at = np.bincount(self._first_row, minlength=group.rows)
+        self._first_row = group.first_row_of_end.astype(np.int64)
+        self._first_of_other = group.first_rows_of_both_ends[group.end_rows :].astype(np.int64)
+        self._size_at = np.bincount(self._first_row, minlength=group.end_rows)
 
     @property
     def words(self) -> int:
@@ -129,10 +130,11 @@ class HostBlocks:
         group, rows = self.group, self.rows
         u = group.seed_roots[seeds].astype(np.int64)
         x = group.neighbour[group.seed_entries[seeds]].astype(np.int64)
-        first = self._first_row[u]
-        extensions = rows[u] & ~rows[x] & ~below(x - first + 1, self.words)
+        first, label_x = self._first_row[u], x - self._first_row[x]
+        extensions = rows[u] & ~rows[x] & ~self._chords(x) & ~below(self._before(u, x), self.words)
         allowed = below(self._size_at[first], self.words) & ~below(u - first + 1, self.words) & ~rows[u]
-        path = singles(u - first, self.words) | singles(x - first, self.words) if members else None
+        allowed &= ~(self._chords(u) | self._chords(x))
+        path = singles(u - first, self.words) | singles(label_x, self.words) if members else None
         if self.required is not None:
             assert path is not None
             extensions = completing(self.required, path | allowed, extensions)
@@ -145,9 +147,10 @@ class HostBlocks:
         triangles = sum(int(populations(self.triangles(seeds)).sum()) for seeds in pieces)
         if max_length <= 3:
             return triangles, 0
-        if self.required is None:
+        if self.required is None and self.group.chords is None:
             return triangles, int(self.group.pairs_of_seed.sum()) - triangles
-        made = (self.seed_frames(seeds, members=True, weight=np.ones(len(seeds))) for seeds in pieces)
+        members = self.required is not None
+        made = (self.seed_frames(seeds, members=members, weight=np.ones(len(seeds))) for seeds in pieces)
         return triangles, sum(frames.paths for frames in made)
 
     def triangles(self, seeds: IntArray) -> Rows:
@@ -155,11 +158,22 @@ class HostBlocks:
         group, rows = self.group, self.rows
         u = group.seed_roots[seeds].astype(np.int64)
         x = group.neighbour[group.seed_entries[seeds]].astype(np.int64)
-        first = self._first_row[u]
-        closers: Rows = rows[u] & rows[x] & ~below(x - first + 1, self.words)
+        closers: Rows = rows[u] & rows[x] & ~below(self._before(u, x), self.words)
         if self.required is None:
             return closers
-        return completing(self.required, singles(u - first, self.words) | singles(x - first, self.words), closers)
+        label_u, label_x = u - self._first_row[u], x - self._first_row[x]
+        return completing(self.required, singles(label_u, self.words) | singles(label_x, self.words), closers)
+
+    def _before(self, u: IntArray, x: IntArray) -> IntArray:
+        """Return for each seed the first label that its y may have: after x, or after u where x has another role."""
+        after: IntArray = np.where(self._first_row[u] == self._first_row[x], x, u) + 1 - self._first_row[u]
+        return after
+
+    def _chords(self, row: IntArray) -> Rows:
+        """Return the chords of rows, shape (k, W)."""
+        if self.group.chords is None:
+            return np.zeros((len(row), self.words), np.uint64)
+        return self.rows[self.group.end_rows + row]
 
     @property
     def _seeds(self) -> int:
@@ -208,9 +222,10 @@ class HostBlocks:
         length = int(paths.length[0]) if len(paths) else 0
         label = self.label(paths)
         end = paths.end.astype(np.int64)
-        v = self._first_row[end] + label
-        at_end = self.rows[end] & paths.allowed
-        at_v = self.rows[v] & paths.allowed
+        v = self._first_of_other[end] + label
+        free = paths.allowed & ~self._chords(v)
+        at_end = self.rows[end] & free
+        at_v = self.rows[v] & free
         closers = at_end & at_v
         wanted = closers
         if self.required is not None:
@@ -227,7 +242,7 @@ class HostBlocks:
         if paths.members is not None:
             members = paths.members[parent] | paths.extensions[parent]
         children = Frames(
-            paths.allowed[parent] & ~self.rows[np.where(swap, end, v)],
+            free[parent] & ~self.rows[np.where(swap, end, v)],
             np.where(swap[:, None], only_end, only_v),
             members,
             np.where(swap, v, end).astype(np.int32),
@@ -318,7 +333,8 @@ class _Lanes:
         self._size = int(blocks._size_at[starts].max())
 
         # The lanes' vertices, and the neighbours of each, among all lanes x size places.
-        first = np.repeat(starts, lanes_of_block)
+        # A vertex looks for one that the flood has come to: in the role of the end that does not wait.
+        first = blocks._first_of_other[np.repeat(starts, lanes_of_block)]
         sizes = blocks._size_at[first]
         lane = np.repeat(np.arange(self._lanes), sizes)
         label = _counted(sizes)

@@ -106,8 +106,9 @@ def _after_stage_one(made: Split, groups: list[BlockGroup], part: int, max_lengt
         seeds, last = labels_of(blocks.triangles(np.arange(len(group.seed_entries))))
         u = group.seed_roots[seeds]
         x = group.neighbour[group.seed_entries[seeds]]
-        rows = np.column_stack((u, x, group.first_row[u] + last))
-        found += [canonical(cycle) for cycle in group.vertex_of_row[rows].tolist()]
+        rows = np.column_stack((x % group.rows, u, group.first_row[u] + last))
+        directed = group.roles == 2
+        found += [canonical(cycle, directed=directed) for cycle in group.vertex_of_row[rows].tolist()]
     return Split(states, paths, cycles, found)
 
 
@@ -203,7 +204,7 @@ class _Closed:
         labels: list[list[int]] = [[int(v)] for v in closer]
         for cycle, v in zip(cycle_of_label.tolist(), label.tolist(), strict=True):
             labels[cycle].append(v)
-        first = group.first_row[self.vertex[path]].tolist()
+        first = group.first_row[self.vertex[path] % group.rows].tolist()
         return [self._in_order([first_row + v for v in own]) for first_row, own in zip(first, labels, strict=True)]
 
     def _in_order(self, rows: list[int]) -> list[int]:
@@ -215,7 +216,7 @@ class _Closed:
             near = group.neighbour[group.row_ptr[at] : group.row_ptr[at + 1]].tolist()
             order.append(next(row for row in near if row in left))
             left.remove(order[-1])
-        return canonical(group.vertex_of_row[order].tolist())
+        return canonical(group.vertex_of_row[order].tolist(), directed=group.roles == 2)
 
 
 @dataclass(frozen=True, eq=False)

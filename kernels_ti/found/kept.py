@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from kernels_ti.cycles import Cycles
+from kernels_ti.graph import Graph
 from kernels_ti.state import STATE_WORD_BITS, Rows, populations
+
+if TYPE_CHECKING:
+    from kernels_ti.found.participation import Counter
 
 
 class Kept:
@@ -53,3 +59,12 @@ class Kept:
         found: Rows = np.concatenate([np.empty((0, words), np.uint64), *self._rows])
         self._rows = []
         return found[populations(found) >= self._min_length] if self._min_length > 3 else found
+
+
+def counter_of(graph: Graph, participation: str) -> Counter | None:
+    """Return what counts the cycles through each vertex, or each edge; None for ``none``."""
+    if participation == "none":
+        return None
+    from kernels_ti.found.participation import Counter
+
+    return Counter(graph, edges=participation == "edges")

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import GraphError
+from kernels_ti.found.direction import in_direction
 from kernels_ti.graph import Graph, IntArray
 from kernels_ti.state import STATE_WORD_BITS, Rows, populations
 
@@ -30,6 +31,7 @@ class CycleWalker:
     """
 
     def __init__(self, graph: Graph) -> None:
+        self._whole, graph = graph, graph.underlying()
         self._graph = graph
         self._words = -(-graph.n // STATE_WORD_BITS)
         self._at_once = max(min(_WORDS_AT_ONCE // max(self._words, 1), _CYCLES_AT_ONCE), 1)
@@ -63,6 +65,14 @@ class CycleWalker:
                 f"rows of {rows.shape[1]} words hold cycles of another graph; "
                 f"those of this one, with {self._graph.n:,} vertices, have {self._words}"
             )
+        if not self._whole.is_simple:
+            lengths = populations(rows)
+            found = self._order_of_adjacency(rows[lengths >= 3])
+            return in_direction(self._whole, rows, lengths, found)
+        return self._order_of_adjacency(rows)
+
+    def _order_of_adjacency(self, rows: Rows) -> Cycles:
+        """Do what `order` does for a simple graph."""
         pieces = [slice(start, start + self._at_once) for start in range(0, len(rows), self._at_once)]
         lengths = np.empty(len(rows), np.int64)
         for piece in pieces:

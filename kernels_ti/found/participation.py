@@ -118,7 +118,7 @@ class Counter:
     def __init__(self, graph: Graph, *, edges: bool) -> None:
         self._n = graph.n
         self._names = graph.names
-        self._edge_list = graph.edges()
+        self._edge_list = graph.pairs()
         self._keys = self._edge_list @ np.array([graph.n, 1]) if edges else None
         # For each length that was met, the vertices, then the edges.
         self._counts: dict[int, IntArray] = {}
@@ -134,10 +134,13 @@ class Counter:
         if self._keys is not None:
             passed.append(self._n + self._edges_of(found.vertices, found.vertices[following]))
         length_of_entry = np.repeat(lengths, lengths)
+        # The way back of a cycle of two vertices is between the same two; a self-loop joins no two vertices.
+        way_back = length_of_entry < 3
+        way_back[found.offsets[:-1][lengths == 2]] = False
         for length in np.unique(lengths).tolist():
             counts = self._counts_of(length)
-            for targets in passed:
-                np.add.at(counts, targets[length_of_entry == length], 1)
+            for targets, skipped in zip(passed, (False, way_back), strict=False):
+                np.add.at(counts, targets[(length_of_entry == length) & ~np.asarray(skipped)], 1)
 
     def add_found(self, blocks: ResidentBlocks, stored: StoredCycles) -> None:
         """Count cycles that are on the device, found in these blocks."""
@@ -175,7 +178,7 @@ class Counter:
         vertex = group.vertex_of_row.astype(np.int64)
         target = vertex
         if self._keys is not None:
-            forward = group.row_of_entry < group.neighbour
+            forward = group.row_of_entry < (group.neighbour if group.roles == 1 else group.rows)
             u, v = group.row_of_entry[forward], group.neighbour[forward]
             one, other = np.concatenate((row, u)), np.concatenate((row, v))
             target = np.concatenate((vertex, self._n + self._edges_of(vertex[u], vertex[v])))

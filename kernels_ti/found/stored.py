@@ -57,8 +57,8 @@ class StoredCycles:
 
 def block_bytes(group: BlockGroup) -> int:
     """Bytes of the bit rows and the CSR arrays of a group on a device."""
-    words = group.rows * group.words * group.word_bits // 8
-    return words + 4 * (3 * group.rows + len(group.neighbour) + 2 * len(group.seed_entries))
+    words = group.bit_row_count * group.words * group.word_bits // 8
+    return words + 4 * (3 * group.bit_row_count + len(group.neighbour) + 2 * len(group.seed_entries))
 
 
 class ResidentBlocks:
@@ -74,7 +74,8 @@ class ResidentBlocks:
     Attributes
     ----------
     rows, first_row, row_ptr, neighbour, seed_entry, seed_root, vertex_of_row : buffer
-        See `kernels_ti.blocks.groups.BlockGroup`.
+        See `kernels_ti.blocks.groups.BlockGroup`. If the group has chords, `first_row` is its
+        `first_rows_of_both_ends`.
     participants : object
         Cache of `kernels_ti.found.participation` for these blocks.
     """
@@ -86,7 +87,7 @@ class ResidentBlocks:
         rows = group.bit_rows().reshape(-1)
         # The required vertices are stored as one more bit row, which saves an argument of the kernels.
         self.rows = device.buffer(rows if group.required is None else np.concatenate((rows, group.required)))
-        self.first_row = device.buffer(group.first_row)
+        self.first_row = device.buffer(group.first_row if group.chords is None else group.first_rows_of_both_ends)
         self.row_ptr = device.buffer(group.row_ptr)
         self.neighbour = device.buffer(group.neighbour)
         self.seed_entry = device.buffer(group.seed_entries)

@@ -123,6 +123,9 @@ class ManyGraphs:
     @classmethod
     def from_graphs(cls, graphs: Sequence[Graph]) -> ManyGraphs:
         """Put graphs one behind the other; their names are left behind."""
+        for i, graph in enumerate(graphs):
+            if not graph.is_simple:
+                raise GraphError(f"graph {i} is directed or has self-loops or parallel edges: count it on its own")
         sizes = np.array([graph.n for graph in graphs], np.int64)
         counts = np.array([graph.m for graph in graphs], np.int64)
         nothing = np.empty(0, np.int64)

@@ -2,6 +2,7 @@
 
 `triplets` is stage 1, `choice_of_end` says who closes and who extends a path, `certificate` (in registers) and
 `certificate_wide` (in memory) keep the extensions that can still lead to a cycle, `required` knows of vertices that
-each cycle must pass. A change here changes all searches: check the counts by length on every arch, and change
-`kernels_ti.estimate.host_step`, the same step in numpy, alike (`tests/test_step.py` compares the two).
+each cycle must pass, `chords` of directed graphs and multigraphs. A change here changes all searches: check the counts
+by length on every arch, and change `kernels_ti.estimate.host_step`, the same step in numpy, alike (`tests/test_step.py`
+compares the two).
 """

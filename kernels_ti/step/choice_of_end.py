@@ -13,6 +13,7 @@ took 6% more time on a grid of 7x10.
 import taichi as ti
 
 from kernels_ti.bits import bits_of, population
+from kernels_ti.step.chords import open_word
 
 
 @ti.func
@@ -94,7 +95,7 @@ def choice_of_end(words: ti.template(), two_ended, room, near_last, near_other):
 @ti.func
 def choice_of_end_wide(
     bits: ti.template(), words, two_ended, room, rows: ti.template(), last, near_other: ti.template(), other_at,
-    allowed: ti.template(), stride, allowed_at,
+    allowed: ti.template(), stride, allowed_at, chorded: ti.template(), ends,
 ):  # fmt: skip
     """Look at a path in memory: how many vertices close it, at which end it grows, and by how many vertices.
 
@@ -112,6 +113,8 @@ def choice_of_end_wide(
         The neighbours of the other end are its words from `other_at` on.
     allowed : ndarray
         Word w of the vertices that may join is ``allowed[allowed_at + w * stride]``.
+    chorded, ends
+        See `kernels_ti.step.chords.open_word`.
 
     Returns
     -------
@@ -120,7 +123,7 @@ def choice_of_end_wide(
     """
     closing, of_last, of_other = 0, 0, 0
     for w in range(words):
-        free = allowed[allowed_at + w * stride]
+        free = open_word(chorded, rows, words, ends, last, w, allowed[allowed_at + w * stride])
         closers, only_last, only_other = parted(rows[last * words + w] & free, near_other[other_at + w] & free)
         closing += population(closers, bits)
         of_last += population(only_last, bits)

@@ -7,7 +7,8 @@ makes a pair. If x and y are adjacent, x, u and y are a triangle, else <x, u, y>
 
 import taichi as ti
 
-from kernels_ti.bits import above, single
+from kernels_ti.bits import above, single, word_of
+from kernels_ti.step.chords import chorded_triplets_of_seed
 
 
 @ti.func
@@ -34,11 +35,15 @@ def triplets(row_u, row_x, after_u, after_x):
 
 
 @ti.func
-def triplets_of_seed(bits: ti.template(), rows: ti.template(), words, first, u, x, w):
+def triplets_of_seed(
+    bits: ti.template(), chorded: ti.template(), rows: ti.template(), words, first_row: ti.template(), first, u, x, w
+):  # fmt: skip
     """Read word `w` of the rows of a seed and tell its triangles from its triplets.
 
     Parameters
     ----------
+    chorded : bool
+        Whether rows have chords, see `kernels_ti.step.chords`; `first_row` is for this alone.
     rows : ndarray
         Adjacency bit rows of `words` words, row-major.
     first : int
@@ -53,8 +58,15 @@ def triplets_of_seed(bits: ti.template(), rows: ti.template(), words, first, u, 
     members : word
         The two vertices of the seed.
     """
-    row_u, row_x = rows[u * words + w], rows[x * words + w]
-    triangles, extensions, allowed, waiting = triplets(
-        row_u, row_x, above(u - first, w, bits), above(x - first, w, bits)
-    )
-    return triangles, extensions, allowed, waiting, single(u - first, w, bits) | single(x - first, w, bits)
+    none = word_of(0, bits)
+    triangles, extensions, allowed, waiting, members = none, none, none, none, none
+    if ti.static(chorded):
+        triangles, extensions, allowed, waiting, members = chorded_triplets_of_seed(
+            bits, rows, words, first_row, u, x, w
+        )
+    else:
+        triangles, extensions, allowed, waiting = triplets(
+            rows[u * words + w], rows[x * words + w], above(u - first, w, bits), above(x - first, w, bits)
+        )
+        members = single(u - first, w, bits) | single(x - first, w, bits)
+    return triangles, extensions, allowed, waiting, members

@@ -88,16 +88,17 @@ def restored(words: ti.template(), collect: ti.template(), stack: ti.template(),
 
 @ti.func
 def put_seed(
-    words, collect: ti.template(), rows: ti.template(), first, u, x, share, stack: ti.template(), at
+    words, collect: ti.template(), chorded: ti.template(), rows: ti.template(), first_row: ti.template(), u, x, share,
+    stack: ti.template(), at,
 ):  # fmt: skip
     """Write the frame of a seed to a stack, at word `at`: the path <x, u> with the y of its triplets as extensions.
 
     Returns the number of frames: 1, or 0 if there is no such y or no way on from x.
     """
-    opened = 0
+    opened, first = 0, first_row[u]
     alive = ti.u64(0)
     for w in range(words):
-        _, extensions, allowed, waiting, members = triplets_of_seed(64, rows, words, first, u, x, w)
+        _, extensions, allowed, waiting, members = triplets_of_seed(64, chorded, rows, words, first_row, first, u, x, w)
         stack[at + w] = allowed
         stack[at + words + w] = waiting
         stack[at + 2 * words + w] = extensions
@@ -223,7 +224,9 @@ def sweep(
                         seed = first_seed + item - pooled
                         u = seed_root[seed]
                         x = neighbour[seed_entry[seed]]
-                        depth = put_seed(words.n, collect, rows, first_row[u], u, x, seed_weight[seed], stack, bottom)
+                        depth = put_seed(
+                            words.n, collect, False, rows, first_row, u, x, seed_weight[seed], stack, bottom
+                        )
                 compact = 0
                 at = bottom + (depth - 1) * frame
                 if active == 0 and depth > 0:

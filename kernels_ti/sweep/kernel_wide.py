@@ -8,6 +8,7 @@ import taichi as ti
 from kernels_ti.bits import lowest_bit, population, single, without_lowest
 from kernels_ti.step.certificate_wide import reachable_extensions_wide
 from kernels_ti.step.choice_of_end import choice_of_end_wide, parted
+from kernels_ti.step.chords import first_of_block, first_of_other_end, open_word, rows_of_ends
 from kernels_ti.step.required import keep_completing, passing, required_word
 from kernels_ti.sweep.depth_first import add, end_and_length, end_of, length_of
 from kernels_ti.sweep.kernel import (
@@ -23,18 +24,18 @@ from kernels_ti.sweep.kernel import (
 
 @ti.func
 def emit_wide(
-    words, required: ti.template(), stack: ti.template(), at, label, lacking, rows: ti.template(),
-    cycles: ti.template(), place, first_row,
+    words, required: ti.template(), chorded: ti.template(), stack: ti.template(), at, label, lacking,
+    rows: ti.template(), cycles: ti.template(), place, first_row, v, ends,
 ):  # fmt: skip
     """Write one cycle for each vertex that closes the path of the frame at word `at`, extended by `label`.
 
-    The extended path lacks `lacking` of the required vertices. The first cycle begins at word `place` of `cycles`.
-    Returns the number of cycles written.
+    The row of `label` at its end of the path is `v`. The extended path lacks `lacking` of the required vertices. The
+    first cycle begins at word `place` of `cycles`. Returns the number of cycles written.
     """
     written = 0
-    v = first_row + label
     for w in range(words):
-        rest = rows[v * words + w] & stack[at + w] & stack[at + words + w]
+        free = open_word(chorded, rows, words, ends, v, w, stack[at + w])
+        rest = rows[v * words + w] & free & stack[at + words + w]
         if ti.static(required):
             wanted = required_word(words, rows, w) & ~stack[at + 3 * words + w] & ~single(label, w, 64)
             rest = passing(64, lacking, wanted, rest)
@@ -54,6 +55,7 @@ def sweep_wide(
     words: ti.i32,
     collect: ti.template(),
     required: ti.template(),
+    chorded: ti.template(),
     rows: array(ti.u64, 1),
     first_row: array(ti.i32, 1),
     row_ptr: array(ti.i32, 1),
@@ -84,11 +86,12 @@ def sweep_wide(
     """Drain seeds depth first for one slice of the search; one work item in 512 is a worker.
 
     A worker does what a worker of `kernels_ti.sweep.kernel.sweep` does, with all frames on its stack. The parameters
-    are those of `sweep`, and `row_ptr` of the blocks, `longest_block`, the vertices of the largest block, and `fifo`,
-    shape (workers * longest_block,), the queues of the floods. The last two bit rows of a worker's part of `stack`
-    belong to the floods too.
+    are those of `sweep`, `chorded`, which says whether rows have chords (`kernels_ti.step.chords`), `row_ptr` of the
+    blocks, `longest_block`, the vertices of the largest block, and `fifo`, shape (workers * longest_block,), the queues
+    of the floods. The last two bit rows of a worker's part of `stack` belong to the floods too.
     """
     frame = (4 if ti.static(collect) else 3) * words + 2
+    ends = rows_of_ends(chorded, first_row)
     workers = depth_of.shape[0]
     for i in range(workers * ITERATIONS_PER_WORKER):
         if i % ITERATIONS_PER_WORKER == 0:
@@ -116,13 +119,14 @@ def sweep_wide(
                         seed = first_seed + item - pooled
                         u = seed_root[seed]
                         x = neighbour[seed_entry[seed]]
-                        depth = put_seed(words, collect, rows, first_row[u], u, x, seed_weight[seed], stack, bottom)
+                        depth = put_seed(
+                            words, collect, chorded, rows, first_row, u, x, seed_weight[seed], stack, bottom
+                        )
                 else:
                     at = bottom + (depth - 1) * frame
                     last = stack[at + frame - 1]
                     end, length = end_of(last), length_of(last)
                     weight = ti.bit_cast(stack[at + frame - 2], ti.f64)
-                    first = first_row[end]
                     label = 0
                     waits = 1
                     left = ti.u64(0)
@@ -134,10 +138,10 @@ def sweep_wide(
                             stack[at + 2 * words + w] = extensions
                             waits = 0
                         left |= extensions
-                    v = first + label
+                    v = first_of_other_end(chorded, first_row, ends, end) + label
                     room = ti.cast(length + 3 <= max_length, ti.i32)
                     closing, opened, swapped = choice_of_end_wide(
-                        64, words, 1, room, rows, v, stack, at + words, stack, 1, at
+                        64, words, 1, room, rows, v, stack, at + words, stack, 1, at, chorded, ends
                     )
                     lacking = 0
                     if ti.static(required):
@@ -147,7 +151,8 @@ def sweep_wide(
                             lacking += population(required_word(words, rows, w) & ~had, 64)
                         for w in range(words):
                             had = stack[at + 3 * words + w] | single(label, w, 64)
-                            closers = rows[v * words + w] & stack[at + w] & stack[at + words + w]
+                            free = open_word(chorded, rows, words, ends, v, w, stack[at + w])
+                            closers = rows[v * words + w] & free & stack[at + words + w]
                             closers = passing(64, lacking, required_word(words, rows, w) & ~had, closers)
                             closing += population(closers, 64)
                     add(cycles_by_length, counters + length + 2, closing)
@@ -155,8 +160,9 @@ def sweep_wide(
                     if ti.static(collect):
                         if closing > 0:
                             found += emit_wide(
-                                words, required, stack, at, label, lacking, rows, cycles, found * (words + 1), first
-                            )
+                                words, required, chorded, stack, at, label, lacking, rows, cycles,
+                                found * (words + 1), first_of_block(chorded, first_row, ends, v), v, ends,
+                            )  # fmt: skip
                     if opened > 0:
                         target = at
                         if left != 0:
@@ -165,7 +171,8 @@ def sweep_wide(
                         length += 1
                         end = ti.select(swapped, v, end)
                         for w in range(words):
-                            allowed, waiting = stack[at + w], stack[at + words + w]
+                            allowed = open_word(chorded, rows, words, ends, v, w, stack[at + w])
+                            waiting = stack[at + words + w] & allowed
                             free = rows[v * words + w] & allowed
                             _, only_v, only_end = parted(free, waiting)
                             stack[target + w] = allowed & ~ti.select(swapped, waiting, free)
@@ -183,7 +190,7 @@ def sweep_wide(
                             asked = asked and opened > 0
                         if asked:
                             opened = reachable_extensions_wide(
-                                64, words, required, rows, row_ptr, neighbour, first,
+                                64, words, required, rows, row_ptr, neighbour, first_row[end],
                                 stack, 1, target, target + words, target + 2 * words, kept_at, kept_at + words,
                                 stack, 1, target + 3 * words, fifo, 1, me * longest_block, max_length - length - 1,
                             )  # fmt: skip

@@ -76,7 +76,9 @@ class SweepSearch:
         self._max_length = min(max_length, group.longest_block)
         self._depth = self._max_length + 2  # each frame above another has a longer path
         self._most_closers = int(np.diff(group.row_ptr).max())
-        self._wide = group.words > LARGEST_UNROLLED
+        # Only the kernel for bit rows in memory knows chords.
+        self._chorded = group.chords is not None
+        self._wide = group.words > LARGEST_UNROLLED or self._chorded
         self._words = group.words if self._wide else vector_of(group.words, 64)
         self._frame = frame_words(group.words, collect)
         self._stack_words = self._depth * self._frame + (2 * group.words if self._wide else compact_words(group.words))
@@ -90,7 +92,7 @@ class SweepSearch:
             fitting = memory // (2 * workers * (8 * cycle_words + 16 * self._max_length))
             fitting = min(fitting, CYCLE_BYTES_PER_WORKER // (8 * cycle_words))
             self._cycles_per_worker = max(fitting, self._most_closers)
-        rows = blocks.rows[: group.rows * group.words].reshape(-1, group.words)
+        rows = blocks.rows[: group.end_rows * group.words].reshape(-1, group.words)
         room = memory // (4 * 8 * self._frame)
         self._pool = FramePool(waiting, rows, collect, min(max(room, 1), FRAMES_AT_ONCE))
         self._first_seed = start.next_seed
@@ -289,7 +291,13 @@ class SweepSearch:
         }
         if self._wide:
             group = blocks.group
-            sweep_wide(**arguments, row_ptr=blocks.row_ptr, fifo=self._fifo, longest_block=group.longest_block)
+            sweep_wide(
+                **arguments,
+                chorded=self._chorded,
+                row_ptr=blocks.row_ptr,
+                fifo=self._fifo,
+                longest_block=group.longest_block,
+            )
         else:
             sweep(**arguments, block_size=self._block_size)
 

@@ -114,7 +114,7 @@ class SurveySearch:
             pairs = blocks.pairs_before
             fitting = int(np.searchsorted(pairs, pairs[first] + capacity, side="right")) - 1 - first
             seeds = min(seeds, max(fitting, 1))
-        rows = (words, blocks.rows, blocks.first_row, blocks.neighbour)
+        rows = (words, blocks.group.chords is not None, blocks.rows, blocks.first_row, blocks.neighbour)
         given = (*rows, blocks.seed_entry, blocks.seed_root, first)
         triangles, triplets = np.zeros(seeds, np.int32), np.zeros(seeds, np.int32)
         survey(*given, triangles, triplets)

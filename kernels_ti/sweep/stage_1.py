@@ -14,6 +14,7 @@ array = ti.types.ndarray
 @ti.kernel
 def survey(
     words: ti.i32,
+    chorded: ti.template(),
     rows: array(ti.u64, 1),
     first_row: array(ti.i32, 1),
     neighbour: array(ti.i32, 1),
@@ -26,14 +27,15 @@ def survey(
     """Count the triangles and the initial triplets of some seeds.
 
     One work item takes a seed, an edge from root u to x with l(u) < l(x), reads both bit rows and writes
-    the numbers of y with l(x) < l(y) that are adjacent to both, and to u alone.
+    the numbers of y with l(x) < l(y) that are adjacent to both, and to u alone. With `chorded` rows have chords, see
+    `kernels_ti.step.chords`.
     """
     for item in range(triangles.shape[0]):
         u = seed_root[first_seed + item]
         x = neighbour[seed_entry[first_seed + item]]
         first, joined, apart = first_row[u], 0, 0
         for w in range(words):
-            closers, extensions, _, _, _ = triplets_of_seed(64, rows, words, first, u, x, w)
+            closers, extensions, _, _, _ = triplets_of_seed(64, chorded, rows, words, first_row, first, u, x, w)
             joined += population(closers, 64)
             apart += population(extensions, 64)
         triangles[item] = joined
@@ -43,6 +45,7 @@ def survey(
 @ti.kernel
 def store_triangles(
     words: ti.i32,
+    chorded: ti.template(),
     rows: array(ti.u64, 1),
     first_row: array(ti.i32, 1),
     neighbour: array(ti.i32, 1),
@@ -66,12 +69,13 @@ def store_triangles(
         x = neighbour[seed_entry[first_seed + item]]
         first = first_row[u]
         place = offsets[item] * (words + 1)
+        label_x = x - first_row[x]
         for w in range(words):
-            rest, _, _, _, _ = triplets_of_seed(64, rows, words, first, u, x, w)
+            rest, _, _, _, _ = triplets_of_seed(64, chorded, rows, words, first_row, first, u, x, w)
             while rest != 0:
                 label = w * 64 + lowest_bit(rest, 64)
                 rest = without_lowest(rest, 64)
                 for k in range(words):
-                    cycles[place + k] = single(u - first, k, 64) | single(x - first, k, 64) | single(label, k, 64)
+                    cycles[place + k] = single(u - first, k, 64) | single(label_x, k, 64) | single(label, k, 64)
                 cycles[place + words] = ti.cast(first, ti.u64)
                 place += words + 1

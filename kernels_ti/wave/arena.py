@@ -226,7 +226,7 @@ class Arena:
         """Bit rows of one label each, given by row numbers."""
         group = self.blocks.group
         bits = np.zeros((len(row), -(-group.words * group.word_bits // STATE_WORD_BITS)), np.uint64)
-        word, bit = np.divmod(row - group.first_row[row], STATE_WORD_BITS)
+        word, bit = np.divmod(row - group.first_row_of_end[row], STATE_WORD_BITS)
         bits[np.arange(len(row)), word] = np.uint64(1) << bit.astype(np.uint64)
         return bits
 
@@ -250,7 +250,7 @@ class Arena:
         bits = np.unpackbits(np.ascontiguousarray(frames.extensions).view(np.uint8), axis=1, bitorder="little")
         frame, label = np.nonzero(bits)
         other = frames.end[frame]
-        last = (group.first_row[other] + label).astype(np.int32)
+        last = (group.first_rows_of_both_ends[group.end_rows + other] + label).astype(np.int32)
         rows = [frames.allowed[frame]]
         if self._collect:
             assert frames.members is not None

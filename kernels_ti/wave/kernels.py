@@ -75,7 +75,9 @@ def triplets_kernel(words: Any, collect: bool) -> Any:
             x = neighbour[seed_entry[first_seed + item]]
             first = first_row[u]
             for w in ti.static(range(words.n)):
-                closers, later, child_allowed[w], _, path[w] = triplets_of_seed(bits, rows, words.n, first, u, x, w)
+                closers, later, child_allowed[w], _, path[w] = triplets_of_seed(
+                    bits, False, rows, words.n, first_row, first, u, x, w
+                )
                 if first_seed + item >= surveyed:
                     triangles[w] = closers
                 if max_length > 3:

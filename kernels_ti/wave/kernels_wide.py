@@ -9,6 +9,7 @@ from kernels_ti.bits import lowest_bit, population, single, without_lowest, word
 from kernels_ti.device.placing import CELLS_PER_LEVEL, CHILDREN, CYCLES, cycle_place, placed
 from kernels_ti.step.certificate_wide import reachable_extensions_wide
 from kernels_ti.step.choice_of_end import choice_of_end_wide, parted
+from kernels_ti.step.chords import first_of_block, open_word, rows_of_ends
 from kernels_ti.step.required import keep_completing, lacked, passing, required_word
 from kernels_ti.step.triplets import triplets_of_seed
 from kernels_ti.wave.kernels import array
@@ -74,6 +75,7 @@ def triplets_wide(
     bits: ti.template(),
     words: ti.i32,
     collect: ti.template(),
+    chorded: ti.template(),
     rows: array(ndim=1),
     first_row: array(ti.i32, 1),
     neighbour: array(ti.i32, 1),
@@ -113,7 +115,9 @@ def triplets_wide(
             x = neighbour[seed_entry[first_seed + item]]
             first = first_row[u]
             for w in range(words):
-                triangles, extensions, may_join, _, pair = triplets_of_seed(bits, rows, words, first, u, x, w)
+                triangles, extensions, may_join, _, pair = triplets_of_seed(
+                    bits, chorded, rows, words, first_row, first, u, x, w
+                )
                 if max_length <= 3:
                     extensions = word_of(0, bits)
                 sets[w * slots + item] = may_join
@@ -130,7 +134,7 @@ def triplets_wide(
                 if closing == 0:
                     place = cycle_capacity
                 for w in range(words):
-                    triangles, _, _, _, _ = triplets_of_seed(bits, rows, words, first, u, x, w)
+                    triangles, _, _, _, _ = triplets_of_seed(bits, chorded, rows, words, first_row, first, u, x, w)
                     place = store_cycles_wide(
                         bits,
                         words,
@@ -156,6 +160,7 @@ def expand_wide(
     words: ti.i32,
     collect: ti.template(),
     required: ti.template(),
+    chorded: ti.template(),
     two_ended: ti.i32,
     rows: array(ndim=1),
     first_row: array(ti.i32, 1),
@@ -190,28 +195,31 @@ def expand_wide(
     for cell in range(CELLS_PER_LEVEL):
         control[cell] = ti.u32(0)
     for item in range(parents):
-        closing, opened, other, growing, first = 0, 0, 0, 0, 0
+        ends_of_all = rows_of_ends(chorded, first_row)
+        closing, opened, other, growing, last = 0, 0, 0, 0, 0
         chosen = 2
         p = from_start + direction * item
         if item < parents:
             other, growing = ends[p], ends[capacity + p]
-            first = first_row[growing]
+            last = growing
             longer = ti.cast(length + 2 <= max_length, ti.i32)
             closing, opened, swapped = choice_of_end_wide(
-                bits, words, two_ended, longer, rows, growing, rows, other * words, allowed, capacity, p
-            )
+                bits, words, two_ended, longer, rows, growing, rows, other * words, allowed, capacity, p,
+                chorded, ends_of_all,
+            )  # fmt: skip
             if swapped == 1:
                 other, growing = growing, other
             if ti.static(required):
                 lacking = lacked(bits, words, rows, members, capacity, p)
                 closing = 0
                 for w in range(words):
-                    closers = rows[other * words + w] & rows[growing * words + w] & allowed[w * capacity + p]
+                    free_word = open_word(chorded, rows, words, ends_of_all, last, w, allowed[w * capacity + p])
+                    closers = rows[other * words + w] & rows[growing * words + w] & free_word
                     wanted = required_word(words, rows, w) & ~members[w * capacity + p]
                     closing += population(passing(bits, lacking, wanted, closers), bits)
             if opened > 0:
                 for w in range(words):
-                    free_word = allowed[w * capacity + p]
+                    free_word = open_word(chorded, rows, words, ends_of_all, last, w, allowed[w * capacity + p])
                     near_growing = rows[growing * words + w] & free_word
                     _, extensions, waiting = parted(near_growing, rows[other * words + w] & free_word)
                     sets[w * slots + item] = free_word & ~near_growing
@@ -225,7 +233,7 @@ def expand_wide(
                 if two_ended == 1 and opened > 0 and unsure:
                     chosen = 3
                     opened = reachable_extensions_wide(
-                        bits, words, required, rows, row_ptr, neighbour, first,
+                        bits, words, required, rows, row_ptr, neighbour, first_row[other],
                         sets, slots, item, words * slots + item, 2 * words * slots + item,
                         3 * words * slots + item, 4 * words * slots + item,
                         members, capacity, p, fifo, slots, item, max_length - length - 1,
@@ -236,15 +244,17 @@ def expand_wide(
             if ti.static(collect):
                 place = cycle_place(cycle_start, cycle_at, cycle_capacity)
                 for w in range(words):
-                    rest = rows[other * words + w] & rows[growing * words + w] & allowed[w * capacity + p]
+                    free_word = open_word(chorded, rows, words, ends_of_all, last, w, allowed[w * capacity + p])
+                    rest = rows[other * words + w] & rows[growing * words + w] & free_word
                     if ti.static(required):
                         lacking = lacked(bits, words, rows, members, capacity, p)
                         rest = passing(bits, lacking, required_word(words, rows, w) & ~members[w * capacity + p], rest)
+                    first = first_of_block(chorded, first_row, ends_of_all, last)
                     place = store_cycles_wide(
                         bits, words, cycles, cycle_capacity, place, rest, w, members, capacity, p, first
                     )
             if opened > 0:
                 store_children_wide(
                     bits, words, collect, allowed, ends, members, capacity, to_start, -direction, at, free - parents,
-                    sets, slots, item, chosen, p, other, first,
+                    sets, slots, item, chosen, p, other, first_row[growing],
                 )  # fmt: skip

@@ -89,7 +89,8 @@ class WaveSearch:
         if device.arch == "cpu":
             memory -= sum(frames.nbytes for frames in self._pool)
         word = np.uint64 if group.word_bits == 64 else np.uint32
-        kind = WideStage if group.words > LARGEST_UNROLLED else NarrowStage
+        # Only the kernels for bit rows in memory know chords.
+        kind = WideStage if group.words > LARGEST_UNROLLED or group.chords is not None else NarrowStage
         self._stage: WideStage | NarrowStage = kind(blocks, collect, self._bounded, memory // 8)
         memory -= self._stage.bytes
         self._make_room_for_cycles(word, min(CYCLE_BYTES[device.arch], memory // 4))

@@ -59,8 +59,15 @@ class WideStage:
         self._blocks = blocks
         self._collect = collect
         group, device = blocks.group, blocks.device
+        self._chorded = group.chords is not None
         self._queue = None
-        if device.arch == "cuda" and group.words <= MOST_WORDS and not bounded and group.required is None:
+        if (
+            device.arch == "cuda"
+            and group.words <= MOST_WORDS
+            and not bounded
+            and group.required is None
+            and not self._chorded
+        ):
             kernel = expand_wide_kernel(group.words, collect)
             self._queue = Queue(kernel, device, ti.u32)
         slot_bytes = SCRATCH_ROWS * group.words * group.word_bits // 8 + 4 * group.longest_block
@@ -103,6 +110,7 @@ class WideStage:
         """Stage 1: the arguments of `kernels_ti.wave.kernels.triplets_kernel`, by name."""
         group = self._blocks.group
         kind = {"bits": group.word_bits, "words": group.words, "collect": self._collect}
+        kind["chorded"] = self._chorded
         triplets_wide(**kind, **arguments, sets=self._sets, slots=self.seeds_at_once)
 
     def launch(self, levels: int, arguments: dict[str, Any]) -> None:
@@ -114,6 +122,6 @@ class WideStage:
             self._queue.launch(levels, {**arguments, "by_words": by_words})
         else:
             kind = {"bits": group.word_bits, "words": group.words, "collect": self._collect}
-            kind["required"] = group.required is not None
+            kind["required"], kind["chorded"] = group.required is not None, self._chorded
             scratch = {"sets": self._sets, "slots": self.seeds_at_once, "fifo": self._fifo}
             expand_wide(**kind, **arguments, **scratch)

@@ -84,7 +84,7 @@ def look_at_wide_batch(
             other, growing = ends[p], ends[capacity + p]
             room = ti.cast(length + 2 <= max_length, ti.i32)
             closing, opened, swapped = choice_of_end_wide(
-                32, words, two_ended, room, rows, growing, rows, other * words, allowed, capacity, p
+                32, words, two_ended, room, rows, growing, rows, other * words, allowed, capacity, p, False, 0
             )
             if swapped == 1:
                 other, growing = growing, other

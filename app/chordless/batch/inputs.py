@@ -99,6 +99,11 @@ def read_job(job: BatchJob, limits: Limits) -> Iterator[Chunk]:
                 encoding=job.encoding,
                 limits=replace(limits, seconds=job.timeout),
             )
+            if not loaded.graph.is_simple:
+                raise GraphError(
+                    f"{_label(job)}: this graph is directed or has self-loops or parallel edges; a batch counts simple "
+                    "undirected graphs (simplify makes it one, `chordless count` counts it as it is)"
+                )
             yield Chunk(job, (_label(job),), (None,), loaded=loaded)
             return
         read = _read_graph6 if file_format == "graph6" else _read_molecules

@@ -96,7 +96,7 @@ def _grid_layout(loaded: LoadedGraph) -> Layout | None:
     row, column = np.divmod(np.arange(loaded.graph.n), int(found[2]))
     places = np.column_stack((column, -row)).astype(np.float64)
     # A file may have the name of a grid.
-    u, v = loaded.graph.edges().T
+    u, v = loaded.graph.pairs().T
     return places if (np.abs(places[u] - places[v]).sum(axis=1) == 1).all() else None
 
 

@@ -101,7 +101,7 @@ def draw_cycle(cycle: DrawnCycle, *, titled: bool = True) -> Figure:
     drawing = new_drawing(cycle.loaded, on_cycle.tolist(), titled=titled)
     if titled:
         _add_cycle_title(drawing.figure, cycle, cycle.loaded.graph.n - len(drawing.drawn))
-    edges = cycle.loaded.graph.edges()
+    edges = cycle.loaded.graph.pairs()
     # The more edges, the thinner they are, so that the cycle stays visible.
     draw_edges(drawing, edges, widths=0.35 + 0.75 * min(1.0, 400 / len(edges)), colour=PALETTE.edge)
     draw_dots(drawing, np.setdiff1d(drawing.drawn, on_cycle), colour=PALETTE.vertex)

@@ -113,7 +113,7 @@ def new_drawing(loaded: LoadedGraph, important: Sequence[int], *, titled: bool) 
     axes.set_ylim(low[1], low[1] + size[1])
     axes.apply_aspect()
     points = axes.transData.transform(places) * _POINTS / figure.dpi
-    u, v = graph.edges().T
+    u, v = graph.pairs().T
     edge_points = float(np.median(np.hypot(*(points[u] - points[v]).T)))
     inside = short and edge_points > _DOT_WITH_NAME and len(names) == len(drawn)
     return GraphDrawing(figure, axes, places, drawn, points, edge_points, names, inside)

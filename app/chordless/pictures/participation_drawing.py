@@ -112,7 +112,7 @@ def draw_used_edges(run: RecordedRun, loaded: LoadedGraph) -> Figure:
     graph = loaded.graph
     cycles = {frozenset(map(str, entry["name"])): entry["cycles"] for entry in _entries(run, "edges")}
     names = [str(name) for name in graph.names]
-    edges = graph.edges()
+    edges = graph.pairs()
     counts = [cycles[frozenset((names[u], names[v]))] for u, v in edges.tolist()]
     # A number of cycles may be too large for a float, but a share fits.
     most = max(counts, default=0)
@@ -138,7 +138,7 @@ def _entries(run: RecordedRun, what: str) -> list[dict[str, Any]]:
 
 
 def _named_edges(graph: Graph) -> set[frozenset[str]]:
-    return {frozenset((str(graph.names[u]), str(graph.names[v]))) for u, v in graph.edges().tolist()}
+    return {frozenset((str(graph.names[u]), str(graph.names[v]))) for u, v in graph.pairs().tolist()}
 
 
 def _label(name: Any) -> str:

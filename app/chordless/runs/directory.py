@@ -120,7 +120,8 @@ class RunDirectory:
         path = self.path / _GRAPH
         try:
             values = json.loads(read_file(path))
-            graph = Graph.from_edge_array(values["edges"], n=values["n"], names=values["names"])
+            kind = {"directed": values.get("directed", False), "multigraph": values.get("multigraph", False)}
+            graph = Graph.from_edge_array(values["edges"], n=values["n"], names=values["names"], **kind)
             positions = values["positions"]
             if positions is not None:
                 positions = {int(v): (float(x), float(y)) for v, (x, y) in positions.items()}
@@ -270,8 +271,8 @@ def resume_line(path: str | Path) -> str:
 
 
 def graph_hash(graph: Graph) -> str:
-    """Return the hash of a graph: of its vertices, edges and names."""
-    digest = hashlib.sha256(f"{graph.n} ".encode())
+    """Return the hash of a graph: of its vertices, edges and names, and whether it is directed."""
+    digest = hashlib.sha256(f"{graph.n} {'directed ' if graph.directed else ''}".encode())
     digest.update(graph.edges().astype("<i8").tobytes())
     digest.update(json.dumps(_json_names(graph)).encode())
     return digest.hexdigest()
@@ -296,6 +297,7 @@ def _write_graph(path: Path, loaded: LoadedGraph) -> None:
         "edges": graph.edges().tolist(),
         "names": _json_names(graph),
         "positions": loaded.positions,
+        **({} if graph.is_simple else {"directed": graph.directed, "multigraph": True}),
     }
     with open(path / _GRAPH, "w", encoding="utf-8") as stream:
         json.dump(values, stream)

@@ -75,7 +75,7 @@ class GraphView(Widget):
         """
         self._graph, self._layout_of_graph, self._caption = graph, layout, caption
         self._names = _texts(graph.names)
-        self._edges = graph.edges() if layout is not None else np.empty((0, 2), np.int64)
+        self._edges = graph.pairs() if layout is not None else np.empty((0, 2), np.int64)
         self._cycle = np.empty(0, np.int64)
         self.fit()
 

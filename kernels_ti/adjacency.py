@@ -1,0 +1,91 @@
+"""Arrays of adjacency: checks of what a graph is made of, and the entries of its rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.errors import GraphError
+
+IntArray = npt.NDArray[np.int64]
+
+
+def reverse_entries(row_ptr: IntArray, col_idx: IntArray) -> IntArray:
+    """Return for each CSR entry (u, v) of a symmetric adjacency the place of the entry (v, u), shape (entries,)."""
+    row = np.repeat(np.arange(len(row_ptr) - 1), np.diff(row_ptr))
+    # Entries are in the order of (u, v); sorted by (v, u), entry k is the reverse of the k-th.
+    return np.lexsort((row, col_idx))
+
+
+def key_type(n: int) -> type[np.uint32] | type[np.int64]:
+    """Return the smallest integer type that can number all pairs of n vertices: smaller keys sort faster."""
+    return np.uint32 if n < 1 << 16 else np.int64
+
+
+def checked_pairs(edges: npt.ArrayLike) -> IntArray:
+    """Return edges as an array of int64, shape (m, 2).
+
+    Raises
+    ------
+    GraphError
+        For another shape or type.
+    """
+    pairs = np.asarray(edges)
+    if pairs.size == 0:
+        pairs = np.empty((0, 2), np.int64)
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise GraphError(f"edges must be pairs of vertices, an array of shape (m, 2), not {pairs.shape}")
+    if pairs.dtype.kind not in "iu":
+        raise GraphError(f"edges must be integers (vertex indices), not {pairs.dtype}")
+    return pairs.astype(np.int64, copy=False)
+
+
+def checked_names(names: Sequence[Hashable], n: int | None) -> int:
+    """Return the number of names.
+
+    Raises
+    ------
+    GraphError
+        If there are not `n` of them, two are the same, or one cannot be hashed.
+    """
+    if n is not None and n != len(names):
+        raise GraphError(f"{len(names)} names were given for {n} vertices")
+    try:
+        distinct = len(set(names))
+    except TypeError as error:
+        raise GraphError(f"names must be hashable: {error}") from None
+    if distinct != len(names):
+        raise GraphError(f"two vertices are called {Counter(names).most_common(1)[0][0]!r}: names must differ")
+    return len(names)
+
+
+def size_of_graph(n: Any) -> int:
+    """Return `n` as an int; raise GraphError if it is not a number of vertices."""
+    if not isinstance(n, Integral):
+        raise GraphError(f"the number of vertices must be a whole number, not {n!r}")
+    if n < 0:
+        raise GraphError(f"a graph cannot have {n} vertices")
+    return int(n)
+
+
+def require_square(shape: tuple[int, ...]) -> int:
+    """Return the number of vertices of an adjacency matrix; raise GraphError if it is not square."""
+    if len(shape) != 2 or shape[0] != shape[1]:
+        hint = "; a list of edges goes through Graph.from_edge_array" if len(shape) == 2 and shape[1] == 2 else ""
+        size = " x ".join(map(str, shape)) or "a single number"
+        raise GraphError(f"an adjacency matrix is square, this one is {size}{hint}")
+    return shape[0]
+
+
+def require_numbers(entries: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the entries of a matrix; raise GraphError if one is not a number."""
+    if entries.dtype.kind not in "biufc":
+        raise GraphError(f"an adjacency matrix holds numbers, 0 where there is no edge, not {entries.dtype}")
+    if np.isnan(entries).any():
+        raise GraphError("the adjacency matrix has an entry that is not a number (NaN); 0 says that there is no edge")
+    return entries

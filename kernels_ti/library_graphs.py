@@ -1,0 +1,194 @@
+"""Graphs of other libraries and adjacency matrices. They are recognised by their methods; no library is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.adjacency import IntArray, require_numbers, require_square
+from kernels_ti.errors import DIRECTED, SIMPLIFY, GraphError
+
+Made = TypeVar("Made", bound="LibraryGraphs")
+
+
+class LibraryGraphs:
+    """The constructors of `kernels_ti.graph.Graph` that take a graph of another library."""
+
+    @classmethod
+    def from_edge_array(cls: type[Made], *arguments: Any, **options: Any) -> Made:
+        """Build a graph from an array of vertex pairs; see `kernels_ti.graph.Graph.from_edge_array`."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_networkx(cls: type[Made], graph: Any, *, simplify: bool = False) -> Made:
+        """Build a graph from a networkx graph, or anything with its methods.
+
+        Parameters
+        ----------
+        graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
+            Its nodes become the vertices, in the order of iteration, and keep their names.
+        simplify : bool
+            Drop directions, parallel edges and self-loops.
+
+        Returns
+        -------
+        Graph
+        """
+        names = tuple(graph.nodes())
+        index = {name: v for v, name in enumerate(names)}
+        edges = [(index[edge[0]], index[edge[1]]) for edge in graph.edges()]
+        return cls.from_edge_array(
+            edges, n=len(names), names=names, simplify=simplify, directed=graph.is_directed(), multigraph=True
+        )
+
+    @classmethod
+    def from_igraph(cls: type[Made], graph: Any, *, simplify: bool = False) -> Made:
+        """Build a graph from an igraph graph, or any object with its methods.
+
+        Parameters
+        ----------
+        graph : igraph.Graph
+            Its vertices keep their order. Their names are taken from the vertex attribute ``name`` if there is one.
+        simplify : bool
+            Drop directions, parallel edges and self-loops.
+
+        Returns
+        -------
+        Graph
+
+        Raises
+        ------
+        GraphError
+            For two vertices with the same name.
+        """
+        names = graph.vs["name"] if "name" in graph.vs.attributes() else None
+        return cls.from_edge_array(
+            graph.get_edgelist(),
+            n=graph.vcount(),
+            names=names,
+            simplify=simplify,
+            directed=graph.is_directed(),
+            multigraph=True,
+        )
+
+    @classmethod
+    def from_rustworkx(cls: type[Made], graph: Any, *, simplify: bool = False) -> Made:
+        """Build a graph from a rustworkx graph, or any object with its methods.
+
+        Parameters
+        ----------
+        graph : rustworkx.PyGraph or PyDiGraph
+            The vertices are named by their indices in `graph`. Those have gaps where nodes were removed.
+        simplify : bool
+            Drop directions, parallel edges and self-loops.
+
+        Returns
+        -------
+        Graph
+        """
+        directed = hasattr(graph, "to_undirected")  # a PyGraph has no such method
+        indices = np.asarray(graph.node_indices(), np.int64)
+        edges = np.searchsorted(indices, np.asarray(graph.edge_list(), np.int64).reshape(-1, 2))
+        gaps = len(indices) > 0 and indices[-1] >= len(indices)
+        names = indices.tolist() if gaps else None
+        return cls.from_edge_array(
+            edges, n=len(indices), names=names, simplify=simplify, directed=directed, multigraph=True
+        )
+
+    @classmethod
+    def from_scipy(
+        cls: type[Made],
+        matrix: Any,
+        *,
+        names: Sequence[Hashable] | None = None,
+        simplify: bool = False,
+        directed: bool = False,
+    ) -> Made:
+        """Build a graph from a square sparse adjacency matrix of scipy, or any object with ``tocoo``.
+
+        Parameters
+        ----------
+        matrix : scipy.sparse matrix or array, shape (n, n)
+            An edge wherever an entry is not zero. The matrix must be symmetric unless the graph is directed.
+        names : sequence of hashable, optional
+            Names of the vertices.
+        simplify : bool
+            Drop the diagonal and take an entry on either side of it as an edge.
+        directed : bool
+            The entry in row u and column v is an arc from u to v, on the diagonal a self-loop.
+
+        Returns
+        -------
+        Graph
+
+        Raises
+        ------
+        GraphError
+            For a matrix that is not square or has entries that are not numbers. Unless `simplify` or `directed`, also
+            for one that is not symmetric or has an entry on its diagonal.
+        """
+        size = require_square(matrix.shape)
+        entries = matrix.tocoo()
+        present = require_numbers(np.asarray(entries.data)) != 0
+        u = np.asarray(entries.row)[present].astype(np.int64)
+        v = np.asarray(entries.col)[present].astype(np.int64)
+        return _from_entries(cls, size, np.unique(u * size + v), names, simplify, directed)
+
+    @classmethod
+    def from_numpy(
+        cls: type[Made],
+        matrix: npt.ArrayLike,
+        *,
+        names: Sequence[Hashable] | None = None,
+        simplify: bool = False,
+        directed: bool = False,
+    ) -> Made:
+        """Build a graph from a square adjacency matrix.
+
+        Parameters
+        ----------
+        matrix : array_like of bool or number, shape (n, n)
+        names, simplify, directed
+            As for `from_scipy`.
+
+        Returns
+        -------
+        Graph
+
+        Raises
+        ------
+        GraphError
+            As for `from_scipy`.
+
+        Examples
+        --------
+        >>> from kernels_ti import Graph
+        >>> Graph.from_numpy([[0, 1, 1], [1, 0, 1], [1, 1, 0]])
+        Graph(n=3, m=3)
+        """
+        array = np.asarray(matrix)
+        size = require_square(array.shape)
+        return _from_entries(cls, size, np.flatnonzero(require_numbers(array)), names, simplify, directed)
+
+
+def _from_entries(
+    made: type[Made], n: int, keys: IntArray, names: Sequence[Hashable] | None, simplify: bool, directed: bool
+) -> Made:
+    """Build a graph from the ascending positions of the non-zero entries of an n x n matrix."""
+    u, v = np.divmod(keys, max(n, 1))
+    directed = directed and not simplify
+    if not (simplify or directed):
+        one_way = ~np.isin(v * n + u, keys)
+        if one_way.any():
+            at = int(np.argmax(one_way))
+            one, other = (int(u[at]), int(v[at])) if names is None else (names[u[at]], names[v[at]])
+            raise GraphError(
+                f"the matrix is directed: it has entry ({one}, {other}) but not ({other}, {one}) "
+                f"({SIMPLIFY} takes either as an edge, {DIRECTED} makes a directed graph)"
+            )
+        upper = u <= v
+        u, v = u[upper], v[upper]
+    return made.from_edge_array(np.column_stack((u, v)), n=n, names=names, simplify=simplify, directed=directed)
