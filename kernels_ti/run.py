@@ -153,14 +153,11 @@ class Run:
                 self._begin(groups, weights)
             state = None
             budget = search_budget(self.device, self.options.memory, begun=begun)
-            yield from self._waves(groups, weights, budget) if self._is_wave else self._sweeps(groups, weights, budget)
+            is_wave = self.device.arch != "cpu" or self._layout.whole
+            yield from self._waves(groups, weights, budget) if is_wave else self._sweeps(groups, weights, budget)
             del groups, weights  # before those of the next batch are made
             begun = True
             self._batch, self._states = self._batch + 1, []
-
-    @property
-    def _is_wave(self) -> bool:
-        return self.device.arch != "cpu" or self._layout.whole
 
     def _begin(self, groups: list[BlockGroup], weights: Weights) -> None:
         """Make the initial states of the groups, or of this run's part of them.

@@ -12,9 +12,10 @@ import chordless.networkx_backend
 import networkx as nx
 import pytest
 from chordless.networkx_backend import backend
+from directed_graphs import KINDS, by_definition, canonical, random_graph
 from patience import PATIENCE
 
-from kernels_ti import Graph, GraphError
+from kernels_ti import Graph
 
 needs_entry_points = pytest.mark.skipif(
     "chordless" not in nx.utils.backends.backends, reason="needs the installed package: its entry points"
@@ -63,15 +64,23 @@ def test_a_bound_below_zero_is_the_error_of_networkx_at_the_first_cycle():
 
 
 @needs_entry_points
-@pytest.mark.parametrize(
-    "graph", [nx.DiGraph([(0, 1), (1, 0)]), nx.MultiGraph([(0, 1), (0, 1)]), nx.Graph([(0, 0)])], ids=type
-)
-def test_what_networkx_alone_can_do_falls_back_to_it(graph):
-    with pytest.raises(GraphError, match=r"simple undirected graphs: the graph (is directed|is a multi|has a self)"):
-        nx.chordless_cycles(graph, backend="chordless")
-    with nx.config(backend_priority=["chordless"]):
-        assert len(list(nx.chordless_cycles(graph))) == 1
-    assert isinstance(backend.should_run("chordless_cycles", (graph,), {}), str)
+@pytest.mark.parametrize("length_bound", [None, 0, 1, 2, 4])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_graph_of_networkx_is_searched(kind, length_bound):
+    for seed in range(6):
+        graph = random_graph(kind, seed, 9, 0.25)
+        expected = [cycle for cycle in by_definition(graph) if length_bound is None or len(cycle) <= length_bound]
+        ours = nx.chordless_cycles(graph, length_bound, backend="chordless")
+        assert sorted(canonical(cycle, directed=graph.is_directed()) for cycle in ours) == expected
+
+
+@needs_entry_points
+@pytest.mark.parametrize("graph", [nx.DiGraph([(0, 1), (1, 0)]), nx.MultiGraph([(0, 1), (0, 1)]), nx.Graph([(0, 0)])])
+def test_a_graph_that_is_not_simple_goes_to_the_engine_and_back(graph):
+    assert len(list(nx.chordless_cycles(graph, backend="chordless"))) == 1
+    assert backend.can_run("chordless_cycles", (graph,), {}) is True
+    back = backend.convert_to_nx(Graph.from_networkx(graph))
+    assert (type(back), sorted(back.edges())) == (type(graph), sorted(graph.edges()))
 
 
 @needs_entry_points
@@ -145,7 +154,7 @@ def test_the_tests_of_networkx_pass():
         text=True,
         timeout=PATIENCE,
         cwd="/",
-        env={**os.environ, "NETWORKX_TEST_BACKEND": "chordless", "NETWORKX_FALLBACK_TO_NX": "True"},
+        env={**os.environ, "NETWORKX_TEST_BACKEND": "chordless", "NETWORKX_FALLBACK_TO_NX": "False"},
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
     assert " passed" in done.stdout

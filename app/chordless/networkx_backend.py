@@ -1,4 +1,4 @@
-"""A backend of networkx: ``nx.chordless_cycles`` on the engine, for the graphs that it is made for.
+"""A backend of networkx: ``nx.chordless_cycles`` on the engine, for every graph that networkx takes.
 
 networkx finds it by the entry points of the package, and loads it whenever it is itself imported: everything
 else is imported where it is used.
@@ -7,7 +7,6 @@ else is imported where it is used.
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -39,8 +38,9 @@ def backend_info() -> dict[str, Any]:
         "short_summary": "Chordless cycles on CPU, CUDA and Vulkan.",
         "functions": {
             "chordless_cycles": {
-                "additional_docs": "Simple undirected graphs; a fractional length bound is rounded down. "
-                "The cycles are the same, in another order.",
+                "additional_docs": "A fractional length bound is rounded down. The cycles are the same, in another "
+                "order. In a multigraph, networkx also lists some cycles with a chord that has a parallel edge; this "
+                "backend lists none of them.",
                 "additional_parameters": {
                     "arch : {'cpu', 'auto', 'cuda', 'vulkan'}, optional (default: 'cpu')": "What to search on. The "
                     "lists are made by Python, which takes longer than the search on a CPU."
@@ -60,7 +60,7 @@ class Backend:
         Parameters
         ----------
         G : Graph
-            Simple and undirected.
+            Directed or not, with or without self-loops and parallel edges.
         length_bound : number, optional
             Vertices of the longest cycle that is wanted; a fraction is rounded down.
         arch : {"cpu", "auto", "cuda", "vulkan"}
@@ -69,7 +69,8 @@ class Backend:
         Yields
         ------
         list of hashable
-            The nodes of a cycle in cycle order.
+            The nodes of a cycle in cycle order, in a directed graph along the arcs. A self-loop is a cycle of one node;
+            two opposite arcs, or two parallel edges, are one of two nodes.
 
         Raises
         ------
@@ -79,21 +80,19 @@ class Backend:
             See `kernels_ti.enumerate_cycles`.
         """
         global _begun
-        from kernels_ti import enumerate_cycles
+        from kernels_ti import as_graph, enumerate_cycles
 
         if length_bound is not None and length_bound < 0:
             raise ValueError("length bound must be non-negative")
-        if length_bound is None or length_bound >= 3:
+        graph = as_graph(G)
+        shortest = 3 if graph.is_simple else 1
+        if length_bound is None or length_bound >= shortest:
             _begun = True
-            yield from enumerate_cycles(G, arch=arch, max_length=_max_length(length_bound))
+            yield from enumerate_cycles(graph, arch=arch, min_length=shortest, max_length=_max_length(length_bound))
 
     @staticmethod
     def can_run(name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> bool | str:
-        """Say that `chordless_cycles` may be called; where it cannot be carried out, `convert_from_nx` says why.
-
-        networkx raises an error without the reason where this is False, and where a `NotImplementedError` is raised. So
-        `convert_from_nx` raises another error, and `should_run` keeps networkx from choosing this backend by itself.
-        Only the tests of networkx go by this answer, to fall back on networkx.
+        """Say that `chordless_cycles` can be carried out, for every graph.
 
         Parameters
         ----------
@@ -105,10 +104,9 @@ class Backend:
         Returns
         -------
         bool or str
-            True; in the tests of networkx, why not.
+            True.
         """
-        graph, _ = _arguments(*arguments, **options)
-        return ("NETWORKX_TEST_BACKEND" in os.environ and _obstacle(graph)) or True
+        return True
 
     @staticmethod
     def should_run(name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> bool | str:
@@ -134,10 +132,8 @@ class Backend:
         from kernels_ti.estimate.estimate import Estimator
 
         graph, length_bound = _arguments(*arguments, **options)
-        if obstacle := _obstacle(graph):
-            return obstacle
         if length_bound is not None and length_bound < 3:
-            return f"there is nothing to search up to a length of {length_bound}"
+            return f"there is little to search up to a length of {length_bound}"
         converted = as_graph(graph)
         if (independent := _independent_cycles(converted)) <= FEW_INDEPENDENT_CYCLES:
             return f"the graph has few edges ({independent}) beyond a spanning forest"
@@ -154,20 +150,9 @@ class Backend:
 
     @staticmethod
     def convert_from_nx(graph: Any, **_: Any) -> Any:
-        """Turn a graph of networkx into a `kernels_ti.Graph`; attributes are of no use to it.
+        """Turn a graph of networkx into a `kernels_ti.Graph`; attributes are of no use to it."""
+        from kernels_ti import Graph
 
-        Raises
-        ------
-        GraphError
-            For a directed graph, a multigraph and a self-loop, in which networkx finds cycles of one or two vertices.
-        """
-        from kernels_ti import Graph, GraphError
-
-        if obstacle := _obstacle(graph):
-            raise GraphError(
-                f"the backend chordless finds cycles of simple undirected graphs: {obstacle}. Without "
-                'backend="chordless" networkx finds those of this graph'
-            )
         return Graph.from_networkx(graph)
 
     @staticmethod
@@ -179,7 +164,8 @@ class Backend:
             return result
         import networkx
 
-        graph = networkx.Graph()
+        kind = ("Multi" if result.is_multigraph else "") + ("DiGraph" if result.directed else "Graph")
+        graph = getattr(networkx, kind)()
         graph.add_nodes_from(result.names)
         graph.add_edges_from((result.names[u], result.names[v]) for u, v in result.edges().tolist())
         return graph
@@ -192,9 +178,9 @@ def _independent_cycles(graph: Graph) -> int:
     """Return how many edges a graph has beyond a spanning forest."""
     import numpy as np
 
-    from kernels_ti.blocks.biconnected import biconnected_edges
+    from kernels_ti.blocks.passable import block_edges
 
-    edges, component = biconnected_edges(graph)
+    edges, component = block_edges(graph)
     vertices = np.unique(np.concatenate((component, component)) * graph.n + edges.T.ravel())
     return len(edges) - len(vertices) + int(component.max(initial=-1)) + 1
 
@@ -205,16 +191,3 @@ def _arguments(G: Any, length_bound: float | None = None, **_: Any) -> tuple[Any
 
 def _max_length(length_bound: float | None) -> int | None:
     return None if length_bound is None or length_bound == math.inf else math.floor(length_bound)
-
-
-def _obstacle(graph: Any) -> str:
-    """Return why the engine cannot find what networkx would, "" where it can."""
-    if not hasattr(graph, "is_directed"):  # one of ours
-        return ""
-    if graph.is_directed():
-        return "the graph is directed"
-    if graph.is_multigraph():
-        return "the graph is a multigraph"
-    if any(v in neighbours for v, neighbours in graph.adj.items()):
-        return "the graph has a self-loop, which networkx counts as a cycle"
-    return ""

@@ -152,12 +152,12 @@ def entries_by_role(
     row, column, label, ways : ndarray, shape (entries,)
         Row and column of each entry, the label of the column in its block, and its `Graph.ways`.
     rows, roles : int
-        See `kernels_ti.blocks.groups.BlockGroup`.
+        See `kernels_ti.blocks.block_group.BlockGroup`.
 
     Returns
     -------
     row_ptr, neighbour, chords : ndarray of int32
-        See `kernels_ti.blocks.groups.BlockGroup`.
+        See `kernels_ti.blocks.block_group.BlockGroup`.
     """
     followed = [(ways & way) > 0 for way in (1, 2)[:roles]]
     counts = np.concatenate([np.bincount(row[some], minlength=rows) for some in followed])

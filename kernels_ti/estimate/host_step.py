@@ -107,7 +107,7 @@ class HostBlocks:
     Attributes
     ----------
     rows : ndarray of uint64, shape (bit rows, W)
-        Adjacency bit rows, then the chords, see `kernels_ti.blocks.groups.BlockGroup`.
+        Adjacency bit rows, then the chords, see `kernels_ti.blocks.block_group.BlockGroup`.
     required : ndarray of uint64, shape (W,), or None
         Labels that every cycle must have; frames need members then.
     """

@@ -74,7 +74,7 @@ class ResidentBlocks:
     Attributes
     ----------
     rows, first_row, row_ptr, neighbour, seed_entry, seed_root, vertex_of_row : buffer
-        See `kernels_ti.blocks.groups.BlockGroup`. If the group has chords, `first_row` is its
+        See `kernels_ti.blocks.block_group.BlockGroup`. If the group has chords, `first_row` is its
         `first_rows_of_both_ends`.
     participants : object
         Cache of `kernels_ti.found.participation` for these blocks.

@@ -27,7 +27,7 @@ def reachable_extensions_wide(
         Keep only those with which the path can still come to all required vertices, as far as the flood tells. It
         then goes as far as it can, else it ends as soon as it has come to all extensions.
     rows, row_ptr, neighbour, first_row
-        The blocks, see `kernels_ti.blocks.groups.BlockGroup`, and the first row of the path's block.
+        The blocks, see `kernels_ti.blocks.block_group.BlockGroup`, and the first row of the path's block.
     sets : ndarray
         Word w of a set is ``sets[..._at + w * stride]``. The sets `allowed`, `waiting` and `extensions` are read,
         `kept` (the result) and `seen` are written.

@@ -6,7 +6,7 @@ can grow there. A second bit row, as many rows further on as there are rows in a
 adjacent vertices. None of them may join once the vertex has joined, so a path loses them then.
 
 The array `first_row` has two parts here: for each row the first row of its block in the same role, then the first row
-of its block in the role of the other end. See `kernels_ti.blocks.groups.BlockGroup`.
+of its block in the role of the other end. See `kernels_ti.blocks.block_group.BlockGroup`.
 """
 
 import taichi as ti

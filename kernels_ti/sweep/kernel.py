@@ -154,7 +154,7 @@ def sweep(
     required : bool
         Whether cycles must pass certain vertices, see `kernels_ti.step.required`; only with `collect`.
     rows, first_row, neighbour, seed_entry, seed_root
-        The blocks, see `kernels_ti.blocks.groups.BlockGroup`.
+        The blocks, see `kernels_ti.blocks.block_group.BlockGroup`.
     block_size : shape (rows,)
         At the first row of each block its number of vertices.
     seed_weight : shape (seeds,)
