@@ -96,10 +96,9 @@ class Run:
         self._totals = Totals()
         self._seconds = 0.0
         self._share = 0.0
-        self._batch = 0
+        self._batch = self._group = 0
         self._batch_shares = np.ones(1)
         self._states: list[GroupState] = []
-        self._group = 0
         self._survey: SurveySearch | None = None
         self._later_pairs, self._later_share, self._later_waiting = 0, 0.0, Totals()
         self._kept = Kept(self.graph.n, self.options.min_length, as_rows=self.options.rows)

@@ -87,7 +87,9 @@ def step_in_memory(
     for k in range(paths):
         last, other = ends[2 * k], ends[2 * k + 1]
         at = k * words
-        _, opened, swapped = choice_of_end_wide(bits, words, 1, longer, rows, last, rows, other * words, allowed, 1, at)
+        _, opened, swapped = choice_of_end_wide(
+            bits, words, 1, longer, rows, last, rows, other * words, allowed, 1, at, False, 0
+        )
         growing, waits = last, other
         if swapped == 1:
             growing, waits = other, last
