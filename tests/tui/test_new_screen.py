@@ -84,6 +84,7 @@ def test_every_field_comes_out_in_the_command_and_all_but_the_folder_come_back(t
             await put(pilot, name, text)
         pilot.app.screen.query_one("#arch", Choice).choose("cpu")
         pilot.app.screen.query_one("#what", Choice).choose("list")
+        pilot.app.screen.query_one("#expansion", Choice).choose("paper")
         await pilot.pause()
         assert "List up to 1000 chordless cycles of 4 to 12 vertices in grid:7x10" in said(pilot.app, "#status")
         await pilot.press("ctrl+r")
@@ -92,16 +93,18 @@ def test_every_field_comes_out_in_the_command_and_all_but_the_folder_come_back(t
     directory = str(tmp_path / "mine")
     assert (command.min_length, command.max_length, command.limit, command.threads) == (4, 12, 1000, 2)
     assert (command.memory, command.arch, command.simplify) == (3 << 29, "cpu", False)
+    assert command.expansion == "paper"
     assert (command.output, command.output_format, command.checkpoint) == (directory, "parts", directory)
     settings, _ = load_settings()
     assert settings.last == LastChoices(
-        "spec", "grid:7x10", "cpu", True, "4", "12", "1000", "1.5GiB", "2", ""
+        "spec", "grid:7x10", "cpu", True, "4", "12", "1000", "1.5GiB", "2", "", "paper"
     )  # fmt: skip
 
     async def look(pilot):
         found = {name: pilot.app.screen.query_one(name, Input).value for name in typed}
         assert found == typed | {"#directory": ""}
         assert pilot.app.screen.query_one("#what", Choice).chosen == "list"
+        assert pilot.app.screen.query_one("#expansion", Choice).chosen == "paper"
 
     # Also one that was kept by an older version is gone.
     fill(LARGE, look, replace(settings, last=replace(settings.last, directory=directory)))

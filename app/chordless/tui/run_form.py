@@ -131,6 +131,7 @@ def command_of(choices: LastChoices, graph: str, directory: Path | None, *, simp
         program_start=time.time(),
         simplify=simplify,
         arch=choices.arch,
+        expansion=choices.expansion,
         checkpoint=None if directory is None else str(directory),
         **values,
     )

@@ -45,6 +45,8 @@ class LastChoices:
     collect : bool
         Whether cycles are listed, not only counted.
     min_length, max_length, limit, memory, threads, directory : str
+    expansion : str
+        How paths grow: ``two-ended``, or ``paper``.
     """
 
     source: str = "spec"
@@ -57,6 +59,7 @@ class LastChoices:
     memory: str = ""
     threads: str = ""
     directory: str = ""
+    expansion: str = "two-ended"
 
 
 def default_runs_folder() -> Path:

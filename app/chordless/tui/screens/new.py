@@ -46,6 +46,10 @@ _WHAT = (
     ("count", "count the cycles, by length"),
     ("list", "list them too, to browse, draw and export"),
 )
+_GROWTH = (
+    ("two-ended", "at both ends: the fast way"),
+    ("paper", "at one end, as in the paper: slower, watch its wave"),
+)
 _NOT_KEPT = f"none: a run on {WITHOUT_FOLDER} is not kept"
 _FIELDS = {field.name: field.label for field in (*LENGTHS, *RESOURCES)} | {"directory": "Run folder"}
 _LABELS = {"what": "Find", **_FIELDS}
@@ -90,6 +94,8 @@ class NewScreen(Screen[None]):
                     yield FormRow(
                         field.name, field.label, getattr(last, field.name), empty=field.empty, help=field.help
                     )
+                with FormLine("Paths grow"):
+                    yield Choice(_GROWTH, last.expansion, id="expansion")
                 yield FormRow(
                     "directory",
                     "Run folder",
@@ -180,6 +186,7 @@ class NewScreen(Screen[None]):
             graph=question.text.strip(),
             arch=self.query_one(ArchField).chosen,
             collect=self.query_one("#what", Choice).chosen == "list",
+            expansion=self.query_one("#expansion", Choice).chosen,
             **typed,
         )
 
