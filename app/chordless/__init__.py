@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from chordless.graphs.public import load_graph
     from kernels_ti import (
         Arch,
+        BestCycle,
         Chordality,
         ChordlessError,
         CycleCounts,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         count_participation,
         enumerate_cycles,
         is_chordal,
+        longest_cycle,
         open_device,
     )
 
@@ -45,6 +47,7 @@ _OWN = {"generate": "chordless.graphs.generators", "load_graph": "chordless.grap
 
 __all__ = [
     "Arch",
+    "BestCycle",
     "Chordality",
     "ChordlessError",
     "CycleCounts",
@@ -70,6 +73,7 @@ __all__ = [
     "generate",
     "is_chordal",
     "load_graph",
+    "longest_cycle",
     "open_device",
 ]
 

@@ -20,6 +20,7 @@ from chordless.commands import (
     first,
     generate,
     info,
+    longest,
     merge,
     overlap,
     plot,
@@ -48,7 +49,7 @@ those next to each other on it. Triangles count as well.
 
 _GROUPS = {
     "find": (count, list_, first),
-    "ask": (estimate, overlap),
+    "ask": (estimate, longest, overlap),
     "long runs": (resume, merge, export),
     "many graphs": (batch,),
     "look": (tui, replay, plot, report),

@@ -89,11 +89,18 @@ class LabelledBlocks:
         rings: IntArray = blocks.sizes[blocks.edge_counts == blocks.sizes]
         return rings
 
+    def rings(self) -> Iterator[tuple[Graph, IntArray]]:
+        """Yield each block that is only a cycle, as `other_blocks` does."""
+        return self._graphs(self._blocks.edge_counts == self._blocks.sizes)
+
     def other_blocks(self) -> Iterator[tuple[Graph, IntArray]]:
         """Yield each block that is not a ring: as a graph, and its vertices in the input graph, ascending."""
+        return self._graphs(self._blocks.edge_counts > self._blocks.sizes)
+
+    def _graphs(self, chosen: npt.NDArray[np.bool_]) -> Iterator[tuple[Graph, IntArray]]:
         blocks = self._blocks
         ends = np.cumsum(blocks.sizes)
-        for block in np.flatnonzero(blocks.edge_counts > blocks.sizes).tolist():
+        for block in np.flatnonzero(chosen).tolist():
             start, end = int(ends[block] - blocks.sizes[block]), int(ends[block])
             pointers, vertices = blocks.rows.row_ptr[start : end + 1], blocks.vertex_of_row[start:end]
             order = np.argsort(vertices)

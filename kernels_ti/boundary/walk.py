@@ -15,10 +15,13 @@ class Step:
 
     Attributes
     ----------
+    vertex : int
+    near_vertices : tuple of int
+        Its neighbours in the boundary.
     slot : int
         Its slot.
     near : tuple of int
-        Slots of its neighbours in the boundary.
+        Slots of these neighbours.
     to_come : tuple of int
         Neighbours that are still to come, of the vertex itself and of each of `near`.
     required : bool
@@ -33,6 +36,8 @@ class Step:
         Vertices in the boundary once those are gone that have no neighbour to come.
     """
 
+    vertex: int
+    near_vertices: tuple[int, ...]
     slot: int
     near: tuple[int, ...]
     to_come: tuple[int, ...]
@@ -88,6 +93,8 @@ def steps_of(block: Graph, order: BoundaryOrder, required: frozenset[int]) -> It
         triangles = sum(required <= {u, v, x} for u, x in pairs)
         leaving = [u for u in changed if missing[u] == 0]
         yield Step(
+            vertex=v,
+            near_vertices=tuple(near),
             slot=slots[v],
             near=tuple(slots[u] for u in near),
             to_come=tuple(missing[u] for u in changed),

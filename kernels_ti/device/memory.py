@@ -10,14 +10,11 @@ import resource
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import psutil
 
 from kernels_ti.errors import OptionError
-
-if TYPE_CHECKING:
-    from kernels_ti.device.device import Device
 
 SHARE_OF_FREE = 2
 """Without a budget, a search may use the free memory divided by this."""
@@ -32,6 +29,21 @@ UNKNOWN_DEVICE_MEMORY = 2 << 30
 """Free bytes that are assumed for a device whose driver does not tell."""
 
 
+class HasMemory(Protocol):
+    """What a budget is computed from: a `kernels_ti.device.device.Device`, of which commands must not know."""
+
+    @property
+    def arch(self) -> str:
+        """The arch."""
+
+    @property
+    def memory(self) -> int | None:
+        """Bytes of the device, if known."""
+
+    def free_memory(self) -> int | None:
+        """Return the bytes that are free, if known."""
+
+
 def resident_bytes() -> int:
     """Return the current resident size of this process in bytes."""
     return int(psutil.Process().memory_info().rss)
@@ -43,12 +55,12 @@ def peak_memory() -> int:
     return size if sys.platform == "darwin" else size * 1024
 
 
-def search_budget(device: Device, memory: int | None, *, begun: bool = False) -> int:
+def search_budget(device: HasMemory, memory: int | None, *, begun: bool = False) -> int:
     """Return the bytes that blocks, stacks or arena, and found cycles may take together.
 
     Parameters
     ----------
-    device : Device
+    device : HasMemory
     memory : int or None
         Bytes that the user allows, see the module; None for a share of the free memory.
     begun : bool

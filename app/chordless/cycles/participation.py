@@ -26,7 +26,7 @@ def participation_object(graph: Graph, counted: Participation, *, vertices: bool
         ``vertices``: for each vertex, in the order of the graph, its ``name``, the ``cycles`` through it and these
         ``by_length``. ``edges``: the same, with the names of both ends.
     """
-    names = [_json_name(name) for name in graph.names]
+    names = [json_name(name) for name in graph.names]
     found: dict[str, Any] = {}
     if vertices:
         found["vertices"] = _entries(names, counted.vertices)
@@ -47,7 +47,8 @@ def _entries(names: list[Any], counts: IntArray) -> list[dict[str, Any]]:
     ]
 
 
-def _json_name(name: Hashable) -> int | str:
+def json_name(name: Hashable) -> int | str:
+    """Return the name of a vertex for JSON: names that are integers stay integers, all others are text."""
     import numpy as np
 
     return int(name) if isinstance(name, (int, np.integer)) and not isinstance(name, bool) else str(name)

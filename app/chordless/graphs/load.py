@@ -18,6 +18,7 @@ from kernels_ti.errors import worded
 
 if TYPE_CHECKING:
     from chordless.graphs.molecules import MoleculeFormat
+    from kernels_ti.boundary.weights import Weights
 
 FORMATS = ("edgelist", "dimacs", "pajek", "graphml", "gml", "graph6", "mtx", "adjlist")
 MOLECULE_FORMATS = ("sdf", "smiles")
@@ -130,6 +131,21 @@ def load_graph(
         if generators.is_spec(source):
             return LoadedGraph(generators.generate(source), source)
     raise _no_such_graph(source)
+
+
+def read_weight_file(path: str, graph: Graph, *, encoding: str | None = None) -> Weights:
+    """Read the weights of the vertices or of the edges of a graph; see `readers.weights.read_weights`.
+
+    Parameters
+    ----------
+    path : str
+    graph : Graph
+    encoding : str, optional
+        As for `load_graph`.
+    """
+    from chordless.graphs.readers.weights import read_weights
+
+    return read_weights(Source(shown_name(path), read_bytes(path), checked_encoding(encoding)), graph)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,124 @@
+"""What the commands share that go along a boundary in this process: the graph, the bounds, the progress line."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, TextIO
+
+from chordless.commands import options as shared
+from chordless.values import size
+
+if TYPE_CHECKING:
+    from kernels_ti.blocks.search_space import SearchSpace
+    from kernels_ti.boundary.longest import Report
+
+_QUIET_SECONDS = 0.5
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what bounds the cycles, the memory, and what is reported."""
+    group = parser.add_argument_group("which cycles")
+    shared.add_lengths(group)
+    shared.add_restriction(group)
+    group = parser.add_argument_group("how to run")
+    group.add_argument(
+        "--memory",
+        type=size,
+        metavar="SIZE",
+        help="limit of the whole process such as 256M or 1.5GiB (default: a share of what is free)",
+    )
+    group = parser.add_argument_group("progress (on standard error)")
+    group.add_argument(
+        "--progress",
+        choices=shared.PROGRESS,
+        default="auto",
+        metavar="HOW",
+        help="auto: a live line on a terminal; plain: a line every 2 s; none",
+    )
+    group.add_argument("-q", "--quiet", action="store_true", help="only errors: no progress, no notes")
+
+
+def space_of(options: argparse.Namespace) -> tuple[SearchSpace, str]:
+    """Load the graph; return it with the bounds on its cycles, and its name."""
+    from chordless.commands.session import print_notes
+    from chordless.graphs.load import load_graph
+    from chordless.graphs.readers.incoming import Limits
+    from chordless.graphs.vertex_names import edges_named, restriction_named
+    from kernels_ti import Options
+    from kernels_ti.blocks.search_space import SearchSpace
+
+    loaded = load_graph(
+        options.graph,
+        simplify=options.simplify,
+        file_format=options.file_format,
+        encoding=options.encoding,
+        limits=Limits(options.memory),
+    )
+    if not options.quiet:
+        print_notes(loaded.notes)
+    through, avoid = restriction_named(loaded.graph, options.through, options.through_edge, options.avoid)
+    wanted = Options(
+        min_length=options.min_length,
+        max_length=options.max_length,
+        memory=options.memory,
+        through=through,
+        avoid=avoid,
+        avoid_edges=edges_named(loaded.graph, options.avoid_edge),
+    )
+    return SearchSpace(loaded.graph, wanted), loaded.title
+
+
+@contextlib.contextmanager
+def progress(options: argparse.Namespace) -> Iterator[Report | None]:
+    """Yield what shows the progress on standard error, and erase the line at the end."""
+    if options.quiet or options.progress == "none":
+        yield None
+        return
+    display = _Display(options.progress, sys.stderr)
+    try:
+        yield display.show
+    finally:
+        display.clear()
+
+
+class _Display:
+    """A line with the states of the boundary."""
+
+    def __init__(self, mode: str, stream: TextIO) -> None:
+        from chordless.commands.terminal import is_live, seconds_between
+
+        self._stream = stream
+        self._live = mode == "auto" and is_live(stream)
+        self._interval = seconds_between(mode, live=self._live)
+        self._start = time.monotonic()
+        self._next = self._start + (_QUIET_SECONDS if self._live else self._interval)
+        self._drawn = False
+
+    def show(self, share: float, states: int, width: int) -> None:
+        """Show the state if an update is due."""
+        from chordless.words.numbers import seconds_text, share_text, short_number
+
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + self._interval
+        parts: list[Any] = [
+            seconds_text(now - self._start),
+            share_text(share),
+            f"{short_number(states)} states",
+            f"boundary of {width} vertices",
+        ]
+        line = "  ".join(parts)
+        self._stream.write(f"\r\x1b[K{line}" if self._live else f"{line}\n")
+        self._stream.flush()
+        self._drawn = True
+
+    def clear(self) -> None:
+        """Erase a live line."""
+        if self._live and self._drawn:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()

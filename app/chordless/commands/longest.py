@@ -1,0 +1,136 @@
+"""``chordless longest``: the longest, shortest, heaviest or lightest chordless cycle."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from chordless.commands import along_boundary
+from chordless.commands import options as shared
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from kernels_ti import BestCycle
+
+SUMMARY = "find the longest, shortest, heaviest or lightest chordless cycle"
+
+DESCRIPTION = """\
+Find the longest chordless cycle of a graph, or the shortest, heaviest or
+lightest one, and how many cycles are equal to it in this.
+
+The cycle is found by dynamic programming over a path decomposition, without
+looking at every cycle. The time depends on the boundary of the graph, as that
+of `chordless count --method boundary` does, and hardly on the number of cycles.
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand to the program's parser."""
+    parser = subparsers.add_parser(
+        "longest",
+        help=SUMMARY,
+        description=DESCRIPTION,
+        closing=lambda: shared.graph_help(
+            "chordless longest grid:9x9",
+            "chordless longest roads.txt --simplify --json | jq .length",
+            "chordless longest roads.txt --shortest --through 17",
+            "chordless longest roads.txt --weight roads.txt   # its third column",
+        ),
+    )
+    shared.add_graph(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    group = parser.add_argument_group("what to find")
+    group.add_argument(
+        "--shortest", action="store_true", help="the shortest cycle of 4 or more vertices, or the lightest one"
+    )
+    group.add_argument(
+        "--weight",
+        metavar="FILE",
+        help="the heaviest cycle: FILE has a line `v weight` for each vertex, or `u v weight` for each edge; it may be "
+        "the edge list of the graph",
+    )
+    along_boundary.add_options(parser)
+    parser.set_defaults(act=act, check=check, parser=parser)
+
+
+def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """End with a usage error for impossible bounds."""
+    from chordless.values import SHORTEST_CYCLE
+
+    shared.settle_lengths(parser, options, shortest=4 if options.shortest else SHORTEST_CYCLE)
+
+
+def act(options: argparse.Namespace) -> int:
+    """Find the cycle, print it, return the exit code."""
+    import json
+
+    from kernels_ti.boundary.longest import longest_in
+
+    space, name = along_boundary.space_of(options)
+    weights = None
+    if options.weight is not None:
+        from chordless.graphs.load import read_weight_file
+
+        weights = read_weight_file(options.weight, space.graph, encoding=options.encoding)
+    with along_boundary.progress(options) as report:
+        best = longest_in(space, weights, shortest=options.shortest, report=report)
+    if options.json:
+        print(json.dumps(_result_object(name, best)))
+    else:
+        for line in _lines(name, best, shortest=options.shortest, weighted=weights is not None):
+            print(line)
+    return 0
+
+
+def _result_object(name: str, best: BestCycle) -> dict[str, Any]:
+    from chordless.cycles.participation import json_name
+
+    return {
+        "graph": name,
+        "length": best.length,
+        "cycle": [json_name(vertex) for vertex in best.cycle],
+        "weight": None if best.weight is None else _number(best.weight),
+        "ways": best.ways,
+        "method": "boundary",
+        "boundary": {"width": best.width, "states": best.states},
+        "seconds": round(best.seconds, 6),
+    }
+
+
+def _number(weight: int | Fraction) -> int | float | str:
+    """Return a weight for JSON: a number where that is exact, else its decimals as text."""
+    if isinstance(weight, int):
+        return weight
+    return float(weight) if _text(weight) == repr(float(weight)) else _text(weight)
+
+
+def _text(weight: int | Fraction) -> str:
+    """Return the decimals of a weight; all weights are decimals, so they end."""
+    from decimal import Context, Decimal
+
+    if isinstance(weight, int):
+        return str(weight)
+    exact = Context(prec=200).divide(Decimal(weight.numerator), Decimal(weight.denominator))
+    return f"{exact.normalize():f}"
+
+
+def _lines(name: str, best: BestCycle, *, shortest: bool, weighted: bool) -> Iterator[str]:
+    from chordless.words.numbers import seconds_text
+    from chordless.words.shown import on_terminal
+
+    yield on_terminal(name, sys.stdout)
+    if not best.cycle:
+        yield "  no chordless cycle"
+        return
+    what = ("lightest" if shortest else "heaviest") if weighted else "shortest" if shortest else "longest"
+    if weighted and best.weight is not None:
+        yield f"  {what:<9} weight {_text(best.weight)}, {best.length:,} vertices"
+    else:
+        yield f"  {what:<9} {best.length:,} vertices"
+    yield f"  {'cycles':<9} {best.ways:,} of this {'weight' if weighted else 'length'}"
+    yield f"  {'boundary':<9} {best.width:,} vertices, {best.states:,} states at most"
+    yield f"  {'time':<9} {seconds_text(best.seconds)}"
+    yield f"  {'one':<9} {on_terminal(' '.join(map(str, best.cycle)), sys.stdout)}"

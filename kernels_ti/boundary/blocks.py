@@ -1,0 +1,169 @@
+"""The blocks of a search space as the boundary method takes them: with their orders, and with the graph's vertices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.boundary.order import BoundaryOrder
+from kernels_ti.boundary.plan import BoundaryPlan, plan_of
+from kernels_ti.boundary.states import LARGEST_BOUNDARY
+from kernels_ti.boundary.transitions import Packing
+from kernels_ti.boundary.walk import Step, steps_of
+from kernels_ti.errors import SizeError
+from kernels_ti.graph import Graph
+
+
+@dataclass(frozen=True)
+class LengthBounds:
+    """Bounds on the number of vertices of a cycle.
+
+    Attributes
+    ----------
+    shortest, longest : int
+    n : int
+        Vertices of the block.
+    """
+
+    shortest: int
+    longest: int
+    n: int
+
+    @property
+    def are_told_apart(self) -> bool:
+        """Whether the states tell how many vertices they have: one word more."""
+        return self.shortest > 3 or self.longest < self.n
+
+    @property
+    def most(self) -> int:
+        """The largest number of vertices that states tell apart; all larger ones count as this."""
+        return self.longest if self.longest < self.n else self.shortest - 1
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedBlock:
+    """A block that is not only a cycle.
+
+    Attributes
+    ----------
+    graph : Graph
+    vertices : tuple of int
+        The vertex of the input graph for each vertex of the block.
+    order : BoundaryOrder
+    steps : tuple of Step
+    bounds : LengthBounds
+    """
+
+    graph: Graph
+    vertices: tuple[int, ...]
+    order: BoundaryOrder
+    steps: tuple[Step, ...]
+    bounds: LengthBounds
+
+    @cached_property
+    def packing(self) -> Packing:
+        """How its states lie in words."""
+        return Packing.of(self.steps)
+
+    def cycle(self, vertices: set[int]) -> list[int]:
+        """Return the vertices of a chordless cycle, given as a set of the block's, as those of the graph in its order.
+
+        It starts at the smallest vertex of the graph and goes on to the smaller one of its neighbours.
+        """
+        return in_cycle_order(
+            {
+                self.vertices[v]: [self.vertices[u] for u in self.graph.neighbours(v).tolist() if u in vertices]
+                for v in vertices
+            }
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedBlocks:
+    """All blocks of a search space that can have wanted cycles.
+
+    Attributes
+    ----------
+    plan : BoundaryPlan
+    rings : tuple of list of int
+        The wanted cycles that are a block of their own, each in cycle order.
+    blocks : tuple of PlannedBlock
+        The others.
+    """
+
+    plan: BoundaryPlan
+    rings: tuple[list[int], ...]
+    blocks: tuple[PlannedBlock, ...]
+
+    def reporter(self, report: Callable[[float, int, int], None] | None) -> Callable[[Step, int], None]:
+        """Return what adds up steps, and tells `report` the share of all, the states and the width of the boundary."""
+        done = 0.0
+
+        def step_done(step: Step, states: int) -> None:
+            nonlocal done
+            done += step.cost
+            if report is not None:
+                report(min(done / max(self.plan.cost, 1.0), 1.0), states, step.width)
+
+        return step_done
+
+
+def planned_blocks(space: SearchSpace, enough: Callable[[], bool] = lambda: False) -> PlannedBlocks:
+    """Plan a search space.
+
+    Parameters
+    ----------
+    space : SearchSpace
+    enough : callable
+        Ends the search for good orders, see `kernels_ti.boundary.order.small_boundary_order`.
+
+    Raises
+    ------
+    SizeError
+        If no order has boundaries that a state can hold.
+    """
+    plan = plan_of(space, enough=enough)
+    if not plan.is_possible:
+        raise SizeError(
+            f"no order of this graph was found with a boundary of at most {LARGEST_BOUNDARY} vertices: "
+            "fewer vertices do, so avoid some"
+        )
+    shortest, longest = space.options.min_length, space.longest
+    rings = [ring for ring in _rings(space) if shortest <= len(ring) <= longest]
+    members = (vertices for labelled in space.blocks for _, vertices in labelled.other_blocks())
+    blocks = []
+    for graph, order, required, vertices in zip(plan.blocks, plan.orders, plan.required, members, strict=True):
+        assert order is not None
+        steps = tuple(steps_of(graph, order, required))
+        bounds = LengthBounds(shortest, longest, graph.n)
+        blocks.append(PlannedBlock(graph, tuple(vertices.tolist()), order, steps, bounds))
+    return PlannedBlocks(plan, tuple(rings), tuple(blocks))
+
+
+def _rings(space: SearchSpace) -> Iterator[list[int]]:
+    for labelled in space.blocks:
+        for block, vertices in labelled.rings():
+            names = vertices.tolist()
+            yield in_cycle_order(
+                {names[v]: [names[u] for u in block.neighbours(v).tolist()] for v in range(len(names))}
+            )
+
+
+def in_cycle_order(neighbours: dict[int, list[int]]) -> list[int]:
+    """Return the vertices of a cycle in their order, from the smallest one to the smaller one of its neighbours.
+
+    Parameters
+    ----------
+    neighbours : dict of int to list of int
+        For each vertex the two beside it.
+    """
+    first = min(neighbours)
+    cycle, following = [first], min(neighbours[first])
+    while following != first:
+        before, here = cycle[-1], following
+        cycle.append(here)
+        one, other = neighbours[here]
+        following = other if one == before else one
+    return cycle

@@ -1,0 +1,155 @@
+"""The longest, shortest, heaviest or lightest chordless cycle of a graph in one call."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from kernels_ti.blocks.restriction import edges_called, vertices_called
+from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.boundary.blocks import planned_blocks
+from kernels_ti.boundary.optimum import Gains, best_cycle
+from kernels_ti.boundary.weights import Weights, attribute_weights
+from kernels_ti.conversion import as_graph
+from kernels_ti.device.memory import host_budget
+from kernels_ti.options import Options
+
+Report = Callable[[float, int, int], None]
+"""Told the share of the way forward, the states that are held, and the vertices of the boundary."""
+
+SHORTEST_HOLE = 4
+
+
+@dataclass(frozen=True)
+class BestCycle:
+    """The longest, shortest, heaviest or lightest chordless cycle of a graph.
+
+    Attributes
+    ----------
+    cycle : list of hashable
+        The names of its vertices in cycle order; empty if no cycle is within the bounds.
+    weight : int, Fraction or None
+        Exact; None where only the length counts, or without a cycle.
+    ways : int
+        Cycles that have this length, or this weight.
+    width : int
+        Vertices in the largest boundary.
+    states : int
+        States of the largest boundary.
+    seconds : float
+        With the search for an order of the vertices.
+    """
+
+    cycle: list[Hashable]
+    weight: int | Fraction | None
+    ways: int
+    width: int
+    states: int
+    seconds: float
+
+    @property
+    def length(self) -> int:
+        """Vertices of the cycle, 0 without one."""
+        return len(self.cycle)
+
+
+def longest_cycle(
+    graph: Any,
+    *,
+    shortest: bool = False,
+    weight: str | Mapping[Any, Any] | None = None,
+    min_length: int | None = None,
+    max_length: int | None = None,
+    through: Iterable[Hashable] = (),
+    avoid: Iterable[Hashable] = (),
+    avoid_edges: Iterable[tuple[Hashable, Hashable]] = (),
+    simplify: bool = False,
+    memory: int | None = None,
+) -> BestCycle:
+    """Find the longest chordless cycle of a graph, or the shortest, heaviest or lightest one.
+
+    It is found by dynamic programming over a path decomposition, without looking at every cycle. The time depends on
+    the boundary, see `kernels_ti.boundary.count`, and hardly on the number of cycles.
+
+    Parameters
+    ----------
+    graph : Graph, or a graph or adjacency matrix of another library
+        Simple and undirected; see `as_graph` for the types that are accepted.
+    shortest : bool
+        The shortest cycle, or the lightest.
+    weight : str or mapping, optional
+        Find the heaviest cycle instead of the longest, or with `shortest` the lightest. A mapping has a number for the
+        name of each vertex, or for the pair of names of each edge. A string names an attribute of the edges or of the
+        nodes of a networkx graph. Sums are exact; a float stands for the decimal that is printed for it.
+    min_length, max_length : int, optional
+        Bounds on the number of vertices. The lower one is 3, with `shortest` 4: a triangle is no hole.
+    through, avoid, avoid_edges, simplify
+        As for `count_cycles`.
+    memory : int, optional
+        Bytes that the process may use; by default a share of the free memory.
+
+    Returns
+    -------
+    BestCycle
+
+    Raises
+    ------
+    GraphError
+        If the graph is not simple and undirected.
+    OptionError
+        If the value of an option is not allowed.
+    SizeError
+        If the boundaries are too large for the memory.
+
+    Examples
+    --------
+    >>> from kernels_ti import Graph, longest_cycle
+    >>> house = Graph.from_edges(5, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)], names="abcde")
+    >>> longest_cycle(house).cycle
+    ['a', 'b', 'c', 'd']
+    """
+    if isinstance(weight, str):
+        weight = attribute_weights(graph, weight)
+    graph = as_graph(graph, simplify=simplify)
+    options = Options(
+        min_length=min_length if min_length is not None else SHORTEST_HOLE if shortest else 3,
+        max_length=max_length,
+        memory=memory,
+        through=vertices_called(graph, through),
+        avoid=vertices_called(graph, avoid),
+        avoid_edges=edges_called(graph, avoid_edges),
+    )
+    weights = None if weight is None else Weights.of_mapping(graph, weight)
+    return longest_in(SearchSpace(graph, options), weights, shortest=shortest)
+
+
+def longest_in(
+    space: SearchSpace, weights: Weights | None = None, *, shortest: bool = False, report: Report | None = None
+) -> BestCycle:
+    """Find the longest, shortest, heaviest or lightest cycle of a search space; see `longest_cycle`.
+
+    Parameters
+    ----------
+    space : SearchSpace
+    weights : Weights, optional
+    shortest : bool
+    report : callable, optional
+        See `Report`.
+    """
+    began = time.perf_counter()
+    planned = planned_blocks(space)
+    gains = Gains() if weights is None else weights.gains
+    best = best_cycle(
+        planned, gains, least=shortest, memory=host_budget(space.options.memory), report=planned.reporter(report)
+    )
+    return BestCycle(
+        cycle=[space.graph.names[v] for v in best.cycle],
+        weight=weights.weight(best.value) if weights is not None and best.cycle else None,
+        ways=best.ways,
+        width=planned.plan.width,
+        states=best.states,
+        seconds=time.perf_counter() - began,
+    )

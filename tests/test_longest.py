@@ -1,0 +1,220 @@
+"""The longest, shortest, heaviest and lightest chordless cycle, against all cycles of the reference search."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from fractions import Fraction
+
+import networkx
+import numpy
+import pytest
+from chordless import generate
+from hypothesis import given
+from hypothesis import strategies as st
+from program import chordless, fails
+
+from kernels_ti import Graph, OptionError, longest_cycle
+from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.boundary.blocks import planned_blocks
+from kernels_ti.boundary.numbers import Numbers, sums_of
+from kernels_ti.boundary.optimum import Gains, best_cycle
+from kernels_ti.errors import SizeError
+from kernels_ti.reference import chordless_cycles
+
+
+@st.composite
+def graphs(draw, most=11):
+    n = draw(st.integers(3, most))
+    pairs = list(itertools.combinations(range(n), 2))
+    return Graph.from_edges(n, draw(st.lists(st.sampled_from(pairs), unique=True, max_size=30)))
+
+
+@st.composite
+def searches(draw):
+    """Return a graph, bounds and a restriction, and the cycles within them."""
+    graph = draw(graphs())
+    shortest = draw(st.integers(3, 5))
+    longest = draw(st.none() | st.integers(shortest, shortest + 4))
+    through = draw(st.sets(st.integers(0, graph.n - 1), max_size=2))
+    avoid = draw(st.sets(st.integers(0, graph.n - 1), max_size=2)) - through
+    edges = [edge for edge in graph.edges().tolist() if not set(edge) <= through]
+    avoid_edges = draw(st.lists(st.sampled_from(edges), unique_by=tuple, max_size=2)) if edges else []
+    wanted = [
+        cycle
+        for cycle in chordless_cycles(graph)
+        if shortest <= len(cycle) <= (longest or graph.n)
+        and through <= set(cycle)
+        and not avoid & set(cycle)
+        and not any(set(edge) <= set(cycle) for edge in avoid_edges)
+    ]
+    bounds = {
+        "min_length": shortest, "max_length": longest, "through": sorted(through), "avoid": sorted(avoid),
+        "avoid_edges": avoid_edges,
+    }  # fmt: skip
+    return graph, bounds, wanted
+
+
+def check_best(graph, best, wanted, value, *, least):
+    """Check a best cycle against all cycles within the bounds."""
+    if not wanted:
+        assert (best.cycle, best.length, best.ways, best.weight) == ([], 0, 0, None)
+        return
+    values = [value(cycle) for cycle in wanted]
+    extreme = min(values) if least else max(values)
+    assert value(best.cycle) == extreme
+    assert best.ways == values.count(extreme)
+    assert set(best.cycle) in [set(cycle) for cycle in wanted]
+    for u, v in itertools.combinations(range(best.length), 2):
+        beside = (v - u) in (1, best.length - 1)
+        assert (best.cycle[v] in graph.neighbours(best.cycle[u])) == beside
+
+
+@given(searches(), st.booleans())
+def test_the_length_is_that_of_the_longest_or_shortest(search, least):
+    graph, bounds, wanted = search
+    best = longest_cycle(graph, shortest=least, **bounds)
+    check_best(graph, best, wanted, len, least=least)
+
+
+@given(searches(), st.booleans(), st.data())
+def test_the_weight_of_vertices_is_the_largest_or_least(search, least, data):
+    graph, bounds, wanted = search
+    numbers = st.integers(-50, 50).map(lambda number: number / 10)
+    weights = {v: data.draw(numbers) for v in range(graph.n)}
+    best = longest_cycle(graph, shortest=least, weight=weights, **bounds)
+
+    def value(cycle):
+        return sum(round(10 * weights[v]) for v in cycle)
+
+    check_best(graph, best, wanted, value, least=least)
+    assert best.weight == (Fraction(value(best.cycle), 10) if best.cycle else None)
+
+
+@given(searches(), st.booleans(), st.data())
+def test_the_weight_of_edges_is_the_largest_or_least(search, least, data):
+    graph, bounds, wanted = search
+    weights = {(v, u): data.draw(st.integers(-5, 5)) for u, v in graph.edges().tolist()}
+
+    def value(cycle):
+        pairs = zip(cycle, [*cycle[1:], cycle[0]], strict=True)
+        return sum(weights[max(pair), min(pair)] for pair in pairs)
+
+    if not weights:
+        return
+    best = longest_cycle(graph, shortest=least, weight=weights, **bounds)
+    check_best(graph, best, wanted, value, least=least)
+    assert best.weight == (value(best.cycle) if best.cycle else None)
+
+
+# Grids: OEIS A357357; king graphs: A357501.
+@pytest.mark.parametrize(
+    ("spec", "lengths"),
+    [
+        ("grid:{0}x{0}", {2: 4, 3: 8, 4: 12, 5: 16, 6: 20, 7: 32, 8: 40, 9: 50, 10: 62}),
+        ("king:{0}x{0}", {2: 3, 3: 4, 4: 8, 5: 12, 6: 16, 7: 24}),
+    ],
+)
+def test_published_lengths(spec, lengths):
+    for size, length in lengths.items():
+        assert longest_cycle(generate(spec.format(size))).length == length
+
+
+def test_the_least_memory_finds_the_same_cycle():
+    """Layers that do not fit are made again on the way back."""
+    space = SearchSpace(generate("grid:8x20"))
+    planned = planned_blocks(space)
+    roomy = best_cycle(planned, Gains())
+    tight = best_cycle(planned, Gains(), memory=3 << 19)
+    assert (tight.cycle, tight.value, tight.ways) == (roomy.cycle, roomy.value, roomy.ways)
+    with pytest.raises(SizeError, match=r"states at a boundary of \d+ vertices need about .* GiB, more than the 0.00"):
+        best_cycle(planned, Gains(), memory=1 << 16)
+
+
+def test_many_ways_are_counted_exactly():
+    """A ring of diamonds has two ways through each: 2 ** 200 longest cycles."""
+    beads = 200
+    edges = [
+        pair
+        for bead in range(beads)
+        for side in (1, 2)
+        for pair in ((3 * bead, 3 * bead + side), (3 * bead + side, 3 * (bead + 1) % (3 * beads)))
+    ]
+    best = longest_cycle(Graph.from_edges(3 * beads, edges))
+    assert (best.length, best.ways) == (2 * beads, 2**beads)
+
+
+def test_sums_of_many_numbers_carry():
+    largest = (1 << 200) - 1
+    numbers = Numbers.ones(1)
+    for _ in range(200):
+        numbers = sums_of([(numbers, Numbers.zeros(1).digits[0].astype("int64"))] * 2, 1)
+    assert numbers.at(0) == numbers.total() == largest + 1
+    assert int(numbers.modulo(1_000_000_007)[0]) == (largest + 1) % 1_000_000_007
+    many = Numbers(numpy.full((1, 100_000), (1 << 48) - 1, numpy.uint64))
+    total = sums_of([(many, numpy.zeros(100_000, numpy.int64))], 1)
+    assert total.at(0) == many.total() == 100_000 * ((1 << 48) - 1)
+
+
+def test_attributes_of_networkx_are_weights():
+    graph = networkx.grid_2d_graph(3, 3)
+    networkx.set_edge_attributes(graph, 1, "metres")
+    graph.edges[(0, 0), (0, 1)]["metres"] = 0.1
+    lightest = longest_cycle(graph, shortest=True, weight="metres")
+    assert (lightest.weight, lightest.ways, (0, 0) in lightest.cycle) == (Fraction(31, 10), 1, True)
+    with pytest.raises(OptionError, match="no edge and no node of the graph has an attribute 'miles'"):
+        longest_cycle(graph, weight="miles")
+    with pytest.raises(OptionError, match="names an attribute of a networkx graph"):
+        longest_cycle(generate("petersen"), weight="miles")
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ({0: 1, 1: 1}, "the vertex 2 has no weight"),
+        ({(0, 1): 1, (1, 2): 1}, "the edge 0 - 2 has no weight"),
+        ({0: 1, 1: 1, 2: "heavy"}, "the weight 'heavy' is not a finite number"),
+        ({0: 1, 1: 1, 2: float("inf")}, "is not a finite number"),
+        ({(0, 1): 1, (1, 0): 2, (1, 2): 1}, "the edge 1 - 0 has two weights"),
+        ({0: 1 << 62, 1: 1, 2: 1}, "must stay below 2"),
+        ({0: 1, 1: 1, 7: 1}, "there is no vertex 7"),
+    ],
+)
+def test_wrong_weights_are_told(weights, message):
+    with pytest.raises(OptionError, match=message):
+        longest_cycle(generate("complete:3"), weight=weights)
+
+
+def test_the_command_prints_an_object_or_lines(tmp_path):
+    roads = tmp_path / "roads.txt"
+    roads.write_text("u v km\na b 1.5\nb c 1\nc d 1\nd a 1\nb e 1\ne f 1\nf c 0.25\n")
+    done = chordless("longest", roads, "--weight", roads, "--json", "-q")
+    found = json.loads(done.stdout)
+    assert (found.pop("seconds") > 0, found.pop("graph")) == (True, str(roads))
+    assert found == {
+        "length": 4, "cycle": ["a", "b", "c", "d"], "weight": 4.5, "ways": 1, "method": "boundary",
+        "boundary": {"width": 3, "states": found["boundary"]["states"]},
+    }  # fmt: skip
+    lines = chordless("longest", "grid:3x3").stdout
+    assert "longest   8 vertices\n" in lines
+    assert "cycles    1 of this length\n" in lines
+    assert "no chordless cycle" in chordless("longest", "path:4").stdout
+    nothing = json.loads(chordless("longest", "grid:3x3", "--length", "5", "--json").stdout)
+    assert (nothing["length"], nothing["cycle"], nothing["weight"], nothing["ways"]) == (0, [], None, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0 1\n1 x\n", "w.txt:2: a line of weights is `v weight` with a number at its end, found '1 x'"),
+        ("0 1 2\n1 0 3\n", "w.txt:2: a second, different weight for 1 - 0"),
+        ("0 1 2\n0 5 3\n", "w.txt:2: there is no vertex '5' in the graph"),
+        ("0 2 2\n", "w.txt:1: there is no edge 0 - 2 in the graph"),
+        ("# nothing\n", "w.txt: no weights: a line is"),
+        ("0 1\n", "the vertex 1 has no weight"),
+    ],
+)
+def test_wrong_files_of_weights_are_told(tmp_path, text, message):
+    weights = tmp_path / "w.txt"
+    weights.write_text(text)
+    assert fails(chordless("longest", "cycle:4", "--weight", weights), 2, message)
