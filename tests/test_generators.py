@@ -257,7 +257,8 @@ def test_anything_else_is_no_spec(text):
 def test_simple_families_do_without_networkx():
     code = (
         "import sys; from chordless.graphs.generators import generate; "
-        "[generate(s) for s in ('grid:7x10', 'cycle:5', 'wheel:9', 'hypercube:3', 'bipartite:2x2')]; "
+        "specs = ('grid:7x10', 'cycle:5', 'wheel:9', 'hypercube:3', 'bipartite:2x2', 'petersen', 'karate'); "
+        "[generate(spec) for spec in specs]; "
         "print([m for m in ('networkx', 'scipy', 'taichi', 'textual') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[1])

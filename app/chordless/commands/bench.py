@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from chordless.bench.layout import Column
     from chordless.bench.report import Report
 
-SUMMARY = "measure speed: the paper's Table 1, other programs, many graphs, start"
+SUMMARY = "measure speed: Table 1, other programs, many graphs, start"
 STANDARD_OUTPUT = "-"
 _WIDTH = 120
 _PROBLEM_EXIT_CODE = 1

@@ -14,9 +14,10 @@ from types import FrameType
 from typing import IO, Protocol
 
 from chordless.commands.terminal import ProgressDisplay, is_live
-from chordless.engine.process import EngineProcess
+from chordless.engine.at_once import searched_at_once
+from chordless.engine.process import EngineProcess, record
 from chordless.files import open_alone
-from chordless.protocol.events import Failed, Finished, Progress, Started
+from chordless.protocol.events import Event, Failed, Finished, Progress, Started
 from chordless.protocol.orders import CycleFormat, RunCommand
 from chordless.runs.directory import resume_line
 from chordless.words.shown import on_terminal
@@ -186,6 +187,9 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
     display = ProgressDisplay(mode, sys.stderr, live=live)
     with contextlib.ExitStack() as stack:
         recording = recording_of(options, stack)
+        events = searched_at_once(command)
+        if events is not None:
+            return _end_of(events, recording, quiet=options.quiet)
         engine = stack.enter_context(EngineProcess(command, recording=recording))
         stack.callback(display.clear)
         signals = Signals(engine, display)
@@ -203,6 +207,18 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
                 end = replace(end, message=f"{end.message}; {_last_checkpoint(resumable)}")
             raise end.to_error()
     return end, _exit_code(end, signals.received)
+
+
+def _end_of(events: Sequence[Event], recording: IO[str] | None, *, quiet: bool) -> tuple[Finished, int]:
+    """Record and show the events of a search that is over; return its end and the exit code."""
+    for event in events:
+        if recording is not None:
+            record(recording, event)
+        if isinstance(event, Started) and not quiet:
+            print_notes(event.notes)
+    end = events[-1]
+    assert isinstance(end, Finished)
+    return end, _exit_code(end, None)
 
 
 def print_way_on(finished: Finished) -> None:

@@ -268,7 +268,7 @@ class EngineProcess:
         self._pending.append(event)
 
     def _record(self, event: Event) -> None:
-        line = event_to_json(event, time=round(time.time(), 3)) + "\n"
+        line = _line_of(event)
         try:
             if self._recording is not None:
                 _write_line(self._recording, line)
@@ -303,6 +303,24 @@ class EngineProcess:
         elif isinstance(event, Paused):
             self._paused = True
         _write_line(self._in_directory, line)
+
+
+def record(recording: IO[str], event: Event) -> None:
+    """Write an event to a recording, with the present time.
+
+    Raises
+    ------
+    EngineError
+        If it cannot be written.
+    """
+    try:
+        _write_line(recording, _line_of(event))
+    except OSError as error:
+        raise EngineError(f"cannot record the events: {error.strerror}") from error
+
+
+def _line_of(event: Event) -> str:
+    return event_to_json(event, time=round(time.time(), 3)) + "\n"
 
 
 def _write_line(recording: IO[str], line: str) -> None:

@@ -53,27 +53,31 @@ def run(command: RunCommand, channel: Channel, standard_output: int) -> None:
             _go_on(command, channel, directory)
         return
 
-    from chordless.graphs.load import load_graph
-    from chordless.graphs.readers.incoming import Limits
-
     if command.checkpoint is not None:
         check_is_free(command.checkpoint)
-    if command.overlap:
-        from chordless.graphs.overlap import load_overlap
-
-        loaded = load_overlap(command.graph, command.types, command.encoding)
-    else:
-        loaded = load_graph(
-            command.graph,
-            simplify=command.simplify,
-            file_format=command.file_format,
-            encoding=command.encoding,
-            limits=Limits(command.memory, command.reading_timeout),
-        )
+    loaded = loaded_graph(command)
     if command.method == "boundary":
         _count_along_boundary(command, channel, loaded)
     else:
         search(command, channel, standard_output, loaded, None, None)
+
+
+def loaded_graph(command: RunCommand) -> LoadedGraph:
+    """Load the graph that a command names."""
+    if command.overlap:
+        from chordless.graphs.overlap import load_overlap
+
+        return load_overlap(command.graph, command.types, command.encoding)
+    from chordless.graphs.load import load_graph
+    from chordless.graphs.readers.incoming import Limits
+
+    return load_graph(
+        command.graph,
+        simplify=command.simplify,
+        file_format=command.file_format,
+        encoding=command.encoding,
+        limits=Limits(command.memory, command.reading_timeout),
+    )
 
 
 def _go_on(command: RunCommand, channel: Channel, directory: RunDirectory) -> None:
@@ -104,8 +108,13 @@ def search(
     loaded: LoadedGraph,
     directory: RunDirectory | None,
     checkpoint: Checkpoint | None,
+    *,
+    device: Device | None = None,
 ) -> None:
-    """Search from a checkpoint or from the beginning; in the latter case make the run directory, if one is wanted."""
+    """Search from a checkpoint or from the beginning; in the latter case make the run directory, if one is wanted.
+
+    Without a device the command's arch is opened.
+    """
     from chordless.engine.loop import Keeper, Search, Session
     from kernels_ti import Run
     from kernels_ti.estimate.device_choice import device_for
@@ -118,7 +127,7 @@ def search(
 
         check_size(graph.n)
     space = _search_space(command, graph, rows=rows)
-    device = device_for(space, command.arch, threads=command.threads)
+    device = device or device_for(space, command.arch, threads=command.threads)
     engine = Run(space, device, state=None if checkpoint is None else checkpoint.state)
     with contextlib.ExitStack() as stack:
         if command.checkpoint is not None and directory is None:

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from chordless.graphs.families import FAMILIES, LARGEST_NETWORKX_SIZE, Family, Size, check_size, edge_array
+from chordless.graphs.graph6 import decoded
+from chordless.graphs.named import GRAPH6
 from kernels_ti import Graph, GraphError
 
 _MOST_DIMENSIONS = 32  # the limit of numpy
@@ -229,13 +231,11 @@ def generate(spec: str) -> Graph:
         raise GraphError(f"{spec}: {unknown_kind(kind)}")
     if colon:
         raise GraphError(f"{spec}: {kind} is one graph and takes no size; write {kind}")
+    if kind in GRAPH6:
+        return decoded(GRAPH6[kind].encode()).graphs.graph(0)
     import networkx as nx
 
-    graph = getattr(nx, _NAMED[kind])()
-    if all(isinstance(name, int) for name in graph):
-        # Order the vertices by number, in whatever order networkx adds them.
-        return Graph.from_edge_array(edge_array(graph.edges()), n=len(graph))
-    return Graph.from_networkx(graph)
+    return Graph.from_networkx(getattr(nx, _NAMED[kind])())
 
 
 def family_size(spec: str) -> tuple[Family, Size] | None:

@@ -1,0 +1,103 @@
+"""A search that takes some milliseconds, in the process that was asked: no engine is started, Taichi is not loaded.
+
+The graph is searched by the reference, as with ``--arch reference``. What is read, written and reported is the same as
+from an engine, because the same function does it.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import tempfile
+from typing import TYPE_CHECKING
+
+from chordless.engine.channel import Channel
+from chordless.graphs.readers.incoming import STANDARD_INPUT
+from chordless.protocol.codec import event_from_json
+from chordless.protocol.events import Event
+from chordless.protocol.orders import RunCommand
+from kernels_ti.choices import EXPANSIONS, METHODS
+
+if TYPE_CHECKING:
+    from kernels_ti import Graph
+
+STANDARD_OUTPUT = "-"
+
+LARGEST_FILE = 4096
+"""Bytes of the largest file that is tried."""
+
+LARGEST_SPEC = 64
+"""Largest product of the numbers in a spec that is tried: about its number of vertices."""
+
+TRIAL_SECONDS = 0.05
+"""Seconds in which the reference must search the whole graph. An engine takes ten times as long to start."""
+
+
+def searched_at_once(command: RunCommand) -> list[Event] | None:
+    """Carry out a command if its graph is small enough.
+
+    Parameters
+    ----------
+    command : RunCommand
+
+    Returns
+    -------
+    list of Event or None
+        The events that an engine would send, the last one a `Finished`. None if the command needs an engine; nothing
+        has been written then.
+
+    Raises
+    ------
+    ChordlessError
+        As an engine would report.
+    """
+    if not _can_be_tried(command):
+        return None
+    from chordless.engine.search_run import loaded_graph, search
+    from kernels_ti import open_device
+
+    loaded = loaded_graph(command)
+    if not _is_searched_in_time(command, loaded.graph):
+        return None
+    # The output closes the descriptor that it is given.
+    standard_output = os.dup(1) if command.output == STANDARD_OUTPUT else -1
+    never, ordered = os.pipe()
+    try:
+        with tempfile.TemporaryFile() as events:
+            # Its orders come from a pipe into which nobody writes.
+            channel = Channel(never, events.fileno())
+            search(command, channel, standard_output, loaded, None, None, device=open_device("reference"))
+            events.seek(0)
+            return [event_from_json(line) for line in events]
+    finally:
+        for descriptor in (never, ordered):
+            os.close(descriptor)
+
+
+def _can_be_tried(command: RunCommand) -> bool:
+    """Return whether the reference can do what is asked, and the graph's name alone does not say that it is large."""
+    asks_for_engine = (
+        command.arch != "auto"
+        or command.threads is not None
+        or command.memory is not None
+        or command.checkpoint is not None
+        or command.part is not None
+        or command.overlap
+        or command.method != METHODS[0]
+        or command.expansion != EXPANSIONS[0]
+    )
+    if asks_for_engine or command.graph == STANDARD_INPUT:
+        return False
+    if os.path.lexists(command.graph):
+        return os.path.isfile(command.graph) and os.path.getsize(command.graph) <= LARGEST_FILE
+    return math.prod(map(int, re.findall(r"[0-9]{1,9}", command.graph))) <= LARGEST_SPEC
+
+
+def _is_searched_in_time(command: RunCommand, graph: Graph) -> bool:
+    """Search the whole graph, without keeping anything; return whether that took less than `TRIAL_SECONDS`."""
+    from kernels_ti.search_reference import ReferenceSearch
+
+    trial = ReferenceSearch(graph, min(graph.n, command.max_length or graph.n), False)
+    trial.advance(TRIAL_SECONDS)
+    return trial.finished
