@@ -198,7 +198,7 @@ class Counter:
 
         bits, words = blocks.group.word_bits, blocks.group.words
         most_bundles = max(1, TURNED_BYTES // (words * bits * bits // 8))
-        lengths, first_rows = _described(blocks, stored)
+        lengths, first_rows = (blocks.device.download(each)[: stored.count] for each in blocks.measured(stored))
         most = min(most_bundles, BUNDLES_OF_ITEM)
         bundles = _bundled(lengths, first_rows, stored.first, bits, blocks.participants, most)
         slots = blocks.filled("slots", bundles.slots)
@@ -279,16 +279,6 @@ class _Bundles:
         by_bundles = int(np.searchsorted(ends, self.pieces[first, 0] + bundles, side="right"))
         by_items = int(np.searchsorted(self.items, self.items[first] + ITEMS_AT_ONCE, side="right")) - 1
         return max(min(by_bundles, by_items), first + 1)
-
-
-def _described(blocks: ResidentBlocks, stored: StoredCycles) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Fetch the length of each cycle and the first row of its block."""
-    from kernels_ti.found.participation_kernels import describe
-
-    count = stored.count
-    lengths, first_rows = blocks.scratch("lengths", count, np.int32), blocks.scratch("first rows", count, np.int32)
-    describe(blocks.group.word_bits, blocks.group.words, *stored.arguments, lengths, first_rows)
-    return blocks.device.download(lengths)[:count], blocks.device.download(first_rows)[:count]
 
 
 def _bundled(

@@ -12,37 +12,6 @@ array = ti.types.ndarray
 
 
 @ti.kernel
-def describe(
-    bits: ti.template(),
-    words: ti.i32,
-    cycles: array(ndim=1),
-    cycle_stride: ti.i32,
-    word_stride: ti.i32,
-    first_cycle: ti.i32,
-    count: ti.i32,
-    lengths: array(ti.i32, 1),
-    first_rows: array(ti.i32, 1),
-):
-    """Write the number of vertices of each cycle and the first row of its block; one work item takes one cycle.
-
-    Parameters
-    ----------
-    cycles : ndarray
-        Word w of cycle i lies at ``i * cycle_stride + w * word_stride``; after the words comes the first row
-        of the block.
-    lengths, first_rows : shape (at least count,)
-        Written, of cycle ``first_cycle + i``.
-    """
-    for i in range(count):
-        at = (first_cycle + i) * cycle_stride
-        length = 0
-        for w in range(words):
-            length += population(cycles[at + w * word_stride], bits)
-        lengths[i] = length
-        first_rows[i] = ti.cast(cycles[at + words * word_stride], ti.i32)
-
-
-@ti.kernel
 def turn(
     bits: ti.template(),
     words: ti.i32,

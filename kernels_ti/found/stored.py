@@ -119,7 +119,7 @@ class ResidentBlocks:
 
         place = (self.group.word_bits, self.group.words, *StoredCycles(cycles, 1, 1, 0, 0).arguments)
         csr = (self.row_ptr, self.neighbour, self.vertex_of_row)
-        measure(*place, self.scratch(0, 1))
+        measure(*place, self.scratch(0, 1), self.scratch(4, 1))
         trace(*place, self.rows, *csr, self.scratch(1, 1), self.scratch(2, 1))
         relabel(*place, self.vertex_of_row, 1, self.scratch(3, 1, self._word))
 
@@ -129,13 +129,12 @@ class ResidentBlocks:
         return Cycles.joined([self._traced_piece(piece) for piece in stored.pieces(at_once)])
 
     def _traced_piece(self, stored: StoredCycles) -> Cycles:
-        from kernels_ti.found.trace import measure, trace
+        from kernels_ti.found.trace import trace
 
         group, device = self.group, self.device
         count = stored.count
         place = (group.word_bits, group.words, *stored.arguments)
-        lengths = self.scratch(0, count)
-        measure(*place, lengths)
+        lengths, _ = self.measured(stored)
         offsets = np.concatenate(([0], np.cumsum(device.download(lengths)[:count])))
         ends = np.zeros(1 << count.bit_length(), np.int32)
         ends[: count + 1] = offsets
@@ -143,6 +142,14 @@ class ResidentBlocks:
         csr = (self.row_ptr, self.neighbour, self.vertex_of_row)
         trace(*place, self.rows, *csr, self.filled(1, ends), vertices)
         return Cycles(offsets, device.download(vertices)[: offsets[-1]].astype(np.int64))
+
+    def measured(self, stored: StoredCycles) -> tuple[Any, Any]:
+        """Return two buffers: the number of vertices of each cycle, and the first row of its block."""
+        from kernels_ti.found.trace import measure
+
+        lengths, first_rows = self.scratch(0, stored.count), self.scratch(4, stored.count)
+        measure(self.group.word_bits, self.group.words, *stored.arguments, lengths, first_rows)
+        return lengths, first_rows
 
     def member_rows(self, stored: StoredCycles) -> Rows:
         """Return the vertices of some cycles of these blocks as bit rows over the graph.

@@ -17,22 +17,25 @@ def measure(
     first_cycle: ti.i32,
     count: ti.i32,
     lengths: array(ti.i32, 1),
+    first_rows: array(ti.i32, 1),
 ):
-    """Count the vertices of each cycle; one work item takes one cycle.
+    """Write the number of vertices of each cycle and the first row of its block; one work item takes one cycle.
 
     Parameters
     ----------
     cycles : ndarray
         Word w of cycle i lies at ``i * cycle_stride + w * word_stride``; after the words comes the first row
         of the block.
-    lengths : shape (at least count,)
-        Written: the vertices of cycle ``first_cycle + i``.
+    lengths, first_rows : shape (at least count,)
+        Written, of cycle ``first_cycle + i``.
     """
     for i in range(count):
+        at = (first_cycle + i) * cycle_stride
         length = 0
         for w in range(words):
-            length += population(cycles[(first_cycle + i) * cycle_stride + w * word_stride], bits)
+            length += population(cycles[at + w * word_stride], bits)
         lengths[i] = length
+        first_rows[i] = ti.cast(cycles[at + words * word_stride], ti.i32)
 
 
 @ti.kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from chordless import values
@@ -49,8 +49,8 @@ Its time is S of a `sec S`, else that of the whole process.
 BATCH_DESCRIPTION = """\
 Count the cycles of many small graphs with `chordless batch`, and with countg of
 nauty on the same graphs, in turns, and compare times and counts: all graphs of
-so many vertices, which geng of nauty makes, and molecules, which RDKit reads.
-Our time is that of everything, from the start of the engine to the last line.
+N vertices, which geng of nauty makes, and molecules, which RDKit reads. Our time
+is that of everything, from the start of the engine to the last line.
 """
 
 
@@ -81,15 +81,24 @@ def add_parser(subparsers: Any) -> None:
     _add_start(benches)
 
 
+def _bench(
+    benches: Any, name: str, act: Callable[[argparse.Namespace], int], summary: str, description: str, *lines: str
+) -> Parser:
+    """Add the parser of one bench; `lines` are its examples."""
+    parser: Parser = benches.add_parser(name, help=summary, description=description, closing=lambda: examples(*lines))
+    parser.set_defaults(act=act, check=_check, parser=parser)
+    return parser
+
+
 def _add_table1(benches: Any) -> None:
-    parser = benches.add_parser(
+    parser = _bench(
+        benches,
         "table1",
-        help="the paper's Table 1, measured here",
-        description=TABLE1_DESCRIPTION,
-        closing=lambda: examples(
-            "chordless bench table1 --data foodwebs --json table1.json",
-            "chordless bench table1 --arch cuda --rows Grid_7x10,Grid_8x10 --markdown",
-        ),
+        act_table1,
+        "the paper's Table 1, measured here",
+        TABLE1_DESCRIPTION,
+        "chordless bench table1 --data foodwebs --json table1.json",
+        "chordless bench table1 --arch cuda --rows Grid_7x10,Grid_8x10 --markdown",
     )
     parser.add_argument(
         "--data",
@@ -98,26 +107,19 @@ def _add_table1(benches: Any) -> None:
         "of it (without --data these rows are left out)",
     )
     parser.add_argument("--rows", type=_names, metavar="NAME,...", help="only these rows (default: all)")
-    parser.add_argument(
-        "--seq-timeout",
-        type=values.duration,
-        default=60.0,
-        metavar="TIME",
-        help="end T_seq after this long, and do not repeat it beyond (default: 60)",
-    )
+    _add_timeout(parser, "--seq-timeout", "end T_seq after this long, and do not repeat it beyond")
     _add_common(parser)
-    parser.set_defaults(act=act_table1, check=_check, parser=parser)
 
 
 def _add_peers(benches: Any) -> None:
-    parser = benches.add_parser(
+    parser = _bench(
+        benches,
         "peers",
-        help="other programs on the same graphs",
-        description=PEERS_DESCRIPTION,
-        closing=lambda: examples(
-            "chordless bench peers grid:7x10 --repeat 3",
-            "chordless bench peers --program 'mine=./count {el}' --json peers.json",
-        ),
+        act_peers,
+        "other programs on the same graphs",
+        PEERS_DESCRIPTION,
+        "chordless bench peers grid:7x10 --repeat 3",
+        "chordless bench peers --program 'mine=./count {el}' --json peers.json",
     )
     parser.add_argument(
         "graphs",
@@ -132,25 +134,19 @@ def _add_peers(benches: Any) -> None:
     parser.add_argument(
         "--program", action="append", default=[], metavar="'NAME=COMMAND {el}'", help="another program; may be repeated"
     )
-    parser.add_argument(
-        "--timeout",
-        type=values.duration,
-        default=60.0,
-        metavar="TIME",
-        help="end a run after this long, and do not repeat a program beyond (default: 60)",
-    )
+    _add_timeout(parser, "--timeout", "end a run after this long, and do not repeat a program beyond")
     _add_common(parser)
-    parser.set_defaults(act=act_peers, check=_check, parser=parser)
 
 
 def _add_batch(benches: Any) -> None:
-    parser = benches.add_parser(
+    parser = _bench(
+        benches,
         "batch",
-        help="many small graphs at once",
-        description=BATCH_DESCRIPTION,
-        closing=lambda: examples(
-            "chordless bench batch --repeat 3 --json batch.json", "chordless bench batch --vertices 8 --molecules 1000"
-        ),
+        act_batch,
+        "many small graphs at once",
+        BATCH_DESCRIPTION,
+        "chordless bench batch --repeat 3 --json batch.json",
+        "chordless bench batch --vertices 8 --molecules 1000",
     )
     parser.add_argument(
         "--vertices", type=values.positive, default=9, metavar="N", help="all graphs with N vertices (default: 9)"
@@ -159,17 +155,17 @@ def _add_batch(benches: Any) -> None:
         "--molecules", type=values.positive, default=100_000, metavar="N", help="molecules (default: 100000)"
     )
     _add_common(parser)
-    parser.set_defaults(act=act_batch, check=_check, parser=parser)
 
 
 def _add_start(benches: Any) -> None:
-    parser = benches.add_parser(
+    parser = _bench(
+        benches,
         "start",
-        help="start, compilation and the reading of large files",
-        description=START_DESCRIPTION,
-        closing=lambda: examples(
-            "chordless bench start --repeat 3 --json start.json", "chordless bench start roads.txt --repeat 3"
-        ),
+        act_start,
+        "start, compilation and the reading of large files",
+        START_DESCRIPTION,
+        "chordless bench start --repeat 3 --json start.json",
+        "chordless bench start roads.txt --repeat 3",
     )
     parser.add_argument(
         "graphs", nargs="*", metavar="GRAPH", help="a file or a spec, see chordless help specs, instead of all else"
@@ -182,7 +178,10 @@ def _add_start(benches: Any) -> None:
         help="lines of the large edge list (default: 2000000)",
     )
     _add_common(parser)
-    parser.set_defaults(act=act_start, check=_check, parser=parser)
+
+
+def _add_timeout(parser: Parser, name: str, what: str) -> None:
+    parser.add_argument(name, type=values.duration, default=60.0, metavar="TIME", help=f"{what} (default: 60)")
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
