@@ -1,4 +1,4 @@
-"""Many small graphs, counted together: what a batch of molecules, or all graphs of nine vertices, is run with."""
+"""Count the cycles of many small graphs together, such as a batch of molecules or all graphs of nine vertices."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ManyCounts:
     cycles_by_length : ndarray of int64, shape (vertices + graphs,)
         ``cycles_by_length[first_count[i] + k]`` cycles of graph i have k vertices, for k from 0 to its vertices.
     left_over : ndarray of int64
-        Graphs that are too large, or took too many steps, ascending: no cycle of theirs is counted here.
+        Graphs that are too large, or took too many steps, ascending. Their cycles are not counted here.
     """
 
     first_count: IntArray
@@ -79,8 +79,8 @@ def count_many(
 ) -> ManyCounts:
     """Count the chordless cycles of many graphs together.
 
-    Each graph is the work of one worker, or of one thread of a GPU, from its first step to its last: right for
-    thousands of small graphs. What is too large for that is left over.
+    One worker, or one thread of a GPU, searches each graph from the first step to the last. That suits thousands of
+    small graphs. Graphs that are too large are left over.
 
     Parameters
     ----------

@@ -14,10 +14,10 @@ from kernels_ti.graph import Graph, IntArray
 
 @dataclass(frozen=True, eq=False)
 class ManyGraphs:
-    """Simple undirected graphs, one behind the other.
+    """Simple undirected graphs, one after another.
 
-    Build them with `from_graphs`, `from_arrays` or `joined`; the constructor takes arrays that already hold what
-    is said below and does not look at them again.
+    Build them with `from_graphs`, `from_arrays` or `joined`. The constructor does not check its arrays: they must
+    already be as described below.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class ManyGraphs:
 
     @classmethod
     def joined(cls, parts: Sequence[ManyGraphs]) -> ManyGraphs:
-        """Put the graphs of all `parts` one behind the other."""
+        """Put the graphs of all `parts` one after another."""
         if len(parts) == 1:
             return parts[0]
         none = np.empty(0, np.int64)
@@ -70,7 +70,7 @@ class ManyGraphs:
 
     @classmethod
     def from_arrays(cls, vertices: npt.ArrayLike, edge_counts: npt.ArrayLike, edges: npt.ArrayLike) -> ManyGraphs:
-        """Build many graphs from the edges of all of them, and look whether they are graphs.
+        """Build many graphs from the edges of all of them, and check that each is simple.
 
         Parameters
         ----------
@@ -86,7 +86,7 @@ class ManyGraphs:
         Raises
         ------
         GraphError
-            If the numbers do not fit together, or a graph has a vertex out of range, a self-loop or an edge
+            If the numbers do not match, or a graph has a vertex out of range, a self-loop or an edge
             twice. The message names the first graph and edge.
         """
         sizes, counts = np.asarray(vertices, np.int64), np.asarray(edge_counts, np.int64)
@@ -122,7 +122,7 @@ class ManyGraphs:
 
     @classmethod
     def from_graphs(cls, graphs: Sequence[Graph]) -> ManyGraphs:
-        """Put graphs one behind the other; their names are left behind."""
+        """Put graphs one after another; the names of their vertices are dropped."""
         for i, graph in enumerate(graphs):
             if not graph.is_simple:
                 raise GraphError(f"graph {i} is directed or has self-loops or parallel edges: count it on its own")
@@ -138,7 +138,7 @@ class ManyGraphs:
 
 
 def spans(starts: IntArray, lengths: IntArray) -> IntArray:
-    """Return the numbers of all ranges ``starts[i]`` to ``starts[i] + lengths[i]``, one range behind the other."""
+    """Return the numbers of all ranges ``starts[i]`` to ``starts[i] + lengths[i]``, one range after another."""
     return np.repeat(starts - running(lengths)[:-1], lengths) + np.arange(lengths.sum())
 
 

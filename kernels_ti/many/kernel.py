@@ -1,11 +1,11 @@
-"""Many small graphs in one launch: each is searched depth first by one work item, and needs no other.
+"""Many small graphs in one launch: one work item searches each graph depth first, alone.
 
 A work item reduces its graph to the 2-core, takes a vertex of least degree out of it as the root, finds the cycles
 through the root, and goes on with the remaining graph until no vertex is left. So no vertex has to be renamed, and each
 root is searched for in the 2-core of the graph that remains then.
 
 A work item has a **slot**: a few numbers and a stack of frames, as in `kernels_ti.sweep.kernel`, which are kept between
-launches. A launch ends after so many steps of each slot; the next launch continues there.
+launches. A launch ends after `budget` steps of each slot; the next launch continues there.
 """
 
 import taichi as ti
@@ -64,7 +64,7 @@ def peeled(words: ti.template(), rows: ti.template(), base, left, suspects):
         if size_of(words, near) < 2:
             for w in ti.static(range(words.n)):
                 core[w] &= ~single(label, w, bits)
-                # A neighbour may lose its second neighbour now; the vertex itself is not looked at again.
+                # A neighbour may lose its second neighbour now; the vertex itself is out of the set.
                 rest[w] = (rest[w] | near[w]) & core[w]
     return core
 

@@ -1,4 +1,4 @@
-"""The host side of `kernels_ti.many.kernel`: slices, and graphs into the slots that have run out of work."""
+"""The host side of `kernels_ti.many.kernel`: it launches slices, and gives idle slots their next graphs."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class ManySearch:
         return min(room // (self._size * device.word_bits // 8), len(self._graphs), device.items_at_once)
 
     def _refill(self, cells: npt.NDArray[np.int32]) -> None:
-        """Put graphs that nobody has begun into the slots that have none; on a CPU workers take them themselves."""
+        """Put graphs that have not begun into idle slots; on a CPU workers take graphs themselves."""
         if self._device.arch == "cpu":
             return
         idle = np.flatnonzero(cells[GRAPH] < 0)[: len(self._graphs) - self._taken]

@@ -31,7 +31,7 @@ def reachable_extensions(
     first_row : int
         First row of the path's block.
     path : bit row
-        Members of the path; looked at with `required` only.
+        Members of the path; read with `required` only.
     allowed : bit row
         Vertices that may still join once the path has been extended.
     waiting : bit row

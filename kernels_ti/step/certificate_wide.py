@@ -32,7 +32,7 @@ def reachable_extensions_wide(
         Word w of a set is ``sets[..._at + w * stride]``. The sets `allowed`, `waiting` and `extensions` are read,
         `kept` (the result) and `seen` are written.
     path : ndarray
-        Word w of the path's members is ``path[path_at + w * path_stride]``; looked at with `required` only.
+        Word w of the path's members is ``path[path_at + w * path_stride]``; read with `required` only.
     fifo : ndarray
         Written: entry k of the flood's queue is ``fifo[fifo_at + k * fifo_stride]``.
     rounds : int

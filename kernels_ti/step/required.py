@@ -12,7 +12,7 @@ from kernels_ti.bits import bits_of, population, word_of
 
 @ti.func
 def required_word(words, rows: ti.template(), w):
-    """Word `w` of the set of required vertices, for bit rows of so many words."""
+    """Return word `w` of the set of required vertices, for bit rows of `words` words."""
     return rows[rows.shape[0] - words + w]
 
 

@@ -21,7 +21,7 @@ WAITING_END = WORD
 """The compact label of the end that waits as the search begins; it needs no bit."""
 
 COST = 2
-"""Paths that must be looked at for each compact row, on average, to save the time that it took to make the row."""
+"""Paths that must be expanded for each compact row, on average, to save the time that it took to make the row."""
 
 MOST_CREDIT = 1 << 14
 """The most paths beyond `COST` that a worker may save up in a slice: one large search pays for many small ones after

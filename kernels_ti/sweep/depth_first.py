@@ -109,17 +109,17 @@ def search_depth_first(
     paths_by_length: ti.template(), cycles_by_length: ti.template(),
     cycles: ti.template(), found: ti.template(), cycles_end,
 ):  # fmt: skip
-    """Look at up to `turns` paths, depth first, beginning with the frame in registers.
+    """Expand up to `turns` paths depth first, beginning with the frame in registers.
 
-    It stops early when no frame is left, when there are so many frames that they must go to the stack, when the next
-    cycles might not fit, or when the vertices that a path can still use fit into one word.
+    It stops early when no frame is left, when local memory is full of frames, when the next cycles might not fit, or
+    when the vertices that a path can still use fit into one word.
 
     Parameters
     ----------
     words, collect, required, rows, patience, max_length, paths_by_length, cycles_by_length, cycles
         As in `kernels_ti.sweep.kernel.sweep`; `counters` is where this worker's begin.
     compacting : bool
-        Whether to stop at frames that need bits for 64 vertices or fewer, once `pause` paths have been looked at.
+        Whether to stop at frames that need bits for 64 vertices or fewer, once `pause` paths have been expanded.
     first : int
         First row of the paths' block in `rows`.
     top : list of vectors

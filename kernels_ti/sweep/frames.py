@@ -19,7 +19,7 @@ LENGTH_SHIFT = 32
 
 
 def frame_words(words: int, collect: bool) -> int:
-    """Words to a frame on a stack, for bit rows of so many words."""
+    """Return the words of a frame on a stack, for bit rows of `words` words."""
     return (4 if collect else 3) * words + 2
 
 
@@ -42,7 +42,7 @@ def packed(frames: Frames, rows: Rows, collect: bool) -> Rows:
     Raises
     ------
     ValueError
-        If members are wanted of frames that have none.
+        If members are wanted and the frames have none.
     """
     parts = [frames.allowed, rows[frames.end] & frames.allowed, frames.extensions]
     if collect:
@@ -73,7 +73,7 @@ class FramePool:
     Parameters
     ----------
     frames : iterable of Frames
-        Gone through at once; the pieces are kept as they are until the workers get to them.
+        Read at once. The pieces stay as they are until the workers take them.
     rows : ndarray of uint64, shape (rows, W)
         The adjacency bit rows of the group.
     collect : bool
@@ -84,7 +84,7 @@ class FramePool:
     Attributes
     ----------
     stacked : ndarray of uint64, shape (size * frame words,)
-        Frames laid out for the workers, one behind the other; one word if there is none.
+        Frames laid out for the workers, one after another; one word if there is none.
     size : int
         Frames laid out.
     """

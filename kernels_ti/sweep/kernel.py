@@ -58,7 +58,7 @@ def asked_for_frames(queue: ti.template(), workers, steps, budget):
 
 @ti.func
 def spill(words: ti.template(), collect: ti.template(), top: ti.template(), frames, stack: ti.template(), bottom):
-    """Move so many frames from the worker's own memory to its stack, from word `bottom` on."""
+    """Move `frames` frames from the worker's own memory to its stack, from word `bottom` on."""
     frame = ti.static(frame_words(words.n, collect))
     for h in range(frames):
         at = bottom + h * frame
@@ -144,7 +144,7 @@ def sweep(
 ):
     """Drain seeds depth first for one slice of the search.
 
-    One work item in 512 is a worker. It makes at most `budget` steps; a step looks at one path. It first works off
+    One work item in 512 is a worker. It makes at most `budget` steps; a step expands one path. It first empties
     its own stack, then takes items from the queue. It stops early when its cycles might not fit, or when another worker
     has no work left and it has frames to give away. It reads the bit rows, the seeds and its stack. It writes its stack
     and its own cells of the counters and cycles.

@@ -1,4 +1,4 @@
-"""The sweep's host side: slices of the workers' stacks, and frames from the busy to the idle."""
+"""The host side of the sweep: it launches slices, and moves frames from busy workers to idle ones."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PATIENCE = 32
 """Paths without a cycle after which the certificate is asked for."""
 
 CYCLE_BYTES_PER_WORKER = 1 << 21
-"""So few that a slice which lists is soon over."""
+"""Small, so that a slice of a listing is short."""
 
 FRAMES_AT_ONCE = 1 << 18
 """Frames of an earlier search that are laid out for the workers at a time, at most."""
@@ -115,7 +115,7 @@ class SweepSearch:
         self._budget = WIDE_FIRST_BUDGET if self._wide else FIRST_BUDGET
 
     def _workers_in(self, memory: int) -> tuple[int, int]:
-        """Return how many workers have room, and the bytes left beside what they cannot do without."""
+        """Return how many workers have room, and the bytes that are left when each has the least that it needs."""
         group, device = self.blocks.group, self.blocks.device
         cycle_words = self._most_closers * (group.words + 1) if self._collect else 0
         words = self._stack_words + 2 * (self._max_length + 2) + cycle_words
@@ -138,7 +138,7 @@ class SweepSearch:
 
     @property
     def surveyed(self) -> int:
-        """All seeds: stage 1 comes before."""
+        """All seeds, because stage 1 is done before."""
         return self.blocks.seeds
 
     @property
@@ -213,7 +213,7 @@ class SweepSearch:
                 return
 
     def _fit_budget(self, wanted: float, spent: float) -> None:
-        """Fit the steps of a slice to the time that it took, if that says anything."""
+        """Fit the steps of a slice to the time that the last one took, unless that one ended early."""
         full = self._cycle_count.max() > self._cycles_per_worker - self._most_closers
         dry = self._queue[DRY_WORKERS] > 0
         if dry and spent < SHORT_SLICE:
@@ -234,7 +234,7 @@ class SweepSearch:
         return np.concatenate([none, *(blocks.member_rows(stored) for blocks, stored in self.take_found())])
 
     def take_found(self) -> Iterator[tuple[ResidentBlocks, StoredCycles]]:
-        """Say where each worker's cycles are; they count as taken after the last."""
+        """Yield where each worker's cycles lie; after the last item they count as taken."""
         for worker, count in enumerate(self._cycle_count.tolist()):
             if count:
                 width, first = self.blocks.group.words + 1, worker * self._cycles_per_worker
@@ -318,7 +318,7 @@ class SweepSearch:
         return frames
 
     def _share(self) -> None:
-        """Give every idle worker each second frame of the fullest stack, large and small ones alike."""
+        """Give every idle worker each second frame of the fullest stack, so that large and small frames are shared."""
         for taker in np.flatnonzero(self._depth_of == 0).tolist():
             giver = int(self._depth_of.argmax())
             depth = int(self._depth_of[giver])

@@ -26,7 +26,7 @@ class SurveySearch:
     ----------
     blocks : list of ResidentBlocks
     surveyed : list of int
-        For each group the seeds that an earlier search has looked at, from the first on.
+        For each group the number of seeds that an earlier search has counted, from the first on.
     max_length : int
         Vertices of the longest cycle that is wanted; up to 3 there are no triplets to count.
     collect : bool
@@ -49,17 +49,17 @@ class SurveySearch:
 
     @property
     def finished(self) -> bool:
-        """Whether the seeds of all groups have been looked at."""
+        """Whether the seeds of all groups have been counted."""
         return self._group >= len(self._blocks)
 
     @property
     def surveyed(self) -> list[int]:
-        """For each group the seeds that have been looked at, from the first on."""
+        """For each group the number of seeds that have been counted, from the first on."""
         return list(self._surveyed)
 
     @property
     def remaining(self) -> float:
-        """Nothing: a share of the search is what lies behind its triplets."""
+        """Always 0: the share of the search belongs to the triplets, which stage 2 expands."""
         return 0.0
 
     @property
@@ -88,7 +88,7 @@ class SurveySearch:
                 return
 
     def _skip_done(self) -> None:
-        """Go on to the next group that has seeds to look at."""
+        """Continue with the next group that has seeds left."""
         while not self.finished and self._surveyed[self._group] >= self._blocks[self._group].seeds:
             self._group += 1
 

@@ -1,4 +1,4 @@
-"""The wave's arena: records of the frontier between two ends, and their way to the host and back."""
+"""The wave's arena: a buffer that two stacks of records fill from its ends, and their transfer to the host and back."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GROWTH = 8
 def sibling_order(
     path: npt.NDArray[np.uint64], other: npt.NDArray[np.int32], last: npt.NDArray[np.int32]
 ) -> npt.NDArray[np.intp]:
-    """Return an order of records in which siblings stand side by side, their labels ascending.
+    """Return an order of records in which siblings are side by side, with ascending labels.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Segment:
         Vertices of each path.
     count : int
     weight : float
-        Share of the whole search that lies behind all of them.
+        Share of the whole search below all of them.
     """
 
     length: int
@@ -77,9 +77,9 @@ class Arena:
     collect : bool
         Records have members.
     memory : int
-        Bytes that it may take in the end; it takes less if the device does not give so much.
+        The most bytes that it may ever take; it takes less if the device has less.
     first : int
-        Bytes that it takes at first: to make a large buffer costs time.
+        Bytes that it takes at first, because a large buffer takes time to make.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class Arena:
         return allowed, ends, device.empty(words * capacity if self._collect else 1, self._word)
 
     def grow(self) -> bool:
-        """Make it larger if it may be and the device gives so much; say whether it is."""
+        """Make it larger, if it may grow and the device has the memory; return whether it grew."""
         capacity = min(GROWTH * self.capacity, self._most)
         if capacity <= self.capacity:
             return False
@@ -160,7 +160,7 @@ class Arena:
 
     @property
     def share(self) -> float:
-        """Share of the whole search behind them."""
+        """Share of the whole search below the records."""
         return sum(segment.weight for segment in self.segments)
 
     def used(self, side: int) -> int:
@@ -168,11 +168,11 @@ class Arena:
         return sum(segment.count for segment in self.segments if segment.length % 2 == side)
 
     def place(self, side: int, used: int) -> int:
-        """Place that follows `used` records on a side."""
+        """Return the place that follows `used` records on a side."""
         return self.capacity - 1 - used if side else used
 
     def add(self, length: int, count: int, weight: float) -> None:
-        """Say that so many records were placed on top of their side; none has a greater length."""
+        """Note that `count` records of the greatest length were placed on top of their side."""
         if not count:
             return
         top = self.segments[-1] if self.segments else None
@@ -183,7 +183,7 @@ class Arena:
             self.segments.append(Segment(length, count, weight))
 
     def take(self, segment: Segment, count: int) -> float:
-        """Say that the topmost records of a segment are gone; return the share of the search behind them."""
+        """Note that the topmost records of a segment are gone; return the share of the search below them."""
         weight = segment.weight * count / segment.count
         segment.count -= count
         segment.weight -= weight

@@ -1,4 +1,4 @@
-"""The wave: one work item for each path of a slice of the frontier, children placed behind one another.
+"""The wave: one work item for each path of a slice of the frontier, with its children placed side by side.
 
 Stage 1 (`triplets`) and stage 2 (`expand`) of the paper for bit rows in registers.
 """
@@ -60,10 +60,10 @@ def triplets_kernel(words: Any, collect: bool) -> Any:
     ):
         """Stage 1: count or emit the triangles and place the initial triplets of some seeds.
 
-        One work item takes a seed, an edge from root u to x with l(u) < l(x), and looks at all its pairs
-        <x, u, y> with l(x) < l(y) at once. It reads two bit rows, writes a record for each triplet from place
+        One work item takes a seed, an edge from root u to x with l(u) < l(x), and handles all its pairs
+        <x, u, y> with l(x) < l(y) together. It reads two bit rows, writes a record for each triplet from place
         ``start + direction * k`` on, a cycle for each triangle with `collect`, and the counters of level 0.
-        The triangles of seeds before `surveyed` are known already.
+        The triangles of seeds before `surveyed` have been counted.
         """
         bits = ti.static(bits_of(words))
         for cell in range(CELLS_PER_LEVEL):

@@ -1,4 +1,4 @@
-"""One record of the wave: who closes its path, who extends it, and its children's places in the arena."""
+"""One record of the wave: the vertices that close or extend its path, and the places of its children in the arena."""
 
 import taichi as ti
 
@@ -52,11 +52,11 @@ def opened_record(
     p, other, growing, first, row_of_other, row_of_growing, length, two_ended, max_length, rows: ti.template(),
     allowed: ti.template(), members: ti.template(), capacity,
 ):  # fmt: skip
-    """Look at the record at place `p`, given its ends and their rows: who closes it, who extends it.
+    """Find the closers and extensions of the record at place `p`, given its ends and their rows.
 
     It also tells whether a flood is still needed. A path with a single extension needs none: the parent's certificate
-    already connects both ends, and every way between them begins with that extension, at whichever end it is. An
-    initial triplet has no parent, so it always needs the flood.
+    already connects both ends, and every connection between them begins with that extension. An initial triplet has no
+    parent, so it always needs the flood.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def opened_record(
         `waiting` are the neighbours of the end that is not extended, `free_words` the vertices that may join an
         extended path; `path` is empty without `collect`.
     other, unsure : int
-        The end that is not extended, and whether a flood must tell.
+        The end that is not extended, and whether a flood is needed.
     """
     free_words, path, near_growing, near_other = words(0), words(0), words(0), words(0)
     for w in ti.static(range(words.n)):

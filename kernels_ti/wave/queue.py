@@ -1,4 +1,4 @@
-"""The queue of levels: many levels of the wave's second stage between two looks of the host.
+"""The queue of levels: the wave's second stage runs many levels before the host reads any result.
 
 A launch from Python costs more than a small level of the search. So a graph of launches is compiled once and started
 with one call. Each level reads on the device how many records the level before it has made. On CUDA one launch goes

@@ -1,8 +1,8 @@
-"""The wave's host side: slices of the frontier out of a double-ended arena.
+"""The host side of the wave: it takes slices of the frontier from a double-ended arena.
 
 With room a slice is a whole level and the search is breadth first, as in the paper. Without room, slices
-are taken from the deepest level, whose children are the fewest to keep: memory is bounded, and a slice whose
-children do not fit is made smaller and tried again, nothing lost and nothing twice.
+are taken from the deepest level first, so that few children have to be kept and memory is bounded. A slice whose
+children do not fit is made smaller and tried again; nothing is lost or counted twice.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ HOST_CYCLE_BYTES = 4 << 30
 
 
 class WaveSearch:
-    """Breadth first as far as memory goes; see the module.
+    """A search breadth first, as far as memory allows; see the module.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class WaveSearch:
         memory = min(ARENA_BYTES[device.arch], memory)
         self._arena = Arena(blocks, collect, memory, SOFTWARE_FIRST_ARENA if device.software else memory)
         self._control = device.buffer(np.zeros(CELLS, np.uint32))
-        # Depth first, each level leaves the siblings of one path behind; so much is kept free for that.
+        # Depth first, each level leaves the siblings of one path behind; this many places are kept free for them.
         self._siblings = group.longest_block * int(np.diff(group.row_ptr).max(initial=0))
         self._cycle_count = 0
         self._slice_limit = SOFTWARE_FIRST_SLICE if device.software else FIRST_SLICE[device.arch]
@@ -139,7 +139,7 @@ class WaveSearch:
 
     @property
     def pairs_left(self) -> int:
-        """Pairs of neighbours that stage 1 has yet to look at."""
+        """Pairs of neighbours that stage 1 has not taken yet."""
         return int(self.blocks.pairs_before[-1] - self.blocks.pairs_before[self.next_seed])
 
     @property
@@ -176,7 +176,7 @@ class WaveSearch:
         return np.concatenate([none, *(blocks.member_rows(stored) for blocks, stored in self.take_found())])
 
     def take_found(self) -> Iterator[tuple[ResidentBlocks, StoredCycles]]:
-        """Say where the cycles found since the last call are."""
+        """Yield where the cycles found since the last call lie."""
         count, self._cycle_count = self._cycle_count, 0
         if count:
             yield self.blocks, StoredCycles(self._cycles, 1, self._cycle_capacity, 0, count)
@@ -227,7 +227,7 @@ class WaveSearch:
         return self._expand() if self._arena.segments else self._seed()
 
     def _load(self) -> None:
-        """Take frames that wait on the host into the arena: the shortest first, and with their like."""
+        """Load frames that wait on the host into the arena: those of the shortest paths first, one length at a time."""
         arena = self._arena
         while self._pool:
             frames = self._pool[0]
@@ -250,7 +250,7 @@ class WaveSearch:
                 self._pool.popleft()
 
     def _survey(self) -> int | None:
-        """Count the triangles of seeds that stage 2 has taken before, and the triplets that they had."""
+        """Count the triangles and triplets of the seeds that stage 2 took in an earlier run."""
         pairs, first = self.blocks.pairs_before, self.surveyed
         last = self._fitting(first, self._cycle_capacity - self._cycle_count)
         last = min(last, self.next_seed)
@@ -265,13 +265,13 @@ class WaveSearch:
         return last - first
 
     def _fitting(self, first: int, places: int) -> int:
-        """Return the end of the range of seeds from `first` on whose pairs fit into so many places."""
+        """Return the end of the range of seeds from `first` on whose pairs fit into `places` places."""
         pairs = self.blocks.pairs_before
         last = int(np.searchsorted(pairs, int(pairs[first]) + places, side="right")) - 1
         return min(last, first + min(self._stage.seeds_at_once, self._slice_limit))
 
     def _seed(self) -> int | None:
-        """Stage 1 for as many seeds as surely fit."""
+        """Run stage 1 for as many seeds as are certain to fit."""
         pairs, first = self.blocks.pairs_before, self.next_seed
         last = self._fitting(first, min(self._arena.capacity - self._reserve, self._cycle_capacity - self._cycle_count))
         if first < self.surveyed:
@@ -297,7 +297,7 @@ class WaveSearch:
 
     @property
     def _buffers(self) -> dict[str, Any]:
-        """What both stages read and write, by the names of their arguments."""
+        """Return the buffers of both stages, by the names of their arguments."""
         blocks, arena = self.blocks, self._arena
         return {
             "rows": blocks.rows,
@@ -313,7 +313,7 @@ class WaveSearch:
         }
 
     def _launch_triplets(self, first: int, last: int, max_length: int) -> None:
-        """Stage 1 over some seeds."""
+        """Launch stage 1 for some seeds."""
         blocks, arena = self.blocks, self._arena
         launch = {
             **self._buffers,
@@ -331,7 +331,7 @@ class WaveSearch:
         self._stage.launch_triplets(launch)
 
     def _expand(self) -> int | None:
-        """Stage 2 for the top of the shallowest level while there is plenty of room, else of the deepest."""
+        """Run stage 2 for the top of the shallowest level while there is plenty of room, else of the deepest."""
         arena, segments = self._arena, self._arena.segments
         while arena.count > (arena.capacity - self._reserve) // 2:
             if not arena.grow():
@@ -358,7 +358,7 @@ class WaveSearch:
             self._slice_limit = parents = max(parents // 2, 1)
 
     def _launch_expand(self, segment: Segment, parents: int, levels: int) -> None:
-        """Stage 2 for the topmost records of a segment and their descendants, `levels` levels in all."""
+        """Launch stage 2 for the topmost records of a segment and their descendants, `levels` levels in all."""
         arena, side = self._arena, segment.length % 2
         launch = {
             **self._buffers,
@@ -374,13 +374,13 @@ class WaveSearch:
         self._stage.launch(levels, launch)
 
     def _counted(self, levels: int) -> list[tuple[int, int]]:
-        """Children placed and cycles found by each level of the last queue."""
+        """Return the children placed and the cycles found by each level of the last queue."""
         cells = self._device.download(self._control)[: levels * CELLS_PER_LEVEL].astype("<u4")
         counters = cells.view("<u8").reshape(levels, -1)
         return list(zip(counters[:, CHILDREN // 2].tolist(), counters[:, CYCLES // 2].tolist(), strict=True))
 
     def _commit(self, segment: Segment, parents: int, counted: list[tuple[int, int]]) -> bool:
-        """Take over the levels of a queue that fitted, as the device judged them; say whether any did."""
+        """Keep the levels of a queue that fitted, as the device reports them; return whether any did."""
         free, room = self._free(parents), self._cycle_capacity - self._cycle_count
         length, ready = segment.length, parents
         for children, closed in counted:

@@ -13,9 +13,9 @@ from kernels_ti.wave.queue import Queue, made_graph
 
 
 class NarrowStage:
-    """Both stages for one group of narrow blocks, for use in the place of `kernels_ti.wave.stage_wide.WideStage`.
+    """Both stages for one group of narrow blocks, with the interface of `kernels_ti.wave.stage_wide.WideStage`.
 
-    It takes no scratch memory, and slices as large as there is room for.
+    It needs no scratch memory. Its slices are as large as there is room for.
 
     Parameters
     ----------
@@ -54,10 +54,10 @@ class NarrowStage:
         return left
 
     def fit(self, grown_too_far: bool) -> None:
-        """Leave the slices to the search."""
+        """Do nothing: the search chooses the size of a slice."""
 
     def launch_triplets(self, arguments: dict[str, Any]) -> None:
-        """Stage 1: the arguments of `kernels_ti.wave.kernels.triplets_kernel`, by name."""
+        """Launch stage 1 with the arguments of `kernels_ti.wave.kernels.triplets_kernel`, by name."""
         if self._graph is None:
             self._triplets(**arguments)
         else:

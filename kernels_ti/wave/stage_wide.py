@@ -83,10 +83,10 @@ class WideStage:
         self.bytes = slots * slot_bytes
 
     def most_parents(self, capacity: int, left: int, roomy: bool) -> int:
-        """Return the most parents of a slice, in an arena of so many places of which some are left.
+        """Return the most parents of a slice, in an arena of `capacity` places of which `left` are free.
 
-        Without plenty of room the deepest level goes first: such slices leave no more behind them, level by level,
-        than there is room for.
+        Without plenty of room the deepest level goes first. Then the slices are small enough that what they leave
+        behind, level by level, fits.
         """
         if self._queue:
             return WIDE_FRONTIER if roomy else max(self.most_places(left) // self._growth, SMALLEST_SLICE)
@@ -97,24 +97,24 @@ class WideStage:
     def most_places(self, left: int) -> int:
         """Return the most places of parents and children in a queue, of those that are left.
 
-        A queue that grows beyond that stops and leaves its last level behind, for the next to go on from. Each takes
-        a part of what is left, so that there is always some.
+        A queue that grows beyond that stops, and the next queue continues from its last level. Each queue takes only
+        a part of the places that are left, so some always remain.
         """
         return left // QUEUE_PART if self._queue else left
 
     def fit(self, grown_too_far: bool) -> None:
-        """Take smaller slices if the last has grown beyond its places, else larger ones."""
+        """Make slices smaller if the last one grew beyond its places, else larger."""
         self._growth = min(2 * self._growth, MOST_GROWTH) if grown_too_far else max(self._growth // 2, LEAST_GROWTH)
 
     def launch_triplets(self, arguments: dict[str, Any]) -> None:
-        """Stage 1: the arguments of `kernels_ti.wave.kernels.triplets_kernel`, by name."""
+        """Launch stage 1 with the arguments of `kernels_ti.wave.kernels.triplets_kernel`, by name."""
         group = self._blocks.group
         kind = {"bits": group.word_bits, "words": group.words, "collect": self._collect}
         kind["chorded"] = self._chorded
         triplets_wide(**kind, **arguments, sets=self._sets, slots=self.seeds_at_once)
 
     def launch(self, levels: int, arguments: dict[str, Any]) -> None:
-        """Stage 2 for `levels` levels, see `kernels_ti.wave.queue.Queue.launch`."""
+        """Launch stage 2 for `levels` levels, see `kernels_ti.wave.queue.Queue.launch`."""
         blocks, group = self._blocks, self._blocks.group
         arguments = {**arguments, "row_ptr": blocks.row_ptr, "neighbour": blocks.neighbour}
         if self._queue:

@@ -1,4 +1,4 @@
-"""Records of the wave on the move: to and from the host through a small buffer, and to a larger arena."""
+"""Kernels that move records of the wave: to and from the host through a small buffer, and to a larger arena."""
 
 import taichi as ti
 
@@ -55,7 +55,7 @@ def scatter(
     rows: array(ndim=1),
     pairs: array(ti.i32, 1),
 ):
-    """Copy records into the arena, the other way round; see `gather`."""
+    """Copy records from the buffer into the arena: the reverse of `gather`."""
     width = (2 if ti.static(collect) else 1) * words
     for i in range(count):
         p = start + direction * i

@@ -1,13 +1,13 @@
 """Stage 2 of the wave on CUDA: the work items of a warp expand a batch of records together.
 
 A flood of the certificate visits one vertex or thirty, and half of the records need no flood. If each work item flooded
-for its own record, all of them would wait for the longest flood. So a warp first looks at all records of its batch,
+for its own record, all of them would wait for the longest flood. So a warp first reads all records of its batch,
 queues those that need a flood in shared memory, and gives the next of them to idle lanes. Then the children are queued,
 and all lanes write them in turn. The warps of a block wait for one another only while they load the adjacency rows.
 
-Shared memory holds the adjacency rows if there is but one block, padded, and for each warp: of each slot the vertices
-that are still allowed, the extensions, the end that waits, the first row, and the closers if their cycles are stored;
-and a queue, of slots that need a flood and later of cycles and of children.
+Shared memory holds the adjacency rows, padded, if there is only one block. For each slot of a warp it holds the
+vertices that are still allowed, the extensions, the end that waits, the first row, and the closers if their cycles are
+stored. Each warp also has a queue: first of slots that need a flood, later of cycles and of children.
 """
 
 import taichi as ti
@@ -30,17 +30,17 @@ WARPS = 4
 """Warps of a thread block: they share the adjacency rows."""
 
 QUEUE = 256
-"""Entries of the queue: children are written so many at a time."""
+"""Entries of the queue, which is also how many children are written at a time."""
 
 IDLE = 8
 """Lanes that must be idle before floods are given out."""
 
 STRIDE = 3
-"""Vertices that a flood looks at before the lanes are asked who is idle."""
+"""Vertices that a flood visits before the warp counts its idle lanes."""
 
 
 def most_batches(words: int) -> int:
-    """Return how many records each lane of a warp takes, at the most, for bit rows of so many words.
+    """Return the most records that each lane of a warp takes, for bit rows of `words` words.
 
     A thread block may have 48 KiB of shared memory.
     """
@@ -96,9 +96,9 @@ def look_at_batch(
     max_length, rows: ti.template(), first_row: ti.template(), allowed: ti.template(), ends: ti.template(),
     members: ti.template(), capacity, start, way,
 ):  # fmt: skip
-    """Look at the records of a batch, one slot each: who closes and who extends them; queue what needs a flood.
+    """Find the closers and the extensions of the records of a batch, one slot each; queue what needs a flood.
 
-    Returns how many records are in the queue, and how many cycles this lane has seen.
+    Returns how many records are in the queue, and how many cycles this lane has found.
     """
     slots = ti.static(slots_of(words.n))
     extensions_at, ends_at = corner + words.n * slots, corner + 2 * words.n * slots

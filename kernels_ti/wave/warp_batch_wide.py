@@ -1,6 +1,6 @@
 """Stage 2 of the wave on CUDA for wide blocks: `kernels_ti.wave.warp_batch` with bit rows in shared memory.
 
-A warp looks at the records of its batch, one slot each, queues those that need a flood, and gives them to idle lanes. A
+A warp reads the records of its batch, one slot each, queues those that need a flood, and gives them to idle lanes. A
 flood keeps two sets: in the slot the vertices that it has not reached, extensions among them, and in the lane's own bit
 row the vertices that it has reached and not yet visited. A summary in a register has a bit for each word of that row
 which is not empty.
@@ -69,7 +69,7 @@ def look_at_wide_batch(
     allowed: ti.template(), ends: ti.template(), members: ti.template(), capacity, start, way,
     cycles: ti.template(), cycle_capacity, cycle_base,
 ):  # fmt: skip
-    """Look at the records of a batch: count or store their cycles, queue what needs a flood.
+    """Read the records of a batch: count or store their cycles, queue what needs a flood.
 
     Returns how many records are in the queue, and without `collect` the cycles of this lane, yet to be counted.
     """
@@ -224,7 +224,7 @@ def store_wide_batch(
 ):  # fmt: skip
     """Write a record for each child of a batch, as far as they fit: queue them, then lane by lane.
 
-    The extensions that a flood did not come to are still among those that it had yet to come to.
+    The extensions that a flood did not reach are still in the set of vertices that it has not reached.
     """
     slots = ti.static(slots_of(words))
     extensions_at, ends_at, queue_at = words * slots, 2 * words * slots, ti.static(cells_of(words) - QUEUE)
@@ -278,7 +278,7 @@ def expand_wide_batch(
 
 @lru_cache
 def expand_wide_kernel(words: int, collect: bool) -> Any:
-    """Return stage 2 for blocks of so many words, see `kernels_ti.wave.kernels.expand_kernel`."""
+    """Return stage 2 for blocks of `words` words, see `kernels_ti.wave.kernels.expand_kernel`."""
 
     @ti.kernel
     def expand_levels(

@@ -24,7 +24,7 @@ from chordless.protocol.orders import BatchCommand, BatchJob
 from kernels_ti import EngineError
 
 GENG_VERTICES, GENG_SECONDS = 9, 20.0
-"""All graphs with so many vertices, and the target in seconds for counting them on two cores."""
+"""The graphs have this many vertices; the second is the target in seconds for counting them all on two cores."""
 
 MOLECULES, MOLECULES_SECONDS = 100_000, 60.0
 
@@ -167,7 +167,7 @@ def graph_files(folder: Path, vertices: int, molecules: int) -> tuple[list[Graph
     ----------
     folder : Path
     vertices : int
-        All graphs with so many vertices are counted; ``geng`` of nauty makes them.
+        All graphs of this size are counted; ``geng`` of nauty makes them.
     molecules : int
         Number of synthetic molecules. They resemble drugs in size and rings.
 

@@ -55,7 +55,7 @@ class Series:
     run : callable
         Runs the program once.
     patience : float
-        After so many seconds of runs, it is not run again.
+        It is not run again after this many seconds of runs.
     seconds : list of float
         Times of the complete runs.
     count, by_length

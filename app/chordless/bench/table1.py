@@ -132,7 +132,7 @@ class Table1Row:
         threads : int or None
         repeat : int
         sequential_timeout : float
-            Seconds for one run of the sequential algorithm. It is not run again after so many seconds in total.
+            Seconds for one run of the sequential algorithm. After this many seconds in total it is not run again.
         """
         if self.graph is None:
             return

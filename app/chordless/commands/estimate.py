@@ -195,7 +195,7 @@ def _run_seconds(estimate: Estimate, trial: Finished) -> tuple[float, float, flo
 
 
 def _is_lower_bound(estimate: Estimate) -> bool:
-    """Return whether nothing is known but that there are so many cycles or more."""
+    """Return whether only a lower bound on the number of cycles is known."""
     return not math.isfinite(estimate.cycles_high) and estimate.cycles <= estimate.cycles_low
 
 

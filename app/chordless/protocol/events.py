@@ -68,7 +68,7 @@ class Progress:
         Estimate of the number of all cycles from random probes, and the ends of its range; None until there are
         enough probes.
     waiting_by_length : dict
-        Number of paths with so many vertices that wait now. Recordings before version 3 do not have it.
+        Paths that wait now, by number of vertices. Recordings before version 3 do not have it.
     """
 
     name: ClassVar[str] = "progress"
