@@ -31,7 +31,7 @@ def watch(steps, size=SMALL, **more):
 
     async def show_and_go(pilot):
         if "batch" in more:
-            await until(pilot, lambda: isinstance(app.screen, BatchScreen) and len(app.screen._lines or ()) > 0)
+            await until(pilot, lambda: isinstance(app.screen, BatchScreen) and len(app.screen.lines or ()) > 0)
         else:
             await pilot.press("f6")
             await until(pilot, lambda: isinstance(app.screen, BatchScreen))
@@ -125,13 +125,13 @@ def test_the_table_follows_a_file_that_another_writes_and_the_cursor_stays_on_it
         assert chosen.graph == "all.g6:2"
         with open(written, "ab") as stream:
             stream.write(b"".join(error(f"late-{i}") for i in range(200)))
-        await until(pilot, lambda: len(screen._lines) == 300)
+        await until(pilot, lambda: len(screen.lines) == 300)
         table = screen.query_one(BatchTable)
         assert table.chosen == chosen
         assert table.cursor == 203
         assert "201 failed" in shown(screen, "#batch-counts")
         written.write_bytes(line("other"))
-        await until(pilot, lambda: len(screen._lines) == 1)
+        await until(pilot, lambda: len(screen.lines) == 1)
         assert table.chosen.graph == "other"
 
     watch(steps, batch=str(written))
@@ -219,7 +219,7 @@ def test_a_batch_from_the_form_to_the_run_of_one_of_its_graphs(folder, size):
         await until(pilot, lambda: screen.query_one(BatchForm).plan is not None)
         await pilot.press("enter")
         await until(pilot, lambda: app.batch is not None and not app.batch.is_at_work)
-        await until(pilot, lambda: len(screen._lines or ()) == 4 and "done" in shown(screen, "#batch-phase"))
+        await until(pilot, lambda: len(screen.lines or ()) == 4 and "done" in shown(screen, "#batch-phase"))
         text = text_of(app)
         assert "4 of 4 graphs  1 failed" in text
         assert "100%" in text
@@ -235,7 +235,7 @@ def test_a_batch_from_the_form_to_the_run_of_one_of_its_graphs(folder, size):
 
     watch(steps, size)
     # Next time it is there again.
-    watch(lambda pilot, screen: until(pilot, lambda: len(screen._lines or ()) == 4), size)
+    watch(lambda pilot, screen: until(pilot, lambda: len(screen.lines or ()) == 4), size)
 
 
 def test_a_stop_before_the_first_graph_is_no_failure(folder, monkeypatch):

@@ -163,8 +163,8 @@ def test_filter_by_lengths_and_vertices(path):
         pilot.app.screen.query_one("#lengths", Input).value = "8-12"
         pilot.app.screen.query_one("#through", Input).value = "0,0 1,2"
         await pilot.press("enter")
-        await until(pilot, lambda: len(screen._index) == len(wanted))
-        assert screen._index.window(0, 1000).tolist() == wanted
+        await until(pilot, lambda: len(screen.index) == len(wanted))
+        assert screen.index.window(0, 1000).tolist() == wanted
         words = f"{len(wanted)} of {len(CYCLES)} cycles · length 8-12 · through 0,0 1,2 · order: as found"
         assert words in text_of(pilot.app)
         # A cycle that is hidden cannot be gone to.
@@ -174,10 +174,10 @@ def test_filter_by_lengths_and_vertices(path):
         await press(pilot, "s")
         assert len(CYCLES[screen.query_one(CycleTable).chosen.position]) == max(len(CYCLES[i]) for i in wanted)
         await pilot.press("f", "tab", *["backspace"] * 7, "enter")
-        await until(pilot, lambda: len(screen._index) == len(others))
+        await until(pilot, lambda: len(screen.index) == len(others))
         chosen = screen.query_one(CycleTable).chosen.position
         await press(pilot, "escape")
-        assert len(screen._index) == len(CYCLES)
+        assert len(screen.index) == len(CYCLES)
         assert screen.query_one(CycleTable).chosen.position == chosen
         await pilot.press("f")
         await pilot.click("#all")
@@ -260,23 +260,23 @@ def test_a_run_that_goes_on(path):
         await press(pilot, "s", "down")
         chosen = screen.query_one(CycleTable).chosen.position
         with reopened(path):
-            screen._look()
+            screen.look()
             await until(pilot, lambda: "so far" in text_of(pilot.app))
             file = RowFile(part, 1, position={"rows": len(np.load(part))})
             longest_again = rows_of([CYCLES[LONGEST]] * 3, GRID.graph.n)
             file.append(longest_again)
-            screen._look()
-            await until(pilot, lambda: len(screen._index) == len(CYCLES) + 3)
-            assert screen._index.line_of(len(CYCLES), len(CYCLES[LONGEST])) is not None
+            screen.look()
+            await until(pilot, lambda: len(screen.index) == len(CYCLES) + 3)
+            assert screen.index.line_of(len(CYCLES), len(CYCLES[LONGEST])) is not None
             assert screen.query_one(CycleTable).chosen.position == chosen
             await press(pilot, "s", "s")
             file.append(longest_again)
-            screen._look()
-            await until(pilot, lambda: len(screen._index) == len(CYCLES) + 6)
+            screen.look()
+            await until(pilot, lambda: len(screen.index) == len(CYCLES) + 6)
             file.close()
-        screen._look()
+        screen.look()
         # What no checkpoint vouches for is not shown of a run that nobody is at work on.
-        await until(pilot, lambda: len(screen._index) == len(CYCLES))
+        await until(pilot, lambda: len(screen.index) == len(CYCLES))
         assert "so far" not in text_of(pilot.app)
 
     browse(path, steps)

@@ -58,7 +58,13 @@ of an earlier batch to look at it, or to resume it."""
 
 
 class BatchScreen(Screen[None]):
-    """The form and the table of a batch."""
+    """The form and the table of a batch.
+
+    Attributes
+    ----------
+    lines : BatchLines or None
+        The lines of the output file, None before they are read.
+    """
 
     BINDINGS = bindings_of("batch")
     AUTO_FOCUS = "#batch-graphs"
@@ -69,7 +75,7 @@ class BatchScreen(Screen[None]):
         self._recent_fault: str | None = None
         self._output = ""
         self._index: LineIndex | None = None
-        self._lines: BatchLines | None = None
+        self.lines: BatchLines | None = None
         self._fault: str | None = None
         self._failures_first = False
         self._is_to_start = False
@@ -159,7 +165,7 @@ class BatchScreen(Screen[None]):
             return
         self._output = output
         self._table.clear()
-        self._lines, self._fault = None, None
+        self.lines, self._fault = None, None
         self.workers.cancel_group(self, "lines")
         self._index = LineIndex(output) if output else None
         if self._index is not None:
@@ -186,16 +192,16 @@ class BatchScreen(Screen[None]):
     def _take_lines(self, message: LinesFound) -> None:
         if message.index is not self._index or not self.is_attached:
             return
-        had_none = not self._lines
+        had_none = not self.lines
         self._fault = message.fault
-        self._lines = message.lines
+        self.lines = message.lines
         self._show_lines(anew=had_none)
-        if had_none != (not self._lines):
+        if had_none != (not self.lines):
             self.refresh_bindings()
         self._draw()
 
     def _show_lines(self, *, anew: bool = False) -> None:
-        lines = self._lines
+        lines = self.lines
         if lines is None:
             return
         shown = lines.failures_first() if self._failures_first else lines
@@ -252,7 +258,7 @@ class BatchScreen(Screen[None]):
         """Update everything except the table."""
         session, plan, ascii_only = self._session, self._form.plan, is_ascii(self)
         state = None if session is None or session.command.output != self._output else session.state
-        has_lines = bool(self._lines)
+        has_lines = bool(self.lines)
         self._table.display = has_lines
         if has_lines and self._is_to_focus_table:
             self._is_to_focus_table = False
@@ -274,8 +280,8 @@ class BatchScreen(Screen[None]):
         else:
             is_offered = plan is not None and plan.can_start
             phase.update(offer_markup(self._start_key, offer, ascii_only=ascii_only) if is_offered else "")
-            if self._lines:
-                counts = escape(file_text(self._lines))
+            if self.lines:
+                counts = escape(file_text(self.lines))
                 now = "" if plan is None or plan.jobs else "To resume it, name its graphs again."
         if self._fault is not None:
             now = f"! {self._output} {self._fault}"
@@ -307,7 +313,7 @@ class BatchScreen(Screen[None]):
             return not self._is_at_work
         if action == "stop":
             return self._is_at_work
-        return bool(self._lines) or action not in ("failures", "open")
+        return bool(self.lines) or action not in ("failures", "open")
 
     def action_start(self) -> None:
         """Start or resume the batch. If a field is wrong, move the focus there."""

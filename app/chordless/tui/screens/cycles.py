@@ -47,7 +47,13 @@ _SOON = "The engine is getting ready. The cycles come here as they are found."
 
 
 class CyclesScreen(DrawingActions, TakingActions, Screen[None]):
-    """The cycles that a run has listed."""
+    """The cycles that a run has listed.
+
+    Attributes
+    ----------
+    index : CycleIndex
+        The cycles that are shown, in their order.
+    """
 
     BINDINGS = bindings_of("cycles")
 
@@ -56,7 +62,7 @@ class CyclesScreen(DrawingActions, TakingActions, Screen[None]):
         self._path: Path | None = None
         self._run: RunCycles | None = None
         self._session = 0
-        self._index = CycleIndex(0)
+        self.index = CycleIndex(0)
         self._work = ""
         self._built_at = self._build_seconds = 0.0
         self._may_build = True
@@ -83,7 +89,7 @@ class CyclesScreen(DrawingActions, TakingActions, Screen[None]):
     def on_mount(self) -> None:
         """Start to look for new cycles."""
         self._say(_NOTHING)
-        self.set_interval(_SECONDS_BETWEEN_LOOKS, self._look)
+        self.set_interval(_SECONDS_BETWEEN_LOOKS, self.look)
 
     def on_screen_resume(self) -> None:
         """Show the cycles of the dashboard's current run."""
@@ -136,7 +142,7 @@ class CyclesScreen(DrawingActions, TakingActions, Screen[None]):
         """
         self._path = path
         self._run = None
-        self._index = CycleIndex(0)
+        self.index = CycleIndex(0)
         self._may_build = True
         self.workers.cancel_group(self, "index")
         self._work = ""
@@ -186,7 +192,8 @@ class CyclesScreen(DrawingActions, TakingActions, Screen[None]):
 
     # News of a run that goes on
 
-    def _look(self) -> None:
+    def look(self) -> None:
+        """Take in what the run has listed since the last look."""
         if self._run is not None and self.is_current and not self._is_at_work("look"):
             self._refresh(self._run)
 
@@ -198,7 +205,7 @@ class CyclesScreen(DrawingActions, TakingActions, Screen[None]):
             self.app.call_from_thread(self._lost, run, str(error))
             return
         # The last cycles of a run that has ended may not be sorted yet.
-        if changed or self._index.covered < len(run):
+        if changed or self.index.covered < len(run):
             self.app.call_from_thread(self._changed, run)
 
     def _lost(self, run: RunCycles, why: str) -> None:
@@ -213,17 +220,17 @@ class CyclesScreen(DrawingActions, TakingActions, Screen[None]):
             # Cycles may have moved to other positions.
             self._session = run.session
             self.workers.cancel_group(self, "index")
-            before = self._index
+            before = self.index
             self._show_index(CycleIndex(len(run)), cursor=0)
             self._build(before.chosen, before.order)
             return
-        if self._index.positions is None:
+        if self.index.positions is None:
             self._show_index(CycleIndex(len(run)), cursor=self._table.cursor, more=True)
         elif self._may_build and not self._is_at_work("index"):
             waited = time.monotonic() - self._built_at
             if waited >= _SHARE_OF_SORTING * self._build_seconds:
                 # A cursor on the first line stays there and shows the new first cycle.
-                self._build(self._index.chosen, self._index.order, keep_cursor=self._table.cursor > 0)
+                self._build(self.index.chosen, self.index.order, keep_cursor=self._table.cursor > 0)
         self._update_status()
 
     # Which cycles, and in which order
@@ -238,8 +245,8 @@ class CyclesScreen(DrawingActions, TakingActions, Screen[None]):
         index = None
         if chosen.keeps_all and order == "found":
             index = CycleIndex(len(run))
-        elif chosen == self._index.chosen and self._index.covered == len(run):
-            index = self._index.with_order(order)
+        elif chosen == self.index.chosen and self.index.covered == len(run):
+            index = self.index.with_order(order)
         if index is not None:
             self._work = ""
             self._show_index(index, cursor=None if keep_cursor else 0)
@@ -296,7 +303,7 @@ class CyclesScreen(DrawingActions, TakingActions, Screen[None]):
             cycle = self._table.chosen
             line = None if cycle is None else index.line_of(cycle.position, len(cycle.vertices))
             cursor = 0 if line is None else line
-        self._index = index
+        self.index = index
         down, up = (" v", " ^") if self._ascii_only else (" ▼", " ▲")
         mark = {"found": "", "longest": down, "shortest": up}[index.order]
         shown = ShownCycles(self._run, index)
@@ -322,7 +329,7 @@ class CyclesScreen(DrawingActions, TakingActions, Screen[None]):
         if self._run is not None:
             separator = " | " if self._ascii_only else " · "
             key = key_of(self, "cycles.sort")
-            self._status.update(status_words(self._run, self._index, self._work, separator, key))
+            self._status.update(status_words(self._run, self.index, self._work, separator, key))
 
     # Actions
 
@@ -339,9 +346,9 @@ class CyclesScreen(DrawingActions, TakingActions, Screen[None]):
         if position is None or self._run is None:
             return
         cycle = self._run.found(np.array([position]))[0]
-        line = self._index.line_of(position, len(cycle.vertices))
+        line = self.index.line_of(position, len(cycle.vertices))
         if line is None:
-            hidden = not self._index.chosen.keeps_all
+            hidden = not self.index.chosen.keeps_all
             why = "the filter hides it; escape shows all cycles" if hidden else "it was found after the last sorting"
             self.notify(f"Cycle {position + 1:,} is not shown: {why}.", severity="warning")
             return
@@ -350,16 +357,16 @@ class CyclesScreen(DrawingActions, TakingActions, Screen[None]):
     def action_filter(self) -> None:
         """Ask which cycles to show."""
         if self._run is not None:
-            self.app.push_screen(FilterQuestion(self._run.loaded.graph, self._index.chosen), self._filter)
+            self.app.push_screen(FilterQuestion(self._run.loaded.graph, self.index.chosen), self._filter)
 
     def _filter(self, chosen: CycleFilter | None) -> None:
-        if chosen is not None and chosen != self._index.chosen:
-            self._build(chosen, self._index.order, keep_cursor=True)
+        if chosen is not None and chosen != self.index.chosen:
+            self._build(chosen, self.index.order, keep_cursor=True)
 
     def action_sort(self) -> None:
         """Sort in the next order."""
-        following = ORDERS[(ORDERS.index(self._index.order) + 1) % len(ORDERS)]
-        self._build(self._index.chosen, following)
+        following = ORDERS[(ORDERS.index(self.index.order) + 1) % len(ORDERS)]
+        self._build(self.index.chosen, following)
 
     def action_cancel(self) -> None:
         """Stop sorting or filtering; otherwise show all cycles again, or go back to the screen before."""
@@ -368,8 +375,8 @@ class CyclesScreen(DrawingActions, TakingActions, Screen[None]):
             self._work = ""
             self._may_build = False
             self._update_status()
-        elif not self._index.chosen.keeps_all:
-            self._build(CycleFilter(), self._index.order, keep_cursor=True)
+        elif not self.index.chosen.keeps_all:
+            self._build(CycleFilter(), self.index.order, keep_cursor=True)
         else:
             self.call_later(cast("ChordlessApp", self.app).action_back)
 
