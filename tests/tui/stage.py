@@ -41,6 +41,8 @@ FAILED = RUNNING.after([(RUNNING.changed, Failed("EngineError", "the engine was 
 class Session:
     """Stands for a run that can be controlled, and remembers what it was told."""
 
+    replay = None
+
     def __init__(self, directory=None):
         self.told = []
         self.can_control = self.is_at_work = True

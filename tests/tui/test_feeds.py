@@ -331,6 +331,34 @@ def test_a_replay_at_once_and_its_end(tmp_path):
     assert not played.session.state.can_resume
 
 
+def test_a_replay_pauses_goes_back_and_begins_again(tmp_path):
+    path = recording(tmp_path / "events", [1000.0 + i for i in range(101)])
+    feed = ReplayFeed(path, speed=0)
+    assert feed.length == 100.0
+    with Watched(feed) as played:
+        played.wait_for(lambda: feed.has_ended)
+        assert (feed.position, len(played.session.state.log)) == (100.0, 101)
+        feed.seek(-60)
+        played.wait_for(lambda: len(played.session.state.log) == 40)
+        assert (feed.position, feed.paused, feed.has_ended) == (39.0, True, False)
+        assert played.session.state.phase == "starting", "as it was then"
+        feed.seek(20.5)
+        played.wait_for(lambda: len(played.session.state.log) == 61)
+        assert feed.paused
+        feed.hurry(1024)
+        feed.hurry(1024)
+        feed.toggle()
+        played.wait_for(lambda: feed.has_ended)
+        assert len(played.session.state.log) == 101
+        feed.toggle()
+        played.wait_for(lambda: not feed.has_ended)
+        played.wait_for(lambda: feed.has_ended)
+        assert [line.text for line in played.session.state.log] == [str(i) for i in range(101)]
+        feed.toggle()
+        feed.seek(-1000)
+        played.wait_for(lambda: len(played.session.state.log) == 1)
+
+
 def test_what_is_no_recording_is_refused(tmp_path):
     with pytest.raises(EngineError, match=r"cannot read .*: No such file"):
         ReplayFeed(tmp_path / "none")

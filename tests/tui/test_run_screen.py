@@ -335,6 +335,24 @@ def test_a_replay_ends_as_it_was_recorded():
     play(app, SMALL, steps)
 
 
+def test_a_replay_is_no_live_run_and_can_be_gone_back_in():
+    app = ChordlessApp(Settings(), replay=RECORDING, speed=0)
+
+    async def steps(pilot):
+        await until(pilot, lambda: "REPLAY, 82.7 s of 82.7 s" in text_of(app))
+        assert "Again" in text_of(app)
+        await pilot.press("left", "left")
+        await until(pilot, lambda: "▶ running" in text_of(app))
+        assert "REPLAY, paused, 7" in text_of(app)
+        await pilot.press("up", "space")
+        await until(pilot, lambda: "REPLAY 1x, 7" in text_of(app))
+        await pilot.press("up", "right", "right", "right")
+        await until(pilot, lambda: "✔ complete" in text_of(app))
+        assert "REPLAY 2x, 82.7 s of" in text_of(app)
+
+    play(app, LARGE, steps)
+
+
 def test_a_very_small_terminal_shows_the_top_and_scrolls():
     app = Stage(RUNNING)
 

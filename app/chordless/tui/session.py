@@ -9,7 +9,7 @@ from pathlib import Path
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory, resume_line
 from chordless.runs.state import RunState
-from chordless.tui.feeds import Batch, Feed
+from chordless.tui.feeds import Batch, Feed, ReplayFeed
 
 _OVER = frozenset({"finished", "failed", "lost"})
 # Writing a checkpoint of many gigabytes takes long.
@@ -61,6 +61,11 @@ class RunSession:
         return own is not None and own.resolve() == directory.resolve()
 
     @property
+    def replay(self) -> ReplayFeed | None:
+        """The replay, if this is one."""
+        return self.feed if isinstance(self.feed, ReplayFeed) else None
+
+    @property
     def command(self) -> RunCommand | None:
         """The command of the engine, if it is a child of this process."""
         return getattr(self.feed, "command", None)
@@ -109,7 +114,7 @@ class RunSession:
         return f"the run is stopped; to go on: {resume_line(self.directory)}"
 
     def _take(self, batch: Batch) -> None:
-        self._told = self._told.after(batch)
+        self._told = self.feed.base(self._told).after(batch)
         state = self.feed.settle(self._told)
         if state.can_resume and not self._has_checkpoint():
             state = replace(state, can_resume=False)

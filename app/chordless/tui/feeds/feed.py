@@ -68,6 +68,10 @@ class Feed(ABC):
         if self._thread.is_alive():
             self._thread.join(seconds)
 
+    def base(self, state: RunState) -> RunState:
+        """Return the state to which the next batch is added: the newest one, unless a replay has gone back."""
+        return state
+
     def settle(self, state: RunState) -> RunState:
         """Return the state with corrections that only the feed knows, not the events."""
         return state

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +16,10 @@ from kernels_ti import EngineError
 
 # In seconds. A pause of the run, or the night before it was resumed, must not make a replay wait.
 _LONGEST_WAIT = 5.0
+_SECONDS_AT_REST = 1.0
+_SLOWEST, _FASTEST = 0.125, 1024.0
+# Bytes. The last line of a longer recording is looked for in these.
+_LONGEST_LINE = 1 << 20
 
 
 class ReplayFeed(Feed):
@@ -26,6 +32,15 @@ class ReplayFeed(Feed):
     speed : float
         1 plays at the original speed, 2 twice as fast; 0 delivers everything at once. No wait is longer than 5 s.
 
+    Attributes
+    ----------
+    speed : float
+    position : float
+        Recorded seconds from the first event to the newest one that was played.
+    length : float or None
+        Recorded seconds from the first event to the last; None if the last cannot be read.
+    paused : bool
+
     Raises
     ------
     EngineError
@@ -35,8 +50,13 @@ class ReplayFeed(Feed):
     def __init__(self, path: Path, speed: float = 1.0) -> None:
         super().__init__()
         self._path = path / "events.jsonl" if path.is_dir() else path
-        self._speed = speed
-        self._is_over = False
+        self.speed = speed
+        self.position = 0.0
+        self.length: float | None = None
+        self.paused = False
+        self._target: float | None = None
+        self._wake = threading.Event()
+        self._is_over = self._is_rewound = self._is_backward = False
         if path.is_dir():
             self.directory = path
         try:
@@ -45,40 +65,128 @@ class ReplayFeed(Feed):
         except OSError as error:
             raise EngineError(f"cannot read {self._path}: {error.strerror}") from error
         try:
-            timed_event(first)
+            self._first, _ = timed_event(first)
         except EngineError as error:
             raise EngineError(f"{self._path}: line 1: {error}") from error
+        last = _last_time(self._path)
+        if last is not None:
+            self.length = max(last - self._first, 0.0)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether all events have been played."""
+        return self._is_over
+
+    def toggle(self) -> None:
+        """Pause, or go on. A replay that has ended begins again."""
+        if self._is_over and not self.paused:
+            self.seek(-self.position)
+        else:
+            self.paused = not self.paused
+        # A replay at once, paused by a seek, goes on as it was recorded.
+        self.speed = self.speed or 1.0
+        self._wake.set()
+
+    def seek(self, seconds: float) -> None:
+        """Go so many recorded seconds on, or back if negative."""
+        position = self.position if self._target is None else self._target
+        self._target, self._is_backward = max(position + seconds, 0.0), seconds < 0
+        self.paused = self.paused or not self.speed
+        self._wake.set()
+
+    def hurry(self, factor: float) -> None:
+        """Multiply the speed."""
+        self.speed = min(max(self.speed * factor, _SLOWEST), _FASTEST) if self.speed else 1.0
+        self._wake.set()
+
+    def close(self) -> None:
+        """Let the thread end."""
+        super().close()
+        self._wake.set()
+
+    def base(self, state: RunState) -> RunState:
+        """Return the state before the first event if the replay has gone back."""
+        if not self._is_rewound:
+            return state
+        self._is_rewound = False
+        return RunState()
 
     def settle(self, state: RunState) -> RunState:
         """Mark the run as lost if the recording has ended before the run. A replay cannot be resumed."""
         return replace(state.lost() if self._is_over else state, can_resume=False)
 
     def _feed(self) -> None:
-        self._play()
-        self._is_over = True
+        while not self._closing.is_set():
+            if self._play():
+                self._is_over = True
+                self._target = None
+                self._flush()
+                # Wait at the end: the user may go back.
+                while self._target is None and not self._closing.is_set():
+                    self._rest(_SECONDS_AT_REST)
+            self._is_over, self._is_rewound, self.position = False, True, 0.0
 
-    def _play(self) -> None:
-        before = None
+    def _play(self) -> bool:
+        """Play from the first event on. Return False when the user wants to go back."""
+        before = self._first
         with open_to_read(self._path) as stream:
             for number, line in enumerate(stream, start=1):
                 if not line.endswith(b"\n"):
                     # A killed process has left an incomplete line.
-                    return
+                    break
                 try:
                     when, event = timed_event(line)
                 except EngineError as error:
                     raise EngineError(f"{self._path}: line {number}: {error}") from error
-                if before is not None and self._speed > 0:
-                    self._wait((when - before) / self._speed)
+                if self._is_backward and self._is_beyond(when - self._first) and number > 1:
+                    self._arrive()
+                if self._target is None:
+                    self._wait(when - before)
                 if self._closing.is_set():
-                    return
+                    return True
+                if self._target is not None and self._target < self.position:
+                    return False
                 before = when
                 self._add(when, event)
+                self.position = max(when - self._first, self.position)
+                if self._target is None:
+                    self._flush_if_due()
+                elif not self._is_backward and self._is_beyond(self.position):
+                    self._arrive()
+        return True
+
+    def _is_beyond(self, position: float) -> bool:
+        return self._target is not None and position >= self._target
+
+    def _arrive(self) -> None:
+        """Show where the user wanted to go: back to the event before that place, or on to the one after it."""
+        self._target = None
+        self._flush()
+
+    def _wait(self, recorded: float) -> None:
+        """Wait for so many recorded seconds, and deliver the events that are due meanwhile."""
+        left = min(recorded, _LONGEST_WAIT * self.speed)
+        while (self.paused or (left > 0 and self.speed)) and self._target is None and not self._closing.is_set():
+            began = time.monotonic()
+            self._rest(_SECONDS_AT_REST if self.paused else min(left / self.speed, SECONDS_BETWEEN_BATCHES))
+            if not self.paused:
+                left -= (time.monotonic() - began) * self.speed
                 self._flush_if_due()
 
-    def _wait(self, seconds: float) -> None:
-        """Wait, and deliver the events that are due meanwhile."""
-        until = time.monotonic() + min(seconds, _LONGEST_WAIT)
-        while (left := until - time.monotonic()) > 0 and not self._closing.is_set():
-            self._closing.wait(min(left, SECONDS_BETWEEN_BATCHES))
-            self._flush_if_due()
+    def _rest(self, seconds: float) -> None:
+        """Wait until the user does something, and tell what has changed then."""
+        if self._wake.wait(seconds):
+            self._wake.clear()
+            if self._target is None:
+                self._flush()
+
+
+def _last_time(path: Path) -> float | None:
+    """Return the time of the last complete line of a recording; None if it cannot be read."""
+    with open_to_read(path) as stream:
+        stream.seek(0, 2)
+        stream.seek(max(stream.tell() - _LONGEST_LINE, 0))
+        lines = stream.read().split(b"\n")[:-1]
+    with contextlib.suppress(EngineError, IndexError):
+        return timed_event(lines[-1] + b"\n")[0]
+    return None

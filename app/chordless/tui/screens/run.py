@@ -31,9 +31,12 @@ from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
     from chordless.tui.app import ChordlessApp
+    from chordless.tui.feeds import ReplayFeed
     from chordless.tui.session import RunSession
 
 SECONDS_BETWEEN_DRAWINGS = 0.1
+_OF_REPLAY = frozenset({"back", "forward", "slower", "faster"})
+_STEP_OF_REPLAY, _SECONDS_IF_UNKNOWN = 1 / 20, 200.0
 
 _TILES: dict[str, tuple[str, Callable[[RunState], run_words.TileWords], bool]] = {
     "cycles": ("cycles C", run_words.cycles_tile, True),
@@ -120,6 +123,9 @@ class RunScreen(Screen[None]):
         session, state = self._app.session, self._newest
         if session is None or state is None:
             return {}
+        if session.replay is not None:
+            title = "Again" if session.replay.has_ended else "Play" if session.replay.paused else "Pause"
+            return {"pause": title, "back": "", "forward": "", "scale": ""}
         if session.is_at_work and session.can_control:
             return {"pause": "Go on" if state.phase == "paused" else "", "stop": "", "freeze": ""}
         offers = {"scale": ""}
@@ -130,7 +136,10 @@ class RunScreen(Screen[None]):
         return offers
 
     def action_pause(self) -> None:
-        """Pause the search, or continue it."""
+        """Pause the search or the replay, or continue it."""
+        if (replay := self._replay) is not None:
+            replay.toggle()
+            return
         session = self._controlled("paused")
         if session is None or self._newest is None:
             return
@@ -190,7 +199,38 @@ class RunScreen(Screen[None]):
         """Change the scale of the chart."""
         self.query_one(EvolutionChart).toggle_scale()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keep the keys of a replay free on other runs."""
+        return action not in _OF_REPLAY or self._replay is not None
+
+    def action_back(self) -> None:
+        """Go back in the replay."""
+        self._seek(-_STEP_OF_REPLAY)
+
+    def action_forward(self) -> None:
+        """Go on in the replay."""
+        self._seek(_STEP_OF_REPLAY)
+
+    def action_slower(self) -> None:
+        """Play the replay at half the speed."""
+        if (replay := self._replay) is not None:
+            replay.hurry(1 / 2)
+
+    def action_faster(self) -> None:
+        """Play the replay at twice the speed."""
+        if (replay := self._replay) is not None:
+            replay.hurry(2)
+
+    def _seek(self, share: float) -> None:
+        if (replay := self._replay) is not None:
+            replay.seek(share * (replay.length or _SECONDS_IF_UNKNOWN))
+
     # What is shown
+
+    @property
+    def _replay(self) -> ReplayFeed | None:
+        session = self._app.session
+        return None if session is None else session.replay
 
     @property
     def _app(self) -> ChordlessApp:
@@ -264,6 +304,9 @@ class RunScreen(Screen[None]):
         parts: list[str | tuple[str, str]] = [
             (words.text(ascii_only=self._app.ascii_only), f"bold {words.colour}"),
         ]
+        if (replay := self._replay) is not None:
+            banner = run_words.replay_words(replay.speed, replay.position, replay.length, paused=replay.paused)
+            parts = [(f" {banner} ", "bold reverse $text-accent"), gap, *parts]
         if self._frozen:
             parts += [gap, (f" VIEW FROZEN, {key_of(self, 'run.freeze')} unfreezes it ", "bold reverse $text-warning")]
         if self._asked is not None:
