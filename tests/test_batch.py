@@ -220,8 +220,8 @@ def test_the_progress_fits_a_line_and_says_the_most_telling_first(monkeypatch, e
         BatchProgress(12.3, done=90_000, kept=10_000, failed=3, cycles=5 * 10**6, total=120_000),
         BatchProgress(12.3, done=90_000, graph="grid:9x10", share=0.129),
     ):
-        display._next = 0.0
         display.show_batch(progress)
+        display.draw()
     said = screen.getvalue().decode(encoding).split("\r\x1b[K")[1:]
     bar = "▕████████████    ▏" if encoding == "utf-8" else "[############    ]"
     assert said == [

@@ -240,7 +240,7 @@ def test_batches_of_balls_are_drawn_at_random(monkeypatch):
 
 def test_numbers_beyond_a_float_are_infinite():
     assert scaled(0.75, 2000) == math.inf
-    mean, low, high = estimate._spread([math.inf, 1.0], np.array([0.5, 0.5]), 7)
+    mean, low, high = estimate.spread([math.inf, 1.0], np.array([0.5, 0.5]), 7)
     assert (mean, low, high) == (math.inf, 7, math.inf)
 
 

@@ -70,10 +70,10 @@ def test_a_hub_of_many_neighbours(monkeypatch):
     edges = [(v, v % rim + 1) for v in range(1, rim + 1)] + [(0, v) for v in range(1, rim + 1)]
     graph = Graph.from_edges(rim + 1, edges)
     cycles = [[0, v, v + 1] for v in range(1, rim)] + [[0, 1, rim], list(range(1, rim + 1))]
-    assert CycleWalker(graph)._adjacency is None
+    assert not CycleWalker(graph).has_bit_rows
     monkeypatch.setattr(order, "_NEIGHBOURS_AT_ONCE", 4 * rim)
     walker = CycleWalker(graph)
-    assert walker._at_once == 4
+    assert walker.at_once == 4
     assert lists_of(walker.order(rows_of(cycles[-11:], graph.n))) == cycles[-11:]
 
 
@@ -105,7 +105,7 @@ HOUSE += [(0, 6), (6, 7), (7, 8), (6, 8), (9, 10), (10, 11), (9, 11)]
 )
 def test_a_row_that_is_no_chordless_cycle_is_refused(members, n):
     graph = Graph.from_edges(n, HOUSE)
-    assert (CycleWalker(graph)._adjacency is None) == (n == 400)
+    assert CycleWalker(graph).has_bit_rows == (n != 400)
     good = [0, 1, 4, 5]
     with pytest.raises(GraphError, match="the row at 2 is not a chordless cycle"):
         CycleWalker(graph).order(rows_of([good, [6, 7, 8], members, good], n))

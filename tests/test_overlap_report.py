@@ -245,7 +245,7 @@ def test_options_that_do_not_go_together(web, capfd, arguments, words):
 
 
 def test_a_cell_of_the_table_of_webs_is_no_formula():
-    from chordless.commands.overlap_table import COLUMNS, _cells
+    from chordless.commands.overlap_table import COLUMNS, cells
 
     row = {**dict.fromkeys(COLUMNS), "web": "=web.net", "n": -1, "error": "@caf\udce9", "interval": True}
-    assert [cell for cell in _cells(row) if cell != ""] == ["'=web.net", -1, "true", "'@caf\\xe9"]
+    assert [cell for cell in cells(row) if cell != ""] == ["'=web.net", -1, "true", "'@caf\\xe9"]

@@ -176,7 +176,7 @@ def test_the_kth_allocation_fails(arch: str, monkeypatch: pytest.MonkeyPatch) ->
     graph = grid(4, 5)
     device = open_or_skip(arch)
     expected = by_length(chordless_cycles(graph))
-    original = type(device)._allocated
+    original = type(device).allocate
     messages: list[str] = []
     successes = k = 0
     while True:
@@ -190,7 +190,7 @@ def test_the_kth_allocation_fails(arch: str, monkeypatch: pytest.MonkeyPatch) ->
                 raise MemoryError("no more")
             return original(self, size, dtype)
 
-        monkeypatch.setattr(type(device), "_allocated", failing)
+        monkeypatch.setattr(type(device), "allocate", failing)
         try:
             run = Run(graph, device, Options(collect=True))
             found: list[list[int]] = []

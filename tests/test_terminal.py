@@ -113,8 +113,8 @@ def shown(columns, **more):
     }  # fmt: skip
     stream = io.StringIO()
     display = ProgressDisplay("auto" if columns else "plain", stream, live=columns is not None)
-    display._next = 0.0
     display.show(Progress(**values))
+    display.draw()
     return stream.getvalue().removeprefix("\r\x1b[K").removesuffix("\n")
 
 

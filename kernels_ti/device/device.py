@@ -105,12 +105,13 @@ class Device:
                 f"a buffer of {size:,} elements is more than kernels can count ({buffers.LARGEST_BUFFER:,})"
             )
         try:
-            return self._allocated(size, np.dtype(dtype))
+            return self.allocate(size, np.dtype(dtype))
         except (MemoryError, RuntimeError) as error:
             wanted = size * np.dtype(dtype).itemsize / 2**20
             raise EngineError(f"{self.name} has no room for another {wanted:,.0f} MiB: {error}") from error
 
-    def _allocated(self, size: int, dtype: np.dtype[Any]) -> Any:
+    def allocate(self, size: int, dtype: np.dtype[Any]) -> Any:
+        """Return a new buffer; an error of Taichi or numpy if there is no room, which `empty` puts in plain words."""
         return np.empty(size, dtype) if self.arch == "cpu" else owner.call(buffers.new, size, dtype)
 
     def free_memory(self) -> int | None:

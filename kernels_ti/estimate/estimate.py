@@ -297,8 +297,8 @@ class Estimator:
             samples = [self._broken_off]
         sizes = np.array([sample.size for sample in samples], np.float64)
         share = sizes / sizes.sum()
-        paths = _spread([sample.paths for sample in samples], share, self._certain_paths)
-        cycles = _spread([sample.cycles for sample in samples], share, self._certain_cycles)
+        paths = spread([sample.paths for sample in samples], share, self._certain_paths)
+        cycles = spread([sample.cycles for sample in samples], share, self._certain_cycles)
         if self.exact:
             paths, cycles = (paths[0],) * 3, (cycles[0],) * 3
         by_length: dict[int, float] = {}
@@ -332,7 +332,7 @@ class Estimator:
         return float(self._batches.shares[batch])
 
 
-def _spread(values: list[float], share: Floats, certain: int) -> tuple[float, float, float]:
+def spread(values: list[float], share: Floats, certain: int) -> tuple[float, float, float]:
     """Return the mean of some samples, and an interval that holds the truth with a probability of 90 %.
 
     Sums over a tree vary by factors rather than by amounts. So the interval is that for the mean of a log-normal

@@ -28,20 +28,30 @@ class CycleWalker:
     Parameters
     ----------
     graph : Graph
+
+    Attributes
+    ----------
+    at_once : int
+        Cycles that are walked together, which bounds the memory.
     """
 
     def __init__(self, graph: Graph) -> None:
         self._whole, graph = graph, graph.underlying()
         self._graph = graph
         self._words = -(-graph.n // STATE_WORD_BITS)
-        self._at_once = max(min(_WORDS_AT_ONCE // max(self._words, 1), _CYCLES_AT_ONCE), 1)
+        self.at_once = max(min(_WORDS_AT_ONCE // max(self._words, 1), _CYCLES_AT_ONCE), 1)
         # A step reads every word of a bit row, or every neighbour of a vertex. A neighbour takes twice as long.
         neighbours = 2 * graph.m / max(graph.n, 1)
         self._adjacency: Rows | None = None
         if self._words <= 2 * neighbours and 8 * self._words * graph.n <= _LARGEST_TABLE_BYTES:
             self._adjacency = _adjacency_rows(graph, self._words)
         else:
-            self._at_once = max(min(self._at_once, _NEIGHBOURS_AT_ONCE // max(graph.max_degree, 1)), 1)
+            self.at_once = max(min(self.at_once, _NEIGHBOURS_AT_ONCE // max(graph.max_degree, 1)), 1)
+
+    @property
+    def has_bit_rows(self) -> bool:
+        """Whether a step reads bit rows of adjacency; otherwise it reads lists of neighbours."""
+        return self._adjacency is not None
 
     def order(self, rows: Rows) -> Cycles:
         """Put the vertices of each cycle in cycle order.
@@ -73,7 +83,7 @@ class CycleWalker:
 
     def _order_of_adjacency(self, rows: Rows) -> Cycles:
         """Do what `order` does for a simple graph."""
-        pieces = [slice(start, start + self._at_once) for start in range(0, len(rows), self._at_once)]
+        pieces = [slice(start, start + self.at_once) for start in range(0, len(rows), self.at_once)]
         lengths = np.empty(len(rows), np.int64)
         for piece in pieces:
             lengths[piece] = populations(rows[piece])

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING
 
 from chordless.commands import options as shared
 from chordless.values import size
@@ -15,8 +14,6 @@ from chordless.values import size
 if TYPE_CHECKING:
     from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.boundary.longest import Report
-
-_QUIET_SECONDS = 0.5
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -78,47 +75,11 @@ def progress(options: argparse.Namespace) -> Iterator[Report | None]:
     if options.quiet or options.progress == "none":
         yield None
         return
-    display = _Display(options.progress, sys.stderr)
+    from chordless.commands.progress_lines import BoundaryLine
+    from chordless.commands.terminal import is_live
+
+    line = BoundaryLine(options.progress, sys.stderr, live=is_live(sys.stderr))
     try:
-        yield display.show
+        yield line.show
     finally:
-        display.clear()
-
-
-class _Display:
-    """A line with the states of the boundary."""
-
-    def __init__(self, mode: str, stream: TextIO) -> None:
-        from chordless.commands.terminal import is_live, seconds_between
-
-        self._stream = stream
-        self._live = mode == "auto" and is_live(stream)
-        self._interval = seconds_between(mode, live=self._live)
-        self._start = time.monotonic()
-        self._next = self._start + (_QUIET_SECONDS if self._live else self._interval)
-        self._drawn = False
-
-    def show(self, share: float, states: int, width: int) -> None:
-        """Show the state if an update is due."""
-        from chordless.words.numbers import seconds_text, share_text, short_number
-
-        now = time.monotonic()
-        if now < self._next:
-            return
-        self._next = now + self._interval
-        parts: list[Any] = [
-            seconds_text(now - self._start),
-            share_text(share),
-            f"{short_number(states)} states",
-            f"boundary of {width} vertices",
-        ]
-        line = "  ".join(parts)
-        self._stream.write(f"\r\x1b[K{line}" if self._live else f"{line}\n")
-        self._stream.flush()
-        self._drawn = True
-
-    def clear(self) -> None:
-        """Erase a live line."""
-        if self._live and self._drawn:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
+        line.clear()

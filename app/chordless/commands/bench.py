@@ -250,7 +250,7 @@ def act_table1(options: argparse.Namespace) -> int:
         )
     report.notes += [row.note for row in report.rows if row.note is not None]
     columns = table1.MARKDOWN_COLUMNS if options.markdown else table1.COLUMNS
-    return _finish(report, options, columns, [row.cells() for row in report.rows])
+    return print_report(report, options, columns, [row.cells() for row in report.rows])
 
 
 def act_peers(options: argparse.Namespace) -> int:
@@ -289,9 +289,9 @@ def act_peers(options: argparse.Namespace) -> int:
         report.measure(rows, lambda row: row.measure(options.repeat), _file(options))
     if options.markdown and report.rows:
         columns = peers.markdown_columns(report.rows[0])
-        return _finish(report, options, columns, [row.markdown_cells() for row in report.rows])
+        return print_report(report, options, columns, [row.markdown_cells() for row in report.rows])
     lines = [line for row in report.rows for line in row.cells()]
-    return _finish(report, options, peers.COLUMNS, lines)
+    return print_report(report, options, peers.COLUMNS, lines)
 
 
 def act_batch(options: argparse.Namespace) -> int:
@@ -316,7 +316,7 @@ def act_batch(options: argparse.Namespace) -> int:
         rows = [batch.BatchRow(graphs, Path(folder), options.arch, options.threads) for graphs in files]
         report.measure(rows, lambda row: row.measure(options.repeat), _file(options))
     lines = [line for row in report.rows for line in row.cells()]
-    return _finish(report, options, batch.COLUMNS, lines)
+    return print_report(report, options, batch.COLUMNS, lines)
 
 
 def act_start(options: argparse.Namespace) -> int:
@@ -336,7 +336,7 @@ def act_start(options: argparse.Namespace) -> int:
         rows = start.rows(Path(folder), options.graphs, options.arch, options.threads, options.lines)
         report = Report[start.StartRow](heads)
         report.measure(rows, lambda row: row.measure(options.repeat), _file(options))
-    return _finish(report, options, start.COLUMNS, [line for row in report.rows for line in row.cells()])
+    return print_report(report, options, start.COLUMNS, [line for row in report.rows for line in row.cells()])
 
 
 def _folder(parent: str, number: int) -> Path:
@@ -351,7 +351,7 @@ def _file(options: argparse.Namespace) -> str | None:
     return None if options.json in (None, STANDARD_OUTPUT) else str(options.json)
 
 
-def _finish(
+def print_report(
     report: Report[Any], options: argparse.Namespace, columns: Sequence[Column], lines: Sequence[Sequence[str]]
 ) -> int:
     """Print what was measured, then what is wrong; return the exit code."""

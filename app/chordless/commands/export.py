@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 import time
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from chordless.commands import options as shared
 from chordless.commands.parser import examples
-
-if TYPE_CHECKING:
-    from chordless.cycles.export import Source
 
 SUMMARY = "turn cycles kept as bit rows into text, JSON lines or Parquet"
 STANDARD_OUTPUT = "-"
@@ -121,11 +121,11 @@ def act(options: argparse.Namespace) -> int:
     to_file = options.output != STANDARD_OUTPUT
     if to_file and source.store.is_kept_in(options.output):
         raise OptionError(f"{options.output} is itself a file of these cycles; write to another file")
-    with _Display(options, source) as display:
+    with _progress(options, len(source.store)) as tell:
         if options.export_format == "npy":
-            export.export_rows(source, options.output, display.tell)
+            export.export_rows(source, options.output, tell)
         elif options.export_format == "parquet":
-            export.export_parquet(source, options.output, display.tell)
+            export.export_parquet(source, options.output, tell)
         else:
             names = source.graph.names
             if not to_file and sys.stdout.isatty():
@@ -136,7 +136,7 @@ def act(options: argparse.Namespace) -> int:
             else:
                 output = LineOutput(os.dup(sys.stdout.fileno()), "standard output", encoder, limit=None)
             try:
-                export.export_lines(source, output, display.tell)
+                export.export_lines(source, output, tell)
             finally:
                 output.close()
     cycles = len(source.store)
@@ -150,39 +150,16 @@ def act(options: argparse.Namespace) -> int:
     return 0 if source.complete else _UNFINISHED_EXIT_CODE
 
 
-class _Display:
-    """Shows the progress of an export on standard error. A short export ends before anything is shown."""
+@contextlib.contextmanager
+def _progress(options: argparse.Namespace, total: int) -> Iterator[Callable[[int], None]]:
+    """Yield a function that shows how many cycles are exported; erase the line at the end."""
+    from chordless.commands.progress_lines import ExportLine
+    from chordless.commands.terminal import is_live
 
-    def __init__(self, options: argparse.Namespace, source: Source) -> None:
-        from chordless.commands.terminal import is_live, seconds_between
-
-        on_terminal = options.output == STANDARD_OUTPUT and sys.stdout.isatty()
-        self._silent = options.quiet or options.progress == "none"
-        self._live = options.progress == "auto" and is_live(sys.stderr) and not on_terminal
-        self._seconds = seconds_between(options.progress, live=self._live)
-        self._start = time.monotonic()
-        self._next = self._start + max(self._seconds, 1.0)
-        self._total = len(source.store)
-        self._drawn = False
-
-    def __enter__(self) -> _Display:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._drawn and self._live:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
-
-    def tell(self, done: int) -> None:
-        """Show that `done` cycles are exported, if an update is due."""
-        now = time.monotonic()
-        if self._silent or now < self._next:
-            return
-        from chordless.words.numbers import seconds_text
-
-        self._next = now + self._seconds
-        share = f"{100 * done / max(self._total, 1):.0f} %"
-        text = f"{seconds_text(now - self._start)}  {done:,} of {self._total:,} cycles  {share}"
-        sys.stderr.write(f"\r\x1b[K{text}" if self._live else f"{text}\n")
-        sys.stderr.flush()
-        self._drawn = True
+    to_terminal = options.output == STANDARD_OUTPUT and sys.stdout.isatty()
+    mode = "none" if options.quiet else options.progress
+    line = ExportLine(mode, sys.stderr, live=is_live(sys.stderr) and not to_terminal)
+    try:
+        yield partial(line.show, total=total)
+    finally:
+        line.clear()

@@ -120,10 +120,11 @@ def _write(rows: Iterable[dict[str, Any]], stream: IO[str], *, as_json: bool) ->
         return
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows(_cells(row) for row in rows)
+    writer.writerows(cells(row) for row in rows)
 
 
-def _cells(row: dict[str, Any]) -> Iterator[Any]:
+def cells(row: dict[str, Any]) -> Iterator[Any]:
+    """Yield the cells of a line of the CSV table, one for each of `COLUMNS`; text that could be a formula is quoted."""
     for name in COLUMNS:
         value = row[name]
         if isinstance(value, str):

@@ -160,8 +160,10 @@ def seconds_between(mode: str, *, live: bool) -> float:
     return _REDRAW_SECONDS if live else _PLAIN_SECONDS if mode == "plain" else _UNATTENDED_SECONDS
 
 
-class ProgressDisplay:
-    """Shows the progress of a search on standard error. A short search ends before anything is shown.
+class ProgressLine:
+    """A line of progress on standard error. Nothing is shown of what ends within a second.
+
+    A subclass returns the parts of the line in `_parts`.
 
     Parameters
     ----------
@@ -177,19 +179,17 @@ class ProgressDisplay:
         self._live = mode == "auto" and live
         self._silent = mode == "none"
         self._interval = seconds_between(mode, live=self._live)
-        self._next = time.monotonic() + (_QUIET_SECONDS if self._live else self._interval)
         self._start = time.monotonic()
-        self._last: Progress | None = None
+        self._next = self._start + max(self._interval, _QUIET_SECONDS)
         self._drawn = False
-        self.stopping = False
 
-    def show(self, progress: Progress | None) -> None:
-        """Show the state if an update is due; None stands for no news since the last call."""
-        if self._last is None and progress is not None:
-            self._start = time.monotonic() - progress.seconds
-        self._last = progress or self._last
-        if self._silent or time.monotonic() < self._next:
-            return
+    def update(self) -> None:
+        """Show the state if an update is due."""
+        if not self._silent and time.monotonic() >= self._next:
+            self.draw()
+
+    def draw(self) -> None:
+        """Show the state now."""
         self._next = time.monotonic() + self._interval
         parts = [on_terminal(part, self._stream) for part in self._parts()]
         if self._live:
@@ -203,12 +203,6 @@ class ProgressDisplay:
         self._stream.flush()
         self._drawn = True
 
-    def show_warning(self, event: Event | None) -> None:
-        """Write a warning of the engine as a line of its own; pass over any other event."""
-        if isinstance(event, Log) and event.is_warning:
-            self.clear()
-            self._stream.write(f"{event.text}\n")
-
     def clear(self) -> None:
         """Erase the live line."""
         if self._live and self._drawn:
@@ -217,7 +211,32 @@ class ProgressDisplay:
             self._drawn = False
 
     def _parts(self) -> list[str]:
-        """Return the parts of the progress line, the most important first."""
+        """Return the parts of the line, the most important first; those that do not fit are left out."""
+        raise NotImplementedError
+
+
+class ProgressDisplay(ProgressLine):
+    """Shows the progress of a search; see `ProgressLine`."""
+
+    def __init__(self, mode: str, stream: TextIO, *, live: bool) -> None:
+        super().__init__(mode, stream, live=live)
+        self._last: Progress | None = None
+        self.stopping = False
+
+    def show(self, progress: Progress | None) -> None:
+        """Show the state if an update is due; None stands for no news since the last call."""
+        if self._last is None and progress is not None:
+            self._start = time.monotonic() - progress.seconds
+        self._last = progress or self._last
+        self.update()
+
+    def show_warning(self, event: Event | None) -> None:
+        """Write a warning of the engine as a line of its own; pass over any other event."""
+        if isinstance(event, Log) and event.is_warning:
+            self.clear()
+            self._stream.write(f"{event.text}\n")
+
+    def _parts(self) -> list[str]:
         elapsed = time.monotonic() - self._start
         stopping = ["stopping (Ctrl-C again: at once)"] if self.stopping else []
         if self._last is None:
