@@ -319,27 +319,33 @@ def _count_along_boundary(
     avoid_edges: Iterable[tuple[Hashable, Hashable]],
     timeout: float | None,
 ) -> CycleCounts:
+    from kernels_ti.boundary.annealing import annealed_plan
     from kernels_ti.boundary.count import BoundaryCount, arch_of_count
+    from kernels_ti.boundary.plan import plan_of
     from kernels_ti.device.memory import host_budget, search_budget
 
     began = time.perf_counter()
     deadline = began + (math.inf if timeout is None else timeout)
+
+    def too_late() -> bool:
+        return time.perf_counter() >= deadline
+
+    space = _space(graph, options, through, avoid, avoid_edges)
+    plan = plan_of(space, enough=too_late)
+    arch = arch_of_count(plan, arch, by_length=True)
+    plan = annealed_plan(plan, arch, enough=too_late)
     try:
-        count = BoundaryCount(
-            _space(graph, options, through, avoid, avoid_edges),
-            memory=host_budget(options.memory),
-            enough=lambda: time.perf_counter() >= deadline,
-        )
+        count = BoundaryCount(space, memory=host_budget(options.memory), plan=plan)
     except EngineError:
-        if time.perf_counter() < deadline:
+        if not too_late():
             raise
         # The time-out came before the order of the vertices was known.
         return CycleCounts({}, {}, time.perf_counter() - began, options.min_length, complete=False)
-    with held_device(arch_of_count(count.plan, arch, by_length=True)) as device:
+    with held_device(arch) as device:
         if device.arch != "reference":
             count.use(device, search_budget(device, options.memory))
-        while not count.finished and time.perf_counter() < deadline:
-            count.advance(SLICE_SECONDS, lambda: time.perf_counter() >= deadline)
+        while not count.finished and not too_late():
+            count.advance(SLICE_SECONDS, too_late)
     seconds = time.perf_counter() - began
     return CycleCounts(count.cycles_by_length, {}, seconds, options.min_length, complete=count.finished)
 

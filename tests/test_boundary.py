@@ -144,7 +144,7 @@ def test_a_beam_knows_what_its_order_costs(spec):
     beam = order_module._Beam(neighbours, 40)
     vertices = beam.order(20, lambda: False)
     assert sorted(vertices) == list(range(graph.n))
-    measured = order_module._measured(neighbours, vertices)
+    measured = order_module.measured_order(neighbours, vertices)
     assert measured.cost == pytest.approx(1 + float(beam._cost.min()))
 
 

@@ -1,7 +1,8 @@
 """Counting without listing: dynamic programming over a path decomposition.
 
-`plan` splits a graph into blocks, `order` chooses the vertex order of each, and `walk` tells what each vertex changes.
-`transitions` tells what becomes of each state when a vertex comes, `states` holds the states with their numbers, and
+`plan` splits a graph into blocks, `order` chooses the vertex order of each, `annealing` looks for better ones where the
+count is long, and `walk` tells what each vertex changes. `transitions` tells what becomes of each state when a vertex
+comes, `states` holds the states with their numbers, and
 `count` moves the boundary over the graph. Small blocks are counted in numpy. The others are counted by `on_device`,
 which launches `kernels`.
 """

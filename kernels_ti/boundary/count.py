@@ -96,8 +96,8 @@ class BoundaryCount:
         Count for each length. Without, all cycles of any length together, in far less memory and time.
     memory : int or None
         Bytes that the states may take.
-    enough : callable
-        Ends the search for a good order, see `small_boundary_order`.
+    plan : BoundaryPlan, optional
+        The orders of the vertices; by default those of `plan_of`.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class BoundaryCount:
         *,
         by_length: bool = True,
         memory: int | None = None,
-        enough: Callable[[], bool] = lambda: False,
+        plan: BoundaryPlan | None = None,
     ) -> None:
         space = SearchSpace.of(graph)
         shortest, longest = space.options.min_length, space.options.max_length
@@ -129,7 +129,7 @@ class BoundaryCount:
                 f"the method boundary is for simple undirected graphs, and this graph {kind}: "
                 f"use {parameter('method', 'search')}"
             )
-        self.plan = plan_of(space, enough=enough)
+        self.plan = plan or plan_of(space)
         if not self.plan.is_possible:
             raise SizeError(
                 f"no order of this graph was found with a boundary of at most {LARGEST_BOUNDARY} vertices: "

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -20,9 +20,10 @@ from kernels_ti.graph import Graph
 
 Indices = npt.NDArray[np.int64]
 
-# Looking for orders takes this part of the time that the count itself will, at so many states a second.
+# Following prefixes takes at most this part of the time that the count itself will.
 _PART_FOR_ORDERS = 0.3
-_STATES_PER_SECOND = 2e6
+STATES_PER_SECOND = 2e6
+"""States that a count meets in a second, of which orders are worth some time."""
 # Prefixes that are followed side by side, more and more of them as long as it is worth it.
 _BEAMS = (8, 32, 128, 512, 2048)
 # Vertices times edges of a graph that gets a greedy order in any case: it takes a few seconds at most.
@@ -66,6 +67,11 @@ class BoundaryOrder:
         return sum(self.costs)
 
 
+def neighbour_lists(graph: Graph) -> list[list[int]]:
+    """Return the neighbours of each vertex."""
+    return [graph.neighbours(v).tolist() for v in range(graph.n)]
+
+
 def no_longer_than(seconds: float) -> Callable[[], bool]:
     """Return a predicate that becomes true after `seconds`."""
     end = time.perf_counter() + seconds
@@ -95,7 +101,7 @@ def small_boundary_order(
     BoundaryOrder or None
         None if none was found.
     """
-    neighbours = [graph.neighbours(v).tolist() for v in range(graph.n)]
+    neighbours = neighbour_lists(graph)
     if graph.n > _LARGEST_FOR_BEAMS:
         return _greedy(neighbours, largest, enough)
     best = _greedy(neighbours, largest, enough if graph.n * graph.m > _LARGEST_SURE else lambda: False)
@@ -103,12 +109,12 @@ def small_boundary_order(
         return None
     beam = _Beam(neighbours, largest)
     for prefixes in _BEAMS:
-        gain = min(_PART_FOR_ORDERS * best.cost / _STATES_PER_SECOND, seconds)
+        gain = min(_PART_FOR_ORDERS * best.cost / STATES_PER_SECOND, seconds)
         if beam.seconds_for(prefixes) > gain:
             return best
         vertices = beam.order(prefixes, enough)
         if vertices is not None:
-            best = min(best, _measured(neighbours, vertices), key=lambda order: order.cost)
+            best = min(best, measured_order(neighbours, vertices), key=lambda order: order.cost)
         elif enough():
             return replace(best, settled=False)
     return best
@@ -141,7 +147,7 @@ def _greedy(neighbours: list[list[int]], largest: int, enough: Callable[[], bool
             if u not in place:
                 candidates.add(u)
         boundary.difference_update([u for u in (following, *neighbours[following]) if missing[u] == 0])
-    return _measured(neighbours, list(place))
+    return measured_order(neighbours, list(place))
 
 
 class _Beam:
@@ -275,8 +281,16 @@ def _states_of(sizes: Indices, edges: Indices) -> npt.NDArray[np.float64]:
     return np.array([_states(*divmod(kind, span)) for kind in kinds.tolist()])[which]
 
 
-def _measured(neighbours: list[list[int]], vertices: list[int]) -> BoundaryOrder:
-    """Go along an order and see what its boundaries are."""
+def measured_order(neighbours: list[list[int]], vertices: Sequence[int]) -> BoundaryOrder:
+    """Go along an order and see what its boundaries are.
+
+    Parameters
+    ----------
+    neighbours : list of list of int
+        See `neighbour_lists`.
+    vertices : sequence of int
+        All vertices.
+    """
     missing = [len(near) for near in neighbours]
     boundary: set[int] = set()
     edges = width = 0

@@ -10,7 +10,9 @@ from chordless.protocol.events import Paused, Progress, Reason
 from chordless.protocol.orders import RunCommand
 from kernels_ti import Device, EngineError, Snapshot, open_device
 from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.boundary.annealing import annealed_plan
 from kernels_ti.boundary.count import BoundaryCount, arch_of_count
+from kernels_ti.boundary.plan import plan_of
 from kernels_ti.device.memory import host_budget, resident_bytes, search_budget
 
 _SLICE_SECONDS = 0.1
@@ -51,19 +53,17 @@ def count_along_boundary(
         If the states do not fit into the memory allowed.
     """
     watch = _Watch(command, channel)
+    by_length = not command.total_only
+    plan = plan_of(space, enough=watch.says_enough)
+    arch = arch_of_count(plan, command.arch, by_length=by_length, threads=command.threads)
+    plan = annealed_plan(plan, arch, threads=command.threads, enough=watch.says_enough)
     try:
-        count = BoundaryCount(
-            space,
-            by_length=not command.total_only,
-            memory=host_budget(command.memory),
-            enough=watch.says_enough,
-        )
+        count = BoundaryCount(space, by_length=by_length, memory=host_budget(command.memory), plan=plan)
     except EngineError:
         if (reason := watch.look()) is None:
             raise
         # The count was stopped while the order of the vertices was being sought.
         return reason, Snapshot(seconds=watch.seconds), {"width": 0, "states": 0}, None
-    arch = arch_of_count(count.plan, command.arch, by_length=not command.total_only, threads=command.threads)
     device = None if arch == "reference" else open_device(arch, threads=command.threads)
     if device is not None:
         count.use(device, search_budget(device, command.memory))

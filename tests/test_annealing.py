@@ -1,0 +1,83 @@
+"""Vertex orders that are annealed: they are orders, they are better, and they are the same on each arch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from chordless import generate
+
+from kernels_ti import open_device
+from kernels_ti.boundary import annealing
+from kernels_ti.boundary.annealing import annealed_order, annealed_plan
+from kernels_ti.boundary.order import measured_order, neighbour_lists, small_boundary_order
+from kernels_ti.boundary.plan import plan_of
+
+
+@pytest.fixture(autouse=True)
+def _few_moves(monkeypatch):
+    monkeypatch.setattr(annealing, "_MOVES_TO_A_VERTEX", 48)
+
+
+def poor_order(graph):
+    """Return the vertices as they are numbered, which costs so much that there is something to gain."""
+    order = measured_order(neighbour_lists(graph), range(graph.n))
+    return replace(order, costs=tuple(1e6 * cost for cost in order.costs))
+
+
+def shuffled(spec):
+    """Return a graph whose own order is a poor one."""
+    graph = generate(spec)
+    edges = [(7 * u % graph.n, 7 * v % graph.n) for u, v in graph.edges().tolist()]
+    return type(graph).from_edges(graph.n, edges)
+
+
+@pytest.mark.parametrize("spec", ["grid:6x10", "gnp:40,0.15,3", "planar:60,2"])
+def test_an_annealed_order_has_every_vertex_once_and_is_better(spec):
+    graph = shuffled(spec)
+    poor = measured_order(neighbour_lists(graph), range(graph.n))
+    order = annealed_order(open_device("cpu"), graph, poor_order(graph), seconds=2.0)
+    assert sorted(order.vertices) == list(range(graph.n))
+    assert order == measured_order(neighbour_lists(graph), order.vertices)
+    assert order.cost < poor.cost
+    assert order.width < poor.width
+
+
+def test_a_grid_gets_the_order_of_its_rows():
+    graph = shuffled("grid:6x10")
+    order = annealed_order(open_device("cpu"), graph, poor_order(graph), seconds=2.0)
+    assert order.width <= 8
+
+
+def test_the_order_depends_on_the_seed_alone(device):
+    graph = shuffled("grid:4x5")
+    poor = poor_order(graph)
+    found = [annealed_order(device, graph, poor, seed=seed, seconds=0.4).vertices for seed in (5, 5, 6)]
+    assert found[0] == found[1] != found[2]
+    assert hash(found[0]) == hash(
+        annealed_order(open_device("cpu", threads=1), graph, poor, seed=5, seconds=0.4).vertices
+    )
+
+
+def test_it_ends_when_it_is_enough():
+    graph = shuffled("grid:6x10")
+    poor = poor_order(graph)
+    asked = []
+    order = annealed_order(open_device("cpu"), graph, poor, enough=lambda: asked.append(0) or len(asked) == 3)
+    assert order == replace(poor, settled=False)
+    assert len(asked) == 3
+
+
+def test_a_short_count_gets_no_annealing(monkeypatch):
+    monkeypatch.setattr(annealing, "held_device", lambda *_, **__: pytest.fail("a device was opened"))
+    plan = plan_of(generate("grid:8x10"))
+    assert annealed_plan(plan, "cpu") is plan
+
+
+def test_a_long_count_gets_better_orders():
+    graph = shuffled("grid:6x10")
+    plan = replace(plan_of(graph), orders=(poor_order(graph),))
+    better = annealed_plan(plan, "reference", seconds=1.0)
+    assert better.cost < plan.cost
+    assert better.blocks is plan.blocks
+    assert small_boundary_order(graph, 60).width >= better.width - 1
