@@ -37,6 +37,7 @@ def count_cycles(
     avoid: Iterable[Hashable] = (),
     avoid_edges: Iterable[tuple[Hashable, Hashable]] = (),
     method: Method = "search",
+    order: Iterable[Hashable] | None = None,
     limit: int | None = None,
     timeout: float | None = None,
     simplify: bool = False,
@@ -66,6 +67,8 @@ def count_cycles(
         ``search`` visits every cycle. ``boundary`` counts without visiting them, see `kernels_ti.boundary.count`: the
         graph is simple and undirected, the result has no frontier, `arch` is "auto", "cpu" or "cuda", and `expansion`,
         `threads` and `limit` must keep their defaults.
+    order : iterable of vertex names, optional
+        With the method boundary: the order in which it takes the vertices, all of them; by default it looks for one.
     limit : int, optional
         End the search once it has found at least this many cycles. The count is checked about ten times a second, so
         the search may find many more.
@@ -118,7 +121,9 @@ def count_cycles(
     if method == "boundary":
         if arch == "reference" or (expansion, threads, limit) != (EXPANSIONS[0], None, None):
             raise OptionError('arch="reference", expansion, threads and limit are for the method search')
-        return _count_along_boundary(graph, arch, options, through, avoid, avoid_edges, timeout)
+        return _count_along_boundary(graph, arch, options, through, avoid, avoid_edges, order, timeout)
+    if order is not None:
+        raise OptionError("order is for the method boundary")
     with _held_run(graph, arch, threads, options, through, avoid, avoid_edges) as run:
         for _ in _slices(run, limit, timeout):
             pass
@@ -317,9 +322,10 @@ def _count_along_boundary(
     through: Iterable[Hashable],
     avoid: Iterable[Hashable],
     avoid_edges: Iterable[tuple[Hashable, Hashable]],
+    order: Iterable[Hashable] | None,
     timeout: float | None,
 ) -> CycleCounts:
-    from kernels_ti.boundary.annealing import annealed_plan
+    from kernels_ti.boundary.annealing import SECONDS_FOR_PREFIXES, annealed_plan
     from kernels_ti.boundary.count import BoundaryCount, arch_of_count
     from kernels_ti.boundary.plan import plan_of
     from kernels_ti.device.memory import host_budget, search_budget
@@ -331,9 +337,15 @@ def _count_along_boundary(
         return time.perf_counter() >= deadline
 
     space = _space(graph, options, through, avoid, avoid_edges)
-    plan = plan_of(space, enough=too_late)
+    vertices = None if order is None else vertices_called(graph, order)
+    if vertices is not None and sorted(vertices) != list(range(graph.n)):
+        raise OptionError(
+            f"order names each of the {graph.n:,} vertices once, but it has {len(set(vertices)):,} of them"
+        )
+    plan = plan_of(space, order=vertices, seconds=SECONDS_FOR_PREFIXES, enough=too_late)
     arch = arch_of_count(plan, arch, by_length=True)
-    plan = annealed_plan(plan, arch, enough=too_late)
+    if vertices is None:
+        plan = annealed_plan(plan, arch, enough=too_late)
     try:
         count = BoundaryCount(space, memory=host_budget(options.memory), plan=plan)
     except EngineError:

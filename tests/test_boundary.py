@@ -264,3 +264,28 @@ def test_so_many_edges_are_refused_by_their_number(monkeypatch):
 
     monkeypatch.setattr("kernels_ti.boundary.plan.small_boundary_order", looked_for)
     assert not plan_of(generate("complete:520")).is_possible
+
+
+def test_an_order_can_be_given_and_every_order_counts_the_same():
+    graph = generate("grid:4x6")
+    expected = count_cycles(graph, arch="reference").by_length
+    for order in (range(24), range(23, -1, -1), [7 * v % 24 for v in range(24)]):
+        names = [graph.names[v] for v in order]
+        assert count_cycles(graph, method="boundary", order=names).by_length == expected
+    with pytest.raises(OptionError, match="order names each of the 24 vertices once, but it has 23 of them"):
+        count_cycles(graph, method="boundary", order=names[1:])
+    with pytest.raises(OptionError, match="order is for the method boundary"):
+        count_cycles(graph, order=names)
+
+
+@given(graphs())
+def test_an_order_of_the_graph_keeps_the_order_of_each_block(graph):
+    plan = plan_of(graph)
+    order = plan.order_of_graph(graph.n)
+    assert sorted(order) == list(range(graph.n))
+    assert plan_of(graph, order=order).orders == plan.orders
+
+
+def test_an_order_with_too_wide_a_boundary_is_refused():
+    with pytest.raises(SizeError, match=r"the order given has a boundary of 301 vertices, more than 254"):
+        plan_of(generate("ladder:300"), order=[*range(0, 600, 2), *range(1, 600, 2)])

@@ -92,3 +92,35 @@ def test_progress_is_shown_and_an_interrupt_ends_it():
     assert " states" in line
     assert process.returncode == 130
     assert "not complete: interrupted" in table
+
+
+def test_an_order_is_written_and_read_again(tmp_path):
+    path = tmp_path / "order.txt"
+    written = counted("grid:6x10", *BOUNDARY, "--write-order", path)
+    assert len(path.read_text().splitlines()) == 60
+    assert counted("grid:6x10", *BOUNDARY, "--order", path)["boundary"] == written["boundary"]
+    path.write_text("".join(sorted(path.read_text().splitlines(keepends=True), key=len)))
+    assert counted("grid:6x10", *BOUNDARY, "--order", path)["by_length"] == written["by_length"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("0\n1\n2\n", "order.txt: an order names every vertex of the graph once; 7 missing: 3, 4, 5, ..."),
+        ("0\n\n1\n0\n", "order.txt, line 4: the vertex 0 was on line 1 already"),
+        ("0\n10\n", "order.txt, line 2: there is no vertex '10'"),
+        (None, "cannot read the order in"),
+    ],
+)
+def test_a_bad_order_is_one_clear_line(tmp_path, text, message):
+    path = tmp_path / "order.txt"
+    if text is not None:
+        path.write_text(text)
+    assert fails(chordless("count", "petersen", *BOUNDARY, "--order", path), 2, message)
+
+
+def test_an_order_is_for_the_boundary(tmp_path):
+    for option in ("--order", "--write-order"):
+        done = chordless("count", "petersen", option, tmp_path / "order.txt")
+        assert done.returncode == 2
+        assert f"{option} needs --method boundary" in done.stderr

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
 from kernels_ti.blocks.groups import LabelledBlocks
 from kernels_ti.blocks.restriction import Restricted
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.order import BoundaryOrder, small_boundary_order
+from kernels_ti.boundary.order import BoundaryOrder, measured_order, neighbour_lists, small_boundary_order
 from kernels_ti.boundary.states import LARGEST_BOUNDARY
+from kernels_ti.errors import OptionError, SizeError
 from kernels_ti.graph import Graph
 
 # Grids and road networks on one core of an AMD EPYC: 0.2 to 0.5 us.
@@ -29,6 +32,8 @@ class BoundaryPlan:
         Those of blocks that are nothing but a cycle.
     blocks : tuple of Graph
         The others.
+    vertices : tuple of tuple of int
+        The vertices of each block in the graph, ascending.
     orders : tuple of BoundaryOrder or None
         One to a block; None for a block of which none was found with boundaries that a state can hold.
     required : tuple of frozenset of int
@@ -37,6 +42,7 @@ class BoundaryPlan:
 
     cycles_by_length: dict[int, int]
     blocks: tuple[Graph, ...]
+    vertices: tuple[tuple[int, ...], ...]
     orders: tuple[BoundaryOrder | None, ...]
     required: tuple[frozenset[int], ...]
 
@@ -65,9 +71,30 @@ class BoundaryPlan:
         """Whether there is an order for every block."""
         return None not in self.orders
 
+    def order_of_graph(self, n: int) -> list[int]:
+        """Return an order of all n vertices of the graph in which the vertices of each block come in its order.
+
+        Raises
+        ------
+        OptionError
+            If there is none, as one block is counted in several cases, see `kernels_ti.blocks.restriction`.
+        """
+        after: dict[int, list[int]] = {v: [] for v in range(n)}
+        for vertices, order in zip(self.vertices, self.orders, strict=True):
+            for v, following in itertools.pairwise([] if order is None else order.vertices):
+                after[vertices[following]].append(vertices[v])
+        try:
+            return list(TopologicalSorter(after).static_order())
+        except CycleError:
+            raise OptionError("there is no one order: with edges to avoid, each case has its own") from None
+
 
 def plan_of(
-    graph: Graph | SearchSpace, *, seconds: float = 20.0, enough: Callable[[], bool] = lambda: False
+    graph: Graph | SearchSpace,
+    *,
+    order: Sequence[int] | None = None,
+    seconds: float = 20.0,
+    enough: Callable[[], bool] = lambda: False,
 ) -> BoundaryPlan:
     """Put the vertices of each block in order.
 
@@ -77,34 +104,68 @@ def plan_of(
     ----------
     graph : Graph or SearchSpace
         A space with several cases gives the blocks of all of them; each wanted cycle lies in one of these blocks.
+    order : sequence of int, optional
+        All vertices of the graph. Those of each block are taken in this order, and no other one is looked for.
     seconds, enough : float, callable
         How long to look for the order of a block, see `small_boundary_order`.
+
+    Raises
+    ------
+    SizeError
+        If a boundary of the given order has more vertices than a state can hold.
     """
     space = SearchSpace.of(graph)
     if not space.graph.is_simple:
-        return BoundaryPlan({}, (space.graph,), (None,), (frozenset(space.options.through),))
-    plans = [_plan_of_case(*case, seconds, enough) for case in zip(space.cases, space.blocks, strict=True)]
+        return BoundaryPlan(
+            {}, (space.graph,), (tuple(range(space.graph.n)),), (None,), (frozenset(space.options.through),)
+        )
+    ordered: Callable[[Graph, tuple[int, ...]], BoundaryOrder | None]
+    if order is None:
+
+        def ordered(block: Graph, vertices: tuple[int, ...]) -> BoundaryOrder | None:
+            return small_boundary_order(block, LARGEST_BOUNDARY, seconds=seconds, enough=enough)
+    else:
+        place = {v: at for at, v in enumerate(order)}
+
+        def ordered(block: Graph, vertices: tuple[int, ...]) -> BoundaryOrder | None:
+            return _given_order(block, sorted(range(block.n), key=lambda v: place[vertices[v]]))
+
+    plans = [_plan_of_case(*case, ordered) for case in zip(space.cases, space.blocks, strict=True)]
     rings: Counter[int] = Counter()
     for plan in plans:
         rings.update(plan.cycles_by_length)
     return BoundaryPlan(
         dict(rings),
         tuple(block for plan in plans for block in plan.blocks),
+        tuple(vertices for plan in plans for vertices in plan.vertices),
         tuple(order for plan in plans for order in plan.orders),
         tuple(required for plan in plans for required in plan.required),
     )
 
 
+def _impossible(graph: Graph, through: Sequence[int]) -> BoundaryPlan:
+    return BoundaryPlan({}, (graph,), (tuple(range(graph.n)),), (None,), (frozenset(through),))
+
+
+def _given_order(block: Graph, vertices: Sequence[int]) -> BoundaryOrder:
+    order = measured_order(neighbour_lists(block), vertices)
+    if order.width > LARGEST_BOUNDARY:
+        raise SizeError(f"the order given has a boundary of {order.width:,} vertices, more than {LARGEST_BOUNDARY}")
+    return order
+
+
 def _plan_of_case(
-    case: Restricted, labelled: LabelledBlocks, seconds: float, enough: Callable[[], bool]
+    case: Restricted, labelled: LabelledBlocks, ordered: Callable[[Graph, tuple[int, ...]], BoundaryOrder | None]
 ) -> BoundaryPlan:
     graph, through = case.graph, case.through
     if graph.m > LARGEST_BOUNDARY * graph.n:
         # In any order some vertex has more than m / n neighbours before it, and the boundary has them all.
-        return BoundaryPlan({}, (graph,), (None,), (frozenset(through),))
-    blocks, required = [], []
-    for block, vertices in labelled.other_blocks():
-        blocks.append(block)
-        required.append(frozenset(np.searchsorted(vertices, through).tolist()))
-    orders = tuple(small_boundary_order(block, LARGEST_BOUNDARY, seconds=seconds, enough=enough) for block in blocks)
-    return BoundaryPlan(Counter(labelled.ring_lengths.tolist()), tuple(blocks), orders, tuple(required))
+        return _impossible(graph, through)
+    found = [(block, tuple(vertices.tolist())) for block, vertices in labelled.other_blocks()]
+    return BoundaryPlan(
+        Counter(labelled.ring_lengths.tolist()),
+        tuple(block for block, _ in found),
+        tuple(vertices for _, vertices in found),
+        tuple(ordered(block, vertices) for block, vertices in found),
+        tuple(frozenset(np.searchsorted(vertices, through).tolist()) for _, vertices in found),
+    )

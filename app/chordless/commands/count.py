@@ -53,6 +53,14 @@ def add_parser(subparsers: Any) -> None:
         action="store_true",
         help="with --method boundary: only the total of all lengths, in less time and far less memory",
     )
+    group.add_argument(
+        "--order",
+        metavar="FILE",
+        help="with --method boundary: take the vertices in the order of FILE, all names, one a line",
+    )
+    group.add_argument(
+        "--write-order", metavar="FILE", help="with --method boundary: write the order that is used to FILE"
+    )
     shared.add_search(parser, limit_help="stop once N cycles or more were found")
     shared.add_checkpoint(parser)
     shared.add_reporting(parser)
@@ -74,6 +82,9 @@ def _check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) 
     if options.method == "search":
         if options.total_only:
             parser.error("--total-only needs --method boundary; a search counts each length anyway")
+        for option, file in (("--order", options.order), ("--write-order", options.write_order)):
+            if file is not None:
+                parser.error(f"{option} needs --method boundary; a search takes no order of the vertices")
         return
     if options.arch == "vulkan":
         parser.error("--method boundary needs 64-bit atomics, which Taichi does not have on Vulkan: choose cpu or cuda")
@@ -108,6 +119,8 @@ def act(options: argparse.Namespace) -> int:
         per_edge=options.per_edge,
         method=options.method,
         total_only=options.total_only,
+        order=options.order,
+        write_order=options.write_order,
     )
     finished, exit_code = run_engine(command, options)
     print_result(command, finished, as_json=options.json)

@@ -6,11 +6,12 @@ import time
 from functools import partial
 
 from chordless.engine.channel import Channel
+from chordless.graphs.vertex_order import read_order, write_order
 from chordless.protocol.events import Paused, Progress, Reason
 from chordless.protocol.orders import RunCommand
 from kernels_ti import Device, EngineError, Snapshot, open_device
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.annealing import annealed_plan
+from kernels_ti.boundary.annealing import SECONDS_FOR_PREFIXES, annealed_plan
 from kernels_ti.boundary.count import BoundaryCount, arch_of_count
 from kernels_ti.boundary.plan import plan_of
 from kernels_ti.device.memory import host_budget, resident_bytes, search_budget
@@ -54,9 +55,13 @@ def count_along_boundary(
     """
     watch = _Watch(command, channel)
     by_length = not command.total_only
-    plan = plan_of(space, enough=watch.says_enough)
+    order = None if command.order is None else read_order(command.order, space.graph)
+    plan = plan_of(space, order=order, seconds=SECONDS_FOR_PREFIXES, enough=watch.says_enough)
     arch = arch_of_count(plan, command.arch, by_length=by_length, threads=command.threads)
-    plan = annealed_plan(plan, arch, threads=command.threads, enough=watch.says_enough)
+    if order is None:
+        plan = annealed_plan(plan, arch, threads=command.threads, enough=watch.says_enough)
+    if command.write_order is not None and plan.is_possible:
+        write_order(command.write_order, space.graph, plan.order_of_graph(space.graph.n))
     try:
         count = BoundaryCount(space, by_length=by_length, memory=host_budget(command.memory), plan=plan)
     except EngineError:

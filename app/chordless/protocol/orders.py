@@ -61,6 +61,8 @@ class RunCommand:
         How to count; for the second see `kernels_ti.boundary.count`.
     total_only : bool
         With the method boundary: count all lengths together, in less time and memory.
+    order, write_order : str or None
+        With the method boundary: a file with the order of the vertices, and one that gets the order which is used.
     overlap, types
         The graph is the niche overlap graph of a food web; see `BatchJob`.
     """
@@ -86,6 +88,8 @@ class RunCommand:
     resume: bool = False
     method: Method = "search"
     total_only: bool = False
+    order: str | None = None
+    write_order: str | None = None
     through: Sequence[str] = ()
     through_edges: Sequence[str] = ()
     avoid: Sequence[str] = ()

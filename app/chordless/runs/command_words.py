@@ -19,6 +19,7 @@ _WITH_VALUE = (
     ("memory", "--memory", None),
     ("expansion", "--expansion", "two-ended"),
     ("method", "--method", "search"),
+    ("order", "--order", None),
 )
 _FLAGS = (
     ("simplify", "--simplify"),
