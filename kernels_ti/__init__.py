@@ -1,9 +1,10 @@
 """The compute library: every chordless cycle of a graph, on CPU, CUDA or Vulkan through Taichi.
 
 `count_cycles` counts them by length, `enumerate_cycles` streams them as lists of vertices, `collect_cycles` puts them
-all in arrays, `is_chordal` says whether there is any of 4 or more vertices, and `longest_cycle` finds the longest. All
-of them take a `Graph`, or a graph that `as_graph` can convert. `Run` is the search in slices, for programs that report,
-pause or stop; it needs a device from `open_device`. Every error raised on purpose is a `ChordlessError`.
+all in arrays, `is_chordal` says whether there is any of 4 or more vertices, `longest_cycle` finds the longest, and
+`sample_cycles` draws some at random. All of them take a `Graph`, or a graph that `as_graph` can convert. `Run` is the
+search in slices, for programs that report, pause or stop; it needs a device from `open_device`. Every error raised on
+purpose is a `ChordlessError`.
 
 Importing this package is cheap: each name below loads its module when it is first used, and taichi
 itself is loaded only when a device is opened. Other packages import from here, not from the modules of this floor.
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kernels_ti.api import collect_cycles, count_cycles, count_participation, enumerate_cycles
     from kernels_ti.boundary.longest import BestCycle, longest_cycle
+    from kernels_ti.boundary.sample import sample_cycles
     from kernels_ti.choices import Arch, Expansion, Method
     from kernels_ti.chordality import Chordality, is_chordal
     from kernels_ti.conversion import as_graph
@@ -57,6 +59,7 @@ _MODULE_OF = {
     "is_chordal": "chordality",
     "longest_cycle": "boundary.longest",
     "open_device": "device.device",
+    "sample_cycles": "boundary.sample",
 }
 
 __all__ = [
@@ -87,6 +90,7 @@ __all__ = [
     "is_chordal",
     "longest_cycle",
     "open_device",
+    "sample_cycles",
 ]
 
 

@@ -17,7 +17,7 @@ from program import ENVIRONMENT, REFERENCE, chordless, command, count, fails, on
 COMMANDS = (
     "count", "list", "first", "tui", "resume", "replay", "estimate", "merge", "export", "info", "generate", "overlap",
     "plot", "report", "batch", "bench", "completion", "help",
-    "longest",
+    "longest", "sample",
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from chordless import generate
 from hypothesis import given
 from hypothesis import strategies as st
 from program import chordless, fails
+from searches import searches
 
 from kernels_ti import Graph, OptionError, longest_cycle
 from kernels_ti.blocks.search_space import SearchSpace
@@ -20,39 +21,6 @@ from kernels_ti.boundary.blocks import planned_blocks
 from kernels_ti.boundary.numbers import Numbers, sums_of
 from kernels_ti.boundary.optimum import Gains, best_cycle
 from kernels_ti.errors import SizeError
-from kernels_ti.reference import chordless_cycles
-
-
-@st.composite
-def graphs(draw, most=11):
-    n = draw(st.integers(3, most))
-    pairs = list(itertools.combinations(range(n), 2))
-    return Graph.from_edges(n, draw(st.lists(st.sampled_from(pairs), unique=True, max_size=30)))
-
-
-@st.composite
-def searches(draw):
-    """Return a graph, bounds and a restriction, and the cycles within them."""
-    graph = draw(graphs())
-    shortest = draw(st.integers(3, 5))
-    longest = draw(st.none() | st.integers(shortest, shortest + 4))
-    through = draw(st.sets(st.integers(0, graph.n - 1), max_size=2))
-    avoid = draw(st.sets(st.integers(0, graph.n - 1), max_size=2)) - through
-    edges = [edge for edge in graph.edges().tolist() if not set(edge) <= through]
-    avoid_edges = draw(st.lists(st.sampled_from(edges), unique_by=tuple, max_size=2)) if edges else []
-    wanted = [
-        cycle
-        for cycle in chordless_cycles(graph)
-        if shortest <= len(cycle) <= (longest or graph.n)
-        and through <= set(cycle)
-        and not avoid & set(cycle)
-        and not any(set(edge) <= set(cycle) for edge in avoid_edges)
-    ]
-    bounds = {
-        "min_length": shortest, "max_length": longest, "through": sorted(through), "avoid": sorted(avoid),
-        "avoid_edges": avoid_edges,
-    }  # fmt: skip
-    return graph, bounds, wanted
 
 
 def check_best(graph, best, wanted, value, *, least):

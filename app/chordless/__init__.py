@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         is_chordal,
         longest_cycle,
         open_device,
+        sample_cycles,
     )
 
 _OWN = {"generate": "chordless.graphs.generators", "load_graph": "chordless.graphs.public"}
@@ -75,6 +76,7 @@ __all__ = [
     "load_graph",
     "longest_cycle",
     "open_device",
+    "sample_cycles",
 ]
 
 

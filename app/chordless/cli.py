@@ -27,6 +27,7 @@ from chordless.commands import (
     replay,
     report,
     resume,
+    sample,
     tui,
 )
 from chordless.commands import help as help_
@@ -49,7 +50,7 @@ those next to each other on it. Triangles count as well.
 
 _GROUPS = {
     "find": (count, list_, first),
-    "ask": (estimate, longest, overlap),
+    "ask": (estimate, longest, sample, overlap),
     "long runs": (resume, merge, export),
     "many graphs": (batch,),
     "look": (tui, replay, plot, report),

@@ -74,6 +74,14 @@ def positive(text: str) -> int:
     return number
 
 
+def seed(text: str) -> int:
+    """Return a whole number from 0 on."""
+    number = _whole_number(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
+    return number
+
+
 def _whole_number(text: str) -> int:
     if not re.fullmatch(r"[-+]?[0-9]{1,4000}", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from kernels_ti.blocks.restriction import edges_called, vertices_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.order import BoundaryOrder
 from kernels_ti.boundary.plan import BoundaryPlan, plan_of
@@ -14,6 +15,7 @@ from kernels_ti.boundary.transitions import Packing
 from kernels_ti.boundary.walk import Step, steps_of
 from kernels_ti.errors import SizeError
 from kernels_ti.graph import Graph
+from kernels_ti.options import Options
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,27 @@ class PlannedBlocks:
                 report(min(done / max(self.plan.cost, 1.0), 1.0), states, step.width)
 
         return step_done
+
+
+def space_for(
+    graph: Graph,
+    min_length: int,
+    max_length: int | None,
+    through: Iterable[Hashable],
+    avoid: Iterable[Hashable],
+    avoid_edges: Iterable[tuple[Hashable, Hashable]],
+    memory: int | None,
+) -> SearchSpace:
+    """Return a graph with bounds and a restriction; vertices and edges are given by name, as for `count_cycles`."""
+    options = Options(
+        min_length=min_length,
+        max_length=max_length,
+        memory=memory,
+        through=vertices_called(graph, through),
+        avoid=vertices_called(graph, avoid),
+        avoid_edges=edges_called(graph, avoid_edges),
+    )
+    return SearchSpace(graph, options)
 
 
 def planned_blocks(space: SearchSpace, enough: Callable[[], bool] = lambda: False) -> PlannedBlocks:

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from kernels_ti.blocks.restriction import edges_called, vertices_called
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.blocks import planned_blocks
+from kernels_ti.boundary.blocks import planned_blocks, space_for
 from kernels_ti.boundary.optimum import Gains, best_cycle
 from kernels_ti.boundary.weights import Weights, attribute_weights
 from kernels_ti.conversion import as_graph
 from kernels_ti.device.memory import host_budget
-from kernels_ti.options import Options
 
 Report = Callable[[float, int, int], None]
 """Told the share of the way forward, the states that are held, and the vertices of the boundary."""
@@ -114,16 +112,10 @@ def longest_cycle(
     if isinstance(weight, str):
         weight = attribute_weights(graph, weight)
     graph = as_graph(graph, simplify=simplify)
-    options = Options(
-        min_length=min_length if min_length is not None else SHORTEST_HOLE if shortest else 3,
-        max_length=max_length,
-        memory=memory,
-        through=vertices_called(graph, through),
-        avoid=vertices_called(graph, avoid),
-        avoid_edges=edges_called(graph, avoid_edges),
-    )
+    shortest_wanted = min_length if min_length is not None else SHORTEST_HOLE if shortest else 3
+    space = space_for(graph, shortest_wanted, max_length, through, avoid, avoid_edges, memory)
     weights = None if weight is None else Weights.of_mapping(graph, weight)
-    return longest_in(SearchSpace(graph, options), weights, shortest=shortest)
+    return longest_in(space, weights, shortest=shortest)
 
 
 def longest_in(

@@ -62,19 +62,9 @@ def add_parser(subparsers: Any) -> None:
         metavar="TIME",
         help="answer after about this long: 10, 1.5, 90s, 5m, 2h (default: 2); four times as long halves the range",
     )
-    group.add_argument("--seed", type=_seed, default=0, metavar="N", help="of the random probes (default: 0)")
+    group.add_argument("--seed", type=values.seed, default=0, metavar="N", help="of the random probes (default: 0)")
     shared.add_device(parser.add_argument_group("how the run would be made"))
     parser.set_defaults(act=act, check=shared.settle_lengths, parser=parser)
-
-
-def _seed(text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = -1
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
-    return number
 
 
 def act(options: argparse.Namespace) -> int:

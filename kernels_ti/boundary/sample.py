@@ -1,0 +1,245 @@
+"""Chordless cycles drawn uniformly at random, without listing all.
+
+The cycles are put into an order that is never written down: by block, by the step in which they close, by the state in
+which they do, and so on back along the layers. A number below their total stands for one cycle, and each step back
+divides it: which of the ways to a state it is. So a random number gives a random cycle, each with the same probability,
+and all numbers go back together.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.boundary.blocks import PlannedBlock, PlannedBlocks, planned_blocks, space_for
+from kernels_ti.boundary.counting import Ways
+from kernels_ti.boundary.layers import History, Layer
+from kernels_ti.boundary.longest import Report
+from kernels_ti.boundary.numbers import Numbers
+from kernels_ti.boundary.walk import Step
+from kernels_ti.conversion import as_graph
+from kernels_ti.cycles import Cycles, CycleTable
+from kernels_ti.device.memory import host_budget
+from kernels_ti.errors import EngineError, OptionError
+
+# Numbers that are added up at once where one of them is looked for.
+_ADDED_AT_ONCE = 1024
+# A block is gone through again, rather than kept while others are counted, if it takes more than this part of the room.
+_PART_KEPT = 0.25
+
+
+def sample_cycles(
+    graph: Any,
+    k: int = 1,
+    *,
+    seed: int = 0,
+    min_length: int = 3,
+    max_length: int | None = None,
+    through: Iterable[Hashable] = (),
+    avoid: Iterable[Hashable] = (),
+    avoid_edges: Iterable[tuple[Hashable, Hashable]] = (),
+    simplify: bool = False,
+    memory: int | None = None,
+) -> CycleTable:
+    """Draw chordless cycles uniformly at random, from any number of them.
+
+    All cycles within the bounds have exactly the same probability. Each draw is from all of them, so that a cycle may
+    come several times. The time depends on the boundary, see `kernels_ti.boundary.count`, and hardly on the number of
+    cycles.
+
+    Parameters
+    ----------
+    graph : Graph, or a graph or adjacency matrix of another library
+        Simple and undirected; see `as_graph` for the types that are accepted.
+    k : int
+        How many.
+    seed : int
+        The same seed draws the same cycles.
+    min_length, max_length, through, avoid, avoid_edges, simplify
+        As for `count_cycles`.
+    memory : int, optional
+        Bytes that the process may use; by default a share of the free memory.
+
+    Returns
+    -------
+    CycleTable
+        The k cycles, in the order in which they were drawn; empty if no cycle is within the bounds. `complete` is
+        False: these are not all cycles.
+
+    Raises
+    ------
+    GraphError
+        If the graph is not simple and undirected.
+    OptionError
+        If the value of an option is not allowed.
+    SizeError
+        If the boundaries are too large for the memory.
+
+    Examples
+    --------
+    >>> from kernels_ti import Graph, sample_cycles
+    >>> house = Graph.from_edges(5, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)], names="abcde")
+    >>> sorted(set(map(len, sample_cycles(house, 100).lists())))
+    [3, 4]
+    """
+    graph = as_graph(graph, simplify=simplify)
+    space = space_for(graph, min_length, max_length, through, avoid, avoid_edges, memory)
+    return sample_in(space, k, seed)[0]
+
+
+def sample_in(space: SearchSpace, k: int, seed: int, report: Report | None = None) -> tuple[CycleTable, int]:
+    """Draw cycles of a search space; see `sample_cycles`.
+
+    Parameters
+    ----------
+    space : SearchSpace
+    k, seed : int
+    report : callable, optional
+        See `kernels_ti.boundary.longest.Report`.
+
+    Returns
+    -------
+    table : CycleTable
+    total : int
+        The cycles that were drawn from.
+    """
+    if not isinstance(k, int) or k < 0:
+        raise OptionError(f"the number of cycles to draw must be a whole number from 0 on, not {k!r}")
+    planned = planned_blocks(space)
+    cycles, total = drawn(planned, k, seed, host_budget(space.options.memory), planned.reporter(report))
+    table = CycleTable.of_pieces(space.graph, [Cycles.of_lists(cycles)])
+    return CycleTable(table.graph, table.offsets, table.vertices, complete=False), total
+
+
+def drawn(
+    planned: PlannedBlocks,
+    k: int,
+    seed: int,
+    memory: int | None = None,
+    report: Callable[[Step, int], None] = lambda step, states: None,
+) -> tuple[list[list[int]], int]:
+    """Draw cycles from blocks; return them, each in cycle order, and how many there are in all.
+
+    Parameters
+    ----------
+    planned : PlannedBlocks
+    k, seed : int
+    memory, report
+        See `kernels_ti.boundary.layers.History`.
+    """
+    rules, histories, held = [], [], 0
+    for block in planned.blocks:
+        rules.append(Ways())
+        room = None if memory is None else memory - held
+        history = History(block, rules[-1], room, report=report)
+        is_kept = room is None or len(planned.blocks) == 1 or history.nbytes <= _PART_KEPT * room
+        histories.append(history if is_kept else None)
+        held += history.nbytes if is_kept else 0
+    totals = [1] * len(planned.rings) + [rule.total for rule in rules]
+    total = sum(totals)
+    if total == 0:
+        return [], 0
+    generator = random.Random(seed)
+    parts: list[dict[int, int]] = [{} for _ in totals]
+    ends = list(accumulate(totals))
+    for sample in range(k):
+        number = generator.randrange(total)
+        part = _first_above(ends, number)
+        parts[part][sample] = number - (ends[part] - totals[part])
+    cycles: dict[int, list[int]] = {}
+    for ring, samples in zip(planned.rings, parts, strict=False):
+        cycles.update(dict.fromkeys(samples, ring))
+    for i, (block, rule, samples) in enumerate(zip(planned.blocks, rules, parts[len(planned.rings) :], strict=True)):
+        kept, histories[i] = histories[i], None
+        if samples:
+            room = None if memory is None else memory - sum(each.nbytes for each in histories if each is not None)
+            cycles.update(_numbered(block, rule, kept or History(block, Ways(), room), samples))
+    return [cycles[sample] for sample in range(k)], total
+
+
+def _first_above(ends: list[int], number: int) -> int:
+    """Return the place of the first of ascending numbers that is above a number."""
+    low, high = 0, len(ends) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if ends[middle] > number:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _numbered(
+    block: PlannedBlock, rule: Ways, history: History[Numbers], samples: dict[int, int]
+) -> dict[int, list[int]]:
+    """Return the cycle for each number of a block, by going back once."""
+    places = sorted(rule.closed)
+    ends = list(accumulate(rule.closed[place] for place in places))
+    closing: defaultdict[int, dict[int, int]] = defaultdict(dict)
+    for sample, number in samples.items():
+        which = _first_above(ends, number)
+        closing[places[which]][sample] = number - (ends[which] - rule.closed[places[which]])
+    members: dict[int, set[int]] = {sample: set() for sample in samples}
+    # For each state, which of the ways to it is wanted, by sample.
+    wanted: dict[int, dict[int, int]] = {}
+    for place, layer, values in history.backward(max(closing) + 1):
+        wanted = _before(layer, values, wanted, members)
+        if place in closing:
+            for sample, (state, rest) in _chosen(values, layer.closing, closing.pop(place)).items():
+                members[sample].add(layer.step.vertex)
+                wanted.setdefault(state, {})[sample] = rest
+    if any(number for numbers in wanted.values() for number in numbers.values()):
+        raise EngineError("internal error: the way back to a cycle has a rest")
+    return {sample: block.cycle(vertices) for sample, vertices in members.items()}
+
+
+def _before(
+    layer: Layer, values: Numbers, wanted: dict[int, dict[int, int]], members: dict[int, set[int]]
+) -> dict[int, dict[int, int]]:
+    """Go back by one step: from the states that follow to those of the layer."""
+    before: dict[int, dict[int, int]] = {}
+    if not wanted:
+        return before
+    is_wanted = np.zeros(layer.after, np.bool_)
+    is_wanted[list(wanted)] = True
+    parents: defaultdict[int, list[tuple[int, bool]]] = defaultdict(list)
+    for joins in (False, True):
+        states, children = layer.children(joins=joins)
+        found = is_wanted[children]
+        for state, child in zip(states[found].tolist(), children[found].tolist(), strict=True):
+            parents[child].append((state, joins))
+    for child, numbers in wanted.items():
+        ways = [values.at(state) for state, _ in parents[child]]
+        ends = list(accumulate(ways))
+        for sample, number in numbers.items():
+            which = _first_above(ends, number)
+            state, joins = parents[child][which]
+            if joins:
+                members[sample].add(layer.step.vertex)
+            before.setdefault(state, {})[sample] = number - (ends[which] - ways[which])
+    return before
+
+
+def _chosen(values: Numbers, states: np.ndarray, samples: dict[int, int]) -> dict[int, tuple[int, int]]:
+    """Return for each sample the state in which its number lies, and what is left of the number there."""
+    chosen: dict[int, tuple[int, int]] = {}
+    waiting = sorted(samples, key=lambda sample: -samples[sample])
+    before = 0
+    for start in range(0, len(states), _ADDED_AT_ONCE):
+        some = states[start : start + _ADDED_AT_ONCE]
+        end = before + values[some].total()
+        if waiting and samples[waiting[-1]] < end:
+            ways = [values.at(state) for state in some.tolist()]
+            ends = list(accumulate(ways, initial=before))[1:]
+            while waiting and samples[waiting[-1]] < end:
+                sample = waiting.pop()
+                which = _first_above(ends, samples[sample])
+                chosen[sample] = (int(some[which]), samples[sample] - (ends[which] - ways[which]))
+        before = end
+    return chosen

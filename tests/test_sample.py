@@ -1,0 +1,112 @@
+"""Cycles drawn at random: each is a wanted chordless cycle, and all have the same probability."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+
+import numpy
+import pytest
+from chordless import generate, sample_cycles
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from program import chordless
+from searches import searches
+
+from kernels_ti import Graph, OptionError, count_cycles
+from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.boundary.blocks import planned_blocks
+from kernels_ti.boundary.sample import drawn
+from kernels_ti.reference import chordless_cycles
+
+
+@settings(max_examples=60)
+@given(searches(), st.integers(0, 5))
+def test_every_sample_is_a_wanted_cycle(search, seed):
+    graph, bounds, wanted = search
+    table = sample_cycles(graph, 20, seed=seed, **bounds)
+    assert len(table) == (20 if wanted else 0)
+    # In the same form as those that are enumerated: from the smallest vertex to its smaller neighbour.
+    assert {tuple(cycle) for cycle in table} <= {tuple(cycle) for cycle in wanted}
+
+
+def two_blocks_and_rings():
+    """A grid, a complete graph, and two rings that are blocks of their own, on one chain of cut vertices."""
+    edges = generate("grid:3x4").edges().tolist()
+    edges += [(u + 11, v + 11) for u, v in generate("complete:5").edges().tolist()]
+    edges += [(15, 16), (16, 17), (17, 15), (17, 18), (18, 19), (19, 20), (20, 17)]
+    return Graph.from_edges(21, edges)
+
+
+@pytest.mark.parametrize(
+    ("graph", "cycles"),
+    [
+        (generate("complete:5"), 10),
+        (two_blocks_and_rings(), None),
+        (generate("petersen"), 22),
+        (generate("grid:5x5"), 229),
+        (generate("grid:5x6"), None),
+    ],
+    ids=["complete", "blocks", "petersen", "grid", "larger grid"],
+)
+def test_all_cycles_have_the_same_probability(graph, cycles):
+    everything = [tuple(cycle) for cycle in chordless_cycles(graph)]
+    assert cycles in (None, len(everything))
+    assert 10 <= len(everything) <= 2000
+    times = 20
+    counts = Counter(map(tuple, sample_cycles(graph, times * len(everything), seed=1).lists()))
+    index = dict(enumerate(graph.names))
+    drawn_of = [counts[tuple(index[v] for v in cycle)] for cycle in everything]
+    assert sum(drawn_of) == times * len(everything)
+    chi_square = sum((count - times) ** 2 / times for count in drawn_of)
+    freedom = len(everything) - 1
+    # Four standard deviations.
+    assert abs(chi_square - freedom) < 4 * math.sqrt(2 * freedom)
+
+
+def test_a_seed_and_the_memory_do_not_change_what_is_drawn():
+    space = SearchSpace(generate("grid:8x12"))
+    planned = planned_blocks(space)
+    roomy, total = drawn(planned, 50, 3)
+    assert drawn(planned, 50, 3, memory=1 << 21) == (roomy, total)
+    assert drawn(planned, 50, 4)[0] != roomy
+    assert total == count_cycles(generate("grid:8x12"), method="boundary").total
+
+
+def test_lengths_are_those_of_all_cycles():
+    graph = generate("grid:6x6")
+    table = sample_cycles(graph, 4000, seed=2)
+    lengths = Counter(map(len, chordless_cycles(graph)))
+    everything = sum(lengths.values())
+    for length, count in lengths.items():
+        expected = 4000 * count / everything
+        assert abs(numpy.count_nonzero(table.lengths == length) - expected) < 5 * math.sqrt(expected) + 5
+
+
+def test_a_number_that_is_none_is_refused():
+    with pytest.raises(OptionError, match="must be a whole number from 0 on, not -1"):
+        sample_cycles(generate("petersen"), -1)
+    assert len(sample_cycles(generate("petersen"), 0)) == 0
+
+
+def test_the_command_writes_the_lines_of_list(tmp_path):
+    done = chordless("sample", "grid:3x4", "-k", "5", "--length", "8", "--seed", "2")
+    lines = done.stdout.splitlines()
+    assert [len(line.split()) for line in lines] == [8] * 5
+    assert set(lines) <= set(chordless("list", "grid:3x4", "--length", "8", "--arch", "reference").stdout.splitlines())
+    written = chordless("sample", "petersen", "-k", "3", "-o", tmp_path / "cycles.jsonl")
+    assert written.stderr == "3 cycles, drawn from 22\n"
+    assert [len(json.loads(line)) in (5, 6) for line in (tmp_path / "cycles.jsonl").open()] == [True] * 3
+    chordless("sample", "petersen", "-k", "3", "-o", tmp_path / "cycles.npy", "-q")
+    assert numpy.load(tmp_path / "cycles.npy").shape == (3, 1)
+    nothing = chordless("sample", "path:4")
+    assert (nothing.returncode, nothing.stdout, nothing.stderr) == (0, "", "0 cycles, drawn from 0\n")
+    for option, value, message in (
+        ("-o", "cycles.csv", "cycles are written as .txt, .jsonl or .npy"),
+        ("--seed", "-1", "'-1' is not a whole number from 0 on"),
+        ("-k", "0", "0 is not above 0"),
+    ):
+        done = chordless("sample", "petersen", option, value)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert message in done.stderr
