@@ -10,12 +10,13 @@ import networkx
 import numpy
 import pytest
 from chordless import generate
+from chordless.cli import main
+from chordless.graphs.load import read_weight_file
 from hypothesis import given
 from hypothesis import strategies as st
-from program import chordless, fails
 from searches import searches
 
-from kernels_ti import Graph, OptionError, longest_cycle
+from kernels_ti import Graph, GraphError, OptionError, longest_cycle
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.blocks import planned_blocks
 from kernels_ti.boundary.numbers import Numbers, sums_of
@@ -153,21 +154,24 @@ def test_wrong_weights_are_told(weights, message):
         longest_cycle(generate("complete:3"), weight=weights)
 
 
-def test_the_command_prints_an_object_or_lines(tmp_path):
+def test_the_command_prints_an_object_or_lines(tmp_path, capsys):
+    def printed(*arguments):
+        assert main(["longest", *map(str, arguments)]) == 0
+        return capsys.readouterr().out
+
     roads = tmp_path / "roads.txt"
     roads.write_text("u v km\na b 1.5\nb c 1\nc d 1\nd a 1\nb e 1\ne f 1\nf c 0.25\n")
-    done = chordless("longest", roads, "--weight", roads, "--json", "-q")
-    found = json.loads(done.stdout)
+    found = json.loads(printed(roads, "--weight", roads, "--json", "-q"))
     assert (found.pop("seconds") > 0, found.pop("graph")) == (True, str(roads))
     assert found == {
         "length": 4, "cycle": ["a", "b", "c", "d"], "weight": 4.5, "ways": 1, "method": "boundary",
         "boundary": {"width": 3, "states": found["boundary"]["states"]},
     }  # fmt: skip
-    lines = chordless("longest", "grid:3x3").stdout
+    lines = printed("grid:3x3")
     assert "longest   8 vertices\n" in lines
     assert "cycles    1 of this length\n" in lines
-    assert "no chordless cycle" in chordless("longest", "path:4").stdout
-    nothing = json.loads(chordless("longest", "grid:3x3", "--length", "5", "--json").stdout)
+    assert "no chordless cycle" in printed("path:4")
+    nothing = json.loads(printed("grid:3x3", "--length", "5", "--json"))
     assert (nothing["length"], nothing["cycle"], nothing["weight"], nothing["ways"]) == (0, [], None, 0)
 
 
@@ -185,4 +189,6 @@ def test_the_command_prints_an_object_or_lines(tmp_path):
 def test_wrong_files_of_weights_are_told(tmp_path, text, message):
     weights = tmp_path / "w.txt"
     weights.write_text(text)
-    assert fails(chordless("longest", "cycle:4", "--weight", weights), 2, message)
+    with pytest.raises((GraphError, OptionError)) as error:
+        read_weight_file(str(weights), generate("cycle:4"))
+    assert message in str(error.value)

@@ -9,9 +9,9 @@ from collections import Counter
 import numpy
 import pytest
 from chordless import generate, sample_cycles
+from chordless.cli import main
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from program import chordless
 from searches import searches
 
 from kernels_ti import Graph, OptionError, count_cycles
@@ -90,23 +90,26 @@ def test_a_number_that_is_none_is_refused():
     assert len(sample_cycles(generate("petersen"), 0)) == 0
 
 
-def test_the_command_writes_the_lines_of_list(tmp_path):
-    done = chordless("sample", "grid:3x4", "-k", "5", "--length", "8", "--seed", "2")
-    lines = done.stdout.splitlines()
-    assert [len(line.split()) for line in lines] == [8] * 5
-    assert set(lines) <= set(chordless("list", "grid:3x4", "--length", "8", "--arch", "reference").stdout.splitlines())
-    written = chordless("sample", "petersen", "-k", "3", "-o", tmp_path / "cycles.jsonl")
-    assert written.stderr == "3 cycles, drawn from 22\n"
+def test_the_command_writes_the_lines_of_list(tmp_path, capfd):
+    def ran(*arguments):
+        exit_code = main(["sample", *map(str, arguments)])
+        return exit_code, *capfd.readouterr()
+
+    exit_code, lines, _ = ran("grid:3x4", "-k", "5", "--length", "8", "--seed", "2")
+    graph = generate("grid:3x4")
+    wanted = {" ".join(graph.names[v] for v in cycle) for cycle in chordless_cycles(graph) if len(cycle) == 8}
+    assert (exit_code, len(lines.splitlines())) == (0, 5)
+    assert set(lines.splitlines()) <= wanted
+    assert ran("petersen", "-k", "3", "-o", tmp_path / "cycles.jsonl") == (0, "", "3 cycles, drawn from 22\n")
     assert [len(json.loads(line)) in (5, 6) for line in (tmp_path / "cycles.jsonl").open()] == [True] * 3
-    chordless("sample", "petersen", "-k", "3", "-o", tmp_path / "cycles.npy", "-q")
+    assert ran("petersen", "-k", "3", "-o", tmp_path / "cycles.npy", "-q") == (0, "", "")
     assert numpy.load(tmp_path / "cycles.npy").shape == (3, 1)
-    nothing = chordless("sample", "path:4")
-    assert (nothing.returncode, nothing.stdout, nothing.stderr) == (0, "", "0 cycles, drawn from 0\n")
+    assert ran("path:4") == (0, "", "0 cycles, drawn from 0\n")
     for option, value, message in (
         ("-o", "cycles.csv", "cycles are written as .txt, .jsonl or .npy"),
         ("--seed", "-1", "'-1' is not a whole number from 0 on"),
         ("-k", "0", "0 is not above 0"),
     ):
-        done = chordless("sample", "petersen", option, value)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert message in done.stderr
+        exit_code, printed, error = ran("petersen", option, value)
+        assert (exit_code, printed) == (2, "")
+        assert message in error
