@@ -26,13 +26,13 @@ class Cycles:
     ----------
     offsets : ndarray of int64, shape (k + 1,)
         Cycle i is ``vertices[offsets[i]:offsets[i + 1]]``.
-    vertices : ndarray of int64
+    vertices : ndarray of int32
         Vertex indices of the input graph in cycle order; each cycle starts at its smallest vertex and goes
         on to that vertex's smaller neighbour.
     """
 
     offsets: IntArray
-    vertices: IntArray
+    vertices: npt.NDArray[Any]
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -53,7 +53,7 @@ class Cycles:
     def of_lists(cycles: list[list[int]]) -> Cycles:
         """Make `Cycles` from lists of vertices that are already in canonical cycle order."""
         offsets = np.concatenate(([0], np.cumsum([len(cycle) for cycle in cycles]))).astype(np.int64)
-        return Cycles(offsets, np.array([v for cycle in cycles for v in cycle], np.int64))
+        return Cycles(offsets, np.array([v for cycle in cycles for v in cycle], np.int32))
 
     def rows(self, vertices: int) -> Rows:
         """Bit rows over `vertices` vertices, uint64, shape (k, ceil(vertices / 64))."""
@@ -71,7 +71,7 @@ class Cycles:
         lengths = np.concatenate([np.empty(0, np.int64), *(piece.lengths for piece in pieces)])
         return Cycles(
             np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
-            np.concatenate([np.empty(0, np.int64), *(piece.vertices for piece in pieces)]),
+            np.concatenate([np.empty(0, np.int32), *(piece.vertices for piece in pieces)]),
         )
 
     def named(self, names: tuple[Hashable, ...]) -> Iterator[list[Hashable]]:
@@ -113,7 +113,7 @@ class CycleTable:
 
     graph: Graph
     offsets: IntArray
-    vertices: npt.NDArray[np.int32]
+    vertices: npt.NDArray[Any]
     complete: bool = True
 
     @classmethod
@@ -123,7 +123,7 @@ class CycleTable:
         parts: list[npt.NDArray[np.int32]] = []
         for piece in pieces:
             lengths.append(piece.lengths.astype(np.int32))
-            parts.append(piece.vertices.astype(np.int32))
+            parts.append(piece.vertices)
         vertices = np.empty(sum(map(len, parts)), np.int32)
         filled = len(vertices)
         while parts:  # from the end, so that each part is freed as soon as it is copied
@@ -206,4 +206,4 @@ class CycleTable:
 
     def _some(self, start: int) -> Cycles:
         offsets = self.offsets[start : start + _CYCLES_AT_ONCE + 1]
-        return Cycles(offsets - offsets[0], self.vertices[offsets[0] : offsets[-1]].astype(np.int64))
+        return Cycles(offsets - offsets[0], self.vertices[offsets[0] : offsets[-1]])

@@ -182,7 +182,7 @@ class Run:
         from kernels_ti.sweep.search_stage_1 import SurveySearch
 
         require_room(self.device, groups, budget)
-        blocks = [ResidentBlocks(self.device, group, self.graph.n) for group in groups]
+        blocks = [self._resident(group) for group in groups]
         budget -= sum(group.bytes for group in blocks)
         surveyed = [state.surveyed for state in self._states]
         if any(done < group.seeds for done, group in zip(surveyed, blocks, strict=True)):
@@ -210,9 +210,17 @@ class Run:
         for i, group in enumerate(groups):
             state = self._begin_group(groups, weights, i)
             if state is not None:
-                blocks = ResidentBlocks(self.device, group, self.graph.n)
+                blocks = self._resident(group)
                 memory = budget - blocks.bytes
                 yield WaveSearch(blocks, self._longest, self.options.members, two_ended, state, weights[i], memory)
+
+    def _resident(self, group: BlockGroup) -> ResidentBlocks:
+        """Bring a group to the device, and compile what brings its cycles back: the first slice is a search alone."""
+        blocks = ResidentBlocks(self.device, group, self.graph.n)
+        if self.options.collect:
+            cycles = blocks.scratch("none", group.words + 1, f"uint{group.word_bits}")
+            (blocks.compile_rows if self.options.rows else blocks.compile_trace)(cycles)
+        return blocks
 
     def _begin_group(self, groups: list[BlockGroup], weights: Weights, i: int) -> GroupState | None:
         """Make a group the current one; return the rest of its search, or None if it is done."""

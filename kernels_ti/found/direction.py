@@ -59,7 +59,7 @@ def _turned(graph: Graph, cycles: Cycles, places: IntArray) -> IntArray:
     entries = graph.row_of_entry * graph.n + graph.col_idx
     assert graph.ways is not None or graph.loops is not None
     ways = np.full(len(entries), 3, np.uint8) if graph.ways is None else graph.ways
-    passed = ways[np.searchsorted(entries, cycles.vertices * graph.n + following)]
+    passed = ways[np.searchsorted(entries, cycles.vertices.astype(np.int64) * graph.n + following)]
     if graph.loops is not None:
         passed[graph.loops[cycles.vertices] > 0] = 0
     way = np.bitwise_and.reduceat(passed, starts)

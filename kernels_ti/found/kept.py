@@ -56,8 +56,8 @@ class Kept:
     def take_rows(self) -> Rows:
         """Take the cycles that were kept as bit rows, shape (k, ceil(n / 64))."""
         words = -(-self._vertices // STATE_WORD_BITS)
-        found: Rows = np.concatenate([np.empty((0, words), np.uint64), *self._rows])
-        self._rows = []
+        taken, self._rows = self._rows, []
+        found: Rows = taken[0] if len(taken) == 1 else np.concatenate([np.empty((0, words), np.uint64), *taken])
         return found[populations(found) >= self._min_length] if self._min_length > 3 else found
 
 

@@ -88,7 +88,7 @@ class CycleWalker:
         for piece in pieces:
             lengths[piece] = populations(rows[piece])
         offsets = np.concatenate(([0], np.cumsum(lengths)))
-        vertices = np.empty(offsets[-1], np.int64)
+        vertices = np.empty(offsets[-1], np.int32)
         for piece in pieces:
             wrong = lengths[piece] < 3
             if not wrong.any():
@@ -98,7 +98,9 @@ class CycleWalker:
                 raise GraphError(f"the row at {at:,} is not a chordless cycle of this graph")
         return Cycles(offsets, vertices)
 
-    def _walk(self, rows: Rows, lengths: IntArray, offsets: IntArray, vertices: IntArray) -> npt.NDArray[np.bool_]:
+    def _walk(
+        self, rows: Rows, lengths: IntArray, offsets: IntArray, vertices: npt.NDArray[np.int32]
+    ) -> npt.NDArray[np.bool_]:
         """Traverse some cycles, one vertex of each at a time; return which rows are not chordless cycles.
 
         The first vertex of a chordless cycle has two neighbours in the row, and every later one has one that is not

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.bits import vector_of
 from kernels_ti.blocks.groups import BlockGroup
-from kernels_ti.cycles import Cycles
 from kernels_ti.device.device import Device
+from kernels_ti.found.row_tables import RowTables
+from kernels_ti.graph import IntArray
 from kernels_ti.state import STATE_WORD_BITS, Rows
 
 TRACED_AT_ONCE = 1 << 21
@@ -61,6 +64,24 @@ def block_bytes(group: BlockGroup) -> int:
     return words + 4 * (3 * group.bit_row_count + len(group.neighbour) + 2 * len(group.seed_entries))
 
 
+class ResidentTables:
+    """The tables of `kernels_ti.found.row_tables.RowTables` in the memory of a device.
+
+    Attributes
+    ----------
+    row : vector type
+        Of a bit row over all vertices of the graph.
+    arguments : (buffer, int, buffer)
+        The arguments for `kernels_ti.found.vertex_rows.relabel_by_tables`, in their order.
+    adjacency : buffer or None
+    """
+
+    def __init__(self, device: Device, tables: RowTables, word_bits: int) -> None:
+        self.row = vector_of(tables.row_words, word_bits)
+        self.arguments = (device.buffer(tables.first_table), tables.label_bytes, device.buffer(tables.tables))
+        self.adjacency = None if tables.adjacency is None else device.buffer(tables.adjacency)
+
+
 class ResidentBlocks:
     """A group of blocks in the memory of a device.
 
@@ -96,7 +117,7 @@ class ResidentBlocks:
         # Prefix sums of the pairs, so that the pairs of a range of seeds are one subtraction.
         self.pairs_before = np.concatenate(([0], np.cumsum(group.pairs_of_seed)))
         self.participants: Any = None
-        self._buffers: dict[int | str, Any] = {}
+        self._buffers: dict[str, Any] = {}
 
     @property
     def seeds(self) -> int:
@@ -113,74 +134,112 @@ class ResidentBlocks:
         """64-bit words of a bit row over all vertices of the graph."""
         return -(-self.vertices // STATE_WORD_BITS)
 
+    @cached_property
+    def _tables(self) -> ResidentTables | None:
+        """The tables of `kernels_ti.found.row_tables` in the memory of the device; None where they are too large."""
+        tables = RowTables.of_group(self.group, self.vertices)
+        return None if tables is None else ResidentTables(self.device, tables, self.group.word_bits)
+
+    def compile_rows(self, cycles: Any) -> None:
+        """Compile the kernels of `write_rows` for a buffer of this type."""
+        self._relabel(StoredCycles(cycles, 1, 1, 0, 0), self.scratch("rows", 1, self._word))
+
     def compile_trace(self, cycles: Any) -> None:
-        """Compile the kernels of `traced` and `member_rows` for a buffer of this type."""
-        from kernels_ti.found.trace import measure, relabel, trace
+        """Compile the kernels of `write_lengths` and `write_vertices` for a buffer of this type."""
+        none = StoredCycles(cycles, 1, 1, 0, 0)
+        self.measured(none)
+        self._trace(none, self.scratch("ends", 1), self.scratch("vertices", 1))
 
-        place = (self.group.word_bits, self.group.words, *StoredCycles(cycles, 1, 1, 0, 0).arguments)
-        csr = (self.row_ptr, self.neighbour, self.vertex_of_row)
-        measure(*place, self.scratch(0, 1), self.scratch(4, 1))
-        trace(*place, self.rows, *csr, self.scratch(1, 1), self.scratch(2, 1))
-        relabel(*place, self.vertex_of_row, 1, self.scratch(3, 1, self._word))
+    def write_rows(self, stored: StoredCycles, target: Rows) -> None:
+        """Write the vertices of some cycles of these blocks as bit rows over the graph.
 
-    def traced(self, stored: StoredCycles) -> Cycles:
-        """Return the vertices of some cycles of these blocks, in cycle order."""
+        Parameters
+        ----------
+        stored : StoredCycles
+        target : ndarray of uint64, shape (stored.count, row_words)
+            Written. Bit ``v % 64`` of word ``v // 64`` is set when vertex v lies on the cycle.
+        """
+        width = self.row_words * STATE_WORD_BITS // self.group.word_bits
+        at_once = min(max(1, ROW_BYTES_AT_ONCE // (8 * self.row_words)), self.device.items_at_once)
+        for piece in stored.pieces(at_once):
+            part = target[piece.first - stored.first :][: piece.count]
+            if self.device.arch == "cpu":
+                self._relabel(piece, part.reshape(-1))
+                continue
+            members = self.scratch("rows", piece.count * width, self._word)
+            self._relabel(piece, members)
+            part[:] = self.device.download(members)[: piece.count * width].view(np.uint64).reshape(part.shape)
+
+    def write_lengths(self, stored: StoredCycles, target: npt.NDArray[np.int32]) -> None:
+        """Write the number of vertices of each cycle to `target`, shape (stored.count,)."""
+        for piece in stored.pieces(self.device.items_at_once):
+            lengths, _ = self.measured(piece)
+            target[piece.first - stored.first :][: piece.count] = self.device.download(lengths)[: piece.count]
+
+    def write_vertices(self, stored: StoredCycles, offsets: IntArray, target: npt.NDArray[np.int32]) -> None:
+        """Write the vertices of some cycles of these blocks in cycle order.
+
+        Parameters
+        ----------
+        stored : StoredCycles
+        offsets : ndarray of int64, shape (stored.count + 1,)
+            Where in `target` each cycle begins.
+        target : ndarray of int32
+            Written.
+        """
         at_once = min(max(1, TRACED_AT_ONCE // self.group.longest_block), self.device.items_at_once)
-        return Cycles.joined([self._traced_piece(piece) for piece in stored.pieces(at_once)])
-
-    def _traced_piece(self, stored: StoredCycles) -> Cycles:
-        from kernels_ti.found.trace import trace
-
-        group, device = self.group, self.device
-        count = stored.count
-        place = (group.word_bits, group.words, *stored.arguments)
-        lengths, _ = self.measured(stored)
-        offsets = np.concatenate(([0], np.cumsum(device.download(lengths)[:count])))
-        ends = np.zeros(1 << count.bit_length(), np.int32)
-        ends[: count + 1] = offsets
-        vertices = self.scratch(2, int(offsets[-1]))
-        csr = (self.row_ptr, self.neighbour, self.vertex_of_row)
-        trace(*place, self.rows, *csr, self.filled(1, ends), vertices)
-        return Cycles(offsets, device.download(vertices)[: offsets[-1]].astype(np.int64))
+        for piece in stored.pieces(at_once):
+            first = piece.first - stored.first
+            ends = offsets[first : first + piece.count + 1]
+            part = target[ends[0] : ends[-1]]
+            relative = (ends - ends[0]).astype(np.int32)
+            if self.device.arch == "cpu":
+                self._trace(piece, relative, part)
+                continue
+            vertices = self.scratch("vertices", len(part))
+            self._trace(piece, self.filled("ends", relative), vertices)
+            part[:] = self.device.download(vertices)[: len(part)]
 
     def measured(self, stored: StoredCycles) -> tuple[Any, Any]:
         """Return two buffers: the number of vertices of each cycle, and the first row of its block."""
         from kernels_ti.found.trace import measure
 
-        lengths, first_rows = self.scratch(0, stored.count), self.scratch(4, stored.count)
+        size = max(stored.count, 1)
+        lengths, first_rows = self.scratch("lengths", size), self.scratch("first rows", size)
         measure(self.group.word_bits, self.group.words, *stored.arguments, lengths, first_rows)
         return lengths, first_rows
 
-    def member_rows(self, stored: StoredCycles) -> Rows:
-        """Return the vertices of some cycles of these blocks as bit rows over the graph.
-
-        Parameters
-        ----------
-        stored : StoredCycles
-
-        Returns
-        -------
-        ndarray of uint64, shape (stored.count, row_words)
-            Bit ``v % 64`` of word ``v // 64`` is set when vertex v lies on the cycle.
-        """
+    def _relabel(self, stored: StoredCycles, members: Any) -> None:
+        """Write bit rows over the graph to a buffer of the device."""
         from kernels_ti.found.trace import relabel
+        from kernels_ti.found.vertex_rows import relabel_by_tables
 
-        group = self.group
-        width = self.row_words * STATE_WORD_BITS // group.word_bits
-        at_once = min(max(1, ROW_BYTES_AT_ONCE // (8 * self.row_words)), self.device.items_at_once)
-        pieces = [np.empty((0, self.row_words), np.uint64)]
-        for piece in stored.pieces(at_once):
-            members = self.scratch(3, piece.count * width, self._word)
-            relabel(group.word_bits, group.words, *piece.arguments, self.vertex_of_row, width, members)
-            found = self.device.download(members)[: piece.count * width]
-            pieces.append(found.copy().view(np.uint64).reshape(piece.count, self.row_words))
-        return np.concatenate(pieces)
+        group, tables = self.group, self._tables
+        if tables is None:
+            width = self.row_words * STATE_WORD_BITS // group.word_bits
+            relabel(group.word_bits, group.words, *stored.arguments, self.vertex_of_row, width, members)
+        else:
+            relabel_by_tables(tables.row, group.words, *stored.arguments, *tables.arguments, members)
+
+    def _trace(self, stored: StoredCycles, offsets: Any, vertices: Any) -> None:
+        """Write vertices in cycle order to a buffer of the device."""
+        from kernels_ti.found.trace import trace
+        from kernels_ti.found.vertex_rows import trace_rows
+
+        group, tables = self.group, self._tables
+        if tables is None or tables.adjacency is None:
+            csr = (self.row_ptr, self.neighbour, self.vertex_of_row)
+            trace(group.word_bits, group.words, *stored.arguments, self.rows, *csr, offsets, vertices)
+            return
+        members = self.scratch("rows", max(stored.count, 1) * tables.row.n, self._word)
+        self._relabel(stored, members)
+        trace_rows(tables.row, stored.count, members, tables.adjacency, offsets, vertices)
 
     @property
     def _word(self) -> Any:
         return np.uint64 if self.group.word_bits == STATE_WORD_BITS else np.uint32
 
-    def filled(self, role: int | str, values: npt.NDArray[np.int32]) -> Any:
+    def filled(self, role: str, values: npt.NDArray[np.int32]) -> Any:
         """Copy values to the scratch buffer of a role."""
         if self.device.arch == "cpu":
             return values
@@ -190,7 +249,7 @@ class ResidentBlocks:
         buffer.from_numpy(whole)
         return buffer
 
-    def scratch(self, role: int | str, size: int, dtype: npt.DTypeLike = np.int32) -> Any:
+    def scratch(self, role: str, size: int, dtype: npt.DTypeLike = np.int32) -> Any:
         """Return a reusable buffer of at least `size` elements for a role; its content is undefined."""
         kept = self._buffers.get(role)
         if kept is None or kept.shape[0] < size:

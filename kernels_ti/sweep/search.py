@@ -13,6 +13,7 @@ from kernels_ti.cycles import Cycles
 from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.errors import SizeError, parameter
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
+from kernels_ti.found.to_host import cycles_of, rows_of
 from kernels_ti.search import Totals
 from kernels_ti.state import Frames, GroupState, Rows, by_length_of
 from kernels_ti.sweep.compact import compact_words
@@ -88,8 +89,8 @@ class SweepSearch:
         cycle_words = group.words + 1
         self._cycles_per_worker = 1
         if collect:
-            # On its way out a cycle is twice there, with 8 bytes to a vertex.
-            fitting = memory // (2 * workers * (8 * cycle_words + 16 * self._max_length))
+            # On its way out a cycle is there twice: as a bit row, and with 4 bytes to a vertex.
+            fitting = memory // (2 * workers * (16 * cycle_words + 4 * self._max_length))
             fitting = min(fitting, CYCLE_BYTES_PER_WORKER // (8 * cycle_words))
             self._cycles_per_worker = max(fitting, self._most_closers)
         rows = blocks.rows[: group.end_rows * group.words].reshape(-1, group.words)
@@ -110,8 +111,6 @@ class SweepSearch:
         self._cycles = device.empty(workers * self._cycles_per_worker * cycle_words if collect else 1, np.uint64)
         self._stacked: list[Frames] | None = None
         self._launch(0)  # over nothing: it compiles, so that the first slice is a search alone
-        if collect:
-            self.blocks.compile_trace(self._cycles)
         self._budget = WIDE_FIRST_BUDGET if self._wide else FIRST_BUDGET
 
     def _workers_in(self, memory: int) -> tuple[int, int]:
@@ -226,12 +225,11 @@ class SweepSearch:
 
     def take_cycles(self) -> Cycles:
         """Return the cycles found since the last call."""
-        return Cycles.joined([blocks.traced(stored) for blocks, stored in self.take_found()])
+        return cycles_of(self.take_found())
 
     def take_rows(self) -> Rows:
         """Return them as bit rows over the graph's vertices, shape (k, words of a row), instead."""
-        none = np.empty((0, self.blocks.row_words), np.uint64)
-        return np.concatenate([none, *(blocks.member_rows(stored) for blocks, stored in self.take_found())])
+        return rows_of(self.take_found(), self.blocks.row_words)
 
     def take_found(self) -> Iterator[tuple[ResidentBlocks, StoredCycles]]:
         """Yield where each worker's cycles lie; after the last item they count as taken."""

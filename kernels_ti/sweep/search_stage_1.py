@@ -9,6 +9,7 @@ import numpy as np
 
 from kernels_ti.cycles import Cycles
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
+from kernels_ti.found.to_host import cycles_of, rows_of
 from kernels_ti.search import Totals
 from kernels_ti.state import Rows
 from kernels_ti.sweep.stage_1 import store_triangles, survey
@@ -44,8 +45,6 @@ class SurveySearch:
         self._found: list[tuple[ResidentBlocks, StoredCycles]] = []
         for group in blocks[:1]:
             self._survey(group, 0, 0)  # over nothing: it compiles
-            if collect:
-                group.compile_trace(np.zeros(group.group.words + 1, np.uint64))
 
     @property
     def finished(self) -> bool:
@@ -94,12 +93,11 @@ class SurveySearch:
 
     def take_cycles(self) -> Cycles:
         """Return the triangles found since the last call."""
-        return Cycles.joined([blocks.traced(stored) for blocks, stored in self.take_found()])
+        return cycles_of(self.take_found())
 
     def take_rows(self) -> Rows:
         """Return them as bit rows over the graph's vertices, shape (k, words of a row), instead."""
-        none = np.empty((0, self._blocks[0].row_words), np.uint64)
-        return np.concatenate([none, *(blocks.member_rows(stored) for blocks, stored in self.take_found())])
+        return rows_of(self.take_found(), self._blocks[0].row_words)
 
     def take_found(self) -> Iterator[tuple[ResidentBlocks, StoredCycles]]:
         """Say where the triangles found since the last call are."""

@@ -21,6 +21,7 @@ from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.device.placing import CELLS, CELLS_PER_LEVEL, CHILDREN, CYCLES
 from kernels_ti.errors import EngineError, parameter
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
+from kernels_ti.found.to_host import cycles_of, rows_of
 from kernels_ti.search import Totals
 from kernels_ti.state import Frames, GroupState, Rows, by_length
 from kernels_ti.wave.arena import Arena, Segment
@@ -111,8 +112,8 @@ class WaveSearch:
         width, word_bytes = self.blocks.group.words + 1, self.blocks.group.word_bits // 8
         self._cycle_capacity, self._cycle_bytes = LARGEST_BUFFER, 0  # nothing is stored, only counted
         if self._collect:
-            # On its way out a cycle is twice on the host, with 8 bytes to a vertex.
-            out = 16 * min(self._max_length, self.blocks.group.longest_block)
+            # On its way out a cycle is twice on the host, with 4 bytes to a vertex.
+            out = 8 * min(self._max_length, self.blocks.group.longest_block)
             each = width * word_bytes + (out if self._device.arch == "cpu" else 0)
             fitting = min(memory // each, HOST_CYCLE_BYTES // out, LARGEST_BUFFER // width)
             self._cycle_capacity = max(fitting, 1)
@@ -124,8 +125,6 @@ class WaveSearch:
         self._launch_triplets(self.next_seed, self.next_seed, self._max_length)
         self._launch_expand(Segment(3, 0, 0.0), 0, 1)
         self._device.download(self._control)
-        if self._collect:
-            self.blocks.compile_trace(self._cycles)
 
     @property
     def _reserve(self) -> int:
@@ -168,12 +167,11 @@ class WaveSearch:
 
     def take_cycles(self) -> Cycles:
         """Return the cycles found since the last call."""
-        return Cycles.joined([blocks.traced(stored) for blocks, stored in self.take_found()])
+        return cycles_of(self.take_found())
 
     def take_rows(self) -> Rows:
         """Return them as bit rows instead."""
-        none = np.empty((0, self.blocks.row_words), np.uint64)
-        return np.concatenate([none, *(blocks.member_rows(stored) for blocks, stored in self.take_found())])
+        return rows_of(self.take_found(), self.blocks.row_words)
 
     def take_found(self) -> Iterator[tuple[ResidentBlocks, StoredCycles]]:
         """Yield where the cycles found since the last call lie."""

@@ -325,7 +325,9 @@ def _read(archive: zipfile.ZipFile, header: dict[str, Any]) -> Checkpoint:
 def _read_unwritten(archive: zipfile.ZipFile, folder: str, names: frozenset[str]) -> Cycles | Rows:
     if f"{folder}/rows.npy" in names:
         return _read_array(archive, f"{folder}/rows")
-    return Cycles(_read_array(archive, f"{folder}/offsets"), _read_array(archive, f"{folder}/vertices"))
+    # Version 0.5.0 wrote 8 bytes to a vertex.
+    vertices = _read_array(archive, f"{folder}/vertices").astype(np.int32, copy=False)
+    return Cycles(_read_array(archive, f"{folder}/offsets"), vertices)
 
 
 def _compare(path: Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:

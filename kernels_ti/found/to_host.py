@@ -1,0 +1,60 @@
+"""How the cycles that a search has found come to the host: as bit rows, or as vertices in cycle order.
+
+The kernels of a CPU write into the arrays that the caller gets. From other devices a buffer is copied, piece by piece.
+Every array is new, and belongs to the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from kernels_ti.cycles import Cycles
+from kernels_ti.found.stored import ResidentBlocks, StoredCycles
+from kernels_ti.state import Rows
+
+Found = Iterable[tuple[ResidentBlocks, StoredCycles]]
+"""Where cycles lie: the blocks that they were found in, and their place on the device."""
+
+
+def rows_of(found: Found, row_words: int) -> Rows:
+    """Return cycles as bit rows over the graph.
+
+    Parameters
+    ----------
+    found : Found
+    row_words : int
+        64-bit words of a row.
+
+    Returns
+    -------
+    ndarray of uint64, shape (k, row_words)
+        Bit ``v % 64`` of word ``v // 64`` is set when vertex v lies on the cycle.
+    """
+    places = list(found)
+    rows: Rows = np.empty((sum(stored.count for _, stored in places), row_words), np.uint64)
+    at = 0
+    for blocks, stored in places:
+        blocks.write_rows(stored, rows[at : at + stored.count])
+        at += stored.count
+    return rows
+
+
+def cycles_of(found: Found) -> Cycles:
+    """Return cycles as vertices in cycle order."""
+    places = list(found)
+    count = sum(stored.count for _, stored in places)
+    lengths = np.empty(count, np.int32)
+    at = 0
+    for blocks, stored in places:
+        blocks.write_lengths(stored, lengths[at : at + stored.count])
+        at += stored.count
+    offsets = np.zeros(count + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    vertices = np.empty(int(offsets[-1]), np.int32)
+    at = 0
+    for blocks, stored in places:
+        blocks.write_vertices(stored, offsets[at : at + stored.count + 1], vertices)
+        at += stored.count
+    return Cycles(offsets, vertices)

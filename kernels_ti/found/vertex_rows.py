@@ -1,0 +1,126 @@
+"""Kernels for bit rows over the vertices of the graph, where such a row fits into registers.
+
+`relabel_by_tables` makes the rows from the labels of a block, `trace_rows` puts the vertices of a row in cycle order.
+They do the work of `relabel` and `trace` in `kernels_ti.found.trace`, which know no limit, several times as fast.
+"""
+
+import taichi as ti
+
+from kernels_ti.bits import bits_of, lowest_bit, lowest_taken, row_of, word_of
+
+array = ti.types.ndarray
+
+
+@ti.kernel
+def relabel_by_tables(
+    row: ti.template(),
+    words: ti.i32,
+    cycles: array(ndim=1),
+    cycle_stride: ti.i32,
+    word_stride: ti.i32,
+    first_cycle: ti.i32,
+    count: ti.i32,
+    first_table: array(ti.i32, 1),
+    label_bytes: ti.i32,
+    tables: array(ndim=1),
+    members: array(ndim=1),
+):
+    """Turn the labels of each cycle's block into vertices of the graph; one work item takes one cycle.
+
+    It reads the words of the cycle and, for each byte of them, a row of the tables. It writes a row of `members`.
+
+    Parameters
+    ----------
+    row : template
+        Vector type of a bit row over all vertices of the graph.
+    first_table : shape (rows,)
+        At the first row of each block the number of its first table.
+    label_bytes : int
+        Bytes of the labels of the largest block: the bytes above are zero.
+    tables : ndarray
+        See `kernels_ti.found.row_tables.RowTables`.
+    members : shape (at least count * words of a row,)
+        Written: bit ``v % bits`` of word ``v // bits`` of row i is set when vertex v lies on the cycle.
+    """
+    bits = ti.static(bits_of(row))
+    for i in range(count):
+        at = (first_cycle + i) * cycle_stride
+        table = first_table[ti.cast(cycles[at + words * word_stride], ti.i32)]
+        found = row(0)
+        left = label_bytes
+        for w in range(words):
+            word = cycles[at + w * word_stride]
+            for byte in range(ti.min(left, bits // 8)):
+                chosen = ti.cast((word >> word_of(8 * byte, bits)) & word_of(255, bits), ti.i32)
+                entry = ((table + byte) * 256 + chosen) * row.n
+                for k in ti.static(range(row.n)):
+                    found[k] |= tables[entry + k]
+            table += bits // 8
+            left -= bits // 8
+        for k in ti.static(range(row.n)):
+            members[i * row.n + k] = found[k]
+
+
+@ti.func
+def onward(row: ti.template(), adjacency: ti.template(), v, rest):
+    """Return the only neighbour of vertex v in the set `rest`, and the set without it."""
+    bits = ti.static(bits_of(row))
+    word, base = adjacency[v * row.n] & rest[0], 0
+    rest[0] ^= word
+    for k in ti.static(range(1, row.n)):
+        ways = adjacency[v * row.n + k] & rest[k]
+        rest[k] ^= ways
+        if ways != word_of(0, bits):
+            word, base = ways, k * bits
+    return base + lowest_bit(word, bits), rest
+
+
+@ti.kernel
+def trace_rows(
+    row: ti.template(),
+    count: ti.i32,
+    members: array(ndim=1),
+    adjacency: array(ndim=1),
+    offsets: array(ti.i32, 1),
+    vertices: array(ti.i32, 1),
+):
+    """Write the vertices of each cycle in cycle order; one work item takes one cycle.
+
+    It starts at the smallest vertex and goes both ways round at once: the smaller neighbour comes second, the other
+    one last. Two short chains of steps that do not wait for each other are faster than a long one.
+
+    Parameters
+    ----------
+    row : template
+        Vector type of a bit row over all vertices of the graph.
+    members : shape (at least count * words of a row,)
+        The vertices of each cycle as a bit row. Its cycles are chordless.
+    adjacency : shape (vertices * words of a row,)
+        The neighbours of each vertex as a bit row.
+    offsets : shape (at least count + 1,)
+        Where in `vertices` each cycle begins.
+    vertices : ndarray of int32
+        Written: vertices of the graph.
+    """
+    for i in range(count):
+        start, rest = lowest_taken(row, row_of(row, members, i))
+        ends = row_of(row, adjacency, start)
+        for k in ti.static(range(row.n)):
+            ends[k] &= rest[k]
+            rest[k] ^= ends[k]
+        right, others = lowest_taken(row, ends)
+        left, _ = lowest_taken(row, others)
+        near, far = offsets[i], offsets[i + 1] - 1
+        vertices[near] = start
+        vertices[near + 1] = right
+        vertices[far] = left
+        near, far = near + 2, far - 1
+        while near < far:
+            right, rest = onward(row, adjacency, right, rest)
+            left, rest = onward(row, adjacency, left, rest)
+            vertices[near] = right
+            vertices[far] = left
+            near, far = near + 1, far - 1
+        if near == far:
+            right, rest = onward(row, adjacency, right, rest)
+            vertices[near] = right

@@ -1,0 +1,89 @@
+"""How cycles come to the host: as bit rows over the graph, and as vertices in cycle order."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from kernels_ti import Graph, Options, Run, enumerate_cycles, open_device
+from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.conversion import as_graph
+from kernels_ti.cycles import Cycles
+from kernels_ti.found.row_tables import RowTables
+
+
+def shuffled(graph: nx.Graph, seed: int) -> Graph:
+    name = np.random.default_rng(seed).permutation(graph.number_of_nodes())
+    edges = np.array(nx.convert_node_labels_to_integers(graph).edges())
+    return Graph.from_edges(len(name), name[edges].tolist())
+
+
+def triangles(count: int, length: int) -> nx.Graph:
+    """So many triangles and a cycle, none of which meet."""
+    return nx.disjoint_union_all([nx.cycle_graph(3)] * count + [nx.cycle_graph(length)])
+
+
+GRAPHS = {
+    "blocks that share a vertex": shuffled(nx.barbell_graph(5, 0), 1),
+    "two words": shuffled(nx.disjoint_union(nx.petersen_graph(), nx.cycle_graph(60)), 2),
+    "blocks whose tables are too large": shuffled(triangles(110, 7), 3),
+    "rows too long for registers": shuffled(triangles(5, 515), 4),
+}
+
+
+def found(graph: Graph, arch: str, *, rows: bool) -> list[np.ndarray] | list[Cycles]:
+    run = Run(graph, open_device(arch), Options(collect=True, rows=rows))
+    pieces = []
+    while not run.finished:
+        run.advance()
+        pieces.append(run.take_rows() if rows else run.take_cycles())
+    return pieces
+
+
+def bits(cycle: list[int], words: int) -> tuple[int, ...]:
+    row = sum(1 << v for v in cycle)
+    return tuple(row >> 64 * w & (1 << 64) - 1 for w in range(words))
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_rows_and_order_are_those_of_the_reference(name, arch):
+    graph = GRAPHS[name]
+    cycles = sorted(enumerate_cycles(graph, arch="reference"))
+    traced = Cycles.joined(found(graph, arch, rows=False))
+    assert sorted(traced.named(graph.names)) == cycles
+    rows = np.concatenate(found(graph, arch, rows=True))
+    assert rows.dtype == np.uint64
+    assert sorted(map(tuple, rows.tolist())) == sorted(bits(cycle, rows.shape[1]) for cycle in cycles)
+
+
+@pytest.mark.parametrize(("name", "has_tables"), list(zip(GRAPHS, (True, True, False, False), strict=True)))
+def test_tables_are_made_where_they_fit_into_the_cache(name, has_tables):
+    graph = GRAPHS[name]
+    space = SearchSpace(graph, Options())
+    groups = space.batches(space.layout(Options(), "cpu", 64), 64)[0]
+    assert {RowTables.of_group(group, graph.n) is not None for group in groups} == {has_tables}
+
+
+@pytest.mark.parametrize("word_bits", [32, 64])
+def test_a_table_holds_the_vertices_of_every_byte_of_labels(word_bits):
+    graph = GRAPHS["two words"]
+    space = SearchSpace(graph, Options())
+    for group in space.batches(space.layout(Options(), "cpu", word_bits), word_bits)[0]:
+        tables = RowTables.of_group(group, graph.n)
+        entries = tables.tables.reshape(-1, 256, tables.row_words)
+        for row, (first, vertex) in enumerate(zip(group.first_row, group.vertex_of_row, strict=True)):
+            table, bit = divmod(row - first, 8)
+            whole, at = entries[tables.first_table[first] + table], vertex // word_bits
+            has_vertex = whole[:, at] >> np.array(vertex % word_bits, whole.dtype) & np.array(1, whole.dtype)
+            assert has_vertex.tolist() == [value >> bit & 1 for value in range(256)]
+
+
+def test_what_was_taken_does_not_change_with_the_next_slices(monkeypatch):
+    monkeypatch.setattr("kernels_ti.sweep.search.CYCLE_BYTES_PER_WORKER", 1 << 12)
+    pieces, copies = [], []
+    run = Run(as_graph(nx.grid_2d_graph(6, 6)), open_device("cpu"), Options(collect=True, rows=True))
+    while not run.finished:
+        run.advance()
+        pieces.append(run.take_rows())
+        copies.append(pieces[-1].copy())
+    assert len(pieces) > 2
+    assert all(np.array_equal(piece, copy) for piece, copy in zip(pieces, copies, strict=True))
