@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracles import disjoint_union, grid
 from program import chordless, count
 
-from kernels_ti import Device, Graph, OptionError, Options, Participation, Run, open_device
+from kernels_ti import Device, Graph, OptionError, Options, Participation, Run, count_participation, open_device
 from kernels_ti.found import participation
 from kernels_ti.reference import chordless_cycles
 
@@ -160,3 +160,11 @@ def test_no_checkpoint_of_them(tmp_path) -> None:
     assert done.returncode == 2
     assert "--per-vertex and --per-edge keep no checkpoint" in done.stderr
     assert not (tmp_path / "run").exists()
+
+
+def test_vertices_whose_product_needs_more_than_32_bits():
+    last = 60_000
+    triangle = Graph.from_edges(last, [(0, last - 2), (last - 2, last - 1), (0, last - 1)])
+    counted = count_participation(triangle, arch="reference")
+    assert counted.edges is not None
+    assert counted.edges[:, 3].tolist() == [1, 1, 1]

@@ -8,6 +8,7 @@ from kernels_ti import Graph, Options, Run, enumerate_cycles, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycles import Cycles
+from kernels_ti.found.order import CycleWalker
 from kernels_ti.found.row_tables import RowTables
 
 
@@ -26,7 +27,7 @@ GRAPHS = {
     "blocks that share a vertex": shuffled(nx.barbell_graph(5, 0), 1),
     "two words": shuffled(nx.disjoint_union(nx.petersen_graph(), nx.cycle_graph(60)), 2),
     "blocks whose tables are too large": shuffled(triangles(110, 7), 3),
-    "rows too long for registers": shuffled(triangles(5, 515), 4),
+    "rows too long for registers": shuffled(nx.disjoint_union(triangles(5, 7), nx.empty_graph(600)), 4),
 }
 
 
@@ -87,3 +88,11 @@ def test_what_was_taken_does_not_change_with_the_next_slices(monkeypatch):
         copies.append(pieces[-1].copy())
     assert len(pieces) > 2
     assert all(np.array_equal(piece, copy) for piece, copy in zip(pieces, copies, strict=True))
+
+
+def test_directions_of_vertices_whose_product_needs_more_than_32_bits():
+    last = 60_000
+    arcs = [(0, last - 1), (last - 1, last - 2), (last - 2, 0)]
+    graph = Graph.from_edges(last, arcs, directed=True)
+    cycles = CycleWalker(graph).order(Cycles.of_lists([[0, last - 1, last - 2]]).rows(last))
+    assert cycles.vertices.tolist() == [0, last - 1, last - 2]

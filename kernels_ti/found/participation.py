@@ -130,9 +130,10 @@ class Counter:
             return
         following = np.arange(1, len(found.vertices) + 1)
         following[found.offsets[1:] - 1] = found.offsets[:-1]
-        passed = [found.vertices]
+        vertices = found.vertices.astype(np.int64)  # a product of two vertices may need more than 32 bits
+        passed = [vertices]
         if self._keys is not None:
-            passed.append(self._n + self._edges_of(found.vertices, found.vertices[following]))
+            passed.append(self._n + self._edges_of(vertices, vertices[following]))
         length_of_entry = np.repeat(lengths, lengths)
         # The way back of a cycle of two vertices is between the same two; a self-loop joins no two vertices.
         way_back = length_of_entry < 3
