@@ -198,7 +198,7 @@ class CycleCounts:
     @property
     def chordless_cycles(self) -> int:
         """Cycles of 4 or more vertices, the paper's #clc."""
-        return self.total - (self.triangles or 0)
+        return sum(count for length, count in self.by_length.items() if length > 3)
 
     @property
     def total(self) -> int:

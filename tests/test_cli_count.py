@@ -135,3 +135,31 @@ def test_events_are_recorded_and_readable(tmp_path):
     assert fails(
         chordless("count", "petersen", *REFERENCE, "--events", "/dev/full"), 1, "cannot record", "No space left"
     )
+
+
+ARCS = "1 -> 2\n2 -> 3\n3 -> 1\n3 -> 4\n4 -> 5\n5 -> 3\n4 -> 4\n1 -> 6\n6 -> 1\n"
+
+
+def test_a_directed_graph_is_counted_as_it_is():
+    result, exit_code = count("-", *REFERENCE, "--min-length", "1", input=ARCS)
+    assert exit_code == 0
+    assert (result["m"], result["by_length"], result["chordless_cycles"]) == (9, {"1": 1, "2": 1, "3": 1}, 0)
+    assert count("-", *REFERENCE, "--simplify", input=ARCS)[0]["by_length"] == {"3": 2}
+    assert count("-", *REFERENCE, "--directed", input=ARCS.replace("->", ""))[0]["by_length"] == {"3": 1}
+    assert count("-", *REFERENCE, "--multigraph", input="1 2\n1 2\n")[0]["total"] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--method", "boundary"), ("the method boundary is for simple undirected graphs", "--method search")),
+        (("--expansion", "paper"), ("the expansion of the paper is for simple undirected graphs", "is directed")),
+        (("--directed", "--simplify"), ("--directed and --simplify exclude each other",)),
+    ],
+)
+def test_what_a_directed_graph_cannot_have_is_said_in_one_line(options, words):
+    assert fails(chordless("count", "-", "-q", *options, input=ARCS), 2, *words)
+
+
+def test_bounds_below_three_are_for_graphs_that_are_not_simple():
+    assert fails(chordless("count", "cycle:5", *REFERENCE, "--min-length", "2"), 2, "3 or more (a triangle), not 2")

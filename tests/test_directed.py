@@ -106,6 +106,7 @@ def test_participation_counts_what_a_listing_has(device):
         assert counted.vertices[v].sum() == sum(v in cycle for cycle in cycles)
     for (u, v), count in zip(counted.edge_list.tolist(), counted.edges.sum(axis=1).tolist(), strict=True):
         assert count == sum({u, v} <= set(cycle) for cycle in cycles)
+        assert [u, v] in graph.edges().tolist()
 
 
 def test_balls_and_wide_rows_are_for_directed_graphs_too(device):

@@ -27,8 +27,8 @@ def test_dimacs(tmp_path):
         ("p edge 1 0\np edge 1 0\n", "a.col:2: a second `p` line"),
         ("e 1 2\n", "a.col:1: an edge before the `p edge N M` line"),
         ("c x\n", "a.col: no `p edge N M` line"),
-        ("p edge 3 1\na 1 2 5\n", "a.col:2: this graph is directed (`a` lines are arcs)"),
-        ("p edge 3 1\nx 1 2\n", "a.col:2: lines start with c, p, n or e, found 'x 1 2'"),
+        ("p edge 3 2\na 1 2 5\ne 2 3\n", "a.col:3: the file has edges (`e` lines) and arcs (`a` lines); give one kind"),
+        ("p edge 3 1\nx 1 2\n", "a.col:2: lines start with c, p, n, e or a, found 'x 1 2'"),
     ],
 )
 def test_a_wrong_dimacs_file_is_one_clear_line(tmp_path, text, part):
@@ -65,8 +65,7 @@ def test_pajek_lists_and_matrices(tmp_path):
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("*Vertices 2\n*Arcs\n1 2\n", "a.net:3: this graph is directed (it has arcs); chordless cycles are those of"),
-        ("*Vertices 2\n*Matrix\n0 1\n0 0\n", "a.net:3: this graph is directed"),
+        ("*Vertices 2\n*Arcs\n1 2\n1 2\n", "a.net:4: edge 1 -> 2 is already in line 3; a simple graph has each edge"),
         ("*Vertices 2\n*Edges\n1 2\n2 1\n", "a.net:4: edge 2 - 1 is already in line 3"),
         ("*Vertices 2\n*Edges\n1 1\n", "a.net:3: edge from 1 to itself"),
         ("*Vertices 2\n*Edges\n1 3\n", "a.net:3: '3' is not a vertex: they are the numbers 1 to 2"),

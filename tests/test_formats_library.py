@@ -25,7 +25,7 @@ def test_graphml_and_gml(tmp_path, name, writer):
     assert loaded.edges().tolist() == [[0, 1], [1, 2]]
 
     directed = written(writer, nx.DiGraph([("b", "a"), ("a", "b")]))
-    assert refusal(tmp_path / name, directed).startswith(f"{name}: this graph is directed; chordless cycles are those")
+    assert load(tmp_path / name, directed).graph.edges().tolist() == [[0, 1], [1, 0]]
     assert load(tmp_path / name, directed, simplify=True).graph.m == 1
 
     repeated = written(writer, nx.MultiGraph([("b", "a"), ("a", "b")]))
@@ -124,7 +124,7 @@ def test_graph6_and_sparse6(tmp_path, extension):
         (b"D?\n", "not a readable graph6 file"),
         (b">>graph6<<\n", "there is no graph in the file"),
         (b">>sparse6<<:\n", "its characters are ? to ~, found ':'"),
-        (b"&B_\n", "this graph is directed (digraph6)"),
+        (b"&B_\n", "not a readable digraph6 file: 3 vertices take 2 characters for their arcs, not 1"),
         (b";A_\n", "incremental sparse6"),
         (b":A_\n", "more than once"),
         (b":~~??~~~~\n", "the file declares"),

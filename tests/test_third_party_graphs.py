@@ -9,7 +9,9 @@ import pytest
 from chordless.cli import main
 from chordless.graphs.load import load_graph
 from chordless.graphs.overlap import niche_overlap, read_food_web
+from directed_graphs import by_definition
 from known import Known, check_counts, check_frontier, each
+from oracles import by_length
 from test_overlap_report import REFERENCE, joined, report, table
 
 from kernels_ti import Graph, count_cycles
@@ -201,3 +203,11 @@ def test_roads_have_places_and_stations_have_names():
     assert len(roads.positions) == roads.graph.n == 24
     assert roads.positions[0] == (-96.77041974, 43.61282792)
     assert load_graph(str(DATA / "real" / "london_tube.txt")).graph.names[0] == "Acton Town"
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=row["name"]) for row in WEBS])
+def test_a_food_web_is_searched_as_it_is(row):
+    web = load_graph(str(DATA / row["file"])).graph
+    drawn = nx.DiGraph(web.edges().tolist())
+    assert web.directed
+    assert count_cycles(web, min_length=1).by_length == by_length(by_definition(drawn))

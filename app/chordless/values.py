@@ -66,6 +66,14 @@ def cycle_length(text: str) -> int:
     return length
 
 
+def any_cycle_length(text: str) -> int:
+    """Return a number of vertices that a cycle can have in a graph with self-loops, parallel edges or directions."""
+    length = _whole_number(text)
+    if length < 1:
+        raise argparse.ArgumentTypeError(f"a cycle has at least 1 vertex, not {text}")
+    return length
+
+
 def positive(text: str) -> int:
     """Return a whole number above 0."""
     number = _whole_number(text)

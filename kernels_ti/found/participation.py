@@ -44,7 +44,8 @@ class Participation:
     edges : ndarray of int64, shape (m, longest + 1), or None
         The same for the edges; None if only vertices were asked for.
     edge_list : ndarray of int64, shape (m, 2)
-        The ends of each edge, in the order of `Graph.edges`.
+        The two vertices of each edge in the order of `Graph.pairs`, tail and head of an arc. All edges between the same
+        two vertices count as one.
     names : tuple of hashable
         The names of the vertices.
     complete : bool
@@ -118,8 +119,9 @@ class Counter:
     def __init__(self, graph: Graph, *, edges: bool) -> None:
         self._n = graph.n
         self._names = graph.names
-        self._edge_list = graph.pairs()
-        self._keys = self._edge_list @ np.array([graph.n, 1]) if edges else None
+        pairs = graph.pairs()
+        self._edge_list = _in_direction(graph, pairs)
+        self._keys = pairs @ np.array([graph.n, 1]) if edges else None
         # For each length that was met, the vertices, then the edges.
         self._counts: dict[int, IntArray] = {}
 
@@ -244,6 +246,14 @@ class Counter:
         cuts = np.flatnonzero(np.diff(lengths, prepend=-1)).tolist()
         for begin, end in zip(cuts, [*cuts[1:], len(lengths)], strict=True):
             np.add.at(self._counts_of(int(lengths[begin])), targets[begin:end], counts[begin:end].astype(np.int64))
+
+
+def _in_direction(graph: Graph, pairs: IntArray) -> IntArray:
+    """Return the pairs of adjacent vertices, those turned round between which arcs lead only from the second."""
+    if not graph.directed or graph.multiplicity is None:
+        return pairs
+    against = graph.multiplicity[graph.row_of_entry < graph.col_idx] == 0
+    return np.where(against[:, None], pairs[:, ::-1], pairs)
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,7 +53,7 @@ def add_parser(subparsers: Any) -> None:
     shared.add_graph(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     group = parser.add_argument_group("what to estimate")
-    shared.add_lengths(group)
+    shared.add_lengths(group, values.any_cycle_length)
     shared.add_restriction(group)
     group.add_argument(
         "--seconds",
@@ -84,6 +84,8 @@ def act(options: argparse.Namespace) -> int:
     loaded = load_graph(
         options.graph,
         simplify=options.simplify,
+        directed=options.directed,
+        multigraph=options.multigraph,
         file_format=options.file_format,
         encoding=options.encoding,
         limits=Limits(options.memory),
@@ -237,6 +239,8 @@ def _boundary_lines(plan: BoundaryPlan, estimate: Estimate, trial: Finished) -> 
     search = _run_seconds(estimate, trial)
     if trial.complete or (search is not None and search[0] < min(plan.seconds, _SHORT_RUN)):
         return
+    if not all(block.is_simple for block in plan.blocks):
+        return  # the other method is for simple graphs
     if not is_worth_it(plan):
         width = f"of {plan.width} vertices" if plan.is_possible else "of hundreds of vertices"
         yield f"  --method boundary is out of reach too: the graph has a boundary {width}"

@@ -67,6 +67,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--graph", metavar="GRAPH", help="for a FILE.npy: the graph whose cycles it holds")
     parser.add_argument("--simplify", action="store_true", help="read that graph as `list --simplify` does")
+    shared.add_kind(parser)
     shared.add_encoding(parser)
     group = parser.add_argument_group("progress (on standard error)")
     group.add_argument(
@@ -116,7 +117,12 @@ def act(options: argparse.Namespace) -> int:
         source = export.open_runs(options.cycles)
     else:
         source = export.open_file(
-            options.cycles[0], options.graph, simplify=options.simplify, encoding=options.encoding
+            options.cycles[0],
+            options.graph,
+            simplify=options.simplify,
+            directed=options.directed,
+            multigraph=options.multigraph,
+            encoding=options.encoding,
         )
     to_file = options.output != STANDARD_OUTPUT
     if to_file and source.store.is_kept_in(options.output):

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
+from chordless import values
 from chordless.commands import options as shared
 from chordless.commands.parser import USAGE_EXIT_CODE
 from chordless.words.numbers import lengths_text
@@ -55,7 +56,7 @@ def add_parser(subparsers: Any) -> None:
         "--certificate", action="store_true", help="for a chordal graph: print a perfect elimination ordering"
     )
     group = parser.add_argument_group("other lengths (searched for as `chordless list` does, which may take long)")
-    shared.add_lengths(group)
+    shared.add_lengths(group, values.any_cycle_length)
     shared.add_device(group)
     shared.add_reporting(parser)
     parser.set_defaults(act=act, check=check, parser=parser)
@@ -109,12 +110,16 @@ def _chordality(options: argparse.Namespace) -> int:
     loaded = load_graph(
         options.graph,
         simplify=options.simplify,
+        directed=options.directed,
+        multigraph=options.multigraph,
         file_format=options.file_format,
         encoding=options.encoding,
         limits=Limits(options.memory),
     )
     if not options.quiet:
         print_notes(loaded.notes)
+    if not loaded.graph.is_simple and not options.certificate:
+        return _engine(options)
     found = is_chordal(loaded.graph)
     if options.json:
         ordering = found.elimination_ordering if options.certificate else None
@@ -146,6 +151,8 @@ def _engine(options: argparse.Namespace) -> int:
             program_start=options.program_start,
             file_format=options.file_format,
             simplify=options.simplify,
+            directed=options.directed,
+            multigraph=options.multigraph,
             encoding=options.encoding,
             arch=options.arch,
             threads=options.threads,

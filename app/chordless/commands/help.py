@@ -135,8 +135,9 @@ def format_help() -> str:
             "",
             *_rows([(name, _FORMATS[name]) for name in (*FORMATS, *MOLECULE_FORMATS)]),
             "",
-            "Graphs are simple and undirected. --simplify drops self-loops, repeated edges",
-            "and directions. Weights are not used. Text is UTF-8; --encoding names another.",
+            "A graph may be directed, as the file says or with --directed; --multigraph keeps",
+            "self-loops and repeated edges, --simplify drops them and directions. Weights are",
+            "not used. Text is UTF-8; --encoding names another.",
             "The atoms of a molecule are called C1, N2 ...: symbol, and number in the file.",
         ]
     )

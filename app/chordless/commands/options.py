@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import Any
 
 from chordless.commands.parser import examples
-from chordless.values import ARCHES, SHORTEST_CYCLE, cycle_length, duration, part, positive, size
+from chordless.values import ARCHES, SHORTEST_CYCLE, any_cycle_length, cycle_length, duration, part, positive, size
 from kernels_ti.choices import EXPANSIONS
 
 PROGRESS = ("auto", "plain", "none")
@@ -22,9 +23,20 @@ def add_graph(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--simplify",
         action="store_true",
-        help="drop self-loops, repeated edges and directions instead of refusing them",
+        help="drop self-loops, repeated edges and directions: the underlying simple graph",
     )
+    add_kind(group)
     add_encoding(group)
+
+
+def add_kind(group: Any) -> None:
+    """Add what kind of graph a file has, where its format does not say."""
+    group.add_argument(
+        "--directed",
+        action="store_true",
+        help="each edge leads from its first vertex to its second (for formats that do not say)",
+    )
+    group.add_argument("--multigraph", action="store_true", help="keep self-loops and repeated edges")
 
 
 def add_encoding(group: Any) -> None:
@@ -37,7 +49,7 @@ def add_encoding(group: Any) -> None:
 def add_search(parser: argparse.ArgumentParser, *, limit_help: str) -> None:
     """Add what bounds the search and where it runs."""
     group = parser.add_argument_group("which cycles, and when to stop")
-    add_lengths(group)
+    add_lengths(group, any_cycle_length)
     group.add_argument(
         "--part",
         type=part,
@@ -57,11 +69,11 @@ def add_search(parser: argparse.ArgumentParser, *, limit_help: str) -> None:
     )
 
 
-def add_lengths(group: Any) -> None:
+def add_lengths(group: Any, length: Callable[[str], int] = cycle_length) -> None:
     """Add the bounds on the length; `settle_lengths` makes ``min_length`` and ``max_length`` of what is given."""
-    group.add_argument("--length", type=cycle_length, metavar="N", help="only cycles of exactly N vertices")
-    group.add_argument("--min-length", type=cycle_length, metavar="N", help="only cycles of N vertices or more")
-    group.add_argument("--max-length", type=cycle_length, metavar="N", help="only cycles of N vertices or fewer")
+    group.add_argument("--length", type=length, metavar="N", help="only cycles of exactly N vertices")
+    group.add_argument("--min-length", type=length, metavar="N", help="only cycles of N vertices or more")
+    group.add_argument("--max-length", type=length, metavar="N", help="only cycles of N vertices or fewer")
 
 
 def settle_lengths(

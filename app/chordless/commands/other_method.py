@@ -61,7 +61,12 @@ def other_method(command: RunCommand, finished: Finished) -> str | None:
     from kernels_ti.blocks.search_space import SearchSpace
 
     graph = load_graph(
-        command.graph, simplify=command.simplify, file_format=command.file_format, encoding=command.encoding
+        command.graph,
+        simplify=command.simplify,
+        directed=command.directed,
+        multigraph=command.multigraph,
+        file_format=command.file_format,
+        encoding=command.encoding,
     ).graph
     through, avoid = restriction_named(graph, command.through, command.through_edges, command.avoid)
     wanted = Options(

@@ -120,6 +120,8 @@ def run_command(
         program_start=options.program_start,
         file_format=options.file_format,
         simplify=options.simplify,
+        directed=options.directed,
+        multigraph=options.multigraph,
         encoding=options.encoding,
         reading_timeout=options.timeout,
         arch=options.arch,

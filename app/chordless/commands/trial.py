@@ -141,6 +141,8 @@ def _command(options: argparse.Namespace, loaded: LoadedGraph, folder: str) -> R
         program_start=options.program_start,
         file_format=file_format,
         simplify=options.simplify,
+        directed=options.directed,
+        multigraph=options.multigraph,
         encoding=None if graph != options.graph else options.encoding,
         arch=options.arch,
         threads=options.threads,

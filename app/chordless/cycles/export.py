@@ -106,9 +106,9 @@ def open_runs(paths: Sequence[str]) -> Source:
     return Source(sources[0].graph, store, all(source.complete for source in sources))
 
 
-def open_file(path: str, graph: str, *, simplify: bool = False, encoding: str | None = None) -> Source:
-    """Open a .npy file with cycles of the given graph, see `chordless.graphs.load.load_graph`."""
-    return _source(path, load_graph(graph, simplify=simplify, encoding=encoding), CycleStore(read_rows(path)), True)
+def open_file(path: str, graph: str, **reading: Any) -> Source:
+    """Open a .npy file with cycles of the given graph, read as `chordless.graphs.load.load_graph` reads it."""
+    return _source(path, load_graph(graph, **reading), CycleStore(read_rows(path)), True)
 
 
 def _source(path: str, loaded: LoadedGraph, store: CycleStore, complete: bool) -> Source:

@@ -74,6 +74,8 @@ def loaded_graph(command: RunCommand) -> LoadedGraph:
     return load_graph(
         command.graph,
         simplify=command.simplify,
+        directed=command.directed,
+        multigraph=command.multigraph,
         file_format=command.file_format,
         encoding=command.encoding,
         limits=Limits(command.memory, command.reading_timeout),

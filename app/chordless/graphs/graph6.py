@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from chordless.graphs.readers.library import LARGEST_LIBRARY_SIZE
-from chordless.graphs.readers.source import UNDIRECTED_ONLY
 from kernels_ti import GraphError
 from kernels_ti.graph import IntArray
 from kernels_ti.many.graphs import ManyGraphs, running, spans
@@ -34,7 +33,7 @@ LEAST, MOST = 63, 126  # the characters ? and ~ stand for 0 and 63
 _BLANK = np.isin(np.arange(256), [ord(c) for c in " \t\r"])
 HEADERS = (b">>graph6<<", b">>sparse6<<")
 OTHER_KINDS = {
-    ord("&"): f"this graph is directed (digraph6); {UNDIRECTED_ONLY}",
+    ord("&"): "this graph is directed (digraph6), a batch counts undirected ones; `chordless count FILE:LINE` takes it",
     ord(";"): "incremental sparse6 needs the graph before it; convert the file to graph6",
     ord(">"): "not a header that is known here: >>graph6<< and >>sparse6<< are",
 }

@@ -6,7 +6,7 @@ import codecs
 import os
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TextIO, cast
 
@@ -14,7 +14,7 @@ from chordless.graphs import generators
 from chordless.graphs.readers.incoming import STANDARD_INPUT, Limits, ends_in_time, read_bytes, shown_name
 from chordless.graphs.readers.source import UTF_8, Parsed, Positions, Source
 from kernels_ti import Graph, GraphError, OptionError
-from kernels_ti.errors import worded
+from kernels_ti.errors import DIRECTED, SIMPLIFY, worded
 
 if TYPE_CHECKING:
     from chordless.graphs.molecules import MoleculeFormat
@@ -51,8 +51,8 @@ _SIGNATURES = (
     (re.compile(rb"(?:%.*\n|\s)*\*(?:vertices|network)", re.I), "pajek"),
     (re.compile(rb"\s*<(?:\?xml|graphml|!--|!DOCTYPE)"), "graphml"),
     (re.compile(rb"(?:\s*(?:#.*\n|Creator.*\n|Version.*\n|comment.*\n))*\s*graph\s*\[", re.I), "gml"),
-    (re.compile(rb"(?:\s|c(?:[ \t].*)?\n)*p[ \t]+(?:edge|edges|col)\b"), "dimacs"),
-    (re.compile(rb">>(?:graph6|sparse6)<<"), "graph6"),
+    (re.compile(rb"(?:\s|c(?:[ \t].*)?\n)*p[ \t]+(?:edge|edges|col|sp)\b"), "dimacs"),
+    (re.compile(rb">>(?:graph6|sparse6|digraph6)<<"), "graph6"),
     (re.compile(rb"\s*[&:;]?[?-~]+\s*(?:\n|\Z)"), "graph6"),
 )
 
@@ -83,6 +83,8 @@ def load_graph(
     source: str,
     *,
     simplify: bool = False,
+    directed: bool = False,
+    multigraph: bool = False,
     file_format: str | None = None,
     encoding: str | None = None,
     limits: Limits | None = None,
@@ -97,7 +99,12 @@ def load_graph(
         A path, ``-`` for standard input, or a spec such as ``grid:7x10``. Files may be compressed by gzip. In a file
         of many graphs, ``FILE:12`` is the graph of line 12, or the twelfth molecule of an SDF.
     simplify : bool
-        Drop loops, repeated edges and directions instead of refusing them.
+        Drop loops, repeated edges and directions: the graph is simple and undirected.
+    directed : bool
+        Take each edge of the file as an arc from its first vertex to the second, where the format does not say whether
+        the graph is directed: an edge list, an adjacency list, Pajek, DIMACS or Matrix Market.
+    multigraph : bool
+        Keep loops and repeated edges instead of refusing them. A directed graph may have loops anyway.
     file_format : str, optional
         One of `FORMATS` or of `MOLECULE_FORMATS`. By default the extension decides, and without a known one the
         content.
@@ -113,22 +120,26 @@ def load_graph(
     Raises
     ------
     GraphError
-        If there is no such graph, or the file is not a finite simple undirected graph. The message is one line: the
+        If there is no such graph, or the file is not such a graph. The message is one line: the
         file, the line number if known, what is wrong and what would be right.
     OptionError
-        For a format or an encoding that does not exist.
+        For a format or an encoding that does not exist, and for `directed` where it is not possible.
     """
     if file_format is not None and file_format not in (*FORMATS, *MOLECULE_FORMATS):
         known = ", ".join((*FORMATS, *MOLECULE_FORMATS))
         raise OptionError(f"there is no file format {file_format!r}; the formats are {known}")
     limits = limits or Limits()
-    how = _Reading(simplify, file_format, checked_encoding(encoding), limits)
+    if directed and simplify:
+        raise OptionError(f"{DIRECTED} and {SIMPLIFY} exclude each other: the second drops directions")
+    how = _Reading(simplify, directed, multigraph, file_format, checked_encoding(encoding), limits)
     with ends_in_time(shown_name(source), limits):
         if source == STANDARD_INPUT or os.path.lexists(source):
             return _read_file(source, how)
         if (found := re.fullmatch(r"(.+):([1-9][0-9]{0,17})", source)) and os.path.isfile(found[1]):
             return LoadedGraph(_read_one_of_many(found[1], int(found[2]), how), source)
         if generators.is_spec(source):
+            if directed:
+                raise OptionError(f"{source}: a spec makes an undirected graph; leave {DIRECTED} out")
             return LoadedGraph(generators.generate(source), source)
     raise _no_such_graph(source)
 
@@ -153,12 +164,21 @@ class _Reading:
     """How a file is read; see `load_graph`."""
 
     simplify: bool
+    directed: bool
+    multigraph: bool
     file_format: str | None
     encoding: str
     limits: Limits
 
     def source(self, path: str) -> Source:
-        return Source(shown_name(path), read_bytes(path, self.limits), self.encoding, self.limits)
+        data = read_bytes(path, self.limits)
+        made = Source(shown_name(path), data, self.encoding, self.limits)
+        return replace(made, directed=self.directed, multigraph=self.multigraph)
+
+    def require_unsaid(self, kind: str) -> None:
+        """Raise an error if a graph is to be directed in a format that says itself whether it is."""
+        if self.directed and kind in (*MOLECULE_FORMATS, "graph6", "graphml", "gml"):
+            raise OptionError(f"a file of the format {kind} says itself whether it is directed; leave {DIRECTED} out")
 
 
 def checked_encoding(name: str | None) -> str:
@@ -182,6 +202,7 @@ def _read_file(path: str, how: _Reading) -> LoadedGraph:
     if not source.data.strip():
         raise source.error("the file is empty; an edge list has a line `u v` for each edge")
     kind = how.file_format or _molecule_format(path) or format_of_name(path) or _format_of_source(source)
+    how.require_unsaid(kind)
     if kind in MOLECULE_FORMATS:
         from chordless.graphs.molecules import read_only_molecule
 
@@ -254,6 +275,7 @@ def _read_one_of_many(path: str, number: int, how: _Reading) -> Graph:
     source = how.source(path)
     kind = how.file_format or _molecule_format(path)
     kind = kind or format_of_name(path) or _format_of_source(source)
+    how.require_unsaid(kind)
     if kind in MOLECULE_FORMATS:
         from chordless.graphs.molecules import read_molecule
 
@@ -263,7 +285,7 @@ def _read_one_of_many(path: str, number: int, how: _Reading) -> Graph:
     lines = source.data.split(b"\n")
     if number > len(lines) or not lines[number - 1].strip():
         raise GraphError(f"{path}:{number}: there is no graph in this line")
-    line = Source(f"{path}:{number}", lines[number - 1], limits=how.limits)
+    line = Source(f"{path}:{number}", lines[number - 1], limits=how.limits, multigraph=how.multigraph)
     graph: Graph = _reader("graph6")(line, simplify=how.simplify)[0]
     return graph
 
@@ -293,7 +315,9 @@ def _reader(file_format: str) -> Callable[..., Parsed]:
 def write_edge_list(graph: Graph, stream: TextIO, comments: Iterable[str] = ()) -> None:
     """Write a graph as the edge list that `load_graph` reads back with the same vertices, edges and names.
 
-    Ids are 1 to n in the order of the vertices. Names other than these become ``# label`` lines, as text.
+    The edges of a directed graph are lines ``u -> v``. A graph with parallel edges, and an undirected one with
+    self-loops, is read back as a multigraph. Ids are 1 to n in the order of the vertices. Names other than these become
+    ``# label`` lines, as text.
 
     Parameters
     ----------
@@ -322,7 +346,8 @@ def write_edge_list(graph: Graph, stream: TextIO, comments: Iterable[str] = ()) 
     stream.write(f"# n={graph.n} m={graph.m}\n")
     if names != ids:
         stream.writelines(f"# label {v} {name}\n" for v, name in zip(ids, names, strict=True))
-    stream.writelines(f"{u} {v}\n" for u, v in (graph.edges() + 1).tolist())
+    between = " -> " if graph.directed else " "
+    stream.writelines(f"{u}{between}{v}\n" for u, v in (graph.edges() + 1).tolist())
 
 
 def _check_labels(names: list[str]) -> None:

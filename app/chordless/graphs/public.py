@@ -11,6 +11,8 @@ def load_graph(
     source: str | os.PathLike[str],
     *,
     simplify: bool = False,
+    directed: bool = False,
+    multigraph: bool = False,
     file_format: str | None = None,
     encoding: str | None = None,
     memory: int | None = None,
@@ -23,7 +25,11 @@ def load_graph(
         A path, or a spec such as ``grid:7x10``; an existing file wins. In a file of many graphs, ``FILE:12`` is that
         of line 12. ``-`` is standard input.
     simplify : bool
-        Drop self-loops, repeated edges and directions instead of refusing them.
+        Drop self-loops, repeated edges and directions: the graph is simple and undirected.
+    directed : bool
+        Take each edge as an arc from its first vertex to the second, where the format does not say.
+    multigraph : bool
+        Keep self-loops and repeated edges instead of refusing them. A directed graph may have self-loops anyway.
     file_format : str, optional
         ``edgelist``, ``dimacs``, ``pajek``, ``graphml``, ``gml``, ``graph6``, ``mtx``, ``adjlist``, ``sdf`` or
         ``smiles``; by default the name or the content of the file decides.
@@ -40,7 +46,7 @@ def load_graph(
     Raises
     ------
     GraphError
-        If there is no such graph, or the file is not a finite simple undirected graph. The message names the file and,
+        If there is no such graph, or the file is not such a graph. The message names the file and,
         where it is known, the line.
     OptionError
         For a format or an encoding that does not exist.
@@ -56,5 +62,11 @@ def load_graph(
 
     limits = Limits(memory=memory)
     return load.load_graph(
-        os.fspath(source), simplify=simplify, file_format=file_format, encoding=encoding, limits=limits
+        os.fspath(source),
+        simplify=simplify,
+        directed=directed,
+        multigraph=multigraph,
+        file_format=file_format,
+        encoding=encoding,
+        limits=limits,
     ).graph

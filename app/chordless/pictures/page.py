@@ -163,7 +163,8 @@ def _tiles(run: RecordedRun) -> list[tuple[str, str]]:
     triangles = triangle_count(state.options.get("min_length", 3), state.cycles_by_length)
     tiles = [("chordless cycles in all", f"{state.cycles:,}")]
     if triangles is not None:
-        tiles += [("of 4 or more vertices", f"{state.cycles - triangles:,}"), ("triangles", f"{triangles:,}")]
+        longer = sum(count for length, count in state.cycles_by_length.items() if length > 3)
+        tiles += [("of 4 or more vertices", f"{longer:,}"), ("triangles", f"{triangles:,}")]
     if run.has_lengths and state.cycles:
         tiles.append((_longest_words(run), f"{max(t for t, count in state.cycles_by_length.items() if count):,}"))
     return [*tiles, (_work(run), seconds_text(state.seconds))]

@@ -78,10 +78,16 @@ def graph_of_edges(run: RecordedRun) -> LoadedGraph | None:
     wanted = {frozenset(map(str, edge)) for edge in edges}
     # Standard input, devices and pipes cannot be read a second time.
     if is_spec(run.state.graph) or os.path.isfile(run.state.graph):
-        simplify, file_format = bool(options.get("simplify")), options.get("file_format")
+        simplify, directed, multigraph = (bool(options.get(name)) for name in ("simplify", "directed", "multigraph"))
         with contextlib.suppress(ChordlessError):
             # The file may have changed since the run, and may not even hold a graph.
-            loaded = load_graph(run.state.graph, simplify=simplify, file_format=file_format)
+            loaded = load_graph(
+                run.state.graph,
+                simplify=simplify,
+                directed=directed,
+                multigraph=multigraph,
+                file_format=options.get("file_format"),
+            )
             if _named_edges(loaded.graph) == wanted:
                 return loaded
     names = list(dict.fromkeys(str(end) for edge in edges for end in edge))

@@ -20,7 +20,7 @@ class RunCommand:
         A file, a spec such as ``grid:7x10``, or ``-`` for standard input.
     program_start : float
         Wall-clock time (``time.time()``) at which the user's program began; the setup is measured from there.
-    file_format, simplify, encoding
+    file_format, simplify, directed, multigraph, encoding
         How the graph is read; see `chordless.graphs.load.load_graph`.
     reading_timeout : float or None
         Give up if the graph has not been read after this many seconds.
@@ -46,8 +46,8 @@ class RunCommand:
     checkpoint_every : float
         Seconds between two checkpoints.
     resume : bool
-        Continue the run in that directory with the copy of the graph that it holds; `graph`, `file_format`, `simplify`
-        and `encoding` are ignored.
+        Continue the run in that directory with the copy of the graph that it holds; `graph` and how it is read are
+        ignored.
     through, avoid : sequence of str
         Names of the vertices that every cycle must contain, and of those that none may contain. A string may hold
         several names, separated by commas.
@@ -72,6 +72,8 @@ class RunCommand:
     program_start: float
     file_format: str | None = None
     simplify: bool = False
+    directed: bool = False
+    multigraph: bool = False
     arch: str = "auto"
     threads: int | None = None
     min_length: int = 3

@@ -23,6 +23,8 @@ _WITH_VALUE = (
 )
 _FLAGS = (
     ("simplify", "--simplify"),
+    ("directed", "--directed"),
+    ("multigraph", "--multigraph"),
     ("total_only", "--total-only"),
     ("per_vertex", "--per-vertex"),
     ("per_edge", "--per-edge"),

@@ -7,14 +7,15 @@ import re
 import numpy as np
 
 from chordless.graphs.readers.edge_list import INTEGER, integer_pairs, line_of_row
-from chordless.graphs.readers.source import UNDIRECTED_ONLY, Parsed, Source, build_graph
+from chordless.graphs.readers.source import Parsed, Source, build_graph
 from kernels_ti.graph import IntArray
 
 
 def read_dimacs(source: Source, *, simplify: bool = False) -> Parsed:
     """Read a graph in DIMACS format: ``p edge N M``, then ``e u v`` for each edge, vertices 1 to N.
 
-    Many DIMACS files have every edge twice, as ``e u v`` and as ``e v u``. They are accepted, too.
+    Many DIMACS files have every edge twice, as ``e u v`` and as ``e v u``. They are accepted, too. Lines ``a u v``,
+    which may have a weight, are the arcs of a directed graph; such files often begin with ``p sp N M``.
 
     Parameters
     ----------
@@ -35,7 +36,7 @@ def read_dimacs(source: Source, *, simplify: bool = False) -> Parsed:
         For anything that is not such a file; the message names the line.
     """
     lines = source.text.split("\n")
-    size = _take_problem(source, lines)
+    size, directed = _take_problem(source, lines)
     if size is None:
         raise source.error("no `p edge N M` line; a DIMACS graph starts with one")
     n, m, header = size
@@ -49,9 +50,16 @@ def read_dimacs(source: Source, *, simplify: bool = False) -> Parsed:
         raise source.error(f"edge {u} {v}: the vertices are 1 to {n}", line_of_row(lines, row))
     names = tuple(map(str, range(1, n + 1)))
     declared = len(pairs)
-    if not simplify and _is_both_ways(pairs):
+    if not (simplify or directed or source.directed) and _is_both_ways(pairs):
         pairs = pairs[pairs[:, 0] < pairs[:, 1]]
-    graph = build_graph(source, pairs - 1, names, simplify=simplify, line_of=lambda row: line_of_row(lines, row))
+    graph = build_graph(
+        source,
+        pairs - 1,
+        names,
+        simplify=simplify,
+        line_of=lambda row: line_of_row(lines, row),
+        directed=directed,
+    )
     source.check_edge_count(m, declared, graph.m, header)
     return graph, None
 
@@ -64,31 +72,36 @@ def _is_both_ways(pairs: IntArray) -> bool:
     return len(there) == len(pairs) and np.array_equal(there, np.unique(pairs[:, ::-1], axis=0))
 
 
-def _take_problem(source: Source, lines: list[str]) -> tuple[int, int, int] | None:
-    """Find the ``p`` line, and reduce every other line to the two vertices of its edge."""
+def _take_problem(source: Source, lines: list[str]) -> tuple[tuple[int, int, int] | None, bool]:
+    """Find the ``p`` line, and reduce every other line to the two vertices of its edge.
+
+    Returns the numbers of the ``p`` line with its line number, and whether the edges are arcs.
+    """
     size: tuple[int, int, int] | None = None
+    edge_kind = ""
     for number, line in enumerate(lines, 1):
         kind, rest = (*line.strip().split(None, 1), "", "")[:2]
-        if kind == "e" and size is not None:
-            # A single `e` must not become a blank line, because blank lines are accepted.
-            lines[number - 1] = rest or "e"
+        if kind in ("e", "a") and size is not None:
+            if edge_kind not in ("", kind):
+                raise source.error("the file has edges (`e` lines) and arcs (`a` lines); give one kind", number)
+            edge_kind = kind
+            # The weight of an arc is left out. A single `e` must not become a blank line: these are accepted.
+            lines[number - 1] = (" ".join(rest.split()[:2]) if kind == "a" else rest) or kind
             continue
         lines[number - 1] = ""
         if kind == "p":
-            found = re.fullmatch(r"\s*(?:edge|edges|col)\s+([0-9]{1,18})\s+([0-9]{1,18})", rest)
+            found = re.fullmatch(r"\s*(?:edge|edges|col|sp)\s+([0-9]{1,18})\s+([0-9]{1,18})", rest)
             if found is None:
                 raise source.error(f"the problem line must read `p edge N M`, found {line.strip()!r}", number)
             if size is not None:
                 raise source.error(f"a second `p` line, the first is line {size[2]}", number)
             size = (int(found[1]), int(found[2]), number)
             source.check_size(size[0], number)
-        elif kind == "e":
+        elif kind in ("e", "a"):
             raise source.error("an edge before the `p edge N M` line", number)
-        elif kind == "a":
-            raise source.error(f"this graph is directed (`a` lines are arcs); {UNDIRECTED_ONLY}", number)
         elif kind and kind[0] != "c" and kind != "n":
-            raise source.error(f"lines start with c, p, n or e, found {line.strip()[:60]!r}", number)
-    return size
+            raise source.error(f"lines start with c, p, n, e or a, found {line.strip()[:60]!r}", number)
+    return size, edge_kind == "a"
 
 
 def _dimacs_pairs(source: Source, lines: list[str], n: int) -> list[int]:

@@ -12,6 +12,7 @@ from chordless.graphs.readers.source import Parsed, Source, build_graph, label_n
 from kernels_ti.graph import IntArray
 
 INTEGER = re.compile(r"-?[0-9]{1,18}")  # longer ones may not fit an int64 and are taken as words
+_ARROW = re.compile(r"\s*(\S+)\s+->\s+(\S+)\s*")
 _TOO_LONG = re.compile(r"[0-9]{19}")  # some versions of numpy wrap such numbers around in silence
 _NOT_INTEGERS = re.compile(r"[^0-9\s-]")  # numpy takes +1 for an integer too, and its older versions 1.5
 
@@ -27,6 +28,8 @@ class _Notes:
 
 def read_edge_list(source: Source, *, simplify: bool = False) -> Parsed:
     """Read a list of edges, one ``u v`` per line, or ``u,v``, ``u v weight``; see `columns` for these.
+
+    Lines ``u -> v`` are the arcs of a directed graph.
 
     Lines that start with ``#`` or ``%`` are comments, of which three mean something: ``# n=N m=M`` gives the
     numbers of vertices (isolated ones included) and edges, ``# label ID text`` names a vertex, ``# xy ID x y``
@@ -53,6 +56,7 @@ def read_edge_list(source: Source, *, simplify: bool = False) -> Parsed:
     """
     lines = source.text.split("\n")
     notes = _take_notes(source, lines)
+    directed = _take_arrows(source, lines)
     integers = integer_pairs(lines)
     if integers is None:
         words = two_columns(source, lines)
@@ -73,11 +77,34 @@ def read_edge_list(source: Source, *, simplify: bool = False) -> Parsed:
     positions = {index[name]: place for name, (place, _) in notes.positions.items()}
 
     graph = build_graph(
-        source, ends, label_names(labels, ids), simplify=simplify, line_of=lambda row: line_of_row(lines, row)
+        source,
+        ends,
+        label_names(labels, ids),
+        simplify=simplify,
+        line_of=lambda row: line_of_row(lines, row),
+        directed=directed,
     )
     if notes.size is not None:
         source.check_edge_count(notes.size[1], len(ends), graph.m, notes.size[2])
     return graph, positions or None
+
+
+def _take_arrows(source: Source, lines: list[str]) -> bool:
+    """Turn lines ``u -> v`` into lines ``u v``; return whether the file has them."""
+    arrows = [number for number, line in enumerate(lines) if " -> " in line]
+    if not arrows:
+        return False
+    for number, line in enumerate(lines):
+        if not line.strip():
+            continue
+        found = _ARROW.fullmatch(line)
+        if found is None:
+            raise source.error(
+                f"the edges are arcs `u -> v` (see line {arrows[0] + 1}), and this line is none: {line.strip()[:60]!r}",
+                number + 1,
+            )
+        lines[number] = f"{found[1]} {found[2]}"
+    return True
 
 
 def _take_notes(source: Source, lines: list[str]) -> _Notes:

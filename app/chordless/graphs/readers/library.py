@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from chordless.graphs.readers.incoming import SHOWN_STANDARD_INPUT
-from chordless.graphs.readers.source import UNDIRECTED_ONLY, Parsed, Source, build_graph, label_names, readable
+from chordless.graphs.readers.source import Parsed, Source, build_graph, label_names, readable
 from chordless.graphs.readers.structure import check_gml, check_graphml
 from kernels_ti import Graph
+from kernels_ti.graph import IntArray
 
 # A line of sparse6 with ten characters may declare any number of vertices, and networkx makes an object for each.
 LARGEST_LIBRARY_SIZE = 2_000_000
 
 
 def _from_networkx(source: Source, graph: Any, names: tuple[str, ...], *, simplify: bool) -> Graph:
-    if graph.is_directed() and not simplify:
-        raise source.error(f"this graph is directed; {UNDIRECTED_ONLY}")
     index = {node: v for v, node in enumerate(graph.nodes())}
     ends = [(index[edge[0]], index[edge[1]]) for edge in graph.edges()]
-    return build_graph(source, ends, names, simplify=simplify)
+    return build_graph(source, ends, names, simplify=simplify, directed=graph.is_directed())
 
 
 def _attribute_names(graph: Any, *attributes: str) -> tuple[str, ...]:
@@ -64,6 +65,8 @@ def read_adjacency_list(source: Source, *, simplify: bool = False) -> Parsed:
         arcs = nx.parse_adjlist(source.text.split("\n"), create_using=nx.MultiDiGraph)
     if not len(arcs):
         raise source.error("no vertices: the file is empty; an adjacency list has a line `u v w ...` for each vertex u")
+    if source.directed and not simplify:
+        return _from_networkx(source, arcs, _attribute_names(arcs), simplify=False), None
     graph = nx.MultiGraph()
     words = list(arcs)
     graph.add_nodes_from(sorted(words, key=int) if all(re.fullmatch(r"[0-9]{1,18}", w) for w in words) else words)
@@ -76,21 +79,19 @@ def read_adjacency_list(source: Source, *, simplify: bool = False) -> Parsed:
 
 
 def read_graph6(source: Source, *, simplify: bool = False) -> Parsed:
-    """Read a graph6 or sparse6 file with one graph; its vertices are called "0" to "n-1"."""
-    lines = re.sub(rb"^\s*>>(?:graph6|sparse6)<<", b"", source.data).split()
+    """Read a graph6, sparse6 or digraph6 file with one graph; its vertices are called "0" to "n-1"."""
+    lines = re.sub(rb"^\s*>>(?:graph6|sparse6|digraph6)<<", b"", source.data).split()
     if not lines:
         raise source.error("there is no graph in the file; a graph is a line of graph6 or sparse6")
     if len(lines) > 1:
         one = "" if source.name == SHOWN_STANDARD_INPUT else f"give one, {source.name}:1, or "
         raise source.error(f"there are {len(lines):,} graphs; {one}give all of them to `chordless batch`")
     line = lines[0]
-    if line.startswith(b"&"):
-        raise source.error(f"this graph is directed (digraph6); {UNDIRECTED_ONLY}", 1)
     if line.startswith(b";"):
         raise source.error("incremental sparse6 needs the graph before it; convert the file to graph6", 1)
-    sparse = line.startswith(b":")
-    format_name = "sparse6" if sparse else "graph6"
-    body = line[sparse:]
+    sparse, directed = line.startswith(b":"), line.startswith(b"&")
+    format_name = "sparse6" if sparse else "digraph6" if directed else "graph6"
+    body = line[sparse or directed :]
     if not re.fullmatch(rb"[?-~]+", body):
         shown = line[:40].decode("ascii", "backslashreplace")
         raise source.error(f"not a {format_name} line: its characters are ? to ~, found {shown!r}", 1)
@@ -98,10 +99,22 @@ def read_graph6(source: Source, *, simplify: bool = False) -> Parsed:
     import networkx as nx
 
     with readable(source, f"{format_name} file"):
-        n, _ = nx.readwrite.graph6.data_to_n([byte - 63 for byte in body])
+        n, matrix = nx.readwrite.graph6.data_to_n([byte - 63 for byte in body])
         source.check_size(n, 1, largest=LARGEST_LIBRARY_SIZE)
+        if directed:
+            arcs = _arcs_of_matrix(n, matrix)
+            return build_graph(source, arcs, tuple(map(str, range(n))), simplify=simplify, directed=True), None
         graph = nx.from_sparse6_bytes(line) if sparse else nx.from_graph6_bytes(line)
     return _from_networkx(source, graph, tuple(map(str, range(n))), simplify=simplify), None
+
+
+def _arcs_of_matrix(n: int, values: Sequence[int]) -> IntArray:
+    """Return the arcs of the adjacency matrix of digraph6: its rows bit by bit, six bits to a value."""
+    if len(values) != -(-n * n // 6):
+        raise ValueError(f"{n} vertices take {-(-n * n // 6)} characters for their arcs, not {len(values)}")
+    bits = np.unpackbits(np.array(values, np.uint8)[:, None], axis=1)[:, 2:].reshape(-1)
+    arcs: IntArray = np.argwhere(bits[: n * n].reshape(n, n))
+    return arcs
 
 
 LIBRARY_READERS: dict[str, Callable[..., Parsed]] = {

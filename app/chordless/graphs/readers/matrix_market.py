@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import io
 import re
-from typing import Any
 
 import numpy as np
 
-from chordless.graphs.readers.source import EDGES_ONCE, NO_LOOPS, UNDIRECTED_ONLY, Parsed, Source, readable
-from kernels_ti import Graph
+from chordless.graphs.readers.source import EDGES_ONCE, Parsed, Source, build_graph, readable
+from kernels_ti.errors import DIRECTED, SIMPLIFY
 
 _RIGHT_HEADER = "; right is `%%MatrixMarket matrix coordinate pattern symmetric`, then a line `rows columns entries`"
 
@@ -74,9 +73,22 @@ def read_matrix_market(source: Source, *, simplify: bool = False) -> Parsed:
     # Ones instead of the values: the sum at each place is then the number of its entries.
     matrix.data = (matrix.data != 0).astype(np.int64)
     counts = matrix.tocsr()
-    if not simplify:
-        _check_simple(source, counts)
-    return Graph.from_scipy(counts, names=tuple(map(str, range(1, rows + 1))), simplify=simplify), None
+    repeated = np.transpose((counts > 1).nonzero()) + 1
+    if len(repeated) and not (simplify or source.multigraph):
+        u, v = repeated[0]
+        raise source.error(f"edge {u} - {v} is there more than once; {EDGES_ONCE}")
+    one_way = np.transpose((counts > counts.T).nonzero()) + 1
+    if len(one_way) and not (simplify or source.directed):
+        u, v = one_way[0]
+        raise source.error(
+            f"this graph is directed (entry {u} {v}, but none at {v} {u}); say so with {DIRECTED}, "
+            f"or use {SIMPLIFY} to drop directions"
+        )
+    there = counts.tocoo()
+    kept = slice(None) if simplify or source.directed else there.row <= there.col
+    pairs = np.repeat(np.column_stack((there.row, there.col))[kept], there.data[kept], axis=0)
+    names = tuple(map(str, range(1, rows + 1)))
+    return build_graph(source, pairs, names, simplify=simplify), None
 
 
 def _check_entries(source: Source, kind: str) -> None:
@@ -91,18 +103,3 @@ def _check_entries(source: Source, kind: str) -> None:
         if not entry.fullmatch(line):
             right = f"`row column {_VALUES[kind]}`".replace(" `", "`")
             raise source.error(f"a matrix entry ({kind}) must read {right}, found {line[:60]!r}", number)
-
-
-def _check_simple(source: Source, counts: Any) -> None:
-    """Raise an error if the graph is not simple and undirected; its message counts from 1 as the file does."""
-    repeated = np.transpose((counts > 1).nonzero()) + 1
-    if len(repeated):
-        u, v = repeated[0]
-        raise source.error(f"edge {u} - {v} is there more than once; {EDGES_ONCE}")
-    one_way = np.transpose((counts > counts.T).nonzero()) + 1
-    if len(one_way):
-        u, v = one_way[0]
-        raise source.error(f"this graph is directed (entry {u} {v}, but none at {v} {u}); {UNDIRECTED_ONLY}")
-    loops = np.flatnonzero(counts.diagonal()) + 1
-    if len(loops):
-        raise source.error(f"edge from {loops[0]} to itself; {NO_LOOPS}")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from chordless.graphs.readers.source import UNDIRECTED_ONLY, Parsed, Source, build_graph, label_names, number_of
+from chordless.graphs.readers.source import Parsed, Source, build_graph, label_names, number_of
 
 _WORD = re.compile(r'"([^"]*)"|(\S+)')
 _LINKS = ("*arcs", "*edges", "*arcslist", "*edgeslist")
@@ -44,7 +44,7 @@ class PajekNetwork:
 
 
 def read_pajek(source: Source, *, simplify: bool = False) -> Parsed:
-    """Read a Pajek network as an undirected graph.
+    """Read a Pajek network; with arcs it is a directed graph, in which each edge stands for two opposite arcs.
 
     Parameters
     ----------
@@ -63,18 +63,19 @@ def read_pajek(source: Source, *, simplify: bool = False) -> Parsed:
     Raises
     ------
     GraphError
-        For anything that is not such a file, and, unless `simplify`, for arcs, loops and repeated edges.
+        For anything that is not such a file, and, unless `simplify`, for repeated edges and loops.
     """
     network = parse_network(source)
-    if network.arcs and not simplify:
-        raise source.error(f"this graph is directed (it has arcs); {UNDIRECTED_ONLY}", network.arcs[0][2])
     links = network.edges + network.arcs
+    if (network.arcs or source.directed) and not simplify:
+        links += [(v, u, line) for u, v, line in network.edges if u != v]
     graph = build_graph(
         source,
         [link[:2] for link in links],
         network.names(),
         simplify=simplify,
         line_of=lambda row: links[row][2],
+        directed=bool(network.arcs),
     )
     return graph, network.positions or None
 

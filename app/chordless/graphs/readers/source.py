@@ -16,19 +16,15 @@ import numpy.typing as npt
 from chordless.graphs.readers.incoming import MEMORY_PER_VERTEX, SHOWN_STANDARD_INPUT, Limits
 from chordless.words.numbers import bytes_text
 from kernels_ti import Graph, GraphError
-from kernels_ti.errors import SIMPLIFY, parameter
+from kernels_ti.errors import MULTIGRAPH, SIMPLIFY, parameter
 from kernels_ti.graph import IntArray
 
 Positions = dict[int, tuple[float, float]]
 Parsed = tuple[Graph, Positions | None]
 
 LARGEST_DECLARED_SIZE = 10_000_000
-UNDIRECTED_ONLY = (
-    f"chordless cycles are those of undirected graphs — use {SIMPLIFY} to drop directions, "
-    "or `chordless overlap` for the niche overlap graph of a food web"
-)
-NO_LOOPS = f"a simple graph has no loops — {SIMPLIFY} drops them"
-EDGES_ONCE = f"a simple graph has each edge once — {SIMPLIFY} merges them"
+NO_LOOPS = f"a simple graph has no loops — {SIMPLIFY} drops them, {MULTIGRAPH} keeps them"
+EDGES_ONCE = f"a simple graph has each edge once — {SIMPLIFY} merges them, {MULTIGRAPH} keeps them"
 UTF_8 = "utf-8"
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?")
@@ -50,6 +46,10 @@ class Source:
         Limits of memory and time for reading it.
     notes : list of str
         Parts of the file that were ignored or interpreted, which the user should know of: one line of text each.
+    directed : bool
+        The graph is to be taken as directed, although the format does not say so.
+    multigraph : bool
+        Self-loops and repeated edges are to be kept.
     """
 
     name: str
@@ -57,6 +57,8 @@ class Source:
     encoding: str = UTF_8
     limits: Limits = field(default_factory=Limits)
     notes: list[str] = field(default_factory=list)
+    directed: bool = False
+    multigraph: bool = False
 
     def error(self, message: str, line: int | None = None) -> GraphError:
         """Return the error with this message about this file, and its line if known."""
@@ -145,8 +147,9 @@ def build_graph(
     *,
     simplify: bool,
     line_of: Callable[[int], int] | None = None,
+    directed: bool = False,
 ) -> Graph:
-    """Make the graph; if it is not simple, the error names the first loop or repeated edge and its line.
+    """Make the graph; if it has a loop or a repeated edge that it may not have, the error names it and its line.
 
     Parameters
     ----------
@@ -160,6 +163,8 @@ def build_graph(
         Drop loops and repeated edges.
     line_of : callable, optional
         Returns the line number of edge i; called for errors only. Libraries do not tell it.
+    directed : bool
+        The file says that its graph is directed: each edge leads from its first vertex to the second.
 
     Returns
     -------
@@ -168,25 +173,30 @@ def build_graph(
     Raises
     ------
     GraphError
-        Unless `simplify`, for a self-loop or a repeated edge.
+        Unless `simplify`, or `multigraph` of the source, for a repeated edge and, without directions, for a self-loop.
     """
     pairs = np.asarray(ends, np.int64).reshape(-1, 2)
+    directed = directed or source.directed
     try:
-        return Graph.from_edge_array(pairs, names=names, simplify=simplify)
+        return Graph.from_edge_array(
+            pairs, names=names, simplify=simplify, directed=directed, multigraph=source.multigraph
+        )
     except GraphError as error:
-        row, message = _first_offence(pairs, names, line_of)
+        row, message = _first_offence(pairs, names, line_of, directed)
         raise source.error(message, None if line_of is None else line_of(row)) from error
 
 
-def _first_offence(pairs: IntArray, names: Sequence[Hashable], line_of: Callable[[int], int] | None) -> tuple[int, str]:
+def _first_offence(
+    pairs: IntArray, names: Sequence[Hashable], line_of: Callable[[int], int] | None, directed: bool
+) -> tuple[int, str]:
     seen: dict[tuple[int, int], int] = {}
     for row, (u, v) in enumerate(pairs.tolist()):
-        if u == v:
+        if u == v and not directed:
             return row, f"edge from {names[u]} to itself; {NO_LOOPS}"
-        first = seen.setdefault((min(u, v), max(u, v)), row)
+        first = seen.setdefault((u, v) if directed else (min(u, v), max(u, v)), row)
         if first != row:
             where = "is there more than once" if line_of is None else f"is already in line {line_of(first)}"
-            return row, f"edge {names[u]} - {names[v]} {where}; {EDGES_ONCE}"
+            return row, f"edge {names[u]} {'->' if directed else '-'} {names[v]} {where}; {EDGES_ONCE}"
     raise AssertionError("the graph is simple")
 
 
