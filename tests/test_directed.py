@@ -8,7 +8,18 @@ import pytest
 from directed_graphs import KINDS, all_digraphs, all_multigraphs, by_definition, by_reference, random_graph
 from oracles import by_length
 
-from kernels_ti import Graph, GraphError, OptionError, Options, Run, collect_cycles, count_cycles, count_participation
+from kernels_ti import (
+    Graph,
+    GraphError,
+    OptionError,
+    Options,
+    Run,
+    collect_cycles,
+    count_cycles,
+    count_participation,
+    longest_cycle,
+    sample_cycles,
+)
 from kernels_ti.blocks.passable import strong_components
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.estimate.estimate import Estimator
@@ -157,6 +168,12 @@ def test_short_cycles_are_asked_for():
     assert counted.top(edges=True) == [((0, 1), 1)]
     with pytest.raises(OptionError, match=r"minimum length must be 3 or more \(a triangle\), not 2: a simple graph"):
         count_cycles(nx.cycle_graph(4), arch="cpu", min_length=2)
+
+
+def test_nothing_else_goes_along_a_boundary_of_a_directed_graph():
+    for function in (longest_cycle, lambda graph: sample_cycles(graph, 1)):
+        with pytest.raises(OptionError, match=r"along a boundary, and this graph is directed \(simplify=True makes it"):
+            function(nx.DiGraph([(0, 1), (1, 2), (2, 0)]))
 
 
 @pytest.mark.parametrize(

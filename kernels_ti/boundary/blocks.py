@@ -13,7 +13,7 @@ from kernels_ti.boundary.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.states import LARGEST_BOUNDARY
 from kernels_ti.boundary.transitions import Packing
 from kernels_ti.boundary.walk import Step, steps_of
-from kernels_ti.errors import SizeError
+from kernels_ti.errors import SIMPLIFY, OptionError, SizeError
 from kernels_ti.graph import Graph
 from kernels_ti.options import Options
 
@@ -144,9 +144,17 @@ def planned_blocks(space: SearchSpace, enough: Callable[[], bool] = lambda: Fals
 
     Raises
     ------
+    OptionError
+        If the graph is not simple and undirected.
     SizeError
         If no order has boundaries that a state can hold.
     """
+    if not space.graph.is_simple:
+        kind = "is directed" if space.graph.directed else "has self-loops or parallel edges"
+        raise OptionError(
+            f"only simple undirected graphs can be gone through along a boundary, and this graph {kind} "
+            f"({SIMPLIFY} makes it simple)"
+        )
     plan = plan_of(space, enough=enough)
     if not plan.is_possible:
         raise SizeError(

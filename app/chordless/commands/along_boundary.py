@@ -51,6 +51,8 @@ def space_of(options: argparse.Namespace) -> tuple[SearchSpace, str]:
     loaded = load_graph(
         options.graph,
         simplify=options.simplify,
+        directed=options.directed,
+        multigraph=options.multigraph,
         file_format=options.file_format,
         encoding=options.encoding,
         limits=Limits(options.memory),
