@@ -52,7 +52,7 @@ async def seen(address, interrupt):
             second = asyncio.ensure_future(status_and_text(session, root))
             async for message in browser:
                 drawn += message.data if message.type is aiohttp.WSMsgType.BINARY else b""
-                if b"New run" in drawn:
+                if b"A chordless cycle" in drawn:
                     break
             one_too_many = await second
             interrupt()
@@ -76,7 +76,7 @@ def test_a_browser_sees_the_dashboard_until_ctrl_c(tmp_path):
         looked = seen(address, lambda: process.send_signal(signal.SIGINT))
         page, one_too_many, drawn, close_code = asyncio.run(asyncio.wait_for(looked, 60))
         assert "<title>chordless</title>" in page
-        assert b"New run" in drawn
+        assert b"A chordless cycle" in drawn
         # One core bears one dashboard.
         assert (one_too_many[0], "1 dashboard is open, as many as" in one_too_many[1]) == (503, True)
         # The server has said good-bye to a browser that would have stayed.

@@ -24,10 +24,12 @@ from chordless.protocol.recording import recorded
 from chordless.runs.directory import created, reopened
 from chordless.tui.app import ChordlessApp
 from chordless.tui.messages import CompareRuns
+from chordless.tui.outlook import Outlook
 from chordless.tui.recent_batches import RecentBatch, remember
 from chordless.tui.settings import Settings
 from chordless.tui.widgets.arch_field import ArchField
 from chordless.tui.widgets.batch_table import BatchTable
+from chordless.tui.widgets.graph_preview import GraphPreview
 from chordless.tui.widgets.graph_source import GraphSource
 from textual.widgets import Input
 
@@ -39,6 +41,7 @@ _DEVICES = {
     "cuda": DeviceReport("cuda", False, message="arch cuda is not available here: no driver for it was found"),
     "vulkan": DeviceReport("vulkan", True, "llvmpipe (LLVM 15.0.6, 256 bits)"),
 }
+_OUTLOOK = Outlook(8.0e6, 7.2e6, 8.9e6, False, 0.26, None, 2)
 _NOW = "2026-11-21 15:56"
 _BATCH = "many.jsonl"
 # Of the recording of the run that is at work, what happened in its first seconds.
@@ -128,6 +131,9 @@ def home_folder(path: Path):
             patch("chordless.runs.history._disk_bytes", lambda path: sizes.get(Path(path).name, 20_480))
         )
         stack.enter_context(patch("chordless.tui.run_list.time", clock))
+        # The same cycles and the same estimate on every machine.
+        stack.enter_context(patch("chordless.tui.widgets.graph_preview._SECONDS_TO_SAMPLE", 1000.0))
+        stack.enter_context(patch("chordless.tui.widgets.graph_preview.outlook_of", lambda *question: _OUTLOOK))
         home.path.mkdir(exist_ok=True)
         # Paths that are typed are relative to it.
         stack.callback(os.chdir, os.getcwd())
@@ -176,6 +182,9 @@ def _seconds(moment: str) -> float:
 async def _form(pilot, home):
     await until(pilot, lambda: pilot.app.screen.query_one(GraphSource).is_known)
     await until(pilot, lambda: len(pilot.app.screen.query_one(ArchField).reports) == len(_DEVICES))
+    if pilot.app.screen.query_one(GraphPreview).is_shown:
+        await until(pilot, lambda: "Method: search." in text_of(pilot.app))
+        await until(pilot, lambda: "●" in "".join(line[line.rfind("│") :] for line in text_of(pilot.app).splitlines()))
 
 
 async def _running(pilot, home):

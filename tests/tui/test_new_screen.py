@@ -21,7 +21,7 @@ from chordless.tui.session import RunSession
 from chordless.tui.settings import LastChoices, Settings, load_settings
 from chordless.tui.widgets.choice import Choice
 from patience import PATIENCE
-from textual.widgets import Button, Input
+from textual.widgets import Button, Input, RadioButton
 
 from tui.new_form import SIZES, answer_probes, beside, fill, put, said
 from tui.pilots import LARGE, SMALL, drive, text_of, until
@@ -36,7 +36,7 @@ def probed(monkeypatch):
 def test_a_newcomer_presses_the_key_of_start_and_grid_7x10_runs(size):
     async def steps(pilot):
         shown = text_of(pilot.app)
-        assert shown.count("70 vertices, 123 edges, largest degree 4") == 2
+        assert said(pilot.app, "#answer") == "70 vertices, 123 edges, largest degree 4"
         assert "Count all chordless cycles in grid:7x10" in shown
         keys = [key for key in shown.splitlines()[-1].split() if key[0] in "^f" and key[1:].isalnum()]
         assert keys == ["^r", "^q", "f1"]
@@ -233,8 +233,8 @@ def test_what_this_machine_has_is_shown_and_what_it_has_not_cannot_be_chosen(pro
         arches = pilot.app.screen.query_one("#arch", Choice)
         await until(pilot, lambda: len(arches.reports) == 3)
         await pilot.pause()
-        shown = text_of(pilot.app)
-        for words in ("EPYC, 2 threads, 8.0 GiB", "llvmpipe", "not available here: no driver for it was found"):
+        shown = " ".join(str(mark.label) for mark in arches.query(RadioButton))
+        for words in ("EPYC, 2 threads, 8.0 GiB", "software, slow: llvmpipe", "not available here: no driver for it"):
             assert words in shown
         assert said(pilot.app, "#status") == "! Run on: cuda is not available here: no driver for it was found"
         await pilot.press("ctrl+r")
@@ -251,13 +251,14 @@ def test_what_this_machine_has_is_shown_and_what_it_has_not_cannot_be_chosen(pro
 def test_a_run_that_is_going_on_is_told_in_the_title():
     async def steps(pilot):
         app = pilot.app
-        assert said(app, "#new-title") == "New run"
+        title = app.screen.query_one("#new-title")
+        assert not title.display
         app.engine_session = object
         app.screen.post_message(RunChanged(RunState()))
-        await until(pilot, lambda: said(app, "#new-title") == "New run (1 run is going on: press f3 to see it)")
+        await until(pilot, lambda: said(app, "#new-title") == "1 run is going on: press f3 to see it.")
         del app.engine_session
         app.screen.post_message(RunChanged(RunState()))
-        await until(pilot, lambda: said(app, "#new-title") == "New run")
+        await until(pilot, lambda: not title.display)
 
     fill(SMALL, steps)
 
@@ -267,7 +268,7 @@ def test_ascii_alone():
         await pilot.click("#show-files")
         await pilot.pause()
         form = text_of(pilot.app)
-        assert "(x) as it is    ( ) simplified    ( ) as a food web" in form
+        assert "(x) as it is" in form
         assert form.isascii()
 
     fill(SMALL, steps, ascii_only=True)

@@ -83,7 +83,7 @@ def is_restored(terminal):
 def test_a_newcomer_counts_the_cycles_of_a_grid(terminal):
     terminal.type(f"{CHORDLESS}; echo code $?")
     terminal.press("Enter")
-    terminal.wait_for("New run", "70 vertices")
+    terminal.wait_for("A chordless cycle", "70 vertices")
     terminal.press("C-a", "C-k")
     # A key that is bound to something is obeyed later than a letter: what is typed at once would be deleted.
     terminal.wait_for("type a graph")
@@ -101,7 +101,7 @@ def test_a_newcomer_counts_the_cycles_of_a_grid(terminal):
 def test_an_error_in_the_dashboard_gives_the_terminal_back(terminal):
     terminal.type(f"{shlex.quote(sys.executable)} -c {shlex.quote(BROKEN)}; echo code $?")
     terminal.press("Enter")
-    terminal.wait_for("New run", "Start")
+    terminal.wait_for("A chordless cycle", "Start")
     terminal.press("F5")
     terminal.wait_for("ZeroDivisionError: division by zero", "The dashboard has failed", "code 1")
     assert len(terminal.screen().strip().splitlines()) < 20
@@ -111,7 +111,7 @@ def test_an_error_in_the_dashboard_gives_the_terminal_back(terminal):
 def test_a_signal_gives_the_terminal_back(terminal):
     terminal.type(f"{CHORDLESS} tui cycle:5; echo code $?")
     terminal.press("Enter")
-    terminal.wait_for("New run", "cycle:5")
+    terminal.wait_for("A chordless cycle", "cycle:5")
     os.kill(terminal.child(), signal.SIGTERM)
     terminal.wait_for("code 143")
     assert is_restored(terminal)

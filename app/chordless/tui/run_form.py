@@ -53,9 +53,9 @@ class Field:
 
 
 LENGTHS = (
-    Field("min_length", "Shortest", cycle_length, "3", "vertices; 3 is a triangle"),
-    Field("max_length", "Longest", cycle_length, "any", "vertices; a bound shortens the search"),
-    Field("limit", "Stop after", positive, "all", "so many cycles"),
+    Field("min_length", "Shortest", cycle_length, "3", "vertices at least"),
+    Field("max_length", "Longest", cycle_length, "any", "vertices at most"),
+    Field("limit", "Stop after", positive, "all", "cycles found"),
 )
 RESOURCES = (
     Field("threads", "Threads", positive, "all", "of the CPU"),
@@ -93,6 +93,16 @@ def faults_of(choices: LastChoices) -> dict[str, str]:
         except ChordlessError as error:
             faults["directory"] = str(error)
     return faults
+
+
+def lengths_of(choices: LastChoices) -> tuple[int, int | None]:
+    """Return the bounds on the number of vertices. A bound that is wrong or empty is none."""
+    values: dict[str, int | None] = {}
+    faults = faults_of(replace(choices, directory=""))
+    for field in LENGTHS[:2]:
+        text = getattr(choices, field.name).strip()
+        values[field.name] = field.parse(text) if text and field.name not in faults else None
+    return values["min_length"] or SHORTEST_CYCLE, values["max_length"]
 
 
 def _check_is_writable(directory: str) -> None:

@@ -24,6 +24,7 @@ from chordless.tui.run_form import (
     expanded,
     faults_of,
     graph_source,
+    lengths_of,
     run_folder,
     write_overlap,
 )
@@ -33,22 +34,28 @@ from chordless.tui.widgets.arch_field import ArchField
 from chordless.tui.widgets.choice import Choice
 from chordless.tui.widgets.form_row import FormLine, FormRow
 from chordless.tui.widgets.graph_panel import GraphPanel
+from chordless.tui.widgets.graph_preview import GraphPreview, PreviewQuestion
 from chordless.tui.widgets.graph_source import EXAMPLE, GraphSource, kind_of
 from chordless.tui.widgets.graph_suggester import GraphSuggester
+from chordless.tui.widgets.recent_runs import RecentRuns
 from chordless.tui.widgets.tab_bar import TabBar
 from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
     from chordless.tui.app import ChordlessApp
 
-_TWO_COLUMNS_FROM = 150
+_PREVIEW_FROM, _TWO_COLUMNS_FROM = 76, 120
+_ROWS_FOR_EXAMPLES = 40
+_WHAT_IT_IS = (
+    "A chordless cycle is a ring of vertices in which only those next to each other are joined. This finds them all."
+)
 _WHAT = (
     ("count", "count the cycles, by length"),
-    ("list", "list them too, to browse, draw and export"),
+    ("list", "list them, to browse and draw"),
 )
 _GROWTH = (
     ("two-ended", "at both ends: the fast way"),
-    ("paper", "at one end, as in the paper: slower, watch its wave"),
+    ("paper", "at one end, as in the paper"),
 )
 _NOT_KEPT = f"none: a run on {WITHOUT_FOLDER} is not kept"
 _FIELDS = {field.name: field.label for field in (*LENGTHS, *RESOURCES)} | {"directory": "Run folder"}
@@ -63,8 +70,7 @@ class NewScreen(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        # Two columns need a wider terminal here than on other screens.
-        self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_TWO_COLUMNS_FROM, "-wide")]
+        self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_PREVIEW_FROM, "-beside"), (_TWO_COLUMNS_FROM, "-wide")]
         self._is_to_start = False
         self._is_starting = False
 
@@ -77,11 +83,11 @@ class NewScreen(Screen[None]):
         yield TabBar("new")
         settings = self._dashboard.settings
         last = settings.last
-        yield Static("New run", id="new-title", classes="title")
-        with VerticalScroll(id="form", can_focus=False):
-            with Vertical(classes="column"):
+        yield Static(_WHAT_IT_IS, id="new-words")
+        yield Static("", id="new-title", classes="title")
+        with Horizontal(id="new-body"):
+            with VerticalScroll(id="form", can_focus=False):
                 yield GraphSource(last.graph or EXAMPLE, overlap=last.source == "overlap", recent=settings.recent)
-            with Vertical(classes="column"):
                 with FormLine("Find"):
                     yield Choice(_WHAT, "list" if last.collect else "count", id="what")
                 for field in LENGTHS:
@@ -96,13 +102,11 @@ class NewScreen(Screen[None]):
                     )
                 with FormLine("Paths grow"):
                     yield Choice(_GROWTH, last.expansion, id="expansion")
-                yield FormRow(
-                    "directory",
-                    "Run folder",
-                    "",
-                    empty="a new one",
-                    suggester=GraphSuggester(specs=False),
-                )
+                suggester = GraphSuggester(specs=False)
+                yield FormRow("directory", "Run folder", "", empty="a new one", suggester=suggester)
+            with Vertical(id="new-right"):
+                yield GraphPreview()
+                yield RecentRuns()
         with Horizontal(id="start-bar"):
             yield Button("Start", id="start", variant="primary")
             yield Static(id="status", markup=False)
@@ -110,7 +114,7 @@ class NewScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Show the status of the first choices."""
-        if self.app.size.width >= _TWO_COLUMNS_FROM:
+        if self.app.size.width >= _TWO_COLUMNS_FROM and self.app.size.height >= _ROWS_FOR_EXAMPLES:
             self.query_one(GraphPanel).unfold("examples")
         self._show_status()
 
@@ -121,6 +125,7 @@ class NewScreen(Screen[None]):
         source.show_recent(self._dashboard.settings.recent)
         source.look_again()
         self.query_one(ArchField).look()
+        self.query_one(RecentRuns).look(self._dashboard.settings.runs_folder)
         self.on_run_changed()
         session, directory = self._dashboard.session, self.query_one("#row-directory", FormRow)
         if session is not None and session.is_in(Path(expanded(directory.value))):
@@ -128,14 +133,16 @@ class NewScreen(Screen[None]):
             directory.put("")
 
     def on_run_changed(self) -> None:
-        """Say in the title whether a run of this dashboard is going on."""
-        is_going_on = self._dashboard.engine_session() is not None
-        hint = f" (1 run is going on: press {key_of(self, 'everywhere.show_run')} to see it)" if is_going_on else ""
-        self.query_one("#new-title", Static).update(f"New run{hint}")
+        """Say whether a run of this dashboard is going on."""
+        title, is_going_on = self.query_one("#new-title", Static), self._dashboard.engine_session() is not None
+        title.display = is_going_on
+        if is_going_on:
+            title.update(f"1 run is going on: press {key_of(self, 'everywhere.show_run')} to see it.")
 
     def on_screen_suspend(self) -> None:
-        """Stop testing devices, so that a run has the machine to itself."""
+        """Stop testing devices and estimating, so that a run has the machine to itself."""
         self.query_one(ArchField).stop_looking()
+        self.query_one(GraphPreview).pause()
 
     def offer(self, graph: str) -> None:
         """Fill in a graph, and move the focus to the start button."""
@@ -201,8 +208,7 @@ class NewScreen(Screen[None]):
         kept_in = f"in {with_home(place)}"
         self.query_one("#row-directory", FormRow).help = _NOT_KEPT if choices.arch == WITHOUT_FOLDER else kept_in
         if source.is_known and source.fault is not None:
-            # The whole message is beside the field.
-            return "graph", f"Graph: {source.fault.partition('; ')[0]}"
+            return "graph", f"Graph: {source.fault}"
         arch = self.query_one(ArchField).fault
         if arch is not None:
             return "arch", f"Run on: {arch}"
@@ -218,12 +224,28 @@ class NewScreen(Screen[None]):
         status = self.query_one("#status", Static)
         status.set_class(fault is not None, "-wrong")
         self.query_one("#start", Button).disabled = fault is not None
+        self._preview(source)
         if fault is not None:
             status.update(f"! {fault[1]}")
         elif not source.is_known:
             status.update(f"looking at {source.question.text.strip()} ...")
         else:
-            status.update(f"{_sentence(self._choices())}\n{source.facts}")
+            status.update("\n".join([*source.notes, _sentence(self._choices())]))
+
+    def _preview(self, source: GraphSource) -> None:
+        """Draw the graph that the fields name, if it could be read."""
+        preview, question = self.query_one(GraphPreview), source.question
+        if not preview.is_shown:
+            return
+        least, most = lengths_of(self._choices())
+        if source.facts is not None:
+            preview.show(PreviewQuestion(question.text, question.reading, question.types, least, most), source.facts)
+        elif source.fault is not None:
+            preview.show(None, None)
+
+    def on_resize(self) -> None:
+        """Begin or stop to draw the graph, as there is room."""
+        self._show_status()
 
     def _begin(self) -> None:
         self._is_starting = True

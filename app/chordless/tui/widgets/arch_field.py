@@ -13,10 +13,12 @@ from chordless.tui.widgets.choice import Choice
 from chordless.values import ARCHES
 
 _WITHOUT_PROBE = {
-    "auto": "the CPU, or CUDA if it is here and worth it",
-    "reference": "plain Python, slow: to check the others",
+    "auto": "CPU or CUDA",
+    "reference": "plain Python, slow",
 }
-_WIDTH = 11
+_WIDTH = 9
+# Vulkan drivers that compute on the CPU.
+_SOFTWARE = ("llvmpipe", "lavapipe", "swiftshader")
 _SECONDS_UNTIL_PROBE = 0.3
 
 
@@ -50,7 +52,7 @@ class ArchField(Choice):
         self.reports: dict[str, DeviceReport] = {}
         self._timer: Timer | None = None
         labels = {arch: _WITHOUT_PROBE.get(arch, "looking ...") for arch in ARCHES}
-        super().__init__([(arch, f"{arch:<{_WIDTH}}{text}") for arch, text in labels.items()], chosen, id="arch")
+        super().__init__([(arch, f"{arch:<{_WIDTH}} {text}") for arch, text in labels.items()], chosen, id="arch")
 
     def look(self) -> None:
         """Test the remaining arches, after a short delay: a user who starts a run at once need not wait."""
@@ -88,4 +90,6 @@ class ArchField(Choice):
         if not self.children:
             # The dashboard is closing.
             return
-        self.relabel(report.arch, f"{report.arch:<{_WIDTH}}{report.summary}", disabled=not report.available)
+        is_slow = report.arch == "vulkan" and any(name in report.summary.lower() for name in _SOFTWARE)
+        words = f"software, slow: {report.summary}" if is_slow else report.summary
+        self.relabel(report.arch, f"{report.arch:<{_WIDTH}} {words}", disabled=not report.available)

@@ -26,7 +26,7 @@ from kernels_ti import ChordlessError
 
 EXAMPLE = "grid:7x10"
 _SECONDS_UNTIL_CHECK = 0.2
-_READINGS = (("as-is", "as it is"), ("simplified", "simplified"), ("overlap", "as a food web"))
+_READINGS = (("as-is", "as it is"), ("simplified", "simplified"), ("overlap", "food web"))
 _READING_HELP = {
     "as-is": "",
     "simplified": "Self-loops, repeated edges and directions are dropped.",
@@ -36,7 +36,7 @@ _READING_HELP = {
 _NAMES_HERE = (
     ("use --simplify to drop", "choose `simplified` to drop"),
     ("--simplify", "`simplified`"),
-    ("`chordless overlap`", "`as a food web`"),
+    ("`chordless overlap`", "`food web`"),
     ("count its cycles without `overlap`", "choose `as it is`"),
     ("`chordless help specs` lists the kinds", "`Examples` lists the kinds"),
     (" — ", ": "),
@@ -134,6 +134,12 @@ class GraphSource(Vertical):
         """Whether the current graph was read, with or without success."""
         return self._answered == self.question
 
+    @property
+    def notes(self) -> list[str]:
+        """What the reader noted about the file, without the name of the file."""
+        name = expanded(self.question.text)
+        return [] if self.facts is None else [without_name(note, name) for note in self.facts.reader_notes]
+
     def _folder(self) -> Path:
         """Return the folder of the typed file, or else the current folder."""
         typed = Path(expanded(self._graph if not self.is_mounted else self.query_one("#graph", Input).value))
@@ -227,10 +233,7 @@ class GraphSource(Vertical):
         self.query_one("#row-graph", FormRow).set_class(fault is not None, "-wrong")
 
     def _answer_lines(self, facts: GraphFacts | None) -> list[str]:
-        if facts is None:
-            return []
-        name = expanded(self.question.text)
-        return [str(facts), *(without_name(note, name) for note in facts.reader_notes)]
+        return [] if facts is None else [str(facts), *self.notes]
 
 
 def _said_here(message: str, source: str) -> str:

@@ -1,0 +1,231 @@
+"""The graph of the form for a new run: drawn while it is typed, one of its cycles lit, with an estimate of the run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import Static
+from textual.worker import get_current_worker
+
+from chordless.graphs.check import LARGEST_MADE, GraphFacts
+from chordless.graphs.drawing import Layout, can_be_drawn, layout_of
+from chordless.graphs.load import LoadedGraph, load_graph
+from chordless.tui.outlook import Outlook, outlook_of
+from chordless.tui.run_form import expanded, overlap_graph
+from chordless.tui.widgets.graph_view import GraphView
+from kernels_ti import ChordlessError, Options
+from kernels_ti.estimate.random_cycle import CycleSampler
+from kernels_ti.graph import IntArray
+
+_SECONDS_TO_SAMPLE, _MOST_SAMPLES, _MOST_SHOWN = 0.3, 300, 12
+_SECONDS_OF_A_CYCLE = 2.5
+
+
+@dataclass(frozen=True)
+class PreviewQuestion:
+    """What to draw.
+
+    Parameters
+    ----------
+    text, reading, types : str
+        See `chordless.tui.widgets.graph_source.GraphQuestion`.
+    min_length : int
+    max_length : int or None
+        Bounds on the cycles that are lit and estimated.
+    """
+
+    text: str
+    reading: str
+    types: str
+    min_length: int = 3
+    max_length: int | None = None
+
+
+class _Read(Message):
+    """A thread has read the graph."""
+
+    def __init__(self, question: PreviewQuestion, loaded: LoadedGraph) -> None:
+        super().__init__()
+        self.question, self.loaded = question, loaded
+
+
+class _Drawn(Message):
+    """A thread has laid the graph out."""
+
+    def __init__(self, question: PreviewQuestion, loaded: LoadedGraph, layout: Layout | None) -> None:
+        super().__init__()
+        self.question, self.loaded, self.layout = question, loaded, layout
+
+
+class _Sampled(Message):
+    """A thread has found some cycles of the graph."""
+
+    def __init__(self, question: PreviewQuestion, cycles: list[IntArray]) -> None:
+        super().__init__()
+        self.question, self.cycles = question, cycles
+
+
+class _Estimated(Message):
+    """A thread has estimated the run, or could not."""
+
+    def __init__(self, question: PreviewQuestion, outlook: Outlook | None) -> None:
+        super().__init__()
+        self.question, self.outlook = question, outlook
+
+
+class GraphPreview(Vertical):
+    """A drawing of the graph, its size, and an estimate of the run. Threads do the work, so that keys answer."""
+
+    def __init__(self) -> None:
+        super().__init__(id="preview")
+        self._question: PreviewQuestion | None = None
+        self._cycles: list[IntArray] = []
+        self._lit = 0
+        # Threads may still report after the screen was removed. A query would fail then, so the parts are attributes.
+        self._view = GraphView(id="preview-graph")
+        self._facts = Static("", id="preview-size", markup=False)
+        self._estimate = Static("", id="preview-estimate", markup=False)
+
+    def compose(self) -> ComposeResult:
+        """Build the parts."""
+        yield self._view
+        yield self._facts
+        yield self._estimate
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the terminal has room for the drawing."""
+        return self.screen.has_class("-beside") or self.screen.has_class("-wide")
+
+    def on_mount(self) -> None:
+        """Light another cycle now and then, unless nothing should move."""
+        if self.app.animation_level != "none":
+            self.set_interval(_SECONDS_OF_A_CYCLE, self._light_next)
+
+    def show(self, question: PreviewQuestion | None, facts: GraphFacts | None) -> None:
+        """Show another graph.
+
+        Parameters
+        ----------
+        question : PreviewQuestion or None
+            None shows nothing.
+        facts : GraphFacts or None
+            What is known of the graph. A graph whose size is unknown or large is not read.
+        """
+        if question == self._question:
+            return
+        self._question, self._cycles = question, []
+        self.workers.cancel_node(self)
+        self._view.clear()
+        self._facts.update("" if facts is None else str(facts))
+        self._estimate.update("")
+        if question is None or facts is None:
+            return
+        if facts.m is None or max(facts.n or 0, facts.m) > LARGEST_MADE:
+            self._estimate.update("Too large to draw or to estimate before the start.")
+            return
+        self._estimate.update("estimating ...")
+        self._look(question)
+
+    def pause(self) -> None:
+        """Stop the threads, so that a run has the machine to itself."""
+        self.workers.cancel_node(self)
+        self._question = None
+
+    @work(thread=True, exclusive=True, group="reading")
+    def _look(self, question: PreviewQuestion) -> None:
+        worker = get_current_worker()
+        try:
+            loaded = _loaded(question)
+        except ChordlessError:
+            # The form says what is wrong with it.
+            return
+        if not worker.is_cancelled:
+            self.post_message(_Read(question, loaded))
+
+    @on(_Read)
+    def _take_graph(self, message: _Read) -> None:
+        message.stop()
+        if message.question == self._question:
+            self._draw(message.question, message.loaded)
+            self._estimate_run(message.question, message.loaded)
+
+    @work(thread=True, exclusive=True, group="drawing")
+    def _draw(self, question: PreviewQuestion, loaded: LoadedGraph) -> None:
+        worker = get_current_worker()
+        self.post_message(_Drawn(question, loaded, layout_of(loaded) if can_be_drawn(loaded) else None))
+        if not worker.is_cancelled:
+            self.post_message(_Sampled(question, _cycles_of(loaded, question, lambda: worker.is_cancelled)))
+
+    @work(thread=True, exclusive=True, group="estimate")
+    def _estimate_run(self, question: PreviewQuestion, loaded: LoadedGraph) -> None:
+        worker = get_current_worker()
+        outlook = _outlook_of(loaded, question, lambda: worker.is_cancelled)
+        if not worker.is_cancelled:
+            self.post_message(_Estimated(question, outlook))
+
+    @on(_Sampled)
+    def _take_cycles(self, message: _Sampled) -> None:
+        message.stop()
+        if message.question == self._question:
+            self._cycles, self._lit = message.cycles, 0
+            self._light()
+
+    @on(_Drawn)
+    def _take_drawing(self, message: _Drawn) -> None:
+        message.stop()
+        if message.question != self._question:
+            return
+        caption = "" if message.layout is not None else "too large to draw: one of its cycles alone"
+        self._view.show_graph(message.loaded.graph, message.layout, caption)
+
+    @on(_Estimated)
+    def _take_estimate(self, message: _Estimated) -> None:
+        message.stop()
+        if message.question == self._question:
+            outlook = message.outlook
+            lines = ("Too large to estimate before the start.",) if outlook is None else outlook.lines
+            self._estimate.update("\n".join(lines))
+
+    def _light_next(self) -> None:
+        if len(self._cycles) > 1 and self.screen.is_current:
+            self._lit = (self._lit + 1) % len(self._cycles)
+            self._light()
+
+    def _light(self) -> None:
+        if self._cycles:
+            self._view.light(self._cycles[self._lit])
+
+
+def _loaded(question: PreviewQuestion) -> LoadedGraph:
+    source = expanded(question.text)
+    if question.reading == "overlap":
+        return LoadedGraph(overlap_graph(question.text, question.types), source)
+    return load_graph(source, simplify=question.reading == "simplified")
+
+
+def _outlook_of(loaded: LoadedGraph, question: PreviewQuestion, given_up: Callable[[], bool]) -> Outlook | None:
+    options = Options(min_length=question.min_length, max_length=question.max_length)
+    return outlook_of(loaded.graph, options, given_up)
+
+
+def _cycles_of(loaded: LoadedGraph, question: PreviewQuestion, given_up: Callable[[], bool]) -> list[IntArray]:
+    """Return some cycles within the bounds, of different lengths as far as there are any."""
+    sampler, deadline = CycleSampler(loaded.graph), time.monotonic() + _SECONDS_TO_SAMPLE
+    longest = question.max_length or loaded.graph.n
+    by_length: dict[int, list[IntArray]] = {}
+    drawn = 0
+    while drawn < _MOST_SAMPLES and time.monotonic() < deadline and not given_up():
+        drawn += 1
+        cycle = sampler.draw()
+        if cycle is not None and question.min_length <= len(cycle) <= longest:
+            by_length.setdefault(len(cycle), []).append(cycle)
+    lengths = sorted(by_length, reverse=True)
+    few = lengths[:: max(len(lengths) // _MOST_SHOWN, 1)][:_MOST_SHOWN]
+    return [by_length[length][0] for length in few]

@@ -1,0 +1,78 @@
+"""The latest runs, on the first screen. Enter or a click opens one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.text import Text
+from textual import on, work
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+from textual.worker import get_current_worker
+
+from chordless.runs.history import RunSummary, list_runs
+from chordless.tui.messages import OpenRun
+from chordless.tui.run_list import stage_text, title, when
+from chordless.tui.widgets.glyphs import is_ascii
+from kernels_ti import ChordlessError
+
+_MOST = 5
+_GRAPH_WIDTH, _STATE_WIDTH, _COUNT_WIDTH = 20, 11, 16
+
+
+class _Found(Message):
+    """A thread has read the folder of runs."""
+
+    def __init__(self, runs: list[RunSummary]) -> None:
+        super().__init__()
+        self.runs = runs
+
+
+class RecentRuns(Vertical):
+    """A list of the latest runs. Without runs it takes no room."""
+
+    def __init__(self) -> None:
+        super().__init__(id="recent-runs", classes="-none")
+        self._runs: list[RunSummary] = []
+
+    def compose(self) -> ComposeResult:
+        """Build the list."""
+        yield Static("Recent runs", classes="title")
+        yield OptionList()
+
+    @work(thread=True, exclusive=True)
+    def look(self, folder: Path) -> None:
+        """Read the folder of runs."""
+        worker = get_current_worker()
+        try:
+            runs = sorted(list_runs(folder), key=lambda run: -run.began)[:_MOST]
+        except ChordlessError:
+            # The Runs screen says what is wrong with the folder.
+            runs = []
+        if not worker.is_cancelled:
+            self.post_message(_Found(runs))
+
+    @on(_Found)
+    def _take(self, message: _Found) -> None:
+        message.stop()
+        if message.runs == self._runs:
+            return
+        self._runs = message.runs
+        self.set_class(not self._runs, "-none")
+        options = self.query_one(OptionList)
+        options.clear_options()
+        options.add_options(Option(self._line(run), id=str(run.path)) for run in self._runs)
+
+    def _line(self, run: RunSummary) -> Text:
+        state = stage_text(run.stage, ascii_only=is_ascii(self))
+        count = f"{run.cycles:,}"
+        line = f"{state:<{_STATE_WIDTH}} {title(run):<{_GRAPH_WIDTH}} {count:>{_COUNT_WIDTH}} cycles  {when(run.began)}"
+        return Text(line, no_wrap=True, overflow="ellipsis")
+
+    @on(OptionList.OptionSelected)
+    def _open(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.post_message(OpenRun(Path(str(event.option_id))))

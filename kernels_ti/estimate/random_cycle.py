@@ -1,0 +1,88 @@
+"""One chordless cycle at random, found by going down the search along one path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from kernels_ti.graph import Graph, IntArray
+
+_CLOSE = 0.1
+"""Probability of closing a path that could also grow: a small one gives long cycles."""
+
+
+class CycleSampler:
+    """Draws chordless cycles at random. It is plain Python, for graphs of some thousand vertices.
+
+    The cycles are not drawn uniformly: each is met by a path that starts at a random vertex and grows by one vertex at
+    a time. The certificate of the search lets it grow only where a cycle can still be closed, so no path is given up.
+
+    Parameters
+    ----------
+    graph : Graph
+    seed : int
+        Of the random numbers.
+    """
+
+    def __init__(self, graph: Graph, *, seed: int = 0) -> None:
+        self._random = np.random.Generator(np.random.PCG64(seed))
+        self._rows = [_row(graph.neighbours(v).tolist()) for v in range(graph.n)]
+        self._all = (1 << graph.n) - 1
+        self._starts = [v for v in range(graph.n) if self._rows[v].bit_count() > 1]
+
+    def draw(self) -> IntArray | None:
+        """Return the vertices of a cycle in cycle order, shape (length,).
+
+        None if no cycle was met from the drawn start; another one may have one.
+        """
+        if not self._starts:
+            return None
+        u = self._starts[int(self._random.integers(len(self._starts)))]
+        x = self._one_of(self._rows[u])
+        others = self._rows[u] & ~self._rows[x] & ~(1 << x)
+        if not others:
+            # All other neighbours of u are joined to x.
+            return np.array([u, x, self._one_of(self._rows[u] & ~(1 << x))], np.int64)
+        y = self._one_of(others)
+        forbidden = self._rows[u] | 1 << u
+        path = [u, x]
+        # From here on: `path` ends at x, the cycle is closed at y, and `forbidden` holds what may not join.
+        while True:
+            free_x, free_y = self._rows[x] & ~forbidden, self._rows[y] & ~forbidden
+            closers = free_x & free_y
+            after = forbidden | self._rows[x]
+            reached = self._flood(self._rows[y] & ~after, after)
+            growing = [v for v in _vertices(free_x & ~free_y) if self._rows[v] & reached]
+            if closers and (not growing or self._random.random() < _CLOSE):
+                return np.array([*path, self._one_of(closers), y], np.int64)
+            if not growing:
+                return None
+            x, forbidden = growing[int(self._random.integers(len(growing)))], after
+            path.append(x)
+
+    def _flood(self, frontier: int, forbidden: int) -> int:
+        """Return all vertices that are joined to `frontier` by paths outside `forbidden`."""
+        free, reached = self._all & ~forbidden, frontier
+        while frontier:
+            found = 0
+            for v in _vertices(frontier):
+                found |= self._rows[v]
+            frontier = found & free & ~reached
+            reached |= frontier
+        return reached
+
+    def _one_of(self, row: int) -> int:
+        wanted = int(self._random.integers(row.bit_count()))
+        return next(v for i, v in enumerate(_vertices(row)) if i == wanted)
+
+
+def _row(vertices: list[int]) -> int:
+    return sum(1 << v for v in vertices)
+
+
+def _vertices(row: int) -> Iterator[int]:
+    while row:
+        lowest = row & -row
+        yield lowest.bit_length() - 1
+        row ^= lowest

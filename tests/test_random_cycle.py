@@ -1,0 +1,36 @@
+"""Single chordless cycles drawn at random."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from chordless.graphs.load import load_graph
+
+from kernels_ti.estimate.random_cycle import CycleSampler
+
+
+@pytest.mark.parametrize("spec", ["grid:4x5", "petersen", "gnp:20,0.2,1", "complete:5", "karate", "cycle:30"])
+def test_what_is_drawn_is_a_chordless_cycle_in_cycle_order(spec):
+    graph = load_graph(spec).graph
+    full = nx.Graph(graph.edges().tolist())
+    sampler = CycleSampler(graph, seed=1)
+    drawn = [cycle.tolist() for cycle in (sampler.draw() for _ in range(100)) if cycle is not None]
+    assert drawn
+    for cycle in drawn:
+        induced = full.subgraph(cycle)
+        assert len(set(cycle)) == len(cycle) == induced.number_of_edges() >= 3
+        assert all(full.has_edge(u, v) for u, v in zip(cycle, np.roll(cycle, -1).tolist(), strict=True))
+
+
+def test_many_cycles_are_met():
+    sampler = CycleSampler(load_graph("grid:3x4").graph)
+    grid = nx.convert_node_labels_to_integers(nx.grid_2d_graph(3, 4))
+    met = {frozenset(cycle.tolist()) for cycle in (sampler.draw() for _ in range(400)) if cycle is not None}
+    assert met == {frozenset(cycle) for cycle in nx.chordless_cycles(grid)}
+
+
+@pytest.mark.parametrize("spec", ["path:5", "path:1"])
+def test_without_a_cycle_there_is_none(spec):
+    sampler = CycleSampler(load_graph(spec).graph)
+    assert all(sampler.draw() is None for _ in range(5))

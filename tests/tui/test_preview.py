@@ -1,0 +1,140 @@
+"""What the first screen shows beside the form: a drawing, one cycle lit, an estimate, and the latest runs."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from chordless.graphs.load import load_graph
+from chordless.tui.app import ChordlessApp
+from chordless.tui.outlook import Outlook, large_number, outlook_of, range_text
+from chordless.tui.screens.new import NewScreen
+from chordless.tui.settings import LastChoices, Settings
+from chordless.tui.widgets.graph_preview import GraphPreview
+from textual.widgets import Input, OptionList
+
+from kernels_ti import Options
+from tui.pilots import LARGE, SMALL, drive, text_of, until
+
+
+def said(app, name):
+    return str(app.screen.query_one(name).content)
+
+
+def lit(app):
+    return sum(line.count("●") for line in text_of(app.screen.app).splitlines()) - 3
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "160x50"])
+def test_the_typed_graph_is_drawn_with_a_cycle_lit_and_an_estimate(size):
+    async def steps(pilot):
+        app = pilot.app
+        await until(pilot, lambda: lit(app) >= 5 and "exactly" in said(app, "#preview-estimate"))
+        assert said(app, "#preview-estimate").splitlines() == [
+            "22 chordless cycles, exactly.",
+            "About 1 ms of search on 2 threads.",
+            "Method: search.",
+        ]
+        # Only cycles within the bounds are lit: the longest of the Petersen graph have six vertices.
+        app.screen.query_one("#min-length", Input).value = "6"
+        await until(pilot, lambda: lit(app) == 6)
+        app.screen.query_one("#graph", Input).value = "nonsense:1"
+        await until(pilot, lambda: said(app, "#preview-estimate") == "")
+        assert lit(app) == 0
+        app.screen.query_one("#graph", Input).value = "grid:300x300"
+        await until(pilot, lambda: "Too large to draw" in said(app, "#preview-estimate"))
+
+    drive(ChordlessApp(Settings(last=LastChoices(graph="petersen"))), size, steps)
+
+
+def test_another_cycle_is_lit_after_a_while_unless_nothing_moves(monkeypatch):
+    monkeypatch.setattr("chordless.tui.widgets.graph_preview._SECONDS_OF_A_CYCLE", 0.05)
+
+    async def steps(pilot):
+        met = set()
+
+        def both():
+            met.add(lit(pilot.app))
+            return {5, 6} <= met
+
+        await until(pilot, both)
+
+    drive(ChordlessApp(Settings(last=LastChoices(graph="petersen"))), SMALL, steps)
+
+
+def test_a_small_terminal_has_no_drawing():
+    async def steps(pilot):
+        await until(pilot, lambda: "10 vertices" in text_of(pilot.app))
+        assert not pilot.app.screen.query_one(GraphPreview).is_shown
+        assert "Method" not in text_of(pilot.app)
+
+    drive(ChordlessApp(Settings(last=LastChoices(graph="petersen"))), (60, 20), steps)
+
+
+def test_a_recent_run_is_opened(finished):
+    async def steps(pilot):
+        app = pilot.app
+        await until(pilot, lambda: "229 cycles" in text_of(app))
+        app.screen.query_one("#recent-runs OptionList", OptionList).focus()
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: app.current_mode == "run" and app.run_state.cycles == 229)
+
+    drive(ChordlessApp(Settings(runs_folder=finished.parent)), LARGE, steps)
+
+
+def test_what_it_is_stands_on_the_first_screen():
+    async def steps(pilot):
+        assert isinstance(pilot.app.screen, NewScreen)
+        assert "A chordless cycle is a ring of vertices" in text_of(pilot.app)
+
+    drive(ChordlessApp(Settings()), (60, 20), steps)
+
+
+def test_a_small_graph_is_counted_exactly():
+    outlook = outlook_of(load_graph("petersen").graph, Options(), lambda: False)
+    assert outlook is not None
+    assert outlook.lines[0] == "22 chordless cycles, exactly."
+    assert outlook_of(load_graph("grid:7x10").graph, Options(), lambda: True) is None
+
+
+@pytest.mark.parametrize(
+    ("outlook", "words"),
+    [
+        (
+            Outlook(7.4e8, 6.3e8, 8.9e8, False, 25.0, 0.2, 2),
+            [
+                "About 740 million chordless cycles (630 to 890 million).",
+                "About 25 s of search on 2 threads.",
+                "Just to count, `chordless count --method boundary` takes about 200 ms.",
+            ],
+        ),
+        (
+            Outlook(330, 330, math.inf, False, 1.0, None, 1),
+            [
+                "More chordless cycles than can be estimated in a second: at least 330.",
+                "How long a search takes cannot be said yet.",
+                "Method: search.",
+            ],
+        ),
+        (
+            Outlook(1, 1, 1, True, 0.5, 0.1, 1),
+            ["1 chordless cycle, exactly.", "About 500 ms of search on 1 thread.", "Method: search."],
+        ),
+    ],
+)
+def test_an_estimate_in_words(outlook, words):
+    assert list(outlook.lines) == words
+
+
+def test_large_numbers_in_words():
+    assert [large_number(value) for value in (950, 43210, 6.94e8, 2.21e9, 3.3e14, 7.12e21, math.inf)] == [
+        "950",
+        "43,000",
+        "690 million",
+        "2.2 billion",
+        "330 trillion",
+        "7.1e21",
+        "over 1e308",
+    ]
+    assert range_text(4.3e8, 2.2e9) == " (430 million to 2.2 billion)"
+    assert range_text(5.0e8, 5.01e8) == ""
