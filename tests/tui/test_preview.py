@@ -22,7 +22,8 @@ def said(app, name):
 
 
 def lit(app):
-    return sum(line.count("●") for line in text_of(app.screen.app).splitlines()) - 3
+    """Return how many vertices are lit in the drawing, which is to the right of the form."""
+    return sum(line[line.rfind("│") :].count("●") for line in text_of(app).splitlines() if "│" in line)
 
 
 @pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "160x50"])
