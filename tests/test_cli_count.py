@@ -78,6 +78,7 @@ def test_reads_standard_input():
     edges = "1 2\n2 3\n3 4\n4 1\n"
     result, exit_code = count("-", *REFERENCE, input=edges)
     assert (exit_code, result["n"], result["total"]) == (0, 4, 1)
+    assert chordless("count", "-", *REFERENCE, input=edges).stdout.splitlines()[0] == "standard input"
 
 
 def test_simplify_and_format_reach_the_reader():

@@ -328,12 +328,19 @@ def test_a_listing_that_a_limit_stopped(tmp_path):
     assert "not complete: the run in" in done.stderr
 
 
+def test_a_file_of_another_graph_is_named(tmp_path):
+    path = tmp_path / "cycles.npy"
+    np.save(path, np.array([[7]], np.uint64))
+    with pytest.raises(GraphError, match=r"cycles\.npy: the row at 0 is not a chordless cycle of this graph"):
+        export(path, "--graph", "grid:2x5", "-o", tmp_path / "out.txt")
+
+
 @pytest.mark.slow
 def test_a_listing_of_bit_rows(tmp_path):
     path = tmp_path / "cycles.npy"
     assert chordless("list", "petersen", *REFERENCE, "-o", path).returncode == 0
     done = chordless("export", path, "--graph", "petersen")
     assert sorted(done.stdout.splitlines()) == sorted(chordless("list", "petersen", *REFERENCE).stdout.splitlines())
-    assert fails(chordless("export", path, "--graph", "grid:2x5"), 2, "not a chordless cycle of this graph")
+    assert fails(chordless("export", path, "--graph", "grid:2x5"), 2, f"{path}: the row at 0 is not a chordless cycle")
     assert fails(chordless("export", tmp_path / "nothing.npy", "--graph", "petersen"), 2, "cannot be read")
     assert chordless("export", path).returncode == 2

@@ -192,5 +192,5 @@ def test_commands_do_not_read_devices_or_wait_for_pipes(tmp_path, capsys):
 def test_a_listing_whose_cycles_are_gone_is_not_reported_as_written(tmp_path, capsys):
     assert main(["list", "grid:4x4", "--arch", "cpu", "-o", f"{tmp_path}/run/", "-q"]) == 0
     (tmp_path / "run/cycles/part-00000.npy").unlink()
-    assert main(["resume", str(tmp_path / "run")]) == 1
+    assert main(["resume", str(tmp_path / "run")]) == 2
     assert "part-00000.npy: this part of the cycles is missing" in capsys.readouterr().err

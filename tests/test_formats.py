@@ -18,6 +18,8 @@ def test_a_spec_and_a_file_of_the_same_spelling(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert load_graph("cycle:5").graph.n == 5
     assert load_graph("cycle:5").title == "cycle:5"
+    unused = "the format graph6 is not used: cycle:5 is a spec, not a file"
+    assert load_graph("cycle:5", file_format="graph6").notes == (unused,)
     Path("cycle:5").write_text("1 2\n")
     assert load_graph("cycle:5").graph.n == 2
 

@@ -306,6 +306,16 @@ def test_a_store_reads_any_slice(tmp_path):
     assert not store.is_kept_in(tmp_path / "elsewhere")
 
 
+def test_a_full_disk_leaves_no_empty_file(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.pwrite", full)
+    with pytest.raises(EngineError, match="No space left on device"):
+        to_file(tmp_path)
+    assert not (tmp_path / "cycles.npy").exists()
+
+
 def test_nothing_is_read_before_it_is_asked_for(tmp_path):
     output = to_file(tmp_path)
     output.write(ROWS, never)
@@ -321,13 +331,13 @@ def test_a_damaged_run_is_one_line(tmp_path):
     position = output.position()
     output.close()
     folder = tmp_path / "run" / "cycles"
-    with pytest.raises(EngineError, match="the checkpoint says 3"):
+    with pytest.raises(CheckpointError, match="the checkpoint says 3"):
         read(tmp_path, {**position, "rows": 3})
     part_path(folder, 4).unlink()
-    with pytest.raises(EngineError, match=r"part-00004.npy: this part of the cycles is missing"):
+    with pytest.raises(CheckpointError, match=r"part-00004.npy: this part of the cycles is missing"):
         read(tmp_path)
     np.save(part_path(folder, 4), ROWS[:, :1])
-    with pytest.raises(EngineError, match="different graphs"):
+    with pytest.raises(CheckpointError, match="different graphs"):
         read(tmp_path)
     for damage in (b"", b"no", b"\x80\x04K\x01."):
         part_path(folder, 4).write_bytes(damage)

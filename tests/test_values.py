@@ -3,7 +3,7 @@
 import argparse
 
 import pytest
-from chordless.values import cycle_length, duration, positive, size
+from chordless.values import cycle_length, duration, positive, size, thread_count
 
 
 @pytest.mark.parametrize("text", ["1_0", "\u0661\u0662", "1" * 5000, "4.0", ""])
@@ -26,6 +26,14 @@ def test_times_are_plain(text):
         300,
         7200,
     ]
+
+
+def test_threads_are_no_more_than_a_machine_can_use(monkeypatch):
+    for cores, most in ((2, 64), (32, 128)):
+        monkeypatch.setattr("kernels_ti.device.machine.cores", lambda cores=cores: cores)
+        assert thread_count(str(most)) == most
+        with pytest.raises(argparse.ArgumentTypeError, match=f"this machine has {cores} cores, so use {most} at most"):
+            thread_count(str(most + 1))
 
 
 def test_a_size_without_end():

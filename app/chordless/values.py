@@ -19,6 +19,7 @@ _SIZES = {"": 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 _LEAST_MEMORY = 1 << 20
+_THREADS_OF_ANY_MACHINE, _THREADS_OF_A_CORE = 64, 4
 _NUMBER = r"[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?|\.[0-9]+"
 
 
@@ -87,6 +88,18 @@ def seed(text: str) -> int:
     number = _whole_number(text)
     if number < 0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
+    return number
+
+
+def thread_count(text: str) -> int:
+    """Return a number of threads; many more than the cores of this machine are refused."""
+    from kernels_ti.device.machine import cores
+
+    number, most = positive(text), max(_THREADS_OF_ANY_MACHINE, _THREADS_OF_A_CORE * cores())
+    if number > most:
+        raise argparse.ArgumentTypeError(
+            f"{number:,} threads are too many: this machine has {cores()} cores, so use {most} at most"
+        )
     return number
 
 

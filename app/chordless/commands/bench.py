@@ -192,7 +192,9 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
         metavar="ARCH",
         help=f"one of {', '.join(values.ARCHES)} (default: auto)",
     )
-    parser.add_argument("--threads", type=values.positive, metavar="N", help="threads of the CPU to use (default: all)")
+    parser.add_argument(
+        "--threads", type=values.thread_count, metavar="N", help="threads of the CPU to use (default: all)"
+    )
     parser.add_argument("--repeat", type=values.positive, default=5, metavar="R", help="runs of each (default: 5)")
     parser.add_argument(
         "--json",

@@ -154,12 +154,13 @@ def print_result(command: RunCommand, finished: Finished, *, as_json: bool) -> N
 
     from chordless.commands.participation import participation_table
     from chordless.commands.terminal import result_table
+    from chordless.graphs.readers.incoming import shown_name
     from chordless.protocol.results import result_object
 
     if as_json:
         print(json.dumps(result_object(command, finished)))
         return
-    titled = replace(finished, graph=f"{finished.graph}{_scope(command)}")
+    titled = replace(finished, graph=f"{shown_name(finished.graph)}{_scope(command)}")
     for line in result_table(command, titled, sys.stdout):
         print(line)
     counted = finished.participation or {}

@@ -7,7 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 from chordless.commands.parser import examples
-from chordless.values import ARCHES, SHORTEST_CYCLE, any_cycle_length, cycle_length, duration, part, positive, size
+from chordless.values import (
+    ARCHES,
+    SHORTEST_CYCLE,
+    any_cycle_length,
+    cycle_length,
+    duration,
+    part,
+    positive,
+    size,
+    thread_count,
+)
 from kernels_ti.choices import EXPANSIONS
 
 PROGRESS = ("auto", "plain", "none")
@@ -146,7 +156,9 @@ def add_device(group: Any, *, resumed: bool = False) -> None:
         help=f"one of {', '.join(ARCHES)} (default: {arch or before})",
     )
     threads = before if resumed else "all"
-    group.add_argument("--threads", type=positive, metavar="N", help=f"threads of the CPU to use (default: {threads})")
+    group.add_argument(
+        "--threads", type=thread_count, metavar="N", help=f"threads of the CPU to use (default: {threads})"
+    )
     memory = before if resumed else "a share of what is free"
     group.add_argument(
         "--memory",

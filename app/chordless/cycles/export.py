@@ -16,7 +16,7 @@ from chordless.graphs.load import LoadedGraph, load_graph
 from chordless.runs.checkpoint import read_position
 from chordless.runs.directory import RunDirectory
 from chordless.runs.merge import check_parts, read_result
-from kernels_ti import EngineError, Graph, OptionError
+from kernels_ti import EngineError, Graph, GraphError, OptionError
 from kernels_ti.arrow import arrow_table, name_column, require_pyarrow
 from kernels_ti.cycles import Cycles
 from kernels_ti.found.order import CycleWalker
@@ -40,11 +40,14 @@ class Source:
     store : CycleStore
     complete : bool
         False if the search that wrote them is known to be unfinished.
+    name : str
+        The file or the run directory, for messages.
     """
 
     graph: Graph
     store: CycleStore
     complete: bool
+    name: str
 
     def chunks(self) -> Iterator[Rows]:
         """Yield the bit rows in chunks whose vertices fit in memory."""
@@ -60,7 +63,11 @@ class Source:
         """
         walker = CycleWalker(self.graph)
         for rows in self.chunks():
-            yield walker.order(rows)
+            try:
+                found = walker.order(rows)
+            except GraphError as error:
+                raise GraphError(f"{self.name}: {error}") from None
+            yield found
 
 
 def open_run(path: str) -> Source:
@@ -103,7 +110,7 @@ def open_runs(paths: Sequence[str]) -> Source:
     check_parts(results)
     order = sorted(range(len(paths)), key=lambda i: results[i].command.part or (0, 0))
     store = CycleStore.joined([sources[i].store for i in order])
-    return Source(sources[0].graph, store, all(source.complete for source in sources))
+    return Source(sources[0].graph, store, all(source.complete for source in sources), " ".join(paths))
 
 
 def open_file(path: str, graph: str, **reading: Any) -> Source:
@@ -117,7 +124,7 @@ def _source(path: str, loaded: LoadedGraph, store: CycleStore, complete: bool) -
             f"{path} holds the cycles of another graph: its rows have {64 * store.words:,} bits, "
             f"those of {loaded.title} would have {64 * row_words(loaded.graph.n):,}"
         )
-    return Source(loaded.graph, store, complete)
+    return Source(loaded.graph, store, complete, path)
 
 
 def export_lines(source: Source, output: LineOutput, tell: Tell) -> None:

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from chordless.files import open_to_read
-from kernels_ti import EngineError, OptionError
+from kernels_ti import OptionError
+from kernels_ti.errors import CheckpointError
 
 Rows = npt.NDArray[np.uint64]
 
@@ -54,8 +55,8 @@ def read_rows(path: str | Path, position: Mapping[str, int] | None = None) -> li
     ------
     OptionError
         If this is neither a run directory with cycles nor a file of bit rows.
-    EngineError
-        If a part is missing or holds fewer cycles than `position` says.
+    CheckpointError
+        If a part is missing, is of another graph, or holds fewer cycles than `position` says.
     """
     path = Path(path)
     if not path.is_dir():
@@ -70,14 +71,16 @@ def read_rows(path: str | Path, position: Mapping[str, int] | None = None) -> li
         last = parts[-1] if position is None and parts else -1 if position is None else position["part"]
         if parts != list(range(last + 1)):
             missing = min(set(range(last + 1)) - set(parts))
-            raise EngineError(f"{part_path(folder, missing)}: this part of the cycles is missing")
+            raise CheckpointError(f"{part_path(folder, missing)}: this part of the cycles is missing")
         files = [part_path(folder, part) for part in parts]
     maps = [_mapped(file) for file in files]
     if len({rows.shape[1] for rows in maps}) > 1:
-        raise EngineError(f"{path}: the parts are of different graphs")
+        raise CheckpointError(f"{path}: the parts are of different graphs")
     if position is not None:
         if len(maps[-1]) < position["rows"]:
-            raise EngineError(f"{files[-1]}: holds {len(maps[-1]):,} cycles, the checkpoint says {position['rows']:,}")
+            raise CheckpointError(
+                f"{files[-1]}: holds {len(maps[-1]):,} cycles, the checkpoint says {position['rows']:,}"
+            )
         maps[-1] = maps[-1][: position["rows"]]
     return maps
 

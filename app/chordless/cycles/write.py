@@ -77,6 +77,11 @@ class RowFile:
             os.ftruncate(self._descriptor, self._end)
             os.lseek(self._descriptor, 0, os.SEEK_END)
         except BaseException:
+            made = os.fstat(self._descriptor)
+            if position is None and stat.S_ISREG(made.st_mode) and made.st_size == 0:
+                # A disk without room for its header may have had room for its name.
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(path if folder is None else path.name, dir_fd=folder)
             os.close(self._descriptor)
             raise
 
@@ -327,9 +332,6 @@ class RowOutput:
             following = RowFile(path, self._words, folder=self._folder)
             self._file.close()
         except OSError as error:
-            # A disk without room for its header may have had room for its name.
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(path.name, dir_fd=self._folder)
             raise self._failure(error) from error
         self._part += 1
         self._file = following

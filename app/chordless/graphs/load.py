@@ -140,7 +140,8 @@ def load_graph(
         if generators.is_spec(source):
             if directed:
                 raise OptionError(f"{source}: a spec makes an undirected graph; leave {DIRECTED} out")
-            return LoadedGraph(generators.generate(source), source)
+            unused = f"the format {file_format} is not used: {source} is a spec, not a file"
+            return LoadedGraph(generators.generate(source), source, notes=(unused,) if file_format else ())
     raise _no_such_graph(source)
 
 
