@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from chordless.graphs.drawing import LARGEST_LAID_OUT, can_be_drawn, layout_of
+from chordless.graphs.drawing import LARGEST_DRAWN, can_be_drawn, layout_of
 from chordless.graphs.load import LoadedGraph, load_graph
 
 from kernels_ti import Graph, OptionError
@@ -71,12 +71,34 @@ def test_components_lie_side_by_side():
             assert (high < other_low - 0.5).any() or (other_high < low - 0.5).any()
 
 
+def test_vertices_without_an_edge_take_one_line():
+    squares = LoadedGraph(Graph.from_edges(200, [(0, 1), (1, 2), (2, 3), (3, 0)]), "square")
+    places = layout_of(squares)
+    width, height = np.ptp(places, axis=0)
+    assert max(width, height) < 3, "the square is still seen"
+    assert len({tuple(place) for place in places.tolist()}) == 200
+    assert places[4:, 1].max() < places[:4, 1].min()
+    assert np.isfinite(layout_of(LoadedGraph(Graph.from_edges(5, []), "no edge"))).all()
+
+
+def test_a_large_graph_is_laid_out_by_its_distances():
+    """A grid of 30 by 40 without its name, as large as a road network: near vertices are near in the drawing."""
+    loaded = LoadedGraph(load_graph("grid:30x40").graph, "roads")
+    places = layout_of(loaded)
+    assert np.array_equal(places, layout_of(loaded))
+    lengths = edge_lengths(loaded, places)
+    assert 0.6 < np.median(lengths) < 1.4
+    assert lengths.max() < 3
+    corners = places[[0, 39, 1160, 1199]]
+    apart = np.linalg.norm(corners[:, None] - corners, axis=2)
+    assert apart[~np.eye(4, dtype=bool)].min() > 15, "it is not folded"
+
+
 def test_too_large_a_graph_is_refused():
-    loaded = load_graph(f"cycle:{LARGEST_LAID_OUT + 1}")
+    loaded = load_graph(f"path:{LARGEST_DRAWN + 1}")
     assert not can_be_drawn(loaded)
-    with pytest.raises(OptionError, match="too large to draw"):
+    with pytest.raises(OptionError, match="20,001 vertices and 20,000 edges is too large to draw; the most are 20,000"):
         layout_of(loaded)
-    placed = replace(loaded, positions={v: (float(v), 0.0) for v in range(loaded.graph.n)})
-    assert can_be_drawn(placed)
+    assert not can_be_drawn(load_graph("complete:700"))
     assert can_be_drawn(load_graph("grid:40x40"))
     assert not can_be_drawn(LoadedGraph(Graph.from_edges(0, []), "empty"))

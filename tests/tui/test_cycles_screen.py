@@ -302,11 +302,11 @@ def test_nothing_to_browse(tmp_path):
 
 
 def test_too_large_a_graph_is_drawn_as_the_cycle_alone(tmp_path):
-    make_run(tmp_path / "run", load_graph("cycle:700").graph)
+    make_run(tmp_path / "run", load_graph("cycle:20001").graph)
 
     async def steps(pilot):
         app.screen.show_directory(tmp_path / "run")
-        await until(pilot, lambda: "700 vertices are too many to draw" in text_of(app))
+        await until(pilot, lambda: "20,001 vertices are too many to draw" in text_of(app))
         assert app.screen.query_one(GraphView).is_alone
         assert text_of(app).count("●") > 20
 

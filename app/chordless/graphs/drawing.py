@@ -7,16 +7,16 @@ import re
 import numpy as np
 import numpy.typing as npt
 
+from chordless.graphs.large_layout import distances_from, pivot_layout
 from chordless.graphs.load import LoadedGraph
 from kernels_ti import Graph, OptionError
 from kernels_ti.graph import IntArray
 
 Layout = npt.NDArray[np.float64]
 
-LARGEST_LAID_OUT = 600
-"""Vertices of a component above which a drawing is unreadable and the layout takes more than a few seconds."""
-LARGEST_PLACED = 5_000
-"""Vertices above which a graph is not drawn, even if its file has coordinates."""
+LARGEST_DRAWN, MOST_EDGES_DRAWN = 20_000, 200_000
+"""Vertices and edges above which a graph is not drawn: the layout would take more than a few seconds."""
+_LARGEST_EXACT = 600
 
 _ROUNDS = 300
 _ENOUGH = 1e-4
@@ -30,9 +30,7 @@ def can_be_drawn(loaded: LoadedGraph) -> bool:
     ----------
     loaded : LoadedGraph
     """
-    n = loaded.graph.n
-    has_places = _file_layout(loaded) is not None or _grid_layout(loaded) is not None
-    return 0 < n <= (LARGEST_PLACED if has_places else LARGEST_LAID_OUT)
+    return 0 < loaded.graph.n <= LARGEST_DRAWN and loaded.graph.m <= MOST_EDGES_DRAWN
 
 
 def layout_of(loaded: LoadedGraph) -> Layout:
@@ -40,7 +38,8 @@ def layout_of(loaded: LoadedGraph) -> Layout:
 
     If the file has coordinates for all vertices, they are used. A two-dimensional grid is drawn as a grid, a complete
     graph on a circle. In any other graph the distances in the plane approximate those in the graph (stress
-    majorization), and the components stand side by side.
+    majorization, of a large graph to some vertices only), and the components stand side by side. Vertices without an
+    edge stand in one line below.
 
     Parameters
     ----------
@@ -63,8 +62,8 @@ def layout_of(loaded: LoadedGraph) -> Layout:
     graph = loaded.graph
     if not can_be_drawn(loaded):
         raise OptionError(
-            f"a graph of {graph.n:,} vertices is too large to draw; up to {LARGEST_LAID_OUT} are laid out, "
-            f"{LARGEST_PLACED:,} where the file says where they lie"
+            f"a graph of {graph.n:,} vertices and {graph.m:,} edges is too large to draw; "
+            f"the most are {LARGEST_DRAWN:,} vertices and {MOST_EDGES_DRAWN:,} edges"
         )
     places = _file_layout(loaded)
     if places is None:
@@ -104,27 +103,34 @@ def _laid_out(graph: Graph) -> Layout:
     of_component = _components(graph)
     places = np.zeros((graph.n, 2))
     sizes = np.bincount(of_component)
-    parts = [np.flatnonzero(of_component == i) for i in np.argsort(-sizes, kind="stable")]
-    drawn = [_upright(_least_stress(_distances(graph, part))) for part in parts]
+    largest_first = np.argsort(-sizes, kind="stable")
+    parts = [np.flatnonzero(of_component == i) for i in largest_first[sizes[largest_first] > 1]]
+    drawn = [_upright(_component_layout(graph, part)) for part in parts]
     corners = _side_by_side([np.ptp(layout, axis=0) for layout in drawn])
     for part, layout, corner in zip(parts, drawn, corners, strict=True):
         places[part] = layout - layout.min(axis=0) + corner
+    lonely = np.flatnonzero(graph.degrees == 0)
+    placed = places[graph.degrees > 0]
+    low, high = (placed.min(axis=0), placed.max(axis=0)) if len(placed) else (np.zeros(2), np.ones(2))
+    share = (np.arange(len(lonely)) + 0.5) / max(len(lonely), 1)
+    places[lonely] = np.column_stack((low[0] + share * (high[0] - low[0]), np.full(len(lonely), low[1] - _ROOM)))
     return places
+
+
+def _component_layout(graph: Graph, part: IntArray) -> Layout:
+    if len(part) <= _LARGEST_EXACT:
+        return _least_stress(_distances(graph, part))
+    keep = np.zeros(graph.n, bool)
+    keep[part] = True
+    return pivot_layout(graph.induced(keep))
 
 
 def _components(graph: Graph) -> IntArray:
     """Return the number of the component of each vertex, shape (n,)."""
-    label = np.full(graph.n, -1)
+    label = np.where(graph.degrees == 0, np.arange(graph.n), -1)
     for start in range(graph.n):
-        if label[start] >= 0:
-            continue
-        waiting = [start]
-        label[start] = here = start
-        while waiting:
-            for u in graph.neighbours(waiting.pop()).tolist():
-                if label[u] < 0:
-                    label[u] = here
-                    waiting.append(u)
+        if label[start] < 0:
+            label[distances_from(graph, start) >= 0] = start
     component: IntArray = np.unique(label, return_inverse=True)[1]
     return component
 
@@ -199,7 +205,7 @@ def _upright(layout: Layout) -> Layout:
 
 def _side_by_side(sizes: list[Layout]) -> list[Layout]:
     """Put rectangles in rows, in total about as wide as high; return the lower left corner of each."""
-    width = max(np.sqrt(sum(float(np.prod(size + _ROOM)) for size in sizes)), max(float(size[0]) for size in sizes))
+    width = max([np.sqrt(sum(float(np.prod(size + _ROOM)) for size in sizes)), *(float(size[0]) for size in sizes)])
     corners: list[Layout] = []
     x = y = height = 0.0
     for size in sizes:

@@ -94,7 +94,7 @@ ACTIONS = (
     Action("checkpoint", "run", "k", "Checkpoint", "Write a checkpoint now."),
     Action("resume", "run", "r", "Resume", "Resume a run that was stopped or has died."),
     Action("freeze", "run", "f", "Freeze", "Freeze the screen; the search goes on.", in_footer=True),
-    Action("back", "run", "left", "Back", "Go back in a replay, by a twentieth of it."),
+    Action("rewind", "run", "left", "Back", "Go back in a replay, by a twentieth of it."),
     Action("forward", "run", "right", "Forward", "Go on in a replay, by a twentieth of it."),
     Action("slower", "run", "down", "Slower", "Play a replay at half the speed."),
     Action("faster", "run", "up", "Faster", "Play a replay at twice the speed."),

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from chordless.tui.session import RunSession
 
 SECONDS_BETWEEN_DRAWINGS = 0.1
-_OF_REPLAY = frozenset({"back", "forward", "slower", "faster"})
+_OF_REPLAY = frozenset({"rewind", "forward", "slower", "faster"})
 _STEP_OF_REPLAY, _SECONDS_IF_UNKNOWN = 1 / 20, 200.0
 
 _TILES: dict[str, tuple[str, Callable[[RunState], run_words.TileWords], bool]] = {
@@ -125,7 +125,7 @@ class RunScreen(Screen[None]):
             return {}
         if session.replay is not None:
             title = "Again" if session.replay.has_ended else "Play" if session.replay.paused else "Pause"
-            return {"pause": title, "back": "", "forward": "", "scale": ""}
+            return {"pause": title, "rewind": "", "forward": "", "scale": ""}
         if session.is_at_work and session.can_control:
             return {"pause": "Go on" if state.phase == "paused" else "", "stop": "", "freeze": ""}
         offers = {"scale": ""}
@@ -203,7 +203,7 @@ class RunScreen(Screen[None]):
         """Keep the keys of a replay free on other runs."""
         return action not in _OF_REPLAY or self._replay is not None
 
-    def action_back(self) -> None:
+    def action_rewind(self) -> None:
         """Go back in the replay."""
         self._seek(-_STEP_OF_REPLAY)
 

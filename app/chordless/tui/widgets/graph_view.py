@@ -30,8 +30,13 @@ _SMALLEST_ZOOM, _LARGEST_ZOOM, _ZOOM_STEP = 0.25, 64.0, 1.25
 _PAN_SHARE = 0.15
 # Free cells on the left and on the right, for labels. Above and below there are half as many.
 _MARGIN = 4
-# Each vertex gets its name if there are at least so many cells for each vertex.
-_CELLS_PER_NAME = 60
+# Each vertex gets its name, or a dot, if there are at least so many cells for each vertex in view.
+_CELLS_PER_NAME, _CELLS_PER_DOT = 60, 6
+# The same for the dots of the cycle, by the rectangle that it takes. A crowded cycle is drawn as a line alone.
+_CELLS_PER_LIT_DOT = 3
+_ROWS_FOR_A_NOTE = 12
+# Cells between the edge of the view and what must stay in it.
+_INSIDE = 1
 
 
 class GraphView(Widget):
@@ -53,6 +58,8 @@ class GraphView(Widget):
         self._caption = ""
         self._cycle: IntArray = np.empty(0, np.int64)
         self._alone = False
+        # Vertices of the cycle in view whose names have no room.
+        self._unnamed = 0
         self._zoom = 1.0
         # The centre of the view, in the coordinates of the layout. None is the centre of the graph.
         self._middle: Points | None = None
@@ -94,6 +101,12 @@ class GraphView(Widget):
             Its vertices in cycle order.
         """
         self._cycle = vertices
+        self._unnamed = 0
+        if self._middle is not None and len(vertices):
+            before = self._middle
+            self._keep_in_view(self._drawn_members())
+            if self._middle is not before:
+                self._go_to_cycle()
         self._redraw()
 
     @property
@@ -125,6 +138,11 @@ class GraphView(Widget):
         """
         before = self._scale()
         self._zoom = min(max(self._zoom * _ZOOM_STEP**steps, _SMALLEST_ZOOM), _LARGEST_ZOOM)
+        if at is None and steps > 0 and len(self._cycle):
+            # By the keys one zooms to the cycle.
+            if self._middle is None:
+                self._go_to_cycle()
+            self._keep_in_view(self._drawn_members())
         if at is not None:
             away = np.array([at.x - self.size.width / 2, self.size.height - 2 * at.y])
             self._middle = self._centre() + away / before - away / self._scale()
@@ -133,7 +151,24 @@ class GraphView(Widget):
     def pan(self, columns: float, rows: float) -> None:
         """Move the view to the right and downwards, by so many cells."""
         self._middle = self._centre() + np.array([columns, -2 * rows]) / self._scale()
+        self._keep_in_view(np.arange(len(self._drawn_layout())))
         self._redraw()
+
+    def _go_to_cycle(self) -> None:
+        lit = self._drawn_layout()[self._drawn_members()]
+        self._middle = (lit.min(axis=0) + lit.max(axis=0)) / 2
+        self._keep_in_view(self._drawn_members())
+
+    def _keep_in_view(self, vertices: IntArray) -> None:
+        """Move the view, if none of these vertices is in it, until the nearest one is."""
+        if not len(vertices) or not self.size.area:
+            return
+        away = self._drawn_layout()[vertices] - self._centre()
+        half = np.array([self.size.width / 2 - _INSIDE, self._rows() - 2 * _INSIDE]) / self._scale()
+        beyond = np.maximum(np.abs(away) - np.maximum(half, 0), 0)
+        nearest = int(np.linalg.norm(beyond, axis=1).argmin())
+        if beyond[nearest].any():
+            self._middle = self._centre() + np.sign(away[nearest]) * beyond[nearest]
 
     def pan_by_share(self, x: int, y: int) -> None:
         """Move the view by a fixed share of its size."""
@@ -188,35 +223,47 @@ class GraphView(Widget):
         self.refresh()
 
     def _draw(self) -> list[Strip]:
-        width, height = self.size
-        caption = self._caption
-        if caption:
-            height -= 1
-        canvas = Canvas(width, max(height, 0), ascii_only=bool(getattr(self.app, "ascii_only", False)))
+        width, height = self.size.width, self._rows()
+        canvas = Canvas(width, height, ascii_only=bool(getattr(self.app, "ascii_only", False)))
         if self._graph is not None and height > 0:
             self._draw_graph(canvas)
         plain = self.rich_style
         styles = {kind: self.get_component_rich_style(name) for kind, name in _STYLES.items()}
         strips = [Strip([Segment(text, styles.get(kind, plain)) for text, kind in line]) for line in canvas.strips()]
-        if caption:
+        note = self._caption or self._note_on_names()
+        if note:
+            # The names that have no room are told of in the last line of the drawing, which is mostly empty.
             style = self.get_component_rich_style("graph-view--caption")
-            strips.append(Strip([Segment(set_cell_size(caption, width), style)]))
+            strips = [*strips[: self.size.height - 1], Strip([Segment(set_cell_size(note, width), style)])]
         return strips
+
+    def _rows(self) -> int:
+        """Return the rows of the drawing."""
+        return max(self.size.height - bool(self._caption), 0)
+
+    def _note_on_names(self) -> str:
+        if not self._unnamed or self.size.height < _ROWS_FOR_A_NOTE:
+            return ""
+        return f"{self._unnamed:,} of the cycle's {len(self._cycle):,} names have no room: zoom in"
 
     def _draw_graph(self, canvas: Canvas) -> None:
         layout, members = self._drawn_layout(), self._drawn_members()
         away = (layout - self._centre()) * self._scale() * [1.0, -1.0]
         places = canvas.centred(np.array([canvas.width / 2, canvas.height]) + away)
+        inside = ((places >= 0) & (places < [canvas.width, 2 * canvas.height])).all(axis=1)
+        cells_per_vertex = canvas.width * canvas.height / max(int(inside.sum()), 1)
         if not self.is_alone:
             canvas.lines(places[self._edges[:, 0]], places[self._edges[:, 1]], EDGE)
-            canvas.points(places, VERTEX)
+            if cells_per_vertex >= _CELLS_PER_DOT:
+                canvas.points(places, VERTEX)
         lit = places[members]
         canvas.lines(lit, np.roll(lit, -1, axis=0), LIT_EDGE)
-        canvas.points(lit, LIT_VERTEX)
-        for v, place in zip(self._cycle.tolist(), lit, strict=True):
-            canvas.label(place, self._names[v])
-        inside = ((places >= 0) & (places < [canvas.width, 2 * canvas.height])).all(axis=1)
-        if not self.is_alone and inside.sum() * _CELLS_PER_NAME < canvas.width * canvas.height:
+        box = np.ptp(lit, axis=0) + 1 if len(lit) else np.ones(2)
+        if box.prod() / 2 >= _CELLS_PER_LIT_DOT * len(lit) or self.is_alone:
+            canvas.points(lit, LIT_VERTEX)
+        named = [canvas.label(place, self._names[v]) for v, place in zip(self._cycle.tolist(), lit, strict=True)]
+        self._unnamed = int((inside[members] & ~np.array(named, bool)).sum())
+        if not self.is_alone and cells_per_vertex > _CELLS_PER_NAME:
             for v in np.setdiff1d(np.flatnonzero(inside), self._cycle).tolist():
                 canvas.label(places[v], self._names[v], FAINT_LABEL)
 
@@ -246,7 +293,7 @@ class GraphView(Widget):
         """Return how many widths of a cell one unit of the layout takes."""
         low, high = self._box()
         extent = np.maximum(high - low, 1e-9)
-        width, height = self.size.width, 2 * (self.size.height - bool(self._caption))
+        width, height = self.size.width, 2 * self._rows()
         room = np.maximum(np.array([width - 2 * _MARGIN - 1, height - _MARGIN - 2]), 1)
         return float((room / extent).min()) * self._zoom
 

@@ -1,0 +1,112 @@
+"""The drawing of a graph: what is in view, and how much detail there is."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from chordless.graphs.drawing import layout_of
+from chordless.graphs.load import LoadedGraph, load_graph
+from chordless.tui.widgets.graph_view import GraphView
+from textual.app import App
+
+from tui.pilots import drive, text_of
+
+ROADS = load_graph("grid:30x40").graph
+SQUARE = np.array([41, 42, 82, 81])
+"""A cycle near a corner, far from the middle of the drawing."""
+RIM = np.array(
+    [*range(40), *range(79, 1200, 40), *range(1198, 1159, -1), *range(1120, 0, -40)],
+)
+"""The rim of the grid, whose middle is empty."""
+
+
+class Stage(App[None]):
+    ascii_only = False
+
+    def __init__(self, graph=ROADS, title="grid:30x40"):
+        super().__init__()
+        self.view = GraphView()
+        self.graph, self.layout_shown = graph, layout_of(LoadedGraph(graph, title))
+
+    def compose(self):
+        yield self.view
+
+    def on_mount(self):
+        self.view.show_graph(self.graph, self.layout_shown)
+
+
+def played(cycle, steps, size=(60, 20), **graph):
+    app = Stage(**graph)
+
+    async def run(pilot):
+        app.view.light(cycle)
+        await pilot.pause()
+        result = await steps(pilot, app.view)
+        return result
+
+    return drive(app, size, run)
+
+
+@pytest.mark.parametrize("cycle", [SQUARE, RIM], ids=["small", "around an empty middle"])
+def test_zoom_goes_to_the_cycle_and_never_to_a_blank_pane(cycle):
+    async def steps(pilot, view):
+        for step in range(20):
+            view.zoom(1)
+            await pilot.pause()
+            # A very small cycle is a spot at first.
+            assert step < 5 or "●" in text_of(pilot.app)
+        for _ in range(30):
+            view.pan_by_share(1, 1)
+        await pilot.pause()
+        assert any(character >= "\u2800" or character in "●•" for character in text_of(pilot.app).replace("\n", ""))
+
+    played(cycle, steps)
+
+
+def test_another_cycle_comes_into_view():
+    async def steps(pilot, view):
+        for _ in range(14):
+            view.zoom(1)
+        view.light(np.array([1150, 1151, 1191, 1190]))
+        await pilot.pause()
+        assert "●" in text_of(pilot.app)
+        assert any(ROADS.names[v] in text_of(pilot.app) for v in (1150, 1151, 1190, 1191))
+
+    played(SQUARE, steps)
+
+
+def test_there_are_as_many_details_as_there_is_room_for():
+    async def steps(pilot, view):
+        whole = text_of(pilot.app)
+        assert "•" not in whole, "1,200 dots would hide the streets"
+        assert "●" not in whole
+        for _ in range(10):
+            view.zoom(1)
+        await pilot.pause()
+        near = text_of(pilot.app)
+        assert near.count("•") > 3
+        assert near.count("●") == 4
+        assert all(ROADS.names[v] in near for v in SQUARE.tolist())
+
+    played(SQUARE, steps)
+
+
+def test_names_without_room_are_told_of():
+    ring = load_graph("cycle:90").graph
+
+    async def steps(pilot, view):
+        view.set_alone(True)
+        await pilot.pause()
+        few = text_of(pilot.app).splitlines()[-1]
+        assert few.split(" ", 1)[1].strip() == "of the cycle's 90 names have no room: zoom in"
+        assert 0 < int(few.split()[0]) < 90
+        for _ in range(9):
+            view.zoom(1)
+        await pilot.pause()
+        near = text_of(pilot.app)
+        assert "no room" not in near
+        assert near.count("●") == len(re.findall(r"\d+", near)) >= 1
+
+    played(np.arange(90), steps, size=(60, 20), graph=ring, title="ring")
