@@ -242,15 +242,15 @@ class GraphView(Widget):
         return max(self.size.height - bool(self._caption), 0)
 
     def _note_on_names(self) -> str:
-        if not self._unnamed or self.size.height < _ROWS_FOR_A_NOTE:
-            return ""
-        return f"{self._unnamed:,} of the cycle's {len(self._cycle):,} names have no room: zoom in"
+        note = f"{self._unnamed:,} of the cycle's {len(self._cycle):,} names have no room: zoom in"
+        has_room = self.size.height >= _ROWS_FOR_A_NOTE and len(note) <= self.size.width
+        return note if self._unnamed and has_room else ""
 
     def _draw_graph(self, canvas: Canvas) -> None:
         layout, members = self._drawn_layout(), self._drawn_members()
         away = (layout - self._centre()) * self._scale() * [1.0, -1.0]
         places = canvas.centred(np.array([canvas.width / 2, canvas.height]) + away)
-        inside = ((places >= 0) & (places < [canvas.width, 2 * canvas.height])).all(axis=1)
+        inside = np.logical_and.reduce((places >= 0) & (places < [canvas.width, 2 * canvas.height]), axis=1)
         cells_per_vertex = canvas.width * canvas.height / max(int(inside.sum()), 1)
         if not self.is_alone:
             canvas.lines(places[self._edges[:, 0]], places[self._edges[:, 1]], EDGE)
