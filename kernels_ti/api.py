@@ -22,6 +22,7 @@ from kernels_ti.options import CycleCounts, Options, require_limits
 from kernels_ti.run import SLICE_SECONDS, Run
 
 if TYPE_CHECKING:
+    from kernels_ti.cluster.driver import ClusterRun
     from kernels_ti.found.participation import Participation
 
 
@@ -42,6 +43,7 @@ def count_cycles(
     timeout: float | None = None,
     simplify: bool = False,
     memory: int | None = None,
+    cluster: Any = None,
 ) -> CycleCounts:
     """Count the chordless cycles of a graph.
 
@@ -78,6 +80,9 @@ def count_cycles(
         Drop self-loops, repeated edges and directions of the graph.
     memory : int, optional
         Bytes that the search may use, see `kernels_ti.device.memory`; by default a share of the free memory.
+    cluster : distributed.Client or str, optional
+        Search on the workers of this Dask cluster, or of the one that the text names: ``"local"``, ``"local:4"``,
+        ``"tcp://host:8786"`` or a scheduler file. `arch`, `threads` and `memory` then hold for each worker.
 
     Returns
     -------
@@ -119,14 +124,22 @@ def count_cycles(
         raise OptionError(f"there is no method {method!r}: choose {' or '.join(METHODS)}")
     graph = as_graph(graph, simplify=simplify)
     if method == "boundary":
-        if arch == "reference" or (expansion, threads, limit) != (EXPANSIONS[0], None, None):
-            raise OptionError('arch="reference", expansion, threads and limit are for the method search')
+        if arch == "reference" or (expansion, threads, limit, cluster) != (EXPANSIONS[0], None, None, None):
+            raise OptionError('arch="reference", expansion, threads, limit and cluster are for the method search')
         return _count_along_boundary(graph, arch, options, through, avoid, avoid_edges, order, timeout)
     if order is not None:
         raise OptionError("order is for the method boundary")
-    with _held_run(graph, arch, threads, options, through, avoid, avoid_edges) as run:
+    if cluster is None:
+        held: Any = _held_run(graph, arch, threads, options, through, avoid, avoid_edges)
+    else:
+        from kernels_ti.cluster.connect import held_run
+
+        held = held_run(cluster, _space(graph, options, through, avoid, avoid_edges), arch=arch, threads=threads)
+    with held as run:
         for _ in _slices(run, limit, timeout):
             pass
+        if cluster is not None and not run.finished:
+            run.settle()
     last = run.snapshot()
     return CycleCounts(last.cycles_by_length, last.paths_by_length, last.seconds, min_length, complete=run.finished)
 
@@ -362,7 +375,7 @@ def _count_along_boundary(
     return CycleCounts(count.cycles_by_length, {}, seconds, options.min_length, complete=count.finished)
 
 
-def _slices(run: Run, limit: int | None, timeout: float | None) -> Iterator[None]:
+def _slices(run: Run | ClusterRun, limit: int | None, timeout: float | None) -> Iterator[None]:
     """Search until the end, the limit or the time-out; yield after each slice, and before the first."""
     deadline = time.perf_counter() + (math.inf if timeout is None else timeout)
     most = math.inf if limit is None else limit

@@ -104,6 +104,7 @@ class Run:
         self._kept = Kept(self.graph.n, self.options.min_length, as_rows=self.options.rows)
         self._counter = counter_of(self.graph, self.options.participation)
         self._broken = False
+        self._covered = None if state is None else state.batches
         if state is not None:
             self._totals.add(state.paths_by_length, state.cycles_by_length)
             self._seconds, self._share, self._batch = state.seconds, state.share, state.batch
@@ -143,7 +144,8 @@ class Run:
         batches = self._space.batches(self._layout, self.device.word_bits)
         self._batch_shares = batches.shares
         begun = False
-        while self._batch < len(batches):
+        last = len(batches) if self._covered is None else self._covered
+        while self._batch < last:
             groups = batches[self._batch]
             weights = seed_weights(groups, self._longest)
             if state is not None and state.groups:
@@ -381,6 +383,7 @@ class Run:
             cycles_by_length=totals.cycles,
             seconds=self._seconds,
             share=self._share_done(),
+            batches=self._covered,
         )
 
     def _made_on_device(self, frames: Iterator[Frames]) -> Iterator[Frames]:

@@ -159,6 +159,8 @@ class RunState:
         Time spent searching.
     share : float
         Share of the search that is done, 0 to 1.
+    batches : int or None
+        Number of batches, from the first, that this state covers; None for all.
     """
 
     layout: Layout
@@ -168,6 +170,7 @@ class RunState:
     cycles_by_length: dict[int, int] = field(default_factory=dict)
     seconds: float = 0.0
     share: float = 0.0
+    batches: int | None = None
 
 
 def lengths_counted(lengths: npt.NDArray[np.integer], counts: npt.NDArray[np.integer]) -> IntArray:

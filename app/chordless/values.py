@@ -107,3 +107,11 @@ def _whole_number(text: str) -> int:
     if not re.fullmatch(r"[-+]?[0-9]{1,4000}", text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
     return int(text)
+
+
+def gpu_numbers(text: str) -> tuple[int, ...]:
+    """Numbers of GPUs, separated by commas: ``0,2``."""
+    names = text.split(",")
+    if not all(name.strip().isdecimal() for name in names):
+        raise argparse.ArgumentTypeError(f"numbers of GPUs separated by commas are wanted, such as 0,2, not {text!r}")
+    return tuple(map(int, names))

@@ -17,6 +17,7 @@ from chordless.tui.screens.batch_questions import AskResume, LeaveBatch
 from chordless.tui.settings import Settings
 from chordless.tui.widgets.batch_form import BatchForm
 from chordless.tui.widgets.batch_table import BatchTable
+from patience import PATIENCE
 from textual.widgets import Button, Static
 
 from tui.batch_files import TRIANGLE, error, line
@@ -293,6 +294,8 @@ def test_a_batch_is_stopped_and_gone_on_with_and_leaving_asks(folder):
 
 def test_an_engine_that_does_not_come_up_is_an_error_of_the_batch(folder, monkeypatch):
     pids = []
+    # It is killed before it reports anything, however late that is.
+    monkeypatch.setattr("chordless.engine.process._BOOT", f"import time; time.sleep({PATIENCE})")
     monkeypatch.setattr(
         "chordless.batch.client.EngineProcess",
         lambda command, **more: pids.append(engine := EngineProcess(command, **more)) or engine,

@@ -73,7 +73,8 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     shared.check_checkpoint_every(parser, options, options.checkpoint)
     if options.checkpoint is not None and (options.per_vertex or options.per_edge):
         parser.error("--per-vertex and --per-edge keep no checkpoint: leave --checkpoint out")
-
+    if options.cluster is not None and (options.per_vertex or options.per_edge):
+        parser.error("--per-vertex and --per-edge are counted on one machine: leave --cluster out")
     _check_method(parser, options)
 
 
@@ -92,6 +93,7 @@ def _check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) 
         parser.error("--threads is for --method search and for --total-only; a count by length has one thread")
     meant_for_search = {
         "--part": options.part is not None,
+        "--cluster": options.cluster is not None,
         "--limit": options.limit is not None,
         "--checkpoint": options.checkpoint is not None,
         "--per-vertex": options.per_vertex,

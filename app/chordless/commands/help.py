@@ -36,6 +36,22 @@ environment variables:
                      engine printed
 """
 
+CLUSTER = """\
+--cluster WHERE searches on the workers of a Dask cluster (pip install
+'chordless[cluster]'). The count is exact, whatever happens to a worker.
+
+  local             one worker for each GPU of this machine; without GPUs one
+                    for each 16 cores. --gpus 0,2 chooses GPUs
+  local:4           four workers that share the cores of this machine
+  tcp://HOST:8786   the workers of a cluster that is there already
+  FILE.json         the same, by the file that its scheduler wrote
+
+--arch, --threads and --memory hold for each worker. --part divides the search
+between clusters. A checkpoint can be resumed on one machine, or on another
+cluster. A Dask scheduler runs whatever its clients send: let nobody reach it
+whom you do not trust. A local cluster listens on 127.0.0.1 only.
+"""
+
 _FORMATS = {
     "edgelist": "a line `u v`, `u,v` or `u v weight` for each edge; # begins a comment",
     "dimacs": "DIMACS: a line `p edge n m`, then `e u v`",
@@ -160,6 +176,7 @@ def _rows(rows: list[tuple[str, str]]) -> list[str]:
 TOPICS: dict[str, tuple[str, Callable[[], str]]] = {
     "specs": ("graphs that are generated, such as grid:7x10 and petersen", spec_help),
     "formats": ("the formats of graph files", format_help),
+    "cluster": ("search on several GPUs or machines", lambda: CLUSTER),
     "exit-codes": ("what each exit code means", lambda: EXIT_CODES),
     "environment": ("the environment variables that matter", lambda: ENVIRONMENT),
 }

@@ -13,6 +13,7 @@ from chordless.values import (
     any_cycle_length,
     cycle_length,
     duration,
+    gpu_numbers,
     part,
     positive,
     size,
@@ -70,6 +71,7 @@ def add_search(parser: argparse.ArgumentParser, *, limit_help: str) -> None:
     add_stops(group, limit_help)
     group = parser.add_argument_group("how to run")
     add_device(group)
+    add_cluster(group)
     group.add_argument(
         "--expansion",
         choices=EXPANSIONS,
@@ -169,6 +171,37 @@ def add_device(group: Any, *, resumed: bool = False) -> None:
     )
 
 
+def add_cluster(group: Any) -> None:
+    """Add the choice of a cluster."""
+    group.add_argument(
+        "--cluster",
+        metavar="WHERE",
+        help="search on the workers of a Dask cluster: local, local:4, tcp://HOST:8786, or FILE.json of a scheduler; "
+        "see `chordless help cluster`",
+    )
+    group.add_argument(
+        "--gpus", type=gpu_numbers, metavar="N,N..", help="with --cluster local: use these GPUs only, such as 0,2"
+    )
+
+
+def check_cluster(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """End with a usage error if there is no such cluster, or it cannot search what is wanted."""
+    if options.gpus is not None and options.cluster is None:
+        parser.error("--gpus needs --cluster local: it chooses which GPUs get a worker")
+    if options.cluster is None:
+        return
+    from kernels_ti import OptionError
+    from kernels_ti.cluster.address import check_cluster
+    from kernels_ti.errors import in_words_of_command_line
+
+    try:
+        with in_words_of_command_line():
+            check_cluster(options.cluster, options.gpus)
+    except OptionError as error:
+        with in_words_of_command_line():
+            parser.error(str(error))
+
+
 def add_checkpoint(parser: argparse.ArgumentParser, *, also: str = "") -> None:
     """Add what makes a run resumable."""
     group = parser.add_argument_group("to continue later (chordless resume DIR)")
@@ -209,6 +242,7 @@ def check_search(parser: argparse.ArgumentParser, options: argparse.Namespace) -
     settle_lengths(parser, options)
     if options.checkpoint == "":
         parser.error("--checkpoint: the name of the folder is empty")
+    check_cluster(parser, options)
 
 
 def check_checkpoint_every(parser: argparse.ArgumentParser, options: argparse.Namespace, directory: str | None) -> None:

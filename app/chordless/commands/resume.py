@@ -45,9 +45,10 @@ def add_parser(subparsers: Any) -> None:
     shared.add_stops(group, "stop once all sessions together have found, or listed, N cycles")
     group = parser.add_argument_group("how to run")
     shared.add_device(group, resumed=True)
+    shared.add_cluster(group)
     shared.add_checkpoint_every(group, resumed=True)
     shared.add_reporting(parser)
-    parser.set_defaults(act=act, check=None, parser=parser)
+    parser.set_defaults(act=act, check=shared.check_cluster, parser=parser)
 
 
 def act(options: argparse.Namespace) -> int:
@@ -67,7 +68,13 @@ def act(options: argparse.Namespace) -> int:
     given = ("arch", "threads", "memory", "checkpoint_every")
     changed = {name: getattr(options, name) for name in given if getattr(options, name) is not None}
     command = replace(
-        command, program_start=options.program_start, limit=options.limit, timeout=options.timeout, **changed
+        command,
+        program_start=options.program_start,
+        limit=options.limit,
+        timeout=options.timeout,
+        cluster=options.cluster,
+        gpus=options.gpus,
+        **changed,
     )
     end = None if options.events is not None else _end_in_read_only(directory)
     finished, exit_code = run_engine(command, options) if end is None else (end, 0)

@@ -141,6 +141,8 @@ def run_command(
         through_edges=tuple(options.through_edge),
         avoid=tuple(options.avoid),
         avoid_edges=tuple(options.avoid_edge),
+        cluster=options.cluster,
+        gpus=options.gpus,
     )
 
 

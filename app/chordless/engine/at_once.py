@@ -83,6 +83,7 @@ def _can_be_tried(command: RunCommand) -> bool:
         or command.memory is not None
         or command.checkpoint is not None
         or command.part is not None
+        or command.cluster is not None
         or command.overlap
         or command.method != METHODS[0]
         or command.expansion != EXPANSIONS[0]

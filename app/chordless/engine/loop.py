@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 import sys
 import time
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
@@ -21,16 +21,30 @@ from chordless.protocol.orders import RunCommand
 from chordless.runs.checkpoint import Checkpoint, Sessions, write_checkpoint
 from chordless.runs.directory import RunDirectory
 from chordless.runs.mailbox import Mailbox
+from kernels_ti import EngineError
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.memory import peak_memory, resident_bytes
 
 if TYPE_CHECKING:
     from chordless.cycles.output import CycleOutput
     from chordless.engine.forecast import Forecast
-    from kernels_ti import Device, Run, Snapshot
+    from kernels_ti import Run, Snapshot
+    from kernels_ti.cluster.driver import ClusterRun
     from kernels_ti.state import Rows
 
 _SECONDS_BETWEEN_REPORTS = 0.1
+
+
+class Place(Protocol):
+    """Where a search runs: a device, or a cluster."""
+
+    @property
+    def arch(self) -> str:
+        """Name of the arch."""
+
+    @property
+    def name(self) -> str:
+        """Name of the device."""
 
 
 @dataclass(frozen=True)
@@ -40,14 +54,14 @@ class Session:
     Parameters
     ----------
     command : RunCommand
-    device : Device
+    device : Place
     setup_seconds : float
         From the start of the user's program to the first slice.
     earlier : Sessions or None
     """
 
     command: RunCommand
-    device: Device
+    device: Place
     setup_seconds: float
     earlier: Sessions | None
 
@@ -90,7 +104,7 @@ class Keeper:
 
     def write(
         self,
-        run: Run,
+        run: Run | ClusterRun,
         output: CycleOutput | None,
         unwritten: list[Cycles | Rows],
         *,
@@ -101,7 +115,7 @@ class Keeper:
 
         Parameters
         ----------
-        run : Run
+        run : Run or ClusterRun
         output : CycleOutput or None
         unwritten : list of Cycles or Rows
             Cycles that are not in the output yet.
@@ -139,12 +153,14 @@ class Search:
     ----------
     command : RunCommand
     channel : Channel
-    run : Run
+    run : Run or ClusterRun
     output : CycleOutput or None
         None counts only.
     keeper : Keeper or None
         None keeps no checkpoint.
     forecast : Forecast or None
+    cluster : ClusterRun or None
+        The same as `run` where that is on a cluster.
     unwritten : list of Cycles or Rows
         Cycles of an earlier session that are not in the output yet.
 
@@ -156,10 +172,11 @@ class Search:
 
     command: RunCommand
     channel: Channel
-    run: Run
+    run: Run | ClusterRun
     output: CycleOutput | None
     keeper: Keeper | None = None
     forecast: Forecast | None = None
+    cluster: ClusterRun | None = None
     unwritten: list[Cycles | Rows] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -180,7 +197,17 @@ class Search:
 
     def go(self) -> tuple[Reason, Snapshot]:
         """Search to the end, or until a limit or a stop; return the reason and the last totals."""
-        reason = self._search()
+        try:
+            reason = self._search()
+        except EngineError:
+            if self.cluster is not None and self.keeper is not None:
+                # The driver's state is whole, whatever happened to its workers.
+                self._checkpoint(self.keeper)
+            raise
+        if self.cluster is not None and reason != "complete":
+            self.cluster.settle()
+            self._snapshot = self.cluster.snapshot()
+            self._take()
         if self.keeper is not None:
             self._checkpoint(self.keeper, finished=reason == "complete")
         return reason, replace(self._snapshot, share=self._share_done())
@@ -308,6 +335,7 @@ class Search:
             share=self._share_done(),
             memory_bytes=resident_bytes(),
             waiting_by_length=snapshot.waiting_by_length,
+            workers=[] if self.cluster is None else [asdict(view) for view in self.cluster.worker_views()],
             **cast(Any, self.forecast.fields if self.forecast is not None else {}),
         )
 

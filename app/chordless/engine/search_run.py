@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from chordless.engine.channel import Channel
 from chordless.protocol.events import Finished, Reason, Started
@@ -16,10 +17,13 @@ from kernels_ti import OptionError
 
 if TYPE_CHECKING:
     from chordless.engine.forecast import Forecast
+    from chordless.engine.loop import Place
     from chordless.graphs.load import LoadedGraph
     from chordless.runs.checkpoint import Checkpoint, Sessions
-    from kernels_ti import Device, Graph, Snapshot
+    from kernels_ti import Device, Graph, Run, Snapshot
     from kernels_ti.blocks.search_space import SearchSpace
+    from kernels_ti.cluster.driver import ClusterRun
+    from kernels_ti.state import RunState
 
 
 _NOT_OPTIONS = ("graph", "program_start")
@@ -118,8 +122,6 @@ def search(
     Without a device the command's arch is opened.
     """
     from chordless.engine.loop import Keeper, Search, Session
-    from kernels_ti import Run
-    from kernels_ti.estimate.device_choice import device_for
 
     graph = loaded.graph
     collect = command.output is not None
@@ -129,40 +131,62 @@ def search(
 
         check_size(graph.n)
     space = _search_space(command, graph, rows=rows)
-    device = device or device_for(space, command.arch, threads=command.threads)
-    engine = Run(space, device, state=None if checkpoint is None else checkpoint.state)
-    with contextlib.ExitStack() as stack:
-        if command.checkpoint is not None and directory is None:
-            directory = stack.enter_context(created(command.checkpoint, command, loaded))
+    state = None if checkpoint is None else checkpoint.state
+    # A local cluster takes its time to end: the result is sent before.
+    with _engine(command, space, state, device) as (engine, place, cluster):
         output = None
-        if collect:
-            from chordless.cycles.output import open_output
+        with contextlib.ExitStack() as stack:
+            if command.checkpoint is not None and directory is None:
+                directory = stack.enter_context(created(command.checkpoint, command, loaded))
+            if collect:
+                from chordless.cycles.output import open_output
 
-            position = None if checkpoint is None else checkpoint.position
-            output = stack.enter_context(open_output(command, graph, standard_output, position))
-        earlier = None if checkpoint is None else checkpoint.sessions
-        session = Session(command, device, time.time() - command.program_start, earlier)
-        search = Search(
-            command,
-            channel,
-            engine,
-            output,
-            keeper=None if directory is None else Keeper(directory, graph_hash(graph), _identity(command), session),
-            forecast=_forecast(command, space, device),
-            unwritten=[] if checkpoint is None else list(checkpoint.unwritten),
-        )
-        if directory is not None and checkpoint is None:
-            search.keep()
-        channel.send(_started(command, loaded, session.so_far(), directory))
-        reason, snapshot = search.go()
-        listed = 0 if output is None else output.listed
-    finished = _finished(reason, snapshot, loaded, session.so_far(search.write_seconds), listed, directory)
-    if space.options.participation != "none":
-        from chordless.cycles.participation import participation_object
+                position = None if checkpoint is None else checkpoint.position
+                output = stack.enter_context(open_output(command, graph, standard_output, position))
+            earlier = None if checkpoint is None else checkpoint.sessions
+            session = Session(command, place, time.time() - command.program_start, earlier)
+            search = Search(
+                command,
+                channel,
+                engine,
+                output,
+                keeper=None if directory is None else Keeper(directory, graph_hash(graph), _identity(command), session),
+                forecast=_forecast(command, space, place),
+                cluster=cluster,
+                unwritten=[] if checkpoint is None else list(checkpoint.unwritten),
+            )
+            if directory is not None and checkpoint is None:
+                search.keep()
+            channel.send(_started(command, loaded, session.so_far(), directory))
+            reason, snapshot = search.go()
+            listed = 0 if output is None else output.listed
+        finished = _finished(reason, snapshot, loaded, session.so_far(search.write_seconds), listed, directory)
+        if cluster is not None:
+            finished = replace(finished, workers=[asdict(view) for view in cluster.worker_views()])
+        if cluster is None and space.options.participation != "none":
+            from chordless.cycles.participation import participation_object
 
-        counted = participation_object(graph, engine.participation(), vertices=command.per_vertex)
-        finished = replace(finished, participation=counted)
-    channel.send(finished)
+            counted = participation_object(graph, cast("Run", engine).participation(), vertices=command.per_vertex)
+            finished = replace(finished, participation=counted)
+        channel.send(finished)
+
+
+@contextlib.contextmanager
+def _engine(
+    command: RunCommand, space: SearchSpace, state: RunState | None, device: Device | None
+) -> Iterator[tuple[Run | ClusterRun, Place, ClusterRun | None]]:
+    """Make the run of a command: on a device of this machine, or on a cluster."""
+    from kernels_ti import Run
+    from kernels_ti.estimate.device_choice import device_for
+
+    if command.cluster is None:
+        device = device or device_for(space, command.arch, threads=command.threads)
+        yield Run(space, device, state=state), device, None
+        return
+    from chordless.engine.on_cluster import ClusterPlace, run_on_cluster
+
+    with run_on_cluster(command, space, state) as run:
+        yield run, ClusterPlace(run), run
 
 
 def _count_along_boundary(command: RunCommand, channel: Channel, loaded: LoadedGraph) -> None:
@@ -208,14 +232,14 @@ def _search_space(command: RunCommand, graph: Graph, *, rows: bool = False) -> S
     return SearchSpace(graph, options)
 
 
-def _forecast(command: RunCommand, space: SearchSpace, device: Device) -> Forecast | None:
+def _forecast(command: RunCommand, space: SearchSpace, place: Place) -> Forecast | None:
     from chordless.engine.forecast import Forecast
 
     if command.part is not None:
         # Probes estimate the whole search, not a part of it.
         return None
     # On a GPU the budget covers the buffers on the device only.
-    return Forecast(space, within_budget=command.memory is not None and device.arch in ("cpu", "reference"))
+    return Forecast(space, within_budget=command.memory is not None and place.arch in ("cpu", "reference"))
 
 
 def _identity(command: RunCommand) -> dict[str, Any]:

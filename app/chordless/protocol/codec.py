@@ -20,7 +20,7 @@ from kernels_ti import EngineError
 
 # Lengths are keys, and JSON knows only strings as keys.
 _BY_LENGTH = frozenset({"frontier_by_length", "cycles_by_length", "waiting_by_length"})
-TUPLE_FIELDS = frozenset({"part", "through", "through_edges", "avoid", "avoid_edges"})
+TUPLE_FIELDS = frozenset({"gpus", "part", "through", "through_edges", "avoid", "avoid_edges"})
 """Fields of commands that are tuples; JSON has lists only."""
 
 _Message = TypeVar("_Message", Command, Event)

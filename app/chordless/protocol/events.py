@@ -69,6 +69,8 @@ class Progress:
         enough probes.
     waiting_by_length : dict
         Paths that wait now, by number of vertices. Recordings before version 3 do not have it.
+    workers : list of dict
+        On a cluster, the fields of `kernels_ti.cluster.roster.WorkerView` for each worker.
     """
 
     name: ClassVar[str] = "progress"
@@ -87,6 +89,7 @@ class Progress:
     cycles_high: float | None = None
     states: int | None = None
     waiting_by_length: dict[int, int] = field(default_factory=dict)
+    workers: list[dict[str, Any]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,7 @@ class Finished:
     `participation` is the result of `chordless.cycles.participation.participation_object`, if a count for each vertex
     or edge was asked for. `boundary` belongs to a count along a boundary: its ``width`` in vertices and the largest
     number of ``states`` held at once. Such a count has no paths. If it did not distinguish lengths, `cycles_by_length`
-    has only the triangles.
+    has only the triangles. `workers` are those of a cluster, as in `Progress`.
     """
 
     name: ClassVar[str] = "finished"
@@ -152,6 +155,7 @@ class Finished:
     graph_hash: str | None = None
     program: str | None = None
     waiting_by_length: dict[int, int] = field(default_factory=dict)
+    workers: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def complete(self) -> bool:

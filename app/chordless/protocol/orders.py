@@ -65,6 +65,10 @@ class RunCommand:
         With the method boundary: a file with the order of the vertices, and one that gets the order which is used.
     overlap, types
         The graph is the niche overlap graph of a food web; see `BatchJob`.
+    cluster : str or None
+        Search on the workers of this cluster, see `kernels_ti.cluster.address.check_cluster`; None searches here.
+    gpus : sequence of int or None
+        With a local cluster: the GPUs that get a worker each; None for all.
     """
 
     name: ClassVar[str] = "run"
@@ -102,6 +106,8 @@ class RunCommand:
     types: str | None = None
     encoding: str | None = None
     reading_timeout: float | None = None
+    cluster: str | None = None
+    gpus: Sequence[int] | None = None
 
 
 @dataclass(frozen=True)

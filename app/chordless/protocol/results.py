@@ -79,6 +79,7 @@ def result_object(command: RunCommand, finished: Finished) -> dict[str, Any]:
         "expansion": command.expansion,
         "graph_hash": finished.graph_hash,
         "program": finished.program,
+        **({"workers": finished.workers} if finished.workers else {}),
         **(finished.participation or {}),
     }
 
@@ -143,6 +144,7 @@ def result_of_object(values: Mapping[str, Any]) -> tuple[RunCommand, Finished]:
         write_seconds=float(seconds["write"]),
         graph_hash=values["graph_hash"],
         program=values["program"],
+        workers=values.get("workers", []),
     )
     return command, finished
 

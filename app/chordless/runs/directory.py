@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 RUN_FORMAT = 1
 _RUN, _GRAPH, _EVENTS, _CHECKPOINT = "run.json", "graph.json", "events.jsonl", "checkpoint"
 # These fields belong to one session, or give the place of the folder itself.
-_NOT_KEPT = ("program_start", "limit", "timeout", "checkpoint", "resume")
+_NOT_KEPT = ("program_start", "limit", "timeout", "checkpoint", "resume", "cluster", "gpus")
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,54 @@
+"""A run of the engine whose search is on the workers of a cluster."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+
+from chordless.protocol.orders import RunCommand
+
+if TYPE_CHECKING:
+    from kernels_ti.blocks.search_space import SearchSpace
+    from kernels_ti.cluster.driver import ClusterRun
+    from kernels_ti.state import RunState
+
+
+class ClusterPlace:
+    """Where a search on a cluster runs, in the place of a `kernels_ti.Device`.
+
+    Parameters
+    ----------
+    run : ClusterRun
+    """
+
+    arch = "cluster"
+
+    def __init__(self, run: ClusterRun) -> None:
+        self._run = run
+
+    @property
+    def name(self) -> str:
+        """The workers and their devices, as text; workers may come and go."""
+        return self._run.device_name
+
+
+def run_on_cluster(
+    command: RunCommand, space: SearchSpace, state: RunState | None
+) -> AbstractContextManager[ClusterRun]:
+    """Connect to the cluster of a command and make the run; wait for its first workers.
+
+    Raises
+    ------
+    ChordlessError
+        If the cluster cannot be reached or used.
+    """
+    from kernels_ti.cluster.connect import held_run
+
+    return held_run(
+        command.cluster, space, command.gpus, state=state, arch=command.arch, threads=command.threads, tell=_tell
+    )
+
+
+def _tell(line: str) -> None:
+    sys.stderr.write(f"{line}\n")

@@ -1,0 +1,6 @@
+"""One search on the workers of a Dask cluster.
+
+The driver (`driver`) keeps the waiting work (`batch_work`, `work`), leases it out (`leases`) to workers (`on_worker`
+runs there) through one door to Dask (`workers`), and takes their answers. A lease counts when its answer is taken,
+never before: keep to that in every change.
+"""

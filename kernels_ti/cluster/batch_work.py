@@ -1,0 +1,114 @@
+"""The work of one batch of blocks, as frames that can be leased, and the batches after it."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.blocks.groups import BlockGroup
+from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.cluster.work import Chunk, chunks_of, groups_of
+from kernels_ti.estimate.estimate import seed_weights
+from kernels_ti.estimate.parts import Split, seed_frames, split
+from kernels_ti.options import Options
+from kernels_ti.state import STATE_WORD_BITS, Frames, GroupState, Layout, RunState
+
+
+class BatchWork:
+    """The batches of a search, one after another.
+
+    Parameters
+    ----------
+    space : SearchSpace
+    options : Options
+    layout : Layout
+    batch : int
+        The first batch.
+
+    Attributes
+    ----------
+    batch : int
+        Number of the current batch.
+    seeds, surveyed : list of int
+        For each group of it, the number of seeds, and of those whose triangles and triplets are counted.
+    """
+
+    def __init__(self, space: SearchSpace, options: Options, layout: Layout, batch: int) -> None:
+        self._space = space
+        self._options = options
+        self._layout = layout
+        self._batches = space.batches(layout, STATE_WORD_BITS)
+        self.batch = batch
+        self.seeds: list[int] = []
+        self.surveyed: list[int] = []
+
+    @property
+    def ended(self) -> bool:
+        """Whether no batch is left."""
+        return self._space.longest < 3 or self.batch >= len(self._batches)
+
+    @property
+    def is_surveyed(self) -> bool:
+        """Whether all triangles and triplets of the batch are counted."""
+        return self.surveyed == self.seeds
+
+    def begin(self, resumed: RunState | None) -> tuple[list[Chunk], Split | None]:
+        """Make the work of the current batch.
+
+        Parameters
+        ----------
+        resumed : RunState or None
+            What is left of this batch; None makes it from the beginning.
+
+        Returns
+        -------
+        list of Chunk
+        Split or None
+            What was found on the way; None for a resumed batch.
+        """
+        groups = self._batches[self.batch]
+        weights = seed_weights(groups, self._space.longest)
+        self.seeds = [len(group.seed_entries) for group in groups]
+        begun = None
+        if resumed is not None and resumed.groups:
+            states = resumed.groups
+        else:
+            part = self._options.part or (1, 1)
+            begun = split(groups, weights, *part, self._space.longest, self._options.members)
+            states = begun.groups
+        self.surveyed = [state.surveyed for state in states]
+        chunks = []
+        for number, (group, state, weight) in enumerate(zip(groups, states, weights, strict=True)):
+            for frames in self._frames_of(group, state, weight):
+                chunks += chunks_of(number, frames)
+        return chunks, begun
+
+    def state(self, chunks: list[Chunk], *, surveyed: list[int] | None, alone: bool) -> RunState:
+        """Return the state of a run that has some chunks of this batch to do.
+
+        Parameters
+        ----------
+        chunks : list of Chunk
+        surveyed : list of int or None
+            Seeds of each group whose triangles and triplets are counted; None for all.
+        alone : bool
+            The later batches are not to be searched.
+        """
+        groups = () if self.ended else groups_of(chunks, self.seeds, surveyed)
+        batches = self.batch + 1 if alone else None
+        return RunState(layout=self._layout, batch=self.batch, groups=groups, batches=batches)
+
+    def share_done(self, left: float) -> float:
+        """Return the share of the search that is done if a share `left` of this batch is not."""
+        shares = self._batches.shares
+        return float(shares[: self.batch].sum() + shares[self.batch] * (1 - min(left, 1.0)))
+
+    def _frames_of(self, group: BlockGroup, state: GroupState, weight: npt.NDArray[np.float64]) -> list[Frames]:
+        """Return the frames of a group; seeds that wait become frames."""
+        if self._space.longest <= 3:
+            return []
+        waiting = np.arange(state.next_seed, len(weight))
+        made = [*state.frames]
+        if len(waiting):
+            made.append(seed_frames(group, waiting, self._options.members, weight[waiting]))
+        return [frames for frames in made if len(frames)]

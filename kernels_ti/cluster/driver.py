@@ -1,0 +1,395 @@
+"""The driver of a search on a cluster: it leases waiting work to workers and takes their answers.
+
+A lease counts when its answer is taken, never before. The driver keeps the frames of a lease until then. A worker that
+dies or falls silent has therefore told nothing, and its frames are leased out again.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import uuid
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.choices import EXPANSIONS
+from kernels_ti.cluster.batch_work import BatchWork
+from kernels_ti.cluster.leases import Lease, Pace, Work
+from kernels_ti.cluster.on_worker import Answer, Job, NotPrepared, Readiness, versions
+from kernels_ti.cluster.roster import Roster, WorkerView
+from kernels_ti.cluster.watch import Watch
+from kernels_ti.cluster.work import WaitingWork, chunks_of
+from kernels_ti.cluster.workers import Reply, Workers
+from kernels_ti.conversion import as_graph
+from kernels_ti.cycles import Cycles
+from kernels_ti.errors import ChordlessError, EngineError, OptionError, parameter
+from kernels_ti.found.kept import Kept
+from kernels_ti.graph import Graph
+from kernels_ti.options import Options, Snapshot, require_arch, require_threads
+from kernels_ti.search import Totals
+from kernels_ti.short_cycles import short_cycles
+from kernels_ti.state import STATE_WORD_BITS, Rows, RunState
+
+WAIT_SECONDS = 0.1
+NEARLY_DONE = 1 - 2**-20
+_MOST_FRAMES = 1 << 13
+_MOST_WAITING_BYTES = 1 << 30
+_OLD_ENOUGH = 0.3
+
+
+def _be_quiet(line: str) -> None:
+    """Drop a line of text."""
+
+
+class ClusterRun:
+    """The enumeration of one graph on the workers of a cluster, in slices; it is used like a `kernels_ti.run.Run`.
+
+    Parameters
+    ----------
+    graph : Graph, or a graph or adjacency matrix of another library, or SearchSpace
+    workers : Workers
+    options : Options, optional
+    state : RunState, optional
+        Resume from this state; see `kernels_ti.run.Run`. A run on one machine and a run on a cluster can each resume
+        the state of the other.
+    arch : str
+        Where each worker searches.
+    threads : int, optional
+        Threads of a worker on the CPU; by default as many as Dask gave it.
+    pace : Pace, optional
+    tell : callable, optional
+        Called with a line of text when a worker is lost, refused or fails.
+
+    Raises
+    ------
+    GraphError
+        If the graph is not simple and undirected.
+    OptionError
+        If the options cannot be combined with a cluster.
+    """
+
+    def __init__(
+        self,
+        graph: Any,
+        workers: Workers,
+        options: Options | None = None,
+        state: RunState | None = None,
+        *,
+        arch: str = "auto",
+        threads: int | None = None,
+        pace: Pace | None = None,
+        tell: Callable[[str], None] = _be_quiet,
+    ) -> None:
+        require_arch(arch)
+        require_threads(threads)
+        space = SearchSpace.of(graph if isinstance(graph, SearchSpace) else as_graph(graph), options)
+        self.options = options or space.options
+        _require_fit(self.options, arch)
+        self.graph: Graph = space.graph
+        self._space = space
+        self._workers = workers
+        self._pace = pace or Pace()
+        self._tell = tell
+        self._totals = Totals()
+        self._kept = Kept(self.graph.n, self.options.min_length, as_rows=self.options.rows)
+        self._seconds = self._share = 0.0
+        self._device_bytes = 0
+        if state is not None:
+            self._totals.add(state.paths_by_length, state.cycles_by_length)
+            self._seconds, self._share = state.seconds, state.share
+            layout = state.layout
+        else:
+            # As for the parts of a search: the workers may have different devices.
+            layout = space.layout(replace(self.options, part=self.options.part or (1, 1)), "cpu", STATE_WORD_BITS)
+        self._batch = BatchWork(space, self.options, layout, 0 if state is None else state.batch)
+        self._waiting = WaitingWork((self.options.memory or _MOST_WAITING_BYTES) // 2)
+        self._again: deque[Work] = deque()
+        self._leases: dict[str, Lease] = {}
+        self._next_lease = 0
+        self._roster = Roster()
+        searched = replace(self.options, part=None)
+        self._job = Job(uuid.uuid4().hex, self.graph, searched, arch, threads, versions())
+        self._watch = Watch(workers, self._roster, self._pace, self._job, tell)
+        self._finished = self._batch.ended
+        if state is None and (self.options.part or (1, 1))[0] == 1:
+            self._take_short_cycles()
+        if not self._finished:
+            self._begin_batch(state)
+
+    @property
+    def finished(self) -> bool:
+        """Whether the search is complete."""
+        return self._finished
+
+    @property
+    def device_name(self) -> str:
+        """The devices of the workers that are ready, as text."""
+        return self._roster.devices()
+
+    def worker_views(self) -> tuple[WorkerView, ...]:
+        """Return each worker that was ever seen, and what it did."""
+        return self._roster.views(self._leases.keys())
+
+    def advance(self) -> Snapshot:
+        """Lease out work and take answers for about 100 ms.
+
+        Raises
+        ------
+        EngineError
+            If the scheduler is gone, no worker can be used, or a lease fails wherever it is tried. `state` still
+            returns what is left to do.
+        """
+        if not self._finished:
+            began = time.monotonic()
+            self._look_around()
+            self._lease_out()
+            for reply in self._workers.replies(WAIT_SECONDS):
+                self._hear(reply)
+            self._lease_out()
+            self._next_batches()
+            self._seconds += time.monotonic() - began
+        return self.snapshot()
+
+    def wait_for_workers(self, others_seconds: float = 0.5) -> None:
+        """Wait until a worker is ready, and a little longer for the others.
+
+        Raises
+        ------
+        EngineError
+            If no worker can be used.
+        """
+        until = math.inf
+        while not self._finished and time.monotonic() < until and self._roster.waits():
+            self._look_around()
+            for reply in self._workers.replies(WAIT_SECONDS):
+                self._hear(reply)
+            if until == math.inf and self._roster.usable():
+                until = time.monotonic() + others_seconds
+
+    def settle(self, seconds: float = 2.0) -> None:
+        """Recall all leases, and take the answers that come within some seconds."""
+        until = time.monotonic() + seconds
+        for lease in self._leases.values():
+            self._recall(lease)
+        while self._leases and (left := until - time.monotonic()) > 0:
+            for reply in self._workers.replies(min(left, WAIT_SECONDS)):
+                self._hear(reply)
+        if not self._finished:
+            self._next_batches()
+
+    def close(self) -> None:
+        """Recall the leases, and let go of the workers."""
+        for lease in self._leases.values():
+            self._recall(lease)
+        self._workers.close()
+
+    def snapshot(self) -> Snapshot:
+        """Return the progress of the run."""
+        waiting = Counter(self._waiting.paths_by_length)
+        for work in self._works():
+            for chunk in work.chunks:
+                waiting.update(chunk.paths_by_length)
+        return Snapshot.of_totals(
+            self._totals.paths,
+            self._totals.cycles,
+            self.options.min_length,
+            frontier=waiting.total(),
+            waiting_by_length={length: count for length, count in sorted(waiting.items()) if count},
+            seconds=self._seconds,
+            share=self._share_done(),
+            device_bytes=self._device_bytes,
+            finished=self._finished,
+        )
+
+    def state(self) -> RunState:
+        """Return the remaining work, that of the leases included, so that another run can resume from here.
+
+        Raises
+        ------
+        EngineError
+            If cycles that were found have not been taken.
+        """
+        if self._kept:
+            raise EngineError("cycles that were found have not been taken")
+        chunks = [*self._waiting.chunks(), *(chunk for work in self._works() for chunk in work.chunks)]
+        return replace(
+            self._batch.state(chunks, surveyed=self._batch.surveyed, alone=False),
+            paths_by_length=dict(self._totals.paths),
+            cycles_by_length=dict(self._totals.cycles),
+            seconds=self._seconds,
+            share=self._share_done(),
+        )
+
+    def take_cycles(self) -> Cycles:
+        """Take the cycles of the answers since the last call; see `kernels_ti.run.Run.take_cycles`."""
+        return self._kept.take_cycles()
+
+    def take_rows(self) -> Rows:
+        """Take the cycles of the answers since the last call as bit rows; see `kernels_ti.run.Run.take_rows`."""
+        return self._kept.take_rows()
+
+    def _works(self) -> list[Work]:
+        """Return the work that is leased, or waits to be leased again."""
+        return [*(lease.work for lease in self._leases.values()), *self._again]
+
+    def _take_short_cycles(self) -> None:
+        """Take the cycles of one and two vertices."""
+        found = short_cycles(self.graph, self.options)
+        self._totals.add({}, Counter(map(len, found)))
+        if self.options.collect:
+            self._kept.add(Cycles.of_lists(found))
+
+    def _begin_batch(self, resumed: RunState | None = None) -> None:
+        """Put the work of the current batch into the pool; count what was found on the way."""
+        chunks, begun = self._batch.begin(resumed)
+        self._waiting.add(chunks)
+        if begun is not None:
+            self._totals.add(begun.paths_by_length, begun.cycles_by_length)
+            if self.options.collect:
+                self._kept.add(Cycles.of_lists(begun.found))
+        if not self._batch.is_surveyed:
+            self._again.append(Work([], stage_1=True))
+
+    def _next_batches(self) -> None:
+        """Go on to the next batch once nothing is left of this one."""
+        while not (self._finished or self._leases or self._again or len(self._waiting)):
+            self._batch.batch += 1
+            self._finished = self._batch.ended
+            if not self._finished:
+                self._begin_batch()
+
+    def _look_around(self) -> None:
+        """Notice workers that came, went or fell silent; take the work of the lost ones back."""
+        for address, why in self._watch.look(self._leases.values()):
+            self._lost(address, why)
+        self._watch.require_workers()
+
+    def _lost(self, address: str, why: str) -> None:
+        """Take the work of a worker back; its halves are leased apart, in case its size killed the worker."""
+        lease = self._leases.pop(address, None)
+        if lease is None:
+            return
+        work = replace(lease.work, deaths=lease.work.deaths + 1)
+        if work.deaths >= self._pace.deaths:
+            self._again.append(work)
+            raise EngineError(f"{work.deaths} workers were lost with the same work, the last was {address}: {why}")
+        if len(work.chunks) < 2:
+            self._again.append(work)
+            return
+        self._again.append(replace(work, chunks=work.chunks[::2]))
+        self._again.append(replace(work, chunks=work.chunks[1::2], stage_1=False))
+
+    def _hear(self, reply: Reply) -> None:
+        """Take what a worker replied."""
+        if reply.number < 0:
+            if isinstance(reply.value, Readiness) and not reply.value.refusal:
+                self._roster.ready(reply.address, reply.value.device)
+            elif isinstance(reply.error, ConnectionError):
+                self._roster.forget(reply.address)
+            else:
+                why = reply.value.refusal if reply.error is None else f"{type(reply.error).__name__}: {reply.error}"
+                self._roster.refused(reply.address, why)
+                self._tell(f"the worker {reply.address} is not used: {why}")
+            return
+        lease = self._leases.pop(reply.address)
+        if isinstance(reply.value, Answer):
+            self._count(lease, reply.value)
+        elif isinstance(reply.error, NotPrepared):
+            self._again.append(lease.work)
+            self._roster.forget(reply.address)
+        elif isinstance(reply.error, ConnectionError):
+            self._leases[reply.address] = lease
+            self._roster.forget(reply.address)
+            self._lost(reply.address, str(reply.error))
+        else:
+            self._failed(lease, reply.error)
+
+    def _count(self, lease: Lease, answer: Answer) -> None:
+        """Take an answer: what it found counts from now on, what it left waits."""
+        self._totals.add(answer.paths_by_length, answer.cycles_by_length)
+        if answer.found is not None:
+            self._kept.add(answer.found)
+        left = () if answer.left is None else answer.left.groups
+        if lease.work.stage_1:
+            self._batch.surveyed = [group.surveyed for group in left] if left else list(self._batch.seeds)
+            if not self._batch.is_surveyed:
+                self._again.append(Work([], stage_1=True))
+        for number, group in enumerate(left):
+            for frames in group.frames:
+                if len(frames):
+                    self._waiting.add(chunks_of(number, frames))
+        self._device_bytes = max(self._device_bytes, answer.device_bytes)
+        self._roster.answered(lease.address, answer)
+
+    def _failed(self, lease: Lease, error: BaseException | None) -> None:
+        """Try the work of a failed lease elsewhere, as long as `Pace.tries` allows."""
+        what = str(error) if isinstance(error, ChordlessError) else f"{type(error).__name__}: {error}"
+        failed_on = (*lease.work.failed_on, lease.address)
+        self._again.append(replace(lease.work, failed_on=failed_on))
+        self._roster.failed(lease.address, what)
+        self._tell(f"a lease failed on the worker {lease.address}: {what}")
+        if len(failed_on) >= self._pace.tries:
+            raise EngineError(f"a lease failed {len(failed_on)} times, the last time on {lease.address}: {what}")
+
+    def _lease_out(self) -> None:
+        """Give work to the workers that have none; recall a lease if there is none to give."""
+        idle = [address for address in self._roster.usable() if address not in self._leases]
+        seconds = self._lease_seconds()
+        for position, address in enumerate(idle):
+            work = self._work_for(address, len(idle) - position)
+            if work is None:
+                self._recall_for(len(idle) - position)
+                return
+            number, self._next_lease = self._next_lease, self._next_lease + 1
+            self._leases[address] = Lease(number, address, work, seconds)
+            surveyed = self._batch.surveyed if work.stage_1 else None
+            state = self._batch.state(work.chunks, surveyed=surveyed, alone=True)
+            self._workers.lease(address, self._job.key, number, state, seconds)
+
+    def _work_for(self, address: str, idle: int) -> Work | None:
+        """Return work for a worker, when so many have none; None if nothing waits."""
+        for _ in range(len(self._again)):
+            work = self._again.popleft()
+            # A worker on which it failed gets it again only if there is no other.
+            if address not in work.failed_on or set(self._roster.usable()) <= set(work.failed_on):
+                return work
+            self._again.append(work)
+        workers = max(idle, len(self._leases) + 1)
+        chunks = self._waiting.take(self._waiting.share / (2 * workers), _MOST_FRAMES)
+        return Work(chunks) if chunks else None
+
+    def _recall_for(self, idle: int) -> None:
+        """Recall the largest leases, one for each worker without work."""
+        old = [each for each in self._leases.values() if not each.recalled and each.age > _OLD_ENOUGH]
+        for lease in sorted(old, key=lambda each: -each.work.share)[:idle]:
+            self._recall(lease)
+
+    def _recall(self, lease: Lease) -> None:
+        lease.recalled = True
+        self._workers.recall(lease.address, self._job.key, lease.number)
+
+    def _lease_seconds(self) -> float:
+        """Return how long the next leases last: a quarter of the time that is left, within the bounds."""
+        share = self._share_done()
+        left = self._seconds * (1 - share) / share if share > 0 else 4.0
+        return min(max(left / 4, self._pace.shortest), self._pace.longest)
+
+    def _share_done(self) -> float:
+        if self._finished:
+            return 1.0
+        left = self._waiting.share + sum(work.share for work in self._works())
+        self._share = max(self._share, min(self._batch.share_done(left), NEARLY_DONE))
+        return self._share
+
+
+def _require_fit(options: Options, arch: str) -> None:
+    """Raise OptionError for options that a search on a cluster cannot have."""
+    if arch == "reference":
+        raise OptionError(f"{parameter('arch', 'reference')} searches in one piece, not on a cluster")
+    if options.expansion != EXPANSIONS[0]:
+        raise OptionError(f"{parameter('expansion', options.expansion)} searches in one piece, not on a cluster")
+    if options.participation != "none":
+        raise OptionError("a count for each vertex or edge is made on one machine, not on a cluster")

@@ -1,0 +1,98 @@
+"""What the driver of a cluster leases out, for how long, and how patient it is."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from kernels_ti.cluster.work import Chunk
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How long leases last, and how long the driver waits.
+
+    Attributes
+    ----------
+    shortest, longest : float
+        Seconds of a lease; shorter near the end of the search.
+    patience : float
+        Seconds after which a lease that is overdue is given to another worker, if the scheduler has not heard of its
+        worker either.
+    no_worker_patience : float
+        Seconds without any worker after which the search ends.
+    scheduler_patience : float
+        Seconds without an answer of the scheduler after which the search ends.
+    tries : int
+        A lease that fails on so many workers ends the search.
+    deaths : int
+        Frames that so many workers died with end the search.
+    """
+
+    shortest: float = 0.5
+    longest: float = 5.0
+    patience: float = 30.0
+    no_worker_patience: float = 60.0
+    scheduler_patience: float = 60.0
+    tries: int = 3
+    deaths: int = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """What one lease does.
+
+    Attributes
+    ----------
+    chunks : list of Chunk
+    stage_1 : bool
+        Count triangles and triplets of the batch, too.
+    failed_on : tuple of str
+        The workers on which this work failed.
+    deaths : int
+        How many workers died with it.
+    """
+
+    chunks: list[Chunk]
+    stage_1: bool = False
+    failed_on: tuple[str, ...] = ()
+    deaths: int = 0
+
+    @property
+    def share(self) -> float:
+        """Estimated share of the batch."""
+        return sum(chunk.share for chunk in self.chunks)
+
+
+@dataclass(eq=False)
+class Lease:
+    """Work that a worker has.
+
+    Attributes
+    ----------
+    number : int
+        Later leases have larger numbers.
+    address : str
+    work : Work
+    seconds : float
+        How long the worker may search.
+    began : float
+        When it was given (`time.monotonic`).
+    recalled : bool
+        The worker was asked to answer soon.
+    heard : (float, float) or None
+        When the scheduler last heard of the worker, on its clock, and when the driver learnt that, on its own.
+    """
+
+    number: int
+    address: str
+    work: Work
+    seconds: float
+    began: float = field(default_factory=time.monotonic)
+    recalled: bool = False
+    heard: tuple[float, float] | None = None
+
+    @property
+    def age(self) -> float:
+        """Seconds since it was given."""
+        return time.monotonic() - self.began

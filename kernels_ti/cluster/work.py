@@ -1,0 +1,197 @@
+"""The waiting work of a search that many workers share: self-contained frames in small chunks."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kernels_ti.state import Frames, GroupState, by_length_of, populations
+
+FRAMES_PER_CHUNK = 64
+"""Most frames of a chunk."""
+
+FEWEST_CHUNKS = 32
+"""Chunks into which a small answer is divided, so that several workers can go on with it."""
+
+_ONE = np.uint64(1)
+_WORD_BITS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """A few frames of one group of blocks.
+
+    Attributes
+    ----------
+    group : int
+        Number of the group in its batch.
+    frames : Frames
+    share : float
+        Estimated share of the batch below these frames.
+    """
+
+    group: int
+    frames: Frames
+    share: float
+
+    @property
+    def length(self) -> int:
+        """Vertices of the shortest path."""
+        return int(self.frames.length.min())
+
+    @cached_property
+    def paths_by_length(self) -> Counter[int]:
+        """Paths that wait, by their number of vertices."""
+        return Counter(by_length_of(self.frames.paths_by_length))
+
+
+def halves(frames: Frames) -> list[Frames]:
+    """Split a single frame into two with about half of its extensions each; return it alone if it has only one."""
+    labels = np.flatnonzero(np.unpackbits(frames.extensions.view(np.uint8), bitorder="little"))
+    if len(labels) < 2:
+        return [frames]
+    first = np.zeros_like(frames.extensions)
+    for label in labels[::2].tolist():
+        first[0, label // _WORD_BITS] |= _ONE << np.uint64(label % _WORD_BITS)
+    rest: list[Frames] = []
+    for part in (first, frames.extensions & ~first):
+        rest.append(replace(frames, extensions=part))
+    return rest
+
+
+def chunks_of(group: int, frames: Frames) -> list[Chunk]:
+    """Divide the frames of one group into chunks of about the same share.
+
+    Parameters
+    ----------
+    group : int
+    frames : Frames
+
+    Returns
+    -------
+    list of Chunk
+        At least `FEWEST_CHUNKS`, as far as there are so many paths.
+    """
+    counted = populations(frames.extensions)
+    order = np.argsort(-frames.weight * counted, kind="stable")
+    parts = max(-(-len(frames) // FRAMES_PER_CHUNK), min(len(frames), FEWEST_CHUNKS))
+    pieces = [frames[order[first::parts]] for first in range(parts)]
+    while len(pieces) < FEWEST_CHUNKS:
+        # Few frames may have many extensions; the subtrees below are searched apart.
+        more = [half for piece in pieces for half in (halves(piece) if len(piece) == 1 else [piece])]
+        if len(more) == len(pieces):
+            break
+        pieces = more
+    return [Chunk(group, piece, piece.share) for piece in pieces]
+
+
+class WaitingWork:
+    """The chunks that no worker has, the largest share first, or the deepest if there are very many.
+
+    Parameters
+    ----------
+    most_bytes : int
+        Beyond this size the chunks with the longest paths are taken first: their searches end soonest.
+    """
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._chunks: dict[int, Chunk] = {}
+        self._next = 0
+        self._by_share: list[tuple[float, int]] = []
+        self._by_length: list[tuple[int, int]] = []
+        self.share = 0.0
+        self.nbytes = 0
+        self.paths_by_length: Counter[int] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._chunks)
+
+    def add(self, chunks: Iterable[Chunk]) -> None:
+        """Add chunks."""
+        for chunk in chunks:
+            number, self._next = self._next, self._next + 1
+            self._chunks[number] = chunk
+            heapq.heappush(self._by_share, (-chunk.share, number))
+            heapq.heappush(self._by_length, (-chunk.length, number))
+            self._count(chunk, 1)
+
+    def take(self, share: float, most_frames: int) -> list[Chunk]:
+        """Take chunks until their share is `share` or they have `most_frames` frames; at least one if any waits."""
+        taken: list[Chunk] = []
+        got, frames = 0.0, 0
+        while self._chunks and (not taken or (got < share and frames < most_frames)):
+            deep = self.nbytes > self._most_bytes
+            chunk = self._pop(self._by_length if deep else self._by_share)
+            taken.append(chunk)
+            got += chunk.share
+            frames += len(chunk.frames)
+        return taken
+
+    def chunks(self) -> list[Chunk]:
+        """Return all chunks; they stay here."""
+        return list(self._chunks.values())
+
+    def _pop(self, heap: list[Any]) -> Chunk:
+        while True:
+            _, number = heapq.heappop(heap)
+            chunk = self._chunks.pop(number, None)
+            if chunk is not None:  # it may have been taken by way of the other heap
+                self._count(chunk, -1)
+                if not self._chunks:
+                    self._by_share.clear()
+                    self._by_length.clear()
+                    self.share = 0.0
+                return chunk
+
+    def _count(self, chunk: Chunk, sign: int) -> None:
+        self.share += sign * chunk.share
+        if sign > 0:
+            self.paths_by_length.update(chunk.paths_by_length)
+        else:
+            self.paths_by_length.subtract(chunk.paths_by_length)
+        self.nbytes += sign * chunk.frames.nbytes
+
+
+def groups_of(chunks: Iterable[Chunk], seeds: list[int], surveyed: list[int] | None = None) -> tuple[GroupState, ...]:
+    """Return the states of the groups of a batch that hold these chunks.
+
+    Parameters
+    ----------
+    chunks : iterable of Chunk
+    seeds : list of int
+        Number of seeds of each group.
+    surveyed : list of int, optional
+        Seeds of each group whose triangles and triplets are counted; by default all.
+    """
+    frames: list[list[Frames]] = [[] for _ in seeds]
+    for chunk in chunks:
+        frames[chunk.group].append(chunk.frames)
+    done = seeds if surveyed is None else surveyed
+    return tuple(
+        GroupState(surveyed=counted, next_seed=count, frames=tuple(joined(some)))
+        for counted, count, some in zip(done, seeds, frames, strict=True)
+    )
+
+
+def joined(frames: list[Frames]) -> list[Frames]:
+    """Concatenate frames into one piece, none if there are none."""
+    if len(frames) < 2:
+        return frames
+    members = [each.members for each in frames if each.members is not None]
+    return [
+        Frames(
+            np.concatenate([each.allowed for each in frames]),
+            np.concatenate([each.extensions for each in frames]),
+            np.concatenate(members) if members else None,
+            np.concatenate([each.end for each in frames]),
+            np.concatenate([each.length for each in frames]),
+            np.concatenate([each.weight for each in frames]),
+        )
+    ]

@@ -1,0 +1,192 @@
+"""The one door to Dask: who the workers are, what they are asked, what they answer.
+
+All calls to Dask are coroutines on the loop of its client, in a thread of its own. So a worker that does not answer
+holds nothing up, and the driver only ever waits for the queue of replies.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import queue
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from kernels_ti.cluster.on_worker import Job, lease, prepare, recall
+from kernels_ti.state import RunState
+
+POLL_SECONDS = 0.5
+"""Seconds between two looks at who the workers are."""
+
+_ORDER_SECONDS = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class Reply:
+    """The end of a request to a worker.
+
+    Attributes
+    ----------
+    address : str
+    number : int
+        Number of the lease, or -1 for `Workers.prepare`.
+    value : Readiness or Answer or None
+    error : BaseException or None
+        Why there is no value.
+    """
+
+    address: str
+    number: int
+    value: Any = None
+    error: BaseException | None = None
+
+
+class Workers(Protocol):
+    """What the driver needs of a cluster. Each worker has one request at a time."""
+
+    def threads(self) -> dict[str, int]:
+        """Return the workers that are there: addresses, and threads of each."""
+
+    def silence(self) -> float:
+        """Return the seconds since the scheduler last answered."""
+
+    def last_seen(self) -> dict[str, float]:
+        """Return when the scheduler last heard of each worker, on a clock of its own."""
+
+    def prepare(self, address: str, job: Job) -> None:
+        """Let a worker prepare itself for a search."""
+
+    def lease(self, address: str, key: str, number: int, state: RunState, seconds: float) -> None:
+        """Lease frames to a worker."""
+
+    def recall(self, address: str, key: str, number: int) -> None:
+        """Ask a worker to answer soon."""
+
+    def forget(self, address: str) -> None:
+        """Give up the request to a worker; its reply never comes."""
+
+    def replies(self, seconds: float) -> list[Reply]:
+        """Wait for replies, at most for `seconds`, and return them."""
+
+    def close(self) -> None:
+        """Let go of the cluster."""
+
+
+class DaskWorkers:
+    """The workers of a Dask cluster.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        Not an asynchronous one. It stays open.
+    """
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._loop: asyncio.AbstractEventLoop = client.loop.asyncio_loop
+        self._replies: queue.SimpleQueue[Reply] = queue.SimpleQueue()
+        self._requests: dict[str, tuple[int, concurrent.futures.Future[None]]] = {}
+        self._threads: dict[str, int] = dict(client.nthreads())
+        self._answered = time.monotonic()
+        self._closed = threading.Event()
+        self._watch = self._start(self._watched())
+
+    def threads(self) -> dict[str, int]:
+        """Return the workers that were there at the last look."""
+        return self._threads
+
+    def silence(self) -> float:
+        """Return the seconds since the scheduler last answered."""
+        return time.monotonic() - self._answered
+
+    def last_seen(self) -> dict[str, float]:
+        """Return when the scheduler last heard of each worker, on its own clock."""
+        asked = self._start(self._identities())
+        try:
+            seen: dict[str, float] = asked.result(_ORDER_SECONDS)
+            return seen
+        except (concurrent.futures.TimeoutError, OSError):
+            asked.cancel()
+            return {}
+
+    def prepare(self, address: str, job: Job) -> None:
+        """Let a worker prepare itself for a search."""
+        self._request(address, -1, prepare, job, self._threads[address])
+
+    def lease(self, address: str, key: str, number: int, state: RunState, seconds: float) -> None:
+        """Lease frames to a worker."""
+        self._request(address, number, lease, key, number, state, seconds)
+
+    def recall(self, address: str, key: str, number: int) -> None:
+        """Ask a worker to answer soon; nothing happens if it does not listen."""
+        self._start(self._recalled(address, key, number))
+
+    def forget(self, address: str) -> None:
+        """Give up the request to a worker; its reply never comes."""
+        request = self._requests.pop(address, None)
+        if request is not None:
+            request[1].cancel()
+
+    def replies(self, seconds: float) -> list[Reply]:
+        """Wait for replies, at most for `seconds`, and return them."""
+        some: list[Reply] = []
+        try:
+            some.append(self._replies.get(timeout=seconds))
+            while True:
+                some.append(self._replies.get_nowait())
+        except queue.Empty:
+            pass
+        awaited = []
+        for reply in some:
+            # The reply to a request that was given up may have been on its way.
+            if self._requests.get(reply.address, (None,))[0] == reply.number:
+                del self._requests[reply.address]
+                awaited.append(reply)
+        return awaited
+
+    def close(self) -> None:
+        """Give up all requests; the client stays open."""
+        self._closed.set()
+        self._watch.cancel()
+        for address in list(self._requests):
+            self.forget(address)
+
+    def _start(self, coroutine: Coroutine[Any, Any, Any]) -> concurrent.futures.Future[Any]:
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+    def _request(self, address: str, number: int, function: Callable[..., Any], *arguments: Any) -> None:
+        self._requests[address] = number, self._start(self._asked(address, number, function, arguments))
+
+    async def _asked(self, address: str, number: int, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        future = self._client.submit(function, *arguments, workers=[address], pure=False, retries=0)
+        try:
+            reply = Reply(address, number, await future)
+        except asyncio.CancelledError:
+            if not future.cancelled():
+                raise  # given up by the driver
+            reply = Reply(address, number, error=ConnectionError("the scheduler gave the lease up"))
+        except Exception as error:  # whatever the worker raised
+            reply = Reply(address, number, error=error)
+        finally:
+            future.release()
+        self._replies.put(reply)
+
+    async def _recalled(self, address: str, key: str, number: int) -> None:
+        asked = self._client.run(recall, key, number, workers=[address], on_error="ignore")
+        await asyncio.wait_for(asked, _ORDER_SECONDS)
+
+    async def _identities(self) -> dict[str, float]:
+        told = await self._client.scheduler.identity(n_workers=-1)
+        return {address: float(worker["last_seen"]) for address, worker in told["workers"].items()}
+
+    async def _watched(self) -> None:
+        while not self._closed.is_set():
+            try:
+                self._threads = dict(await asyncio.wait_for(self._client.nthreads(), _ORDER_SECONDS))
+                self._answered = time.monotonic()
+            except (asyncio.TimeoutError, OSError, RuntimeError):
+                pass  # `silence` tells
+            await asyncio.sleep(POLL_SECONDS)

@@ -1,0 +1,336 @@
+"""A search on a cluster: whatever the workers do, the cycles are those of the single run, each once."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from oracles import grid
+
+from kernels_ti import Device, EngineError, Graph, OptionError, Options, Run, count_cycles, open_device
+from kernels_ti.cluster import on_worker
+from kernels_ti.cluster.address import check_cluster
+from kernels_ti.cluster.driver import ClusterRun
+from kernels_ti.cluster.leases import Pace
+from kernels_ti.cluster.on_worker import Job, NotPrepared
+from kernels_ti.cluster.work import FEWEST_CHUNKS, Chunk, WaitingWork, chunks_of
+from kernels_ti.cluster.workers import Reply
+from kernels_ti.state import RunState
+
+QUICK = Pace(shortest=0.0, longest=0.0, patience=0.05, no_worker_patience=0.2, scheduler_patience=0.2)
+"""Leases of one slice; a driver that waits for nobody."""
+
+
+@dataclass
+class SimulatedWorkers:
+    """Workers that do their leases in this process, at once, unless they are told to misbehave.
+
+    `faults` gives, for some addresses, what each of their leases comes to: ``ok``, ``die``, ``fail``, ``silent`` or
+    ``forget``, which loses what the worker prepared. After the last one all is well.
+    """
+
+    here: dict[str, int]
+    faults: dict[str, list[str]] = field(default_factory=dict)
+    refusals: dict[str, str] = field(default_factory=dict)
+    mute: float = 0.0
+    waiting: list[Reply] = field(default_factory=list)
+    leases: Counter[str] = field(default_factory=Counter)
+    recalls: int = 0
+    joining: dict[int, str] = field(default_factory=dict)
+
+    def threads(self) -> dict[str, int]:
+        return dict(self.here)
+
+    def silence(self) -> float:
+        return self.mute
+
+    def last_seen(self) -> dict[str, float]:
+        return dict.fromkeys(self.here, 1.0)
+
+    def prepare(self, address: str, job: Job) -> None:
+        if address in self.refusals:
+            job = replace(job, versions={**job.versions, "numpy": self.refusals[address]})
+        self.waiting.append(Reply(address, -1, on_worker.prepare(job, 1)))
+
+    def lease(self, address: str, key: str, number: int, state: RunState, seconds: float) -> None:
+        self.leases[address] += 1
+        if (joined := self.joining.pop(self.leases.total(), None)) is not None:
+            self.here[joined] = 1
+        fault = self.faults[address].pop(0) if self.faults.get(address) else "ok"
+        if fault == "die":
+            del self.here[address]
+        elif fault == "fail":
+            self.waiting.append(Reply(address, number, error=EngineError("no room")))
+        elif fault == "forget":
+            self.waiting.append(Reply(address, number, error=NotPrepared(key)))
+        elif fault != "silent":
+            self.waiting.append(Reply(address, number, on_worker.lease(key, number, state, seconds)))
+
+    def recall(self, address: str, key: str, number: int) -> None:
+        self.recalls += 1
+
+    def forget(self, address: str) -> None:
+        self.waiting = [reply for reply in self.waiting if reply.address != address]
+
+    def replies(self, seconds: float) -> list[Reply]:
+        if not self.waiting:
+            time.sleep(min(seconds, 0.01))
+        some, self.waiting = self.waiting, []
+        return some
+
+    def close(self) -> None:
+        self.waiting.clear()
+
+
+@pytest.fixture(autouse=True)
+def short_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a slice end early, so that a lease of a small graph leaves something to do."""
+    monkeypatch.setattr("kernels_ti.sweep.search.FIRST_BUDGET", 20)
+    monkeypatch.setattr("kernels_ti.run.SLICE_SECONDS", 0.0)
+
+
+@pytest.fixture
+def cpu() -> Device:
+    return open_device("cpu")
+
+
+def two() -> SimulatedWorkers:
+    return SimulatedWorkers({"a": 1, "b": 1})
+
+
+def finished(run: ClusterRun) -> dict[int, int]:
+    while not run.finished:
+        run.advance()
+    return run.snapshot().cycles_by_length
+
+
+def alone(graph: Graph, options: Options, device: Device) -> Run:
+    run = Run(graph, device, options)
+    while not run.finished:
+        run.advance()
+    return run
+
+
+def random_graphs() -> Iterator[Graph]:
+    for seed in range(2):
+        yield Graph.from_networkx(nx.gnp_random_graph(14, 0.3, seed=seed))
+    yield Graph.from_networkx(nx.gnp_random_graph(10, 0.3, seed=5, directed=True))
+    yield Graph.from_networkx(nx.disjoint_union(nx.petersen_graph(), nx.cycle_graph(9)))
+
+
+@pytest.mark.parametrize("graph", [grid(5, 5), *random_graphs()], ids=str)
+def test_counts_equal_those_of_the_single_run(graph: Graph, device: Device) -> None:
+    single = alone(graph, Options(), device).snapshot()
+    run = ClusterRun(graph, two(), arch=device.arch, pace=QUICK)
+    assert finished(run) == single.cycles_by_length
+    assert run.snapshot().share == 1.0
+    assert not run.snapshot().waiting_by_length
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        Options(min_length=5, max_length=8),
+        Options(max_length=3),
+        Options(through=(0,)),
+        Options(through=(0, 7), avoid=(12,)),
+        Options(avoid_edges=((0, 1), (6, 7))),
+        Options(part=(2, 3)),
+    ],
+    ids=repr,
+)
+def test_bounds_and_restrictions_hold(options: Options, cpu: Device) -> None:
+    graph = grid(5, 5)
+    collecting = replace(options, collect=True)
+    single = alone(graph, collecting, cpu)
+    run = ClusterRun(graph, two(), collecting, arch=cpu.arch, pace=QUICK)
+    assert finished(run) == single.snapshot().cycles_by_length
+    assert as_set(run.take_cycles()) == as_set(single.take_cycles())
+
+
+def as_set(cycles: Any) -> set[tuple[int, ...]]:
+    listed = [tuple(cycle) for cycle in cycles.named(tuple(range(1000)))]
+    assert len(set(listed)) == len(listed), "a cycle came twice"
+    return set(listed)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_faults_lose_nothing_and_double_nothing(seed: int, cpu: Device) -> None:
+    """Deaths, failures, silence and forgotten searches, at random, while a cycle may come in any answer."""
+    graph = grid(5, 5)
+    drawn = random.Random(seed)
+    faults = {name: drawn.choices(["ok", "die", "fail", "silent", "forget"], [6, 1, 1, 1, 1], k=30) for name in "abc"}
+    workers = SimulatedWorkers(dict.fromkeys("abc", 1), faults, joining={k: f"late{k}" for k in range(2, 40, 3)})
+    run = ClusterRun(graph, workers, Options(collect=True), arch=cpu.arch, pace=replace(QUICK, tries=9))
+    finished(run)
+    found = as_set(run.take_cycles())
+    assert found == as_set(alone(graph, Options(collect=True), cpu).take_cycles())
+    assert len(found) == run.snapshot().cycles
+
+
+def test_rows_come_as_well(cpu: Device) -> None:
+    options = Options(collect=True, rows=True)
+    graph = grid(4, 5)
+    run = ClusterRun(graph, two(), options, arch=cpu.arch, pace=QUICK)
+    finished(run)
+    expected = alone(graph, options, cpu).take_rows()
+    assert sorted(run.take_rows().tolist()) == sorted(expected.tolist())
+
+
+def test_batches_of_balls_are_searched_one_after_another(monkeypatch: pytest.MonkeyPatch, cpu: Device) -> None:
+    graph = grid(7, 7)
+    options = Options(max_length=8)
+    monkeypatch.setattr("kernels_ti.blocks.balls.LARGEST_WHOLE", 8)
+    single = alone(graph, options, cpu).snapshot().cycles_by_length
+    assert finished(ClusterRun(graph, two(), options, arch=cpu.arch, pace=QUICK)) == single
+
+
+def test_a_run_goes_from_one_machine_to_a_cluster_and_back(cpu: Device) -> None:
+    graph = grid(5, 6)
+    expected = count_cycles(graph, arch=cpu.arch).by_length
+    here = Run(graph, cpu)
+    here.advance()
+    there = ClusterRun(graph, two(), state=tidy(here.state()), arch=cpu.arch, pace=QUICK)
+    for _ in range(3):
+        there.advance()
+    assert not there.finished
+    back = Run(graph, cpu, state=there.state())
+    while not back.finished:
+        back.advance()
+    assert back.snapshot().cycles_by_length == expected
+
+
+def tidy(state: RunState) -> RunState:
+    return replace(state, groups=tuple(replace(group, frames=tuple(group.frames)) for group in state.groups))
+
+
+def test_a_lease_that_is_out_is_part_of_the_state(cpu: Device) -> None:
+    graph = grid(5, 5)
+    workers = SimulatedWorkers({"a": 1}, {"a": ["silent"]})
+    run = ClusterRun(graph, workers, arch=cpu.arch, pace=replace(QUICK, patience=60.0))
+    run.advance()
+    rest = Run(graph, cpu, state=run.state())
+    while not rest.finished:
+        rest.advance()
+    assert rest.snapshot().cycles_by_length == count_cycles(graph, arch=cpu.arch).by_length
+
+
+def test_a_worker_with_other_versions_is_refused_by_name_and_the_others_go_on(cpu: Device) -> None:
+    said: list[str] = []
+    workers = SimulatedWorkers({"a": 1, "b": 1}, refusals={"b": "0.1"})
+    run = ClusterRun(grid(4, 4), workers, arch=cpu.arch, pace=QUICK, tell=said.append)
+    assert sum(finished(run).values()) == count_cycles(grid(4, 4), arch=cpu.arch).total
+    assert workers.leases["b"] == 0
+    (line,) = said
+    assert re.fullmatch(r"the worker b is not used: it has numpy \S+, not 0\.1", line)
+    assert [view.standing for view in run.worker_views()] == ["idle", "refused"]
+
+
+def test_no_worker_that_can_be_used_is_an_error(cpu: Device) -> None:
+    run = ClusterRun(grid(4, 4), SimulatedWorkers({"a": 1}, refusals={"a": "0.1"}), arch=cpu.arch, pace=QUICK)
+    with pytest.raises(EngineError, match="no worker of the cluster can be used: a: it has numpy"):
+        finished(run)
+    with pytest.raises(EngineError, match="the cluster has had no worker for"):
+        finished(ClusterRun(grid(4, 4), SimulatedWorkers({}), arch=cpu.arch, pace=QUICK))
+
+
+def test_a_lease_that_fails_on_three_workers_ends_the_run_which_can_be_gone_on_with(cpu: Device) -> None:
+    graph = grid(5, 5)
+    workers = SimulatedWorkers(dict.fromkeys("abc", 1), {name: ["ok"] * 2 + ["fail"] * 9 for name in "abc"})
+    run = ClusterRun(graph, workers, arch=cpu.arch, pace=QUICK)
+    with pytest.raises(EngineError, match=r"a lease failed 3 times, the last time on [abc]: no room"):
+        finished(run)
+    rest = Run(graph, cpu, state=run.state())
+    while not rest.finished:
+        rest.advance()
+    assert rest.snapshot().cycles_by_length == count_cycles(graph, arch=cpu.arch).by_length
+
+
+def test_work_that_kills_every_worker_ends_the_run(cpu: Device) -> None:
+    workers = SimulatedWorkers(
+        {"0": 1}, {str(k): ["die"] for k in range(99)}, joining={k: str(k) for k in range(1, 99)}
+    )
+    run = ClusterRun(grid(5, 5), workers, arch=cpu.arch, pace=replace(QUICK, deaths=4))
+    with pytest.raises(EngineError, match="4 workers were lost with the same work"):
+        finished(run)
+
+
+def test_a_scheduler_that_does_not_answer_ends_the_run(cpu: Device) -> None:
+    workers = two()
+    run = ClusterRun(grid(5, 5), workers, arch=cpu.arch, pace=QUICK)
+    run.advance()
+    workers.mute = 1.0
+    with pytest.raises(EngineError, match="the scheduler of the cluster has not answered for 1 s"):
+        run.advance()
+
+
+def test_a_worker_that_joins_late_gets_work(cpu: Device) -> None:
+    workers = SimulatedWorkers({"a": 1}, joining={3: "b"})
+    run = ClusterRun(grid(6, 6), workers, arch=cpu.arch, pace=QUICK)
+    on_the_way = run.snapshot().paths  # to the first frames
+    finished(run)
+    assert workers.leases["b"] > 0
+    views = {view.address: view for view in run.worker_views()}
+    assert sum(view.paths for view in views.values()) == run.snapshot().paths - on_the_way
+    assert views["b"].leases == workers.leases["b"]
+    assert views["b"].seconds > 0
+    assert sum(view.share for view in views.values()) == pytest.approx(1.0)
+
+
+def test_what_a_cluster_cannot_do_is_refused() -> None:
+    for options in (Options(expansion="paper"), Options(participation="edges")):
+        with pytest.raises(OptionError):
+            ClusterRun(grid(3, 3), two(), options)
+    with pytest.raises(OptionError, match="searches in one piece"):
+        ClusterRun(grid(3, 3), two(), arch="reference")
+
+
+def frames_of(graph: Graph, cpu: Device) -> tuple[Any, ...]:
+    run = ClusterRun(graph, two(), arch=cpu.arch)
+    return run.state().groups
+
+
+def test_chunks_are_all_of_the_frames_once(cpu: Device) -> None:
+    (group,) = frames_of(grid(5, 5), cpu)
+    (frames,) = group.frames
+    for some in (frames, frames[:3], frames[:1]):
+        chunks = chunks_of(0, some)
+        assert sum(chunk.frames.paths for chunk in chunks) == some.paths
+        assert sum(chunk.share for chunk in chunks) == pytest.approx(some.share)
+        rows = np.concatenate([chunk.frames.extensions for chunk in chunks])
+        assert np.bitwise_xor.reduce(rows) == np.bitwise_xor.reduce(some.extensions)
+        assert len(chunks) >= min(FEWEST_CHUNKS, some.paths)
+
+
+def test_the_largest_chunks_are_leased_first_and_the_deepest_where_very_many_wait(cpu: Device) -> None:
+    (group,) = frames_of(grid(5, 5), cpu)
+    (frames,) = group.frames
+    shallow, deep = frames[:1], replace(frames[1:2], length=frames.length[1:2] + 5)
+    chunks = [Chunk(0, shallow, 0.9), Chunk(0, deep, 0.1)]
+    roomy, narrow = WaitingWork(1 << 30), WaitingWork(1)
+    for work, first in ((roomy, 0.9), (narrow, 0.1)):
+        work.add(chunks)
+        assert [chunk.share for chunk in work.take(0.05, 1)] == [first]
+        assert work.share == pytest.approx(1.0 - first)
+        work.take(1.0, 10)
+        assert (len(work), work.share, work.paths_by_length.total()) == (0, 0.0, 0)
+
+
+@pytest.mark.parametrize("where", ["loca", "local:0", "tcp:/host", "host:8786", ""])
+def test_a_cluster_that_does_not_exist_is_named(where: str) -> None:
+    with pytest.raises(OptionError, match="there is no cluster"):
+        check_cluster(where, None)
+
+
+@pytest.mark.parametrize(("where", "gpus"), [("tcp://a:1", (0,)), ("local:2", (0,)), ("local", (1, 1)), ("local", ())])
+def test_gpus_are_for_a_local_cluster(where: str, gpus: tuple[int, ...]) -> None:
+    with pytest.raises(OptionError, match="gpus"):
+        check_cluster(where, gpus)

@@ -1,0 +1,187 @@
+"""A search on real worker processes of this machine: killed, stopped, cut off, gone on with."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from oracles import grid
+from patience import PATIENCE
+from program import ENVIRONMENT, chordless, command
+
+from kernels_ti import EngineError, Graph, Run, count_cycles, open_device
+from kernels_ti.cluster.connect import connected
+from kernels_ti.cluster.driver import ClusterRun
+from kernels_ti.cluster.leases import Pace
+from kernels_ti.cluster.workers import DaskWorkers
+
+pytestmark = pytest.mark.slow
+pytest.importorskip("distributed", reason="needs Dask (pip install distributed)")
+
+BRISK = Pace(shortest=0.1, longest=0.1, patience=3.0, scheduler_patience=5.0)
+
+
+@contextmanager
+def running(graph: Graph, where: str, **more: Any) -> Iterator[tuple[ClusterRun, Any]]:
+    with connected(where) as client:
+        run = ClusterRun(graph, DaskWorkers(client), arch="cpu", **more)
+        try:
+            run.wait_for_workers()
+            yield run, client
+        finally:
+            run.close()
+
+
+def advanced(run: ClusterRun, until: Any = None) -> None:
+    began = time.monotonic()
+    while not run.finished and not (until and until()):
+        run.advance()
+        assert time.monotonic() - began < PATIENCE
+
+
+def worker_processes(client: Any) -> list[int]:
+    return [worker["pid"] for worker in client.run(lambda: {"pid": os.getpid()}, on_error="ignore").values()]
+
+
+def leases(run: ClusterRun) -> int:
+    return sum(view.leases for view in run.worker_views())
+
+
+def test_twenty_random_kills_change_nothing() -> None:
+    graph, drawn = grid(8, 10), random.Random(2)
+    with running(graph, "local:2", pace=BRISK) as (run, client):
+        for _ in range(20):
+            before = leases(run)
+            advanced(run, lambda before=before: leases(run) >= before + 2)
+            assert not run.finished, "the search is too short for twenty kills"
+            victims = [pid for pid in worker_processes(client) if psutil.pid_exists(pid)]
+            if victims:
+                os.kill(drawn.choice(victims), signal.SIGKILL)
+        advanced(run)
+        assert sum(view.standing == "gone" for view in run.worker_views()) >= 20
+        assert run.snapshot().cycles == 71_535_910
+
+
+def test_a_stopped_worker_is_done_without_and_changes_nothing_when_it_goes_on() -> None:
+    graph = grid(7, 10)
+    with running(graph, "local:2", pace=BRISK) as (run, client):
+        advanced(run, lambda: leases(run) >= 2)
+        stopped = worker_processes(client)[0]
+        os.kill(stopped, signal.SIGSTOP)
+        try:
+            advanced(run)
+            assert run.snapshot().cycles == 8_136_453
+        finally:
+            os.kill(stopped, signal.SIGCONT)
+
+
+@contextmanager
+def separate_cluster(folder: Path) -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
+    """Start a scheduler and a worker as a user would, each a process of its own."""
+    file = folder / "scheduler.json"
+    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": ENVIRONMENT}
+    scheduler_command = [
+        sys.executable, "-m", "dask", "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
+        "--scheduler-file", str(file),
+    ]  # fmt: skip
+    worker_command = [
+        sys.executable, "-m", "dask", "worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-dashboard",
+        "--host", "127.0.0.1", "--local-directory", str(folder), "--death-timeout", "60",
+    ]  # fmt: skip
+    scheduler = subprocess.Popen(scheduler_command, cwd=folder, **quiet)
+    try:
+        began = time.monotonic()
+        while not file.exists():
+            assert scheduler.poll() is None
+            assert time.monotonic() - began < PATIENCE
+            time.sleep(0.1)
+        worker = subprocess.Popen(worker_command, cwd=folder, **quiet)
+        try:
+            yield file, scheduler
+        finally:
+            for child in [*psutil.Process(worker.pid).children(recursive=True), worker]:
+                child.kill()
+            worker.wait()
+    finally:
+        scheduler.kill()
+        scheduler.wait()
+
+
+def test_when_the_scheduler_is_killed_the_rest_can_be_searched_here(tmp_path: Path) -> None:
+    graph = grid(7, 10)
+    with separate_cluster(tmp_path) as (file, scheduler), running(graph, str(file), pace=BRISK) as (run, _):
+        advanced(run, lambda: leases(run) >= 2)
+        scheduler.kill()
+        with pytest.raises(EngineError, match="the scheduler of the cluster has not answered"):
+            advanced(run)
+        state = run.state()
+    rest = Run(graph, open_device("cpu"), state=state)
+    while not rest.finished:
+        rest.advance()
+    assert rest.snapshot().cycles == 8_136_453
+
+
+def test_count_on_a_local_cluster_says_what_each_worker_did() -> None:
+    done = chordless("count", "grid:7x9", "--cluster", "local:2", "--arch", "cpu", "--json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["by_length"] == {
+        str(length): count for length, count in count_cycles(grid(7, 9), arch="cpu").by_length.items()
+    }
+    assert (result["arch"], len(result["workers"])) == ("cluster", 2)
+    for worker in result["workers"]:
+        assert worker["device"].startswith("cpu")
+        assert {"paths", "seconds", "leases"} <= worker.keys()
+    assert sum(worker["paths"] for worker in result["workers"]) > 0.9 * result["paths"]
+
+
+def test_list_on_a_cluster_writes_each_cycle_once(tmp_path: Path) -> None:
+    for where, file in (("", "here.txt"), ("local:2", "there.txt")):
+        cluster = ["--cluster", where] if where else []
+        done = chordless("list", "grid:6x7", "--arch", "cpu", "-o", tmp_path / file, *cluster)
+        assert done.returncode == 0, done.stderr
+    here, there = ((tmp_path / file).read_text().splitlines() for file in ("here.txt", "there.txt"))
+    assert sorted(there) == sorted(here)
+
+
+def test_a_driver_that_is_killed_leaves_no_worker_and_can_be_gone_on_with(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    arguments = command(
+        "count", "grid:9x10", "--cluster", "local:2", "--arch", "cpu", "--checkpoint", folder,
+        "--checkpoint-every", "0.5", "--progress", "none",
+    )  # fmt: skip
+    with subprocess.Popen(arguments, env=ENVIRONMENT, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as client:
+        began = time.monotonic()
+        events = folder / "events.jsonl"
+        while not (events.exists() and events.read_text().count('"checkpointed"') >= 3):
+            assert client.poll() is None
+            assert time.monotonic() - began < PATIENCE
+            time.sleep(0.2)
+        family = psutil.Process(client.pid).children(recursive=True)
+        engine = family[0]
+        engine.kill()
+        client.wait(PATIENCE)
+        _, alive = psutil.wait_procs(family, timeout=60)
+        assert not alive
+    done = chordless("resume", folder, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["total"] == 668_179_142
+
+
+def test_the_python_api_takes_a_client_and_the_name_of_a_cluster() -> None:
+    expected = count_cycles(grid(5, 5), arch="cpu").by_length
+    assert count_cycles(grid(5, 5), arch="cpu", cluster="local:1").by_length == expected
+    with connected("local:1") as client:
+        for _ in range(2):
+            assert count_cycles(grid(5, 5), arch="cpu", cluster=client).by_length == expected
