@@ -13,7 +13,7 @@ from kernels_ti.blocks.restriction import edges_called, vertices_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.choices import EXPANSIONS, METHODS, Arch, Expansion, Method
 from kernels_ti.conversion import as_graph
-from kernels_ti.cycles import Cycles, CycleTable
+from kernels_ti.cycles import Cycles, CycleTable, name_array
 from kernels_ti.device.device import held_device, open_device
 from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.estimate.device_choice import arch_for
@@ -393,6 +393,6 @@ def _pieces(run: Run, limit: int | None = None, timeout: float | None = None) ->
 
 
 def _stream(run: Run) -> Iterator[list[Hashable]]:
-    names = run.graph.names
+    names = name_array(run.graph.names)
     for found in _pieces(run):
         yield from found.named(names)
