@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kernels_ti.choices import Arch, Expansion, Method
     from kernels_ti.chordality import Chordality, is_chordal
     from kernels_ti.conversion import as_graph
-    from kernels_ti.cycles import CycleTable
+    from kernels_ti.cycles import CycleStream, CycleTable
     from kernels_ti.device.device import Device, open_device
     from kernels_ti.errors import ChordlessError, DeviceError, EngineError, GraphError, OptionError
     from kernels_ti.found.participation import Participation
@@ -38,6 +38,7 @@ _MODULE_OF = {
     "Chordality": "chordality",
     "ChordlessError": "errors",
     "CycleCounts": "options",
+    "CycleStream": "cycles",
     "CycleTable": "cycles",
     "Device": "device.device",
     "DeviceError": "errors",
@@ -68,6 +69,7 @@ __all__ = [
     "Chordality",
     "ChordlessError",
     "CycleCounts",
+    "CycleStream",
     "CycleTable",
     "Device",
     "DeviceError",

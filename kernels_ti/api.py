@@ -13,7 +13,7 @@ from kernels_ti.blocks.restriction import edges_called, vertices_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.choices import EXPANSIONS, METHODS, Arch, Expansion, Method
 from kernels_ti.conversion import as_graph
-from kernels_ti.cycles import Cycles, CycleTable, name_array
+from kernels_ti.cycles import Cycles, CycleStream, CycleTable
 from kernels_ti.device.device import held_device, open_device
 from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.estimate.device_choice import arch_for
@@ -156,19 +156,20 @@ def enumerate_cycles(
     avoid_edges: Iterable[tuple[Hashable, Hashable]] = (),
     simplify: bool = False,
     memory: int | None = None,
-) -> Iterator[list[Hashable]]:
-    """Enumerate the chordless cycles of a graph. They are yielded while the search goes on.
+) -> CycleStream:
+    """Enumerate the chordless cycles of a graph. They are given while the search goes on.
 
     Parameters
     ----------
     graph, arch, min_length, max_length, threads, through, avoid, avoid_edges, simplify, memory
         As for `count_cycles`.
 
-    Yields
-    ------
-    list of hashable
-        The names of a cycle's vertices in cycle order, from the vertex with the smallest index to its
-        neighbour with the smaller index; in a directed graph along the arcs. The cycles come in no particular order.
+    Returns
+    -------
+    CycleStream
+        An iterator of cycles, each the list of its vertices' names in cycle order, from the vertex with the smallest
+        index to its neighbour with the smaller index; in a directed graph along the arcs. The cycles come in no
+        particular order. Its method ``batches()`` gives them in arrays instead, those of a slice at a time.
 
     Raises
     ------
@@ -188,7 +189,7 @@ def enumerate_cycles(
     graph = as_graph(graph, simplify=simplify)
     space = _space(graph, options, through, avoid, avoid_edges)
     chosen = arch_for(space, arch, threads=threads)
-    return _stream(Run(space, open_device(chosen, threads=threads)))
+    return CycleStream(graph, _pieces(Run(space, open_device(chosen, threads=threads))))
 
 
 def collect_cycles(
@@ -390,9 +391,3 @@ def _slices(run: Run | ClusterRun, limit: int | None, timeout: float | None) -> 
 def _pieces(run: Run, limit: int | None = None, timeout: float | None = None) -> Iterator[Cycles]:
     for _ in _slices(run, limit, timeout):
         yield run.take_cycles()
-
-
-def _stream(run: Run) -> Iterator[list[Hashable]]:
-    names = name_array(run.graph.names)
-    for found in _pieces(run):
-        yield from found.named(names)

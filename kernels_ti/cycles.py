@@ -238,3 +238,56 @@ class CycleTable:
     def _some(self, start: int) -> Cycles:
         offsets = self.offsets[start : start + _CYCLES_AT_ONCE + 1]
         return Cycles(offsets - offsets[0], self.vertices[offsets[0] : offsets[-1]])
+
+
+class CycleStream(Iterator[list[Hashable]]):
+    """The cycles of a search that goes on while they are taken.
+
+    Nothing is searched between two takes, so a slow consumer makes the search wait; no more than the cycles of one
+    slice, about a tenth of a second, are in memory. Take lists or batches: a cycle is given once.
+
+    Parameters
+    ----------
+    graph : Graph
+    pieces : iterator of Cycles
+        The cycles found by each slice.
+
+    Examples
+    --------
+    >>> from kernels_ti import Graph, enumerate_cycles
+    >>> square = Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)], names="abcd")
+    >>> list(enumerate_cycles(square, arch="cpu"))
+    [['a', 'b', 'c', 'd']]
+    >>> [table.vertices.tolist() for table in enumerate_cycles(square, arch="cpu").batches()]
+    [[0, 1, 2, 3]]
+    """
+
+    def __init__(self, graph: Graph, pieces: Iterator[Cycles]) -> None:
+        self._graph = graph
+        self._pieces = pieces
+        self._lists = self._named()
+
+    def __iter__(self) -> Iterator[list[Hashable]]:
+        # The generator itself: a loop over it does not pass through `__next__`.
+        return self._lists
+
+    def __next__(self) -> list[Hashable]:
+        """Return the next cycle as the list of its vertices' names."""
+        return next(self._lists)
+
+    def batches(self) -> Iterator[CycleTable]:
+        """Yield the cycles in arrays, those of a slice of the search at a time.
+
+        Yields
+        ------
+        CycleTable
+            At least one cycle, in arrays that belong to the caller. `complete` is False: more may follow.
+        """
+        for found in self._pieces:
+            if len(found):
+                yield CycleTable(self._graph, found.offsets, found.vertices, complete=False)
+
+    def _named(self) -> Iterator[list[Hashable]]:
+        names = name_array(self._graph.names)
+        for found in self._pieces:
+            yield from found.named(names)

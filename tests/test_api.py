@@ -52,6 +52,43 @@ def test_a_search_that_is_done_before_its_limit_is_complete() -> None:
     assert count_participation(graph, arch="reference").complete
 
 
+def test_batches_are_arrays_that_belong_to_the_caller_and_no_cycle_is_given_twice(monkeypatch) -> None:
+    monkeypatch.setattr("kernels_ti.sweep.search.CYCLE_BYTES_PER_WORKER", 1 << 12)
+    graph = grid(6, 6)
+    stream = enumerate_cycles(graph, arch="cpu")
+    tables, copies = [], []
+    for table in stream.batches():
+        tables.append(table)
+        copies.append(table.lists())
+    assert len(tables) > 2
+    assert not any(table.complete for table in tables)
+    assert [table.lists() for table in tables] == copies
+    found = sorted(cycle for copy in copies for cycle in copy)
+    assert found == sorted(enumerate_cycles(graph, arch="reference"))
+    assert list(stream) == []
+
+
+def test_the_search_waits_for_who_takes_its_cycles(monkeypatch) -> None:
+    slices = []
+    advance = Run.advance
+    monkeypatch.setattr(Run, "advance", lambda run: slices.append(run) or advance(run))
+    monkeypatch.setattr("kernels_ti.sweep.search.CYCLE_BYTES_PER_WORKER", 1 << 12)
+    stream = enumerate_cycles(grid(6, 6), arch="cpu")
+    assert not slices
+    next(stream)
+    taken = len(slices)
+    assert 1 <= taken < 5
+    assert next(stream) != next(stream)
+    assert len(slices) == taken
+
+
+def test_names_of_any_kind_are_those_of_the_graph() -> None:
+    names = [("a", 1), 7, "x", None]
+    square = Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)], names=names)
+    assert list(enumerate_cycles(square, arch="reference")) == [names]
+    assert collect_cycles(square, arch="reference").lists() == [names]
+
+
 @pytest.mark.parametrize("method", ["search", "boundary"])
 def test_a_count_ends_at_its_timeout(method) -> None:
     arch = "reference" if method == "search" else "auto"

@@ -52,7 +52,7 @@ def full():
     chunks = [[frames_of(rng, 40, 3, True), frames_of(rng, 1, 3, True)], [], [frames_of(rng, 5, 1, False)]]
     groups = [GroupState(9, i, (piece for piece in pieces)) for i, pieces in enumerate(chunks)]
     unwritten = (
-        Cycles(np.array([0, 3, 7]), np.array([0, 1, 2, 3, 4, 5, 6])),
+        Cycles(np.array([0, 3, 7]), np.array([0, 1, 2, 3, 4, 5, 6], np.int32)),
         rng.integers(0, 2**64, (4, 2), np.uint64),
     )
     return chunks, checkpoint_of(groups, unwritten)
@@ -92,6 +92,13 @@ def test_a_checkpoint_reads_back_as_it_was(tmp_path, full):
     with open_checkpoint(path, "abc", OPTIONS) as found:
         check_equal(found, chunks, checkpoint)
         assert found.state.groups[1].frames == ()
+
+
+def test_vertices_of_eight_bytes_as_version_0_5_0_wrote_them_are_read(tmp_path):
+    wide = Cycles(np.array([0, 3]), np.array([0, 1, 2], np.int64))
+    write_checkpoint(tmp_path / "checkpoint", checkpoint_of([], [wide]))
+    with open_checkpoint(tmp_path / "checkpoint", "abc", OPTIONS) as found:
+        same(found.unwritten[0].vertices, wide.vertices.astype(np.int32))
 
 
 def test_frames_are_neither_made_nor_read_before_they_are_gone_through(tmp_path):
