@@ -13,6 +13,8 @@ from chordless.protocol.events import Started
 from chordless.tui.app import ChordlessApp
 from chordless.tui.messages import CompareRuns, OpenRun, StartRun
 from chordless.tui.settings import Settings
+from chordless.tui.widgets.cycle_table import CycleTable
+from chordless.tui.widgets.histogram import Histogram
 from textual.widgets import Button, Input
 
 from kernels_ti import ChordlessError
@@ -163,3 +165,18 @@ def test_a_newcomer_begins_by_enter_and_finds_the_longest_cycle(tmp_path):
     assert counted.cycles == listed.cycles == 229
     assert Path(counted.directory).parent == Path(listed.directory).parent == tmp_path / "runs"
     assert counted.directory != listed.directory
+
+
+def test_the_cycles_of_a_bar_are_shown(finished):
+    app = ChordlessApp(Settings(), directory=finished)
+
+    async def steps(pilot):
+        await until(pilot, lambda: "complete" in text_of(app))
+        app.screen.query_one(Histogram).focus()
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: "9 of 229 cycles" in text_of(app))
+        assert len(app.screen.query_one(CycleTable).chosen.vertices) == 8
+        await pilot.press("escape")
+        await until(pilot, lambda: "9 of 229 cycles" not in text_of(app))
+
+    drive(app, LARGE, steps)

@@ -117,6 +117,19 @@ def test_the_axis_waits_for_the_frontier_to_arrive():
     assert drawn[-2].rstrip().endswith("12")
 
 
+@pytest.mark.parametrize(
+    ("width", "last"),
+    [
+        (90, " 30 vertices:  waiting 9  paths T 13,371,234  cycles C 2,834,621"),
+        (60, " 30 vertices:  waiting 9  paths T 13.37M  cycles C 2.835M"),
+        (50, " 30:  waiting 9  T 13.37M  C 2.835M"),
+    ],
+)
+def test_no_value_at_the_cursor_is_cut(width, last):
+    series = run_series({3: 1, 30: 13_371_234, 40: 1}, {30: 2_834_621}, {30: 9})
+    assert lines(series, width, 12, cursor=30)[-1].rstrip() == last
+
+
 def test_a_linear_scale_begins_at_nothing():
     drawn = lines(run_series({3: 100, 4: 1, 5: 50}, {}, {}), 40, 9, log=False, ascii_only=True)
     assert drawn[0].startswith("100+.")

@@ -14,6 +14,7 @@ from chordless.tui.app import ChordlessApp
 from chordless.tui.screens.run import RunScreen
 from chordless.tui.settings import Settings
 from chordless.tui.widgets.chart import EvolutionChart
+from chordless.tui.widgets.histogram import Histogram
 from chordless.tui.widgets.tiles import Tile
 
 from kernels_ti import EngineError
@@ -335,6 +336,42 @@ def test_a_replay_ends_as_it_was_recorded():
     play(app, SMALL, steps)
 
 
+def test_the_values_of_the_chart_can_be_read():
+    app = Stage(RUNNING)
+    values = f"42 vertices:  paths T {RUNNING.frontier_by_length[42]:,}  cycles C {RUNNING.cycles_by_length[42]:,}"
+
+    async def steps(pilot):
+        await until(pilot, lambda: "cycles C: chordless" in text_of(app))
+        await pilot.press("v", "home", *["right"] * 39)
+        await until(pilot, lambda: values in text_of(app))
+        assert text_of(app).count("┊") > 2
+        await pilot.press("end")
+        await until(pilot, lambda: f"{max(RUNNING.frontier_by_length)} vertices:" in text_of(app))
+        await pilot.press("v")
+        await until(pilot, lambda: "cycles C: chordless" in text_of(app))
+        assert "┊" not in text_of(app)
+
+    play(app, SMALL, steps)
+
+
+@pytest.mark.parametrize("lists", [False, True])
+def test_a_bar_of_the_histogram_leads_to_its_cycles(lists):
+    options = {**RUNNING.options, "output_format": "parts" if lists else "text"}
+    app = Stage(replace(RUNNING, options=options, directory="/runs/a"))
+    asked = []
+    app.on_show_length = lambda message: asked.append(message.length)
+
+    async def steps(pilot):
+        await until(pilot, lambda: "cycles by length" in text_of(app))
+        app.screen.query_one(Histogram).focus()
+        await pilot.press("down", "down", "enter")
+        await until(pilot, lambda: asked or notices(app))
+
+    play(app, SMALL, steps)
+    assert asked == [10] * lists
+    assert lists or notices(app) == ["This run only counts its cycles. 3 offers to list them."]
+
+
 def test_a_replay_is_no_live_run_and_can_be_gone_back_in():
     app = ChordlessApp(Settings(), replay=RECORDING, speed=0)
 
@@ -360,7 +397,7 @@ def test_a_very_small_terminal_shows_the_top_and_scrolls():
         await until(pilot, lambda: text_of(app).splitlines()[1].startswith(" ▶ running"))
         shown = text_of(app).splitlines()
         assert "cycles" in shown[2]
-        await pilot.press("tab", "tab")
+        await pilot.press("tab", "tab", "tab")
         await until(pilot, lambda: "resumed" in text_of(app))
         assert text_of(app).splitlines()[1].startswith(" ▶ running")
 

@@ -20,13 +20,14 @@ from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.widgets import Input
 
+from chordless.cycles.index import CycleFilter
 from chordless.runs.mailbox import is_at_work
 from chordless.runs.state import RunState
 from chordless.tui.actions import EVERYWHERE, bindings_of, usable_keys
 from chordless.tui.batch_session import BatchSession
 from chordless.tui.failure import short_traceback
 from chordless.tui.feeds import EngineFeed, Feed, FollowFeed, ReplayFeed
-from chordless.tui.messages import CompareRuns, OpenRun, RunChanged, RunNews, StartRun
+from chordless.tui.messages import CompareRuns, OpenRun, RunChanged, RunNews, ShowLength, StartRun
 from chordless.tui.palette import ActionProvider
 from chordless.tui.screens import SCREENS
 from chordless.tui.screens.batch_questions import LeaveBatch
@@ -245,7 +246,11 @@ class ChordlessApp(App[str]):
         self.show("compare")
         self.screen.call_after_refresh(self.screen.set_runs, message.directories)  # type: ignore[attr-defined]
 
-    # Actions
+    def on_show_length(self, message: ShowLength) -> None:
+        """Show the cycles of one length."""
+        self.show("cycles")
+        only = CycleFilter(message.length, message.length)
+        self.screen.call_after_refresh(self.screen.show_only, only)  # type: ignore[attr-defined]
 
     def action_show_new(self) -> None:
         """Show the form for a new run."""

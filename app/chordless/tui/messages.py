@@ -69,6 +69,19 @@ class CompareRuns(Message):
         self.directories = directories
 
 
+class ShowLength(Message):
+    """A screen asks the app to show the cycles of one length.
+
+    Parameters
+    ----------
+    length : int
+    """
+
+    def __init__(self, length: int) -> None:
+        super().__init__()
+        self.length = length
+
+
 class RunNews(Message):
     """The state of this session has changed. The thread of a feed posts it."""
 

@@ -56,6 +56,7 @@ class CyclesScreen(DrawingActions, TakingActions, Screen[None]):
     """
 
     BINDINGS = bindings_of("cycles")
+    _wanted = CycleFilter()
 
     def __init__(self) -> None:
         super().__init__()
@@ -140,8 +141,7 @@ class CyclesScreen(DrawingActions, TakingActions, Screen[None]):
         ----------
         path : Path
         """
-        self._path = path
-        self._run = None
+        self._path, self._run, self._wanted = path, None, CycleFilter()
         self.index = CycleIndex(0)
         self._may_build = True
         self.workers.cancel_group(self, "index")
@@ -173,7 +173,7 @@ class CyclesScreen(DrawingActions, TakingActions, Screen[None]):
         self._graph_view.show_graph(run.loaded.graph, None, "drawing ..." if can_be_drawn(run.loaded) else "")
         self._say(None)
         self._table.focus()
-        self._show_index(CycleIndex(len(run)), cursor=0)
+        self._build(self._wanted, "found")
 
     def _laid_out(self, run: RunCycles, layout: Layout | None) -> None:
         if run is not self._run:
@@ -363,6 +363,12 @@ class CyclesScreen(DrawingActions, TakingActions, Screen[None]):
         if chosen is not None and chosen != self.index.chosen:
             self._build(chosen, self.index.order, keep_cursor=True)
 
+    def show_only(self, chosen: CycleFilter) -> None:
+        """Show only these cycles of the run, as soon as they are read."""
+        self._wanted = chosen
+        if self._run is not None:
+            self._filter(chosen)
+
     def action_sort(self) -> None:
         """Sort in the next order."""
         following = ORDERS[(ORDERS.index(self.index.order) + 1) % len(ORDERS)]
@@ -379,8 +385,6 @@ class CyclesScreen(DrawingActions, TakingActions, Screen[None]):
             self._build(CycleFilter(), self.index.order, keep_cursor=True)
         else:
             self.call_later(cast("ChordlessApp", self.app).action_back)
-
-    # Parts
 
     @property
     def _ascii_only(self) -> bool:

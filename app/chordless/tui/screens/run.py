@@ -20,7 +20,7 @@ from chordless.runs.directory import RunDirectory
 from chordless.runs.state import RunState
 from chordless.tui import run_words
 from chordless.tui.actions import bindings_of, key_of
-from chordless.tui.messages import RunChanged, StartRun
+from chordless.tui.messages import RunChanged, ShowLength, StartRun
 from chordless.tui.widgets.chart import EvolutionChart, end_of_axis, run_series
 from chordless.tui.widgets.event_log import EventLog
 from chordless.tui.widgets.frontier_line import FrontierLine
@@ -103,6 +103,15 @@ class RunScreen(Screen[None]):
     def on_run_changed(self, message: RunChanged) -> None:
         """Show the changed state."""
         self._take(message.state)
+
+    def on_histogram_chosen(self, message: Histogram.Chosen) -> None:
+        """Show the cycles of a length, if the run lists its cycles."""
+        state = self._newest
+        if state is not None and state.directory and state.options.get("output_format") == "parts":
+            self.post_message(ShowLength(message.length))
+        else:
+            key = key_of(self, "everywhere.show_cycles")
+            self._say_why_not(f"This run only counts its cycles. {key} offers to list them.")
 
     # Actions
 
@@ -194,6 +203,11 @@ class RunScreen(Screen[None]):
             return
         self._frozen = not self._frozen
         self._draw()
+
+    def action_read(self) -> None:
+        """Let the arrow keys read the chart, or no longer."""
+        chart = self.query_one(EvolutionChart)
+        self.set_focus(None if chart.has_focus else chart)
 
     def action_scale(self) -> None:
         """Change the scale of the chart."""

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
+from textual.binding import Binding, BindingType
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -44,9 +45,18 @@ def end_of_axis(state: RunState) -> int:
     return max(min(step, state.n, state.options.get("max_length") or state.n), longest)
 
 
-class EvolutionChart(Widget):
-    """Curves of counts by length. They are drawn again only after a change of counts, scale, size or theme."""
+class EvolutionChart(Widget, can_focus=True):
+    """Curves of counts by length. They are drawn again only after a change of counts, scale, size or theme.
 
+    With the focus it has a cursor, which the arrow keys move: it reads the counts of a length.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "move(-1)", show=False),
+        Binding("right", "move(1)", show=False),
+        Binding("home", "move(-1_000_000)", show=False),
+        Binding("end", "move(1_000_000)", show=False),
+    ]
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"chart--{part}" for part in (*LOOKS, "axis", "text")}
 
     def __init__(self, *, id: str | None = None) -> None:
@@ -54,6 +64,7 @@ class EvolutionChart(Widget):
         self._series: tuple[Series, ...] = ()
         self._longest = 0
         self._is_log = True
+        self._cursor: int | None = None
         self._strips: list[Strip] = []
         self._drawn_for: tuple[object, ...] = ()
 
@@ -67,6 +78,22 @@ class EvolutionChart(Widget):
         if (series, longest) != (self._series, self._longest):
             self._series, self._longest = series, longest
             self._draw_again()
+
+    def action_move(self, steps: int) -> None:
+        """Move the cursor to another length that has counts."""
+        lengths = sorted({length for one in self._series for length, count in one.counts.items() if count})
+        if lengths:
+            here = lengths.index(self._cursor) if self._cursor in lengths else len(lengths) // 2
+            self._cursor = lengths[min(max(here + steps, 0), len(lengths) - 1)]
+            self._draw_again()
+
+    def on_focus(self) -> None:
+        """Show the cursor."""
+        self.action_move(0)
+
+    def on_blur(self) -> None:
+        """Hide the cursor. It comes back where it was."""
+        self._draw_again()
 
     def toggle_scale(self) -> None:
         """Change between a logarithmic and a linear scale."""
@@ -93,7 +120,8 @@ class EvolutionChart(Widget):
 
     def _drawn(self, width: int, height: int) -> list[Strip]:
         series, longest, ascii_only = self._series, self._longest, is_ascii(self)
-        rows = draw(series, width, height, log=self._is_log, ascii_only=ascii_only, longest=longest)
+        cursor = self._cursor if self.has_focus else None
+        rows = draw(series, width, height, log=self._is_log, ascii_only=ascii_only, longest=longest, cursor=cursor)
         styles = {part: self.get_component_rich_style(f"chart--{part}") for part in (*LOOKS, "axis", "text")}
         behind = Style(bgcolor=styles["waiting"].color)
         styles |= {part + ON_FILL: style + behind for part, style in styles.items()}

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from rich.segment import Segment
+from textual.binding import Binding, BindingType
+from textual.events import Click
 from textual.geometry import Size
+from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -15,13 +18,37 @@ _LONGEST_BAR = 60
 
 
 class Histogram(ScrollView, can_focus=True):
-    """One line for each length with cycles. The heading does not scroll."""
+    """One line for each length with cycles. The heading does not scroll. Enter or a click chooses a length."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"histogram--heading", "histogram--bar", "histogram--number"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "histogram--heading", "histogram--bar", "histogram--number", "histogram--cursor"
+    }  # fmt: skip
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "move(-1)", show=False),
+        Binding("down", "move(1)", show=False),
+        Binding("pageup", "move(-10)", show=False),
+        Binding("pagedown", "move(10)", show=False),
+        Binding("home", "move(-1_000_000)", show=False),
+        Binding("end", "move(1_000_000)", show=False),
+        Binding("enter", "choose", show=False),
+    ]
+
+    class Chosen(Message):
+        """The user wants to see the cycles of a length.
+
+        Parameters
+        ----------
+        length : int
+        """
+
+        def __init__(self, length: int) -> None:
+            super().__init__()
+            self.length = length
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._counts: list[tuple[int, int]] = []
+        self._cursor = 0
         self._largest = 1
         self._count_width = len("cycles")
         self._length_width = len("length")
@@ -39,6 +66,34 @@ class Histogram(ScrollView, can_focus=True):
         self.virtual_size = Size(1, len(counts) + 1)
         self.refresh()
 
+    def action_move(self, lines: int) -> None:
+        """Move the cursor by so many lines, and keep it in view."""
+        self._cursor = min(max(self._cursor + lines, 0), max(len(self._counts) - 1, 0))
+        top, room = self.scroll_offset.y, max(self.size.height - 1, 1)
+        self.scroll_to(y=min(max(top, self._cursor - room + 1), self._cursor), animate=False, immediate=True)
+        self.refresh()
+
+    def action_choose(self) -> None:
+        """Ask for the cycles of the length at the cursor."""
+        if self._cursor < len(self._counts):
+            self.post_message(self.Chosen(self._counts[self._cursor][0]))
+
+    def on_click(self, event: Click) -> None:
+        """Choose a length with the mouse."""
+        row = event.y - 1 + self.scroll_offset.y
+        if event.y > 0 and row < len(self._counts):
+            self._cursor = row
+            self.refresh()
+            self.action_choose()
+
+    def on_focus(self) -> None:
+        """Show the cursor."""
+        self.refresh()
+
+    def on_blur(self) -> None:
+        """Hide the cursor."""
+        self.refresh()
+
     def render_line(self, y: int) -> Strip:
         """Return one visible line."""
         width = self.size.width
@@ -54,9 +109,10 @@ class Histogram(ScrollView, can_focus=True):
         number = f"{length:>{self._length_width}}  {count:>{self._count_width},} "[:width]
         room = width - len(number)
         drawn = bar(count / self._largest, min(room, _LONGEST_BAR), ascii_only=is_ascii(self)) if room > 0 else ""
+        part = "histogram--cursor" if row == self._cursor and self.has_focus else "histogram--number"
         return Strip(
             [
-                Segment(number, self.get_component_rich_style("histogram--number")),
+                Segment(number, self.get_component_rich_style(part)),
                 Segment(f"{drawn:<{room}}"[:room], self.get_component_rich_style("histogram--bar")),
             ],
             width,

@@ -84,8 +84,9 @@ class Series:
 
 
 def draw(
-    series: Sequence[Series], width: int, height: int, *, log: bool = True, ascii_only: bool = False, longest: int = 0
-) -> list[Row]:
+    series: Sequence[Series], width: int, height: int, *, log: bool = True, ascii_only: bool = False,
+    longest: int = 0, cursor: int | None = None,
+) -> list[Row]:  # fmt: skip
     """Return a picture of the curves.
 
     Parameters
@@ -100,6 +101,8 @@ def draw(
         Use only ASCII characters.
     longest : int
         The axis goes on to this length at least.
+    cursor : int or None
+        A length that a vertical line marks, and whose counts the last row tells.
 
     Returns
     -------
@@ -126,6 +129,9 @@ def draw(
             canvas.fill(spots, 1 / (last - first), one.part)
         else:
             canvas.curve(_unbroken(places, spots), LOOKS[one.part], one.part)
+    if cursor is not None:
+        canvas.mark_column(_column((min(max(cursor, first), last) - first) / (last - first), canvas.width))
+        legend = [*legend[:-1], *_filled([_values(series, cursor, width)], width, 1)]
     vertical, tick = ("|", "+") if ascii_only else ("│", "┤")
     picture = []
     for row, pieces in enumerate(canvas.rows()):
@@ -209,6 +215,12 @@ class _Canvas:
                 self._letter(cell, _ASCII_BOTH if self._ascii else _BOTH, TEXT)
             else:
                 self._letter(cell, letter, part)
+
+    def mark_column(self, column: int) -> None:
+        """Draw a vertical line wherever nothing else is drawn."""
+        for row in range(self._height):
+            if (column, row) not in self._parts and (column, row) not in self._filled:
+                self._letter((column, row), "|" if self._ascii else "┊", AXIS)
 
     def rows(self) -> Iterator[Row]:
         """Yield the rows, from the top."""
@@ -346,6 +358,19 @@ def _legend(series: Sequence[Series], width: int, height: int, *, log: bool, asc
     if ended is row and height - 4 >= _ROWS_LEFT_BY_A_LONG_LEGEND:
         return _filled([row, _with_end([], scale, width)], width, 2)
     return _filled([ended], width, 1)
+
+
+def _values(series: Sequence[Series], length: int, width: int) -> Row:
+    """Return the counts of one length: all digits if there is room, else round numbers, and then short names too."""
+    row: Row = []
+    for name, number, unit in ((0, "{:,}".format, " vertices"), (0, short_count, " vertices"), (-1, short_count, "")):
+        row = [(f" {length}{unit}:", TEXT)]
+        for one in series:
+            text = f"  {one.name.split(' ')[name] if name else one.name} {number(one.counts.get(length, 0))}"
+            row.append((text, TEXT if LOOKS[one.part].filled else one.part))
+        if sum(len(text) for text, _ in row) <= width:
+            break
+    return row
 
 
 def _sample(one: Series, ascii_only: bool) -> str:
