@@ -8,6 +8,7 @@ purpose is a `ChordlessError`.
 
 Importing this package is cheap: each name below loads its module when it is first used, and taichi
 itself is loaded only when a device is opened. Other packages import from here, not from the modules of this floor.
+``assets/docs/architecture.md`` has a line for each module and folder in here, and says where to add something.
 """
 
 from __future__ import annotations

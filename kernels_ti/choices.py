@@ -13,6 +13,7 @@ Method = Literal["search", "boundary"]
 Expansion = Literal["two-ended", "paper"]
 """How a path grows, see `Options`."""
 
+ARCHES: tuple[Arch, ...] = get_args(Arch)
 EXPANSIONS: tuple[Expansion, ...] = get_args(Expansion)
 METHODS: tuple[Method, ...] = get_args(Method)
 PARTICIPATIONS = ("none", "vertices", "edges")

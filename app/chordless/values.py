@@ -6,9 +6,6 @@ import argparse
 import math
 import re
 
-ARCHES = ("auto", "cpu", "cuda", "vulkan", "reference")
-
-
 SHORTEST_CYCLE = 3
 
 ALL_LIVING = "none"

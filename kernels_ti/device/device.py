@@ -19,13 +19,14 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from kernels_ti.choices import ARCHES as CHOICES
 from kernels_ti.device import buffers, kernel_cache, owner
 from kernels_ti.device.machine import cores, cpu_name, host_memory, spread, thread_ids
 from kernels_ti.device.turns import Turns
 from kernels_ti.errors import DeviceError, EngineError, OptionError
 from kernels_ti.options import require_threads
 
-ARCHES = ("cpu", "cuda", "vulkan", "reference")
+ARCHES = tuple(arch for arch in CHOICES if arch != "auto")
 """Where a search can run; ``reference`` is the sequential algorithm in plain Python."""
 
 UNLIMITED_ROUNDS = 1 << 30

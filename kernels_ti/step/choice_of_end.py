@@ -2,7 +2,8 @@
 
 A vertex that may join and is adjacent to both ends closes a cycle. Each other neighbour of an end extends the path
 there. The path grows at the end with fewer extensions; the other end **waits**. The choice depends on the path alone,
-so each cycle is found once, from whichever path the search comes to it.
+so each cycle is found once, from whichever path the search comes to it. This is the core of Algorithm 4 of Jradi et
+al., who always extend the end that joined last (`two_ended` 0).
 
 `choice_of_end` works on bit rows in registers, `choice_of_end_wide` on bit rows in memory. All schedules use them. The
 CPU's sweep (`kernels_ti.sweep.depth_first`) and the search of many graphs (`kernels_ti.many.kernel`) call their parts

@@ -111,6 +111,8 @@ def search_depth_first(
 ):  # fmt: skip
     """Expand up to `turns` paths depth first, beginning with the frame in registers.
 
+    Algorithm 4 of Jradi et al. for one path after another, at the end with fewer extensions.
+
     It stops early when no frame is left, when local memory is full of frames, when the next cycles might not fit, or
     when the vertices that a path can still use fit into one word.
 

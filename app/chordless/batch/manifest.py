@@ -36,6 +36,7 @@ from chordless.graphs.readers.incoming import STANDARD_INPUT
 from chordless.protocol.orders import BatchJob
 from chordless.values import ALL_LIVING
 from kernels_ti import ChordlessError, OptionError
+from kernels_ti.choices import ARCHES
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -231,7 +232,7 @@ _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "task": ("task", _one_of(TASKS)),
     "cycles": ("cycles", _text),
     "cycles_format": ("listing_format", _listing_format),
-    "arch": ("arch", _one_of(values.ARCHES)),
+    "arch": ("arch", _one_of(ARCHES)),
     "limit": ("limit", _number(values.positive)),
     "timeout": ("timeout", _duration),
 }

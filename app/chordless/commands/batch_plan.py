@@ -8,8 +8,8 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from chordless import values
 from chordless.words.numbers import lengths_text
+from kernels_ti.choices import ARCHES
 
 if TYPE_CHECKING:
     from chordless.protocol.orders import BatchJob
@@ -54,7 +54,7 @@ def _bounds(job: BatchJob) -> str:
         parts.append(f"limit {job.limit:,}")
     if job.timeout is not None:
         parts.append(f"timeout {job.timeout:g} s")
-    if job.arch != values.ARCHES[0]:
+    if job.arch != ARCHES[0]:
         parts.append(f"on {job.arch}")
     return ", ".join(parts)
 

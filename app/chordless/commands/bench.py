@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from chordless import values
 from chordless.commands.parser import Parser, examples
+from kernels_ti.choices import ARCHES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -187,10 +188,10 @@ def _add_timeout(parser: Parser, name: str, what: str) -> None:
 def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--arch",
-        choices=values.ARCHES,
+        choices=ARCHES,
         default="auto",
         metavar="ARCH",
-        help=f"one of {', '.join(values.ARCHES)} (default: auto)",
+        help=f"one of {', '.join(ARCHES)} (default: auto)",
     )
     parser.add_argument(
         "--threads", type=values.thread_count, metavar="N", help="threads of the CPU to use (default: all)"

@@ -9,8 +9,8 @@ import textwrap
 import time
 from typing import TYPE_CHECKING, Any
 
-from chordless import values
 from chordless.commands.parser import examples
+from kernels_ti.choices import ARCHES
 
 if TYPE_CHECKING:
     from chordless.protocol.events import DeviceReport
@@ -76,7 +76,7 @@ def probe_all() -> list[DeviceReport]:
     from chordless.engine.process import EngineProcess
     from chordless.protocol.orders import ProbeCommand
 
-    arches = [arch for arch in values.ARCHES if arch != "auto"]
+    arches = [arch for arch in ARCHES if arch != "auto"]
     with contextlib.ExitStack() as stack:
         engines = [(arch, stack.enter_context(EngineProcess(ProbeCommand(arch)))) for arch in arches]
         return [_answer(arch, engine) for arch, engine in engines]

@@ -8,7 +8,6 @@ from typing import Any
 
 from chordless.commands.parser import examples
 from chordless.values import (
-    ARCHES,
     SHORTEST_CYCLE,
     any_cycle_length,
     cycle_length,
@@ -19,7 +18,7 @@ from chordless.values import (
     size,
     thread_count,
 )
-from kernels_ti.choices import EXPANSIONS
+from kernels_ti.choices import ARCHES, EXPANSIONS
 
 PROGRESS = ("auto", "plain", "none")
 

@@ -9,10 +9,10 @@ import sys
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from chordless import values
 from chordless.commands import options as shared
 from chordless.commands.parser import examples
 from chordless.values import ALL_LIVING
+from kernels_ti.choices import ARCHES
 
 if TYPE_CHECKING:
     from chordless.protocol.events import Finished
@@ -97,7 +97,7 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     for name in ("limit", "timeout", "threads", "memory", "events"):
         if getattr(options, name) is not None:
             parser.error(f"--{name} is for the holes of a report; add --report")
-    if options.arch != values.ARCHES[0]:
+    if options.arch != ARCHES[0]:
         parser.error("--arch is for the holes of a report; add --report")
 
 

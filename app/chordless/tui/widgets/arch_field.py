@@ -10,7 +10,7 @@ from textual.worker import get_current_worker
 from chordless.protocol.events import DeviceReport
 from chordless.tui import probing
 from chordless.tui.widgets.choice import Choice
-from chordless.values import ARCHES
+from kernels_ti.choices import ARCHES
 
 _WITHOUT_PROBE = {
     "auto": "CPU or CUDA",
