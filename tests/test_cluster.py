@@ -23,6 +23,7 @@ from kernels_ti.cluster.leases import Pace
 from kernels_ti.cluster.on_worker import Job, NotPrepared
 from kernels_ti.cluster.work import FEWEST_CHUNKS, Chunk, WaitingWork, chunks_of
 from kernels_ti.cluster.workers import Reply
+from kernels_ti.device.machine import cores
 from kernels_ti.state import RunState
 
 QUICK = Pace(shortest=0.0, longest=0.0, patience=0.05, no_worker_patience=0.2, scheduler_patience=0.2)
@@ -58,7 +59,7 @@ class SimulatedWorkers:
     def prepare(self, address: str, job: Job) -> None:
         if address in self.refusals:
             job = replace(job, versions={**job.versions, "numpy": self.refusals[address]})
-        self.waiting.append(Reply(address, -1, on_worker.prepare(job, 1)))
+        self.waiting.append(Reply(address, -1, on_worker.prepare(job, cores())))
 
     def lease(self, address: str, key: str, number: int, state: RunState, seconds: float) -> None:
         self.leases[address] += 1
@@ -93,7 +94,7 @@ class SimulatedWorkers:
 @pytest.fixture(autouse=True)
 def short_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a slice end early, so that a lease of a small graph leaves something to do."""
-    monkeypatch.setattr("kernels_ti.sweep.search.FIRST_BUDGET", 20)
+    monkeypatch.setattr("kernels_ti.sweep.search.FIRST_BUDGET", 200)
     monkeypatch.setattr("kernels_ti.run.SLICE_SECONDS", 0.0)
 
 
