@@ -143,6 +143,8 @@ class Snapshot:
         Bytes of the buffers on the device.
     finished : bool
         Whether the search is complete.
+    compiling : bool
+        Whether the next slice compiles kernels for this kind of graph instead of searching.
     waiting_by_length : dict of int to int
         Chordless paths with t vertices that wait now. Their sum is `frontier` without those pairs of neighbours.
     """
@@ -157,6 +159,7 @@ class Snapshot:
     device_bytes: int = 0
     finished: bool = False
     waiting_by_length: dict[int, int] = field(default_factory=dict)
+    compiling: bool = False
 
     @classmethod
     def of_totals(cls, paths: dict[int, int], cycles: dict[int, int], min_length: int, **more: Any) -> Snapshot:

@@ -94,8 +94,7 @@ class Run:
         self._space = space
         self._longest = space.longest
         self._totals = Totals()
-        self._seconds = 0.0
-        self._share = 0.0
+        self._seconds = self._share = 0.0
         self._batch = self._group = 0
         self._batch_shares = np.ones(1)
         self._states: list[GroupState] = []
@@ -274,13 +273,13 @@ class Run:
         assert self._current is not None
         require_running(self.device)
         self._broken = True
-        started = time.perf_counter()
+        started, compiles = time.perf_counter(), self._current.compiling
         self._current.advance(SLICE_SECONDS)
         self._take(self._current)
-        self._seconds += time.perf_counter() - started
+        self._seconds += 0.0 if compiles else time.perf_counter() - started
         if self._current.finished:
             self._totals.add(self._current.totals.paths, self._current.totals.cycles)
-            self._current = None
+            self._current = None  # before the next one is made
             self._current = next(self._searches, None)
         self._broken = False
 
@@ -324,6 +323,7 @@ class Run:
             share=self._share_done(),
             device_bytes=0 if self._current is None else self._current.device_bytes,
             finished=self.finished,
+            compiling=self._current is not None and self._current.compiling,
             waiting_by_length=dict(sorted(waiting.paths.items())),
         )
 

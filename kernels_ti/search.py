@@ -54,6 +54,10 @@ class Search(Protocol):
         """Whether the search is complete."""
 
     @property
+    def compiling(self) -> bool:
+        """Whether the next slice compiles kernels and does nothing else."""
+
+    @property
     def waiting_by_length(self) -> dict[int, int]:
         """Number of waiting paths with t vertices."""
 

@@ -34,7 +34,7 @@ class ReferenceSearch:
         self._found: list[list[int]] = []
         self._through = frozenset(through)
         self.totals = Totals(self._levels.paths, {} if through else self._levels.cycles)
-        self.finished = False
+        self.finished = self.compiling = False
         self.device_bytes = 0
 
     @property

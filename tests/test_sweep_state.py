@@ -10,13 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import grid, waiting_in
 
-from kernels_ti import Graph, open_device
+from kernels_ti import Graph, Run, open_device
 from kernels_ti.blocks.groups import BlockGroup, block_batches
 from kernels_ti.errors import SizeError
 from kernels_ti.found.stored import ResidentBlocks
+from kernels_ti.reference import levels_of
 from kernels_ti.search import Totals
 from kernels_ti.state import Frames, GroupState, Layout
 from kernels_ti.sweep import search as search_sweep
+from kernels_ti.sweep import tiers
 from kernels_ti.sweep.frames import frame_words
 from kernels_ti.sweep.search import SweepSearch
 from kernels_ti.sweep.search_stage_1 import SurveySearch
@@ -278,3 +280,41 @@ def test_stage_1_goes_on_where_it_stopped(monkeypatch: pytest.MonkeyPatch) -> No
     assert whole.totals.cycles[3] > 56
     assert listed(found) == listed([whole.take_rows()])
     assert len(set(listed(found))) == whole.totals.cycles[3]
+
+
+def test_a_search_that_lasts_goes_on_with_a_kernel_compiled_thoroughly(monkeypatch):
+    monkeypatch.setattr(search_sweep, "QUICK_SECONDS", 0.0)
+    monkeypatch.setattr(search_sweep, "FIRST_BUDGET", 20)
+    graph = grid(5, 6)
+    run = Run(graph, open_device("cpu", threads=1))
+    compiling, seconds = [], []
+    while not run.finished:
+        before = run.snapshot()
+        after = run.advance()
+        compiling.append(before.compiling)
+        if before.compiling:
+            seconds.append(after.seconds - before.seconds)
+    assert compiling.count(True) == 2, "the kernel that is compiled quickly, then the one that is compiled thoroughly"
+    assert compiling[-1] is False
+    assert seconds == [0.0, 0.0], "compiling is not searching"
+    assert after.cycles_by_length == levels_of(graph).cycles
+
+
+def test_each_tier_of_a_kernel_is_compiled_with_its_own_setting(monkeypatch):
+    open_device("cpu", threads=1)
+    from taichi.lang.impl import current_cfg
+
+    settings_seen = []
+
+    class Noted:
+        def __init__(self, function):
+            self.function = function
+
+        def __call__(self, **arguments):
+            settings_seen.append(current_cfg().cfg_optimization)
+
+    monkeypatch.setattr(tiers.ti, "kernel", Noted)
+    kernel = tiers.Tiered(lambda: None)
+    kernel.quick()
+    kernel.thorough()
+    assert settings_seen == [False, True]

@@ -118,6 +118,11 @@ def shown(columns, **more):
     return stream.getvalue().removeprefix("\r\x1b[K").removesuffix("\n")
 
 
+def test_the_progress_line_claims_no_search_while_a_kernel_is_compiled():
+    line = shown(None, compiling=True)
+    assert line.partition("  ")[2] == "compiling, once for this kind of graph"
+
+
 def test_the_progress_line_shows_share_and_estimate(monkeypatch):
     estimate = {"cycles_estimate": 7.2e7, "cycles_low": 6.81e7, "cycles_high": 8e7}
     assert shown(None) == "3 h 25 min  12%  8,136,453 cycles (659/s)  waiting: 1.23 M paths"

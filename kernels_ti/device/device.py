@@ -12,7 +12,7 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ParamSpec, TypeVar
@@ -21,6 +21,7 @@ import numpy as np
 
 from kernels_ti.choices import ARCHES as CHOICES
 from kernels_ti.device import buffers, kernel_cache, owner
+from kernels_ti.device.compilation import compiled_quickly
 from kernels_ti.device.machine import cores, cpu_name, host_memory, spread, thread_ids
 from kernels_ti.device.turns import Turns
 from kernels_ti.errors import DeviceError, EngineError, OptionError
@@ -322,7 +323,8 @@ def _start(ti: Any, arch: str, threads: int | None) -> Device:
     device = Device(arch, name, memory, threads, word_bits)
     from kernels_ti.device.selftest import LONG_LOOP, failures
 
-    found, rounds = failures(word_bits, arch, device.buffer, device.download)
+    with compiled_quickly() if arch == "cpu" else nullcontext():
+        found, rounds = failures(word_bits, arch, device.buffer, device.download)
     if found:
         raise DeviceError(f"{name} ({arch}) fails the self-test and is not used: {'; '.join(found)}")
     return Device(arch, name, memory, threads, word_bits, UNLIMITED_ROUNDS if rounds >= LONG_LOOP else rounds)

@@ -29,6 +29,7 @@ from kernels_ti.sweep.compact import (
 )
 from kernels_ti.sweep.depth_first import WORD, end_and_length, end_of, length_of, put, search_depth_first, usable
 from kernels_ti.sweep.frames import frame_words
+from kernels_ti.sweep.tiers import Tiered
 
 ITERATIONS_PER_WORKER = 512
 STEPS_BETWEEN_LOOKS = 256
@@ -112,7 +113,7 @@ def put_seed(
     return ti.cast(opened > 0, ti.i32) & ti.cast(alive != 0, ti.i32)
 
 
-@ti.kernel
+@Tiered
 def sweep(
     words: ti.template(),
     collect: ti.template(),

@@ -20,6 +20,7 @@ from kernels_ti.sweep.kernel import (
     array,
     put_seed,
 )
+from kernels_ti.sweep.tiers import Tiered
 
 
 @ti.func
@@ -50,7 +51,7 @@ def emit_wide(
     return written
 
 
-@ti.kernel
+@Tiered
 def sweep_wide(
     words: ti.i32,
     collect: ti.template(),

@@ -35,7 +35,7 @@ class SurveySearch:
     """
 
     def __init__(self, blocks: list[ResidentBlocks], surveyed: list[int], max_length: int, collect: bool) -> None:
-        self.totals = Totals()
+        self.totals, self.compiling = Totals(), False  # its kernels are compiled below
         self._blocks = blocks
         self._surveyed = list(surveyed)
         self._max_length = max_length

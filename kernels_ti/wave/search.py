@@ -75,7 +75,7 @@ class WaveSearch:
         self, blocks: ResidentBlocks, max_length: int, collect: bool, two_ended: bool, start: GroupState,
         seed_weight: npt.NDArray[np.float64], memory: int,
     ) -> None:  # fmt: skip
-        self.totals = Totals()
+        self.totals, self.compiling = Totals(), False
         self.blocks = blocks
         self.next_seed = start.next_seed
         group, device = blocks.group, blocks.device

@@ -243,6 +243,8 @@ class ProgressDisplay(ProgressLine):
         if self._last is None:
             return [*stopping, f"{elapsed:.0f} s  reading the graph, preparing the device"]
         state = self._last
+        if state.compiling:
+            return [*stopping, f"{elapsed:.0f} s  compiling, once for this kind of graph"]
         # Divide by the time on the clock, not by that of the search: a listing spends most of its time on writing.
         found = f"{state.cycles:,} {{}} ({short_number(state.cycles / elapsed)}/s)"
         waiting = f"waiting: {short_number(state.frontier)} paths"

@@ -280,7 +280,8 @@ class Search:
 
     def _attend(self) -> Reason | None:
         """Report if a report is due; return the reason to end, None if there is none. A given reason stays."""
-        if not self.channel.paused and time.monotonic() - self._reported >= _SECONDS_BETWEEN_REPORTS:
+        due = self._snapshot.compiling or time.monotonic() - self._reported >= _SECONDS_BETWEEN_REPORTS
+        if not self.channel.paused and due:
             self._reported = time.monotonic()
             self.channel.send(self._progress())
         self.channel.obey()
@@ -336,6 +337,7 @@ class Search:
             memory_bytes=resident_bytes(),
             waiting_by_length=snapshot.waiting_by_length,
             workers=[] if self.cluster is None else [asdict(view) for view in self.cluster.worker_views()],
+            compiling=snapshot.compiling,
             **cast(Any, self.forecast.fields if self.forecast is not None else {}),
         )
 

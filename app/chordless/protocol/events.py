@@ -71,6 +71,8 @@ class Progress:
         Paths that wait now, by number of vertices. Recordings before version 3 do not have it.
     workers : list of dict
         On a cluster, the fields of `kernels_ti.cluster.roster.WorkerView` for each worker.
+    compiling : bool
+        Whether the engine compiles kernels now instead of searching.
     """
 
     name: ClassVar[str] = "progress"
@@ -90,6 +92,7 @@ class Progress:
     states: int | None = None
     waiting_by_length: dict[int, int] = field(default_factory=dict)
     workers: list[dict[str, Any]] = field(default_factory=list)
+    compiling: bool = False
 
 
 @dataclass(frozen=True)

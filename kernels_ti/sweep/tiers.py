@@ -1,0 +1,29 @@
+"""A kernel in two tiers: compiled quickly for short searches, and thoroughly for those that last."""
+
+from collections.abc import Callable
+from typing import Any
+
+import taichi as ti
+
+from kernels_ti.device.compilation import compiled_quickly
+
+
+class Tiered:
+    """A kernel that is compiled at the first launch of each of its tiers. Both compute the same.
+
+    Used as a decorator in place of ``ti.kernel``.
+
+    Parameters
+    ----------
+    function : callable
+        What ``ti.kernel`` takes.
+    """
+
+    def __init__(self, function: Callable[..., None]) -> None:
+        self._quick = ti.kernel(function)
+        self.thorough = ti.kernel(function)
+
+    def quick(self, **arguments: Any) -> None:
+        """Launch the kernel as it is compiled in a third of the time; its searches take about 5% longer."""
+        with compiled_quickly():
+            self._quick(**arguments)
