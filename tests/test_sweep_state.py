@@ -283,6 +283,7 @@ def test_stage_1_goes_on_where_it_stopped(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_search_that_lasts_goes_on_with_a_kernel_compiled_thoroughly(monkeypatch):
+    monkeypatch.setattr(search_sweep, "_compiled", set())
     monkeypatch.setattr(search_sweep, "QUICK_SECONDS", 0.0)
     monkeypatch.setattr(search_sweep, "FIRST_BUDGET", 20)
     graph = grid(5, 6)
@@ -298,6 +299,9 @@ def test_a_search_that_lasts_goes_on_with_a_kernel_compiled_thoroughly(monkeypat
     assert compiling[-1] is False
     assert seconds == [0.0, 0.0], "compiling is not searching"
     assert after.cycles_by_length == levels_of(graph).cycles
+    again = Run(graph, run.device)
+    while not again.finished:
+        assert not again.advance().compiling, "this process has the kernels"
 
 
 def test_each_tier_of_a_kernel_is_compiled_with_its_own_setting(monkeypatch):

@@ -42,6 +42,10 @@ SHORT_SLICE = 0.005
 """Seconds under which a slice that ended because a worker ran dry was not worth its launch."""
 
 
+_compiled: set[tuple[object, ...]] = set()
+"""The kinds of kernels that this process has compiled. After Taichi is closed they are compiled again, unannounced."""
+
+
 class SweepSearch:
     """Stage 2 depth first on the CPU, every worker with a private stack.
 
@@ -68,7 +72,8 @@ class SweepSearch:
     Attributes
     ----------
     compiling : bool
-        Whether the next slice compiles kernels and does nothing else: the first one, and one after `QUICK_SECONDS`.
+        Whether the next slice compiles kernels and does nothing else: the first one, and one after `QUICK_SECONDS`, if
+        this process has no kernels of this kind yet.
     """
 
     def __init__(
@@ -120,8 +125,11 @@ class SweepSearch:
         self._cycles_found = np.zeros(workers * (self._max_length + 2), np.int64)
         self._cycles = device.empty(workers * self._cycles_per_worker * cycle_words if collect else 1, np.uint64)
         self._stacked: list[Frames] | None = None
-        self._thorough, self._searched = False, 0.0
-        self.compiling = True
+        self._searched = 0.0
+        self._thorough = self._kind(thorough=True) in _compiled
+        self.compiling = self._kind(thorough=self._thorough) not in _compiled
+        if not self.compiling:
+            self._compile()
         self._budget = WIDE_FIRST_BUDGET if self._wide else FIRST_BUDGET
 
     def _workers_in(self, memory: int) -> tuple[int, int]:
@@ -225,7 +233,8 @@ class SweepSearch:
             self._fit_budget(seconds, spent)
             self._searched += spent
             if not self._thorough and self._searched > QUICK_SECONDS:
-                self._thorough = self.compiling = True
+                self._thorough = True
+                self.compiling = self._kind(thorough=True) not in _compiled
                 return
             if time.perf_counter() >= deadline or self._cycle_count.any():
                 return
@@ -233,7 +242,13 @@ class SweepSearch:
     def _compile(self) -> None:
         """Launch the kernels over nothing, so that the slices are a search alone."""
         self._launch(0)
+        _compiled.add(self._kind(thorough=self._thorough))
         self.compiling = False
+
+    def _kind(self, *, thorough: bool) -> tuple[object, ...]:
+        """Return what tells the kernels apart."""
+        words = 0 if self._wide else self.blocks.group.words
+        return words, self._collect, self.blocks.group.required is not None, self._chorded, thorough
 
     def _fit_budget(self, wanted: float, spent: float) -> None:
         """Fit the steps of a slice to the time that the last one took, unless that one ended early."""
