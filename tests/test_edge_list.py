@@ -6,6 +6,7 @@ import io
 import numpy as np
 import pytest
 from chordless.graphs.load import load_graph, write_edge_list
+from chordless.graphs.readers import edge_list, integers
 from graph_files import load, named_edges, pairs, refusal
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -229,3 +230,51 @@ def test_what_cannot_be_written(names, comments, part):
     with pytest.raises(GraphError, match=part):
         write_edge_list(Graph.from_edges(2, [(0, 1)], names=names), stream, comments)
     assert stream.getvalue() == ""
+
+
+# Large lists of numbers are read from their bytes.
+
+
+@pytest.fixture
+def all_are_large(monkeypatch):
+    monkeypatch.setattr(edge_list, "LARGE", 0)
+    monkeypatch.setattr(integers, "_AT_ONCE", 16)
+
+
+LARGE_TEXTS = [
+    "1 2\n2 3\n",
+    "# n=4 m=2\n% by hand\n\n1 2\n\n  2\t3 \n",
+    "# label 7 oslo\n# label 9 rome\n7 9\r\n",
+    "0 999999999999999999\n999999999999999999 5",
+    "".join(f"{u} {u + 1}\n" for u in range(90)),
+]
+
+
+@pytest.mark.parametrize("text", LARGE_TEXTS)
+def test_a_large_list_is_read_as_a_small_one(tmp_path, all_are_large, monkeypatch, text):
+    large = load(tmp_path / "a.txt", text).graph
+    monkeypatch.undo()
+    small = load(tmp_path / "a.txt", text).graph
+    assert (large.names, large.edges().tolist()) == (small.names, small.edges().tolist())
+    assert integers.pairs_of_numbers(text.encode(), integers.heading_length(text.encode())) is not None
+
+
+@pytest.mark.parametrize(
+    "text", ["1 2 3\n", "1\n2 3 4\n", "1 2\n3\n4\n", "1 2\n# late\n", "-1 2\n", "a b\n", "1 2\r3 4\n", "1 " + "9" * 19]
+)
+def test_what_is_no_list_of_pairs_of_numbers_is_left_to_the_reader_of_lines(text):
+    assert integers.pairs_of_numbers(text.encode()) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("# a\n\n1 2\n\n3 3\n", 5, "edge from 3 to itself"),
+        ("1 2\n2 3\n\n2 1\n", 4, "already in line 1"),
+        ("# n=2 m=2\n1 2\n2 3\n", 1, "3 vertices occur"),
+        ("1 2\n2 3\nrome\n", 3, "edge needs two vertices"),
+    ],
+)
+def test_errors_in_a_large_list_name_the_line(tmp_path, all_are_large, text, line, message):
+    assert message in (said := refusal(tmp_path / "a.txt", text))
+    assert f"a.txt:{line}: " in said

@@ -8,13 +8,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from chordless.graphs.readers.columns import two_columns
-from chordless.graphs.readers.source import Parsed, Source, build_graph, label_names, number_of
+from chordless.graphs.readers.integers import LARGE, heading_length, pairs_of_numbers
+from chordless.graphs.readers.source import UTF_8, Parsed, Source, build_graph, label_names, number_of
 from kernels_ti.graph import IntArray
 
 INTEGER = re.compile(r"-?[0-9]{1,18}")  # longer ones may not fit an int64 and are taken as words
 _ARROW = re.compile(r"\s*(\S+)\s+->\s+(\S+)\s*")
 _TOO_LONG = re.compile(r"[0-9]{19}")  # some versions of numpy wrap such numbers around in silence
 _NOT_INTEGERS = re.compile(r"[^0-9\s-]")  # numpy takes +1 for an integer too, and its older versions 1.5
+
+
+_MOST_GAPS = 4
+"""Numbers from the least to the greatest, for each that occurs, up to which a table over all of them is fastest."""
 
 
 @dataclass
@@ -54,10 +59,17 @@ def read_edge_list(source: Source, *, simplify: bool = False) -> Parsed:
     GraphError
         For anything that is not such a list; the message names the line.
     """
-    lines = source.text.split("\n")
-    notes = _take_notes(source, lines)
-    directed = _take_arrows(source, lines)
-    integers = integer_pairs(lines)
+    integers: IntArray | None
+    directed = False
+    large = _large_list(source)
+    if large is not None:
+        lines, integers = large
+        notes = _take_notes(source, lines)
+    else:
+        lines = source.text.split("\n")
+        notes = _take_notes(source, lines)
+        directed = _take_arrows(source, lines)
+        integers = integer_pairs(lines)
     if integers is None:
         words = two_columns(source, lines)
         if all(map(INTEGER.fullmatch, words)):
@@ -68,8 +80,9 @@ def read_edge_list(source: Source, *, simplify: bool = False) -> Parsed:
         ids, ends = _number_integers(source, integers, notes)
     if notes.size is None and not ids:
         raise source.error("no edges: every line is blank or a comment; an edge list has a line `u v` for each edge")
-    index = {name: v for v, name in enumerate(ids)}
-    labels = [notes.labels[name][0] if name in notes.labels else None for name in ids]
+    noted = bool(notes.labels or notes.positions)
+    index = {name: v for v, name in enumerate(ids)} if noted else {}
+    labels = [notes.labels[name][0] if name in notes.labels else None for name in ids] if noted else []
     for kind, entries in (("label", notes.labels), ("xy", notes.positions)):
         for name, (_, line) in entries.items():
             if name not in index:
@@ -81,12 +94,27 @@ def read_edge_list(source: Source, *, simplify: bool = False) -> Parsed:
         ends,
         label_names(labels, ids),
         simplify=simplify,
-        line_of=lambda row: line_of_row(lines, row),
+        line_of=lambda row: _line_of_row(source, row, lines),
         directed=directed,
     )
     if notes.size is not None:
         source.check_edge_count(notes.size[1], len(ends), graph.m, notes.size[2])
     return graph, positions or None
+
+
+def _large_list(source: Source) -> tuple[list[str], IntArray] | None:
+    """Read a large list of numbers from its bytes; return the lines before the first edge, and the edges.
+
+    None if the file is small, or its lines are anything but comments first and two numbers each then.
+    """
+    if len(source.data) < LARGE or source.encoding != UTF_8:
+        return None
+    start = heading_length(source.data)
+    pairs = pairs_of_numbers(source.data, start)
+    if pairs is None:
+        return None
+    heading = Source(source.name, source.data[:start], limits=source.limits)
+    return heading.text.split("\n")[:-1], pairs
 
 
 def _take_arrows(source: Source, lines: list[str]) -> bool:
@@ -170,7 +198,7 @@ def integer_pairs(lines: list[str]) -> IntArray | None:
 
 
 def _number_integers(source: Source, pairs: IntArray, notes: _Notes) -> tuple[list[str], IntArray]:
-    ids = np.unique(pairs)
+    ids = _distinct(pairs)
     seen = len(ids)
     if notes.size is not None and notes.size[0] > seen:
         noted = [int(name) for name in (*notes.labels, *notes.positions) if INTEGER.fullmatch(name)]
@@ -180,7 +208,35 @@ def _number_integers(source: Source, pairs: IntArray, notes: _Notes) -> tuple[li
             first = 0 if 0 in ids[:1] else 1
             ids = np.union1d(ids, np.arange(first, first + notes.size[0]))
     _check_vertex_count(source, len(ids), seen, notes)
-    return [str(number) for number in ids.tolist()], np.searchsorted(ids, pairs).astype(np.int64)
+    return [str(number) for number in ids.tolist()], _places(ids, pairs)
+
+
+def _distinct(pairs: IntArray) -> IntArray:
+    """Return the numbers that occur, ascending."""
+    least, span = _span(pairs)
+    if span > _MOST_GAPS * pairs.size:
+        return np.unique(pairs)
+    occurs = np.zeros(span, np.bool_)
+    occurs[pairs - least] = True
+    return np.flatnonzero(occurs) + least
+
+
+def _places(ids: IntArray, pairs: IntArray) -> IntArray:
+    """Return where each number stands among the ascending `ids`."""
+    least, span = _span(ids)
+    if span > _MOST_GAPS * len(ids):
+        return np.searchsorted(ids, pairs).astype(np.int64)
+    place = np.zeros(span, np.int64)
+    place[ids - least] = np.arange(len(ids))
+    return place[pairs - least]
+
+
+def _span(numbers: IntArray) -> tuple[int, int]:
+    """Return the least number, and how many there are from it to the greatest."""
+    if not numbers.size:
+        return 0, 0
+    least = int(numbers.min())
+    return least, int(numbers.max()) - least + 1
 
 
 def _number_words(source: Source, words: list[str], notes: _Notes) -> tuple[list[str], IntArray]:
@@ -204,6 +260,13 @@ def _check_vertex_count(source: Source, count: int, seen: int, notes: _Notes) ->
         "so the isolated ones have no id: give each a line `# label ID text`",
         line,
     )
+
+
+def _line_of_row(source: Source, row: int, heading: list[str]) -> int:
+    """Return the line number of edge number `row`, where all other lines are blank or in the heading."""
+    lines = source.text.split("\n")
+    lines[: len(heading)] = heading
+    return line_of_row(lines, row)
 
 
 def line_of_row(lines: list[str], row: int) -> int:

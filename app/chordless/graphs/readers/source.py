@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -178,12 +178,13 @@ def build_graph(
     pairs = np.asarray(ends, np.int64).reshape(-1, 2)
     directed = directed or source.directed
     try:
-        return Graph.from_edge_array(
-            pairs, names=names, simplify=simplify, directed=directed, multigraph=source.multigraph
+        graph = Graph.from_edge_array(
+            pairs, n=len(names), simplify=simplify, directed=directed, multigraph=source.multigraph
         )
     except GraphError as error:
         row, message = _first_offence(pairs, names, line_of, directed)
         raise source.error(message, None if line_of is None else line_of(row)) from error
+    return replace(graph, vertex_names=tuple(names))
 
 
 def _first_offence(
