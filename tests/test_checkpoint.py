@@ -11,6 +11,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from chordless.runs import checkpoint as checkpoint_module
 from chordless.runs.checkpoint import CHECKPOINT_FORMAT, Checkpoint, Sessions, open_checkpoint, write_checkpoint
 
 from kernels_ti import EngineError
@@ -123,8 +124,8 @@ def test_frames_are_neither_made_nor_read_before_they_are_gone_through(tmp_path)
             list(found.state.groups[0].frames)
 
 
-def refusal(path, graph_hash="abc", options=OPTIONS):
-    with pytest.raises(CheckpointError) as caught, open_checkpoint(path, graph_hash, options):
+def refusal(path, graph_hash="abc", options=OPTIONS, **more):
+    with pytest.raises(CheckpointError) as caught, open_checkpoint(path, graph_hash, options, **more):
         pass
     message = str(caught.value)
     assert "\n" not in message
@@ -238,5 +239,16 @@ def test_an_error_while_the_frames_are_made_leaves_the_last_good_one(tmp_path):
     with pytest.raises(EngineError, match="out of memory"):
         write_checkpoint(path, checkpoint_of([GroupState(0, 0, pieces())]))
     assert os.listdir(tmp_path) == ["checkpoint"]
+    with open_checkpoint(path, "abc", OPTIONS) as found:
+        assert found.listed == 77
+
+
+def test_an_earlier_checkpoint_of_a_large_graph_is_refused_because_its_labels_differ(tmp_path, monkeypatch):
+    path = tmp_path / "checkpoint"
+    write_checkpoint(path, checkpoint_of(listed=77))
+    with open_checkpoint(path, "abc", OPTIONS, large=True) as found:
+        assert found.listed == 77
+    monkeypatch.setattr(checkpoint_module, "_LARGE_NUMBERING", 3)
+    assert "numbers the vertices of so large a graph differently" in refusal(path, large=True)
     with open_checkpoint(path, "abc", OPTIONS) as found:
         assert found.listed == 77

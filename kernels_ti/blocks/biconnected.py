@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernels_ti.blocks.bulk import LARGE, tree_edges_in_bulk
 from kernels_ti.graph import Graph, IntArray
 
 MOST_LISTED = 1 << 24
@@ -12,6 +13,8 @@ MOST_LISTED = 1 << 24
 
 def biconnected_edges(graph: Graph) -> tuple[IntArray, IntArray]:
     """Find the biconnected components that contain a cycle (Hopcroft and Tarjan 1973).
+
+    Those of a large graph are found as in `kernels_ti.blocks.bulk`.
 
     Parameters
     ----------
@@ -27,7 +30,8 @@ def biconnected_edges(graph: Graph) -> tuple[IntArray, IntArray]:
     edges = graph.pairs()
     if is_dense_block(graph):
         return edges, np.zeros(len(edges), np.int64)
-    discovered, tree_component = _components_of_tree_edges(graph)
+    found = tree_edges_in_bulk(graph) if len(edges) >= LARGE else None
+    discovered, tree_component = found or _components_of_tree_edges(graph)
     # Every edge joins a vertex to an ancestor in the tree. It lies in the component of the lower vertex's tree edge.
     lower = np.where(discovered[edges[:, 0]] > discovered[edges[:, 1]], edges[:, 0], edges[:, 1])
     component = tree_component[lower]

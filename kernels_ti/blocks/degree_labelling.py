@@ -6,6 +6,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
+from kernels_ti.blocks.bulk import LARGE, labelling_in_bulk
 from kernels_ti.graph import Graph, IntArray
 
 FEW_EDGES, DENSE = 10_000, 100
@@ -17,7 +18,8 @@ def degree_labelling(graph: Graph) -> IntArray:
     """Label the vertices in the order in which they have the least remaining degree.
 
     Algorithm 2 of Jradi et al. It repeatedly removes a vertex of least degree from the graph; among equals the vertex
-    with the lowest index. The result is a degeneracy ordering.
+    with the lowest index. The result is a degeneracy ordering. A large graph gets another one, see
+    `kernels_ti.blocks.bulk`.
 
     Parameters
     ----------
@@ -34,6 +36,9 @@ def degree_labelling(graph: Graph) -> IntArray:
     """
     if graph.m > FEW_EDGES and graph.n**2 < DENSE * graph.m:
         return _labelling_of_dense(graph)
+    in_bulk = labelling_in_bulk(graph) if graph.m >= LARGE else None
+    if in_bulk is not None:
+        return in_bulk
     degree = graph.degrees.tolist()
     row_ptr = graph.row_ptr.tolist()
     col_idx = graph.col_idx.tolist()

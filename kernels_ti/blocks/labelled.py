@@ -34,7 +34,12 @@ class Blocks:
     def labelled(cls, union: Graph, vertex_of: IntArray, sizes: IntArray, root: int | None = None) -> Blocks:
         """Label the blocks of a disjoint union; `sizes` counts their vertices. The root gets the first label."""
         block_of = np.repeat(np.arange(len(sizes)), sizes)
-        order = np.lexsort((degree_labelling(union), vertex_of != root, block_of))
+        labels = degree_labelling(union)
+        if root is None and len(sizes) == 1:
+            vertices = np.empty_like(vertex_of)
+            vertices[labels] = vertex_of
+            return cls(union.permuted(labels), vertices, sizes)
+        order = np.lexsort((labels, vertex_of != root, block_of))
         row_of = np.empty(union.n, np.int64)
         row_of[order] = np.arange(union.n)
         return cls(union.permuted(row_of), vertex_of[order], sizes)
@@ -126,12 +131,11 @@ def split(graph: Graph) -> tuple[Graph, IntArray, IntArray]:
     edges, block = biconnected_edges(graph)
     n = graph.n
     if int(block.max(initial=-1)) == 0:
-        # One block: no need to sort.
+        # One block: no need to sort. An edge between two of its vertices is its own.
         joined = np.zeros(n, np.bool_)
         joined[edges] = True
         vertex_of = np.flatnonzero(joined)
-        union = Graph.from_edge_array((np.cumsum(joined) - 1)[edges], n=len(vertex_of))
-        return union, vertex_of, np.array([len(vertex_of)])
+        return graph.induced(joined), vertex_of, np.array([len(vertex_of)])
     keys, places = np.unique(block[:, None] * n + edges, return_inverse=True)
     block_of, vertex_of = np.divmod(keys, max(n, 1))
     union = Graph.from_edge_array(places.reshape(-1, 2), n=len(keys))

@@ -89,9 +89,11 @@ def loaded_graph(command: RunCommand) -> LoadedGraph:
 def _go_on(command: RunCommand, channel: Channel, directory: RunDirectory) -> None:
     """Resume a run from its checkpoint, or report the result of a finished one again."""
     from chordless.runs.checkpoint import open_checkpoint
+    from kernels_ti.blocks import bulk
 
     loaded = directory.graph()
-    with open_checkpoint(directory.checkpoint, graph_hash(loaded.graph), _identity(command)) as checkpoint:
+    large, options = loaded.graph.m >= bulk.LARGE, _identity(command)
+    with open_checkpoint(directory.checkpoint, graph_hash(loaded.graph), options, large=large) as checkpoint:
         if not checkpoint.finished:
             # Standard output cannot be cut back to a checkpoint, so a run with a directory never lists to it.
             search(command, channel, -1, loaded, directory, checkpoint)

@@ -37,6 +37,8 @@ _DAMAGE = (
 
 # Versions that number the rows and the seeds of a graph as this one does.
 _SAME_NUMBERING = frozenset({"0.4.0"})
+# How the vertices of a large graph are labelled. Checkpoints without a number have 1: one vertex at a time.
+_LARGE_NUMBERING = 2
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,9 @@ def write_checkpoint(path: Path, checkpoint: Checkpoint) -> int:
 
 
 @contextlib.contextmanager
-def open_checkpoint(path: Path, graph_hash: str, options: Mapping[str, Any]) -> Iterator[Checkpoint]:
+def open_checkpoint(
+    path: Path, graph_hash: str, options: Mapping[str, Any], *, large: bool = False
+) -> Iterator[Checkpoint]:
     """Read a checkpoint; its checksums are verified before the block begins.
 
     Parameters
@@ -134,6 +138,8 @@ def open_checkpoint(path: Path, graph_hash: str, options: Mapping[str, Any]) -> 
         The graph that the checkpoint must belong to.
     options : mapping
         The options that it must have been written with.
+    large : bool
+        Whether the graph is large, see `kernels_ti.blocks.bulk`.
 
     Yields
     ------
@@ -157,6 +163,11 @@ def open_checkpoint(path: Path, graph_hash: str, options: Mapping[str, Any]) -> 
                 raise CheckpointError(
                     f"the checkpoint {path} was written by chordless {header['program']}, this is "
                     f"{program_version()}: go on with the version that began"
+                )
+            if large and not header["finished"] and header.get("large_numbering", 1) != _LARGE_NUMBERING:
+                raise CheckpointError(
+                    f"the checkpoint {path} was written by an earlier chordless, which numbers the vertices of so "
+                    f"large a graph differently: go on with the version that began, {header['program']}"
                 )
             if sorted(archive.namelist()) != sorted(header["members"]):
                 raise ValueError("something is missing")
@@ -224,6 +235,7 @@ def _write(stream: Any, checkpoint: Checkpoint) -> None:
         header = {
             "format": CHECKPOINT_FORMAT,
             "program": program_version(),
+            "large_numbering": _LARGE_NUMBERING,
             "graph_hash": checkpoint.graph_hash,
             "options": checkpoint.options,
             "finished": checkpoint.finished,

@@ -1,0 +1,168 @@
+"""Degree labelling and biconnected components of large graphs: whole sets of vertices at a time, in numpy.
+
+The results are the same on every run. The paper names parallel degree labelling as future work.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.graph import Graph, IntArray
+
+LARGE = 200_000
+"""Edges of a graph from which this is worthwhile. Another number gives other labels, which states saved before do not
+fit."""
+
+VERTICES_PER_ROUND = 50
+"""Vertices of a graph for each round of a loop over sets; a graph that needs more rounds is faster one by one."""
+
+
+def labelling_in_bulk(graph: Graph) -> IntArray | None:
+    """Label the vertices by bulk peeling.
+
+    Each round removes all vertices that have at most k neighbours left. Where there is none, k becomes the least
+    remaining degree. So each vertex has at most k later neighbours, and the result is a degeneracy ordering.
+
+    Parameters
+    ----------
+    graph : Graph
+
+    Returns
+    -------
+    ndarray of int64, shape (n,), or None
+        The label of each vertex; None if too many rounds would be needed.
+    """
+    degree = graph.degrees.copy()
+    left = np.ones(graph.n, np.bool_)
+    labels = np.empty(graph.n, np.int64)
+    done = rounds = most = 0
+    peeled: IntArray = np.empty(0, np.int64)
+    while done < graph.n:
+        if not len(peeled):
+            most = max(most, int(degree[left].min()))
+            peeled = np.flatnonzero(left & (degree <= most))
+        rounds += 1
+        if rounds > graph.n // VERTICES_PER_ROUND:
+            return None
+        labels[peeled] = np.arange(done, done + len(peeled))
+        done += len(peeled)
+        left[peeled] = False
+        near = graph.col_idx[_entries(graph, peeled)]
+        near = near[left[near]]
+        np.subtract.at(degree, near, 1)
+        peeled = np.unique(near[degree[near] <= most])
+    return labels
+
+
+def tree_edges_in_bulk(graph: Graph) -> tuple[IntArray, IntArray] | None:
+    """Find the biconnected components of the edges of a spanning forest (Tarjan and Vishkin 1985).
+
+    The forest is made breadth first, so every other edge joins two vertices of which none is an ancestor of the other.
+
+    Parameters
+    ----------
+    graph : Graph
+
+    Returns
+    -------
+    None if too many rounds would be needed, otherwise:
+    preorder : ndarray of int64, shape (n,)
+        A number for each vertex, greater than that of its parent.
+    component : ndarray of int64, shape (n,)
+        The component of the edge to the parent: -1 for a bridge, and for a root.
+
+    References
+    ----------
+    Tarjan, Vishkin 1985, *An efficient parallel biconnectivity algorithm*.
+
+    """
+    pairs = graph.pairs()
+    u, v = pairs[:, 0], pairs[:, 1]
+    roots = np.unique(_joined(graph.n, u, v))
+    found = _breadth_first(graph, roots)
+    if found is None:
+        return None
+    parent, levels = found
+    size = np.ones(graph.n, np.int64)
+    for level in reversed(levels[1:]):
+        np.add.at(size, parent[level], size[level])
+    preorder = np.empty(graph.n, np.int64)
+    preorder[roots] = np.cumsum(size[roots]) - size[roots]
+    for level in levels[1:]:
+        # The children of a vertex follow one another in their level.
+        above, before = parent[level], np.cumsum(size[level]) - size[level]
+        first = np.append(True, above[1:] != above[:-1])
+        sibling = np.maximum.accumulate(np.where(first, np.arange(len(level)), 0))
+        preorder[level] = preorder[above] + 1 + before - before[sibling]
+    least, greatest = _reach(graph, parent, levels, preorder)
+    is_tree = (parent[u] == v) | (parent[v] == u)
+    above = np.maximum(parent, 0)
+    leaves = (least < preorder[above]) | (greatest >= preorder[above] + size[above])
+    child = np.flatnonzero((parent >= 0) & (parent[above] >= 0) & leaves)
+    ends = np.concatenate((u[~is_tree], child)), np.concatenate((v[~is_tree], parent[child]))
+    edge_class = _joined(graph.n, *ends)
+    # A class of one tree edge is a bridge.
+    is_component = np.bincount(edge_class, minlength=graph.n) > 1
+    number = np.where(is_component, np.cumsum(is_component) - 1, -1)
+    return preorder, number[edge_class]
+
+
+def _entries(graph: Graph, vertices: IntArray) -> IntArray:
+    """Return the CSR entries of some vertices, one vertex after another."""
+    count = graph.degrees[vertices]
+    begin = graph.row_ptr[vertices]
+    entries: IntArray = np.repeat(begin - (np.cumsum(count) - count), count)
+    entries += np.arange(len(entries))
+    return entries
+
+
+def _joined(n: int, u: IntArray, v: IntArray) -> IntArray:
+    """Return for each of n items the least item of its class, where u[i] and v[i] are of one class."""
+    least = np.arange(n)
+    while len(u):
+        u, v = least[u], least[v]
+        apart = u != v
+        u, v = u[apart], v[apart]
+        np.minimum.at(least, np.maximum(u, v), np.minimum(u, v))
+        while not np.array_equal(further := least[least], least):
+            least = further
+    return least
+
+
+def _breadth_first(graph: Graph, roots: IntArray) -> tuple[IntArray, list[IntArray]] | None:
+    """Return the parent of each vertex, -1 for a root, and the vertices of each level; None for too many levels."""
+    parent = np.full(graph.n, -1, np.int64)
+    seen: npt.NDArray[np.bool_] = np.zeros(graph.n, np.bool_)
+    place = np.empty(graph.n, np.int64)
+    level, levels = roots, []
+    while len(level):
+        levels.append(level)
+        if len(levels) > graph.n // VERTICES_PER_ROUND:
+            return None
+        seen[level] = True
+        near = graph.col_idx[_entries(graph, level)]
+        above = np.repeat(level, graph.degrees[level])
+        new = ~seen[near]
+        near, above = near[new], above[new]
+        # Of several entries for a vertex the last one counts.
+        place[near] = np.arange(len(near))
+        last = place[near] == np.arange(len(near))
+        level = near[last]
+        parent[level] = above[last]
+    return parent, levels
+
+
+def _reach(graph: Graph, parent: IntArray, levels: list[IntArray], preorder: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the least and greatest preorder number of each subtree and its neighbours, without its root's parent."""
+    row = np.repeat(np.arange(graph.n), graph.degrees)
+    number = np.where(graph.col_idx == parent[row], preorder[row], preorder[graph.col_idx])
+    least, greatest = preorder.copy(), preorder.copy()
+    some = np.flatnonzero(graph.degrees)
+    begin = graph.row_ptr[some]
+    least[some] = np.minimum(least[some], np.minimum.reduceat(number, begin))
+    greatest[some] = np.maximum(greatest[some], np.maximum.reduceat(number, begin))
+    for level in reversed(levels[1:]):
+        np.minimum.at(least, parent[level], least[level])
+        np.maximum.at(greatest, parent[level], greatest[level])
+    return least, greatest
