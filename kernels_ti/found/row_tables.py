@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.bits import LARGEST_UNROLLED
 from kernels_ti.blocks.block_group import BlockGroup, Index
 
 Words = npt.NDArray[np.unsignedinteger]
@@ -44,6 +43,8 @@ class RowTables:
     @classmethod
     def of_group(cls, group: BlockGroup, vertices: int) -> RowTables | None:
         """Make the tables of a group of blocks in a graph of `vertices` vertices; None if they would be too large."""
+        from kernels_ti.bits import LARGEST_UNROLLED  # it loads Taichi, which the reference does without
+
         row_words = -(-vertices // 64) * 64 // group.word_bits
         starts, sizes = np.unique(group.first_row, return_counts=True)
         bytes_of_block = -(-sizes // 8)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.bits import vector_of
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.device.device import Device
 from kernels_ti.found.row_tables import RowTables
@@ -77,6 +76,8 @@ class ResidentTables:
     """
 
     def __init__(self, device: Device, tables: RowTables, word_bits: int) -> None:
+        from kernels_ti.bits import vector_of  # it loads Taichi, which the reference does without
+
         self.row = vector_of(tables.row_words, word_bits)
         self.arguments = (device.buffer(tables.first_table), tables.label_bytes, device.buffer(tables.tables))
         self.adjacency = None if tables.adjacency is None else device.buffer(tables.adjacency)
