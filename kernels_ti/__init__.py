@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kernels_ti.api import collect_cycles, count_cycles, count_participation, enumerate_cycles
     from kernels_ti.boundary.longest import BestCycle, longest_cycle
+    from kernels_ti.boundary.participation import CycleShares, participation
     from kernels_ti.boundary.sample import sample_cycles
     from kernels_ti.choices import Arch, Expansion, Method
     from kernels_ti.chordality import Chordality, is_chordal
@@ -39,6 +40,7 @@ _MODULE_OF = {
     "Chordality": "chordality",
     "ChordlessError": "errors",
     "CycleCounts": "options",
+    "CycleShares": "boundary.participation",
     "CycleStream": "cycles",
     "CycleTable": "cycles",
     "Device": "device.device",
@@ -61,6 +63,7 @@ _MODULE_OF = {
     "is_chordal": "chordality",
     "longest_cycle": "boundary.longest",
     "open_device": "device.device",
+    "participation": "boundary.participation",
     "sample_cycles": "boundary.sample",
 }
 
@@ -70,6 +73,7 @@ __all__ = [
     "Chordality",
     "ChordlessError",
     "CycleCounts",
+    "CycleShares",
     "CycleStream",
     "CycleTable",
     "Device",
@@ -93,6 +97,7 @@ __all__ = [
     "is_chordal",
     "longest_cycle",
     "open_device",
+    "participation",
     "sample_cycles",
 ]
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         Chordality,
         ChordlessError,
         CycleCounts,
+        CycleShares,
         CycleStream,
         CycleTable,
         Device,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         is_chordal,
         longest_cycle,
         open_device,
+        participation,
         sample_cycles,
     )
 
@@ -53,6 +55,7 @@ __all__ = [
     "Chordality",
     "ChordlessError",
     "CycleCounts",
+    "CycleShares",
     "CycleStream",
     "CycleTable",
     "Device",
@@ -78,6 +81,7 @@ __all__ = [
     "load_graph",
     "longest_cycle",
     "open_device",
+    "participation",
     "sample_cycles",
 ]
 

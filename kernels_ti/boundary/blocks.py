@@ -133,12 +133,16 @@ def space_for(
     return SearchSpace(graph, options)
 
 
-def planned_blocks(space: SearchSpace, enough: Callable[[], bool] = lambda: False) -> PlannedBlocks:
+def planned_blocks(
+    space: SearchSpace, plan: BoundaryPlan | None = None, enough: Callable[[], bool] = lambda: False
+) -> PlannedBlocks:
     """Plan a search space.
 
     Parameters
     ----------
     space : SearchSpace
+    plan : BoundaryPlan, optional
+        By default that of `plan_of`.
     enough : callable
         Ends the search for good orders, see `kernels_ti.boundary.order.small_boundary_order`.
 
@@ -155,21 +159,19 @@ def planned_blocks(space: SearchSpace, enough: Callable[[], bool] = lambda: Fals
             f"only simple undirected graphs can be gone through along a boundary, and this graph {kind} "
             f"({SIMPLIFY} makes it simple)"
         )
-    plan = plan_of(space, enough=enough)
+    plan = plan or plan_of(space, enough=enough)
     if not plan.is_possible:
         raise SizeError(
             f"no order of this graph was found with a boundary of at most {LARGEST_BOUNDARY} vertices: "
-            "fewer vertices do, so avoid some"
+            "a graph with fewer edges may have one"
         )
     shortest, longest = space.options.min_length, space.longest
     rings = [ring for ring in _rings(space) if shortest <= len(ring) <= longest]
-    members = (vertices for labelled in space.blocks for _, vertices in labelled.other_blocks())
     blocks = []
-    for graph, order, required, vertices in zip(plan.blocks, plan.orders, plan.required, members, strict=True):
+    for graph, order, required, vertices in zip(plan.blocks, plan.orders, plan.required, plan.vertices, strict=True):
         assert order is not None
         steps = tuple(steps_of(graph, order, required))
-        bounds = LengthBounds(shortest, longest, graph.n)
-        blocks.append(PlannedBlock(graph, tuple(vertices.tolist()), order, steps, bounds))
+        blocks.append(PlannedBlock(graph, vertices, order, steps, LengthBounds(shortest, longest, graph.n)))
     return PlannedBlocks(plan, tuple(rings), tuple(blocks))
 
 

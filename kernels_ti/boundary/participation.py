@@ -1,0 +1,266 @@
+"""In how many chordless cycles each vertex and each edge lies, without listing any.
+
+Forward, the number of ways to each state is carried along; back, the number of ways to complete it. Where a vertex
+joins, the product of the two is the number of cycles that go this way. An edge lies in a chordless cycle exactly if
+both its ends do. Products are made modulo primes whose product is larger than the number of all cycles.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.boundary.blocks import PlannedBlock, PlannedBlocks, planned_blocks, space_for
+from kernels_ti.boundary.counting import Ways
+from kernels_ti.boundary.layers import History, Layer
+from kernels_ti.boundary.numbers import Numbers, sums_of
+from kernels_ti.boundary.walk import Step
+from kernels_ti.conversion import as_graph
+from kernels_ti.device.memory import host_budget
+
+Words = npt.NDArray[np.uint64]
+Indices = npt.NDArray[np.int64]
+
+_LARGEST_PRIME_BITS = 31
+# Strong pseudoprimes to these bases are larger than 2^31.
+_BASES = (2, 3, 5, 7)
+
+
+@dataclass(frozen=True, eq=False)
+class CycleShares:
+    """The number of chordless cycles through each vertex and each edge of a graph, of any size.
+
+    Attributes
+    ----------
+    total : int
+        All cycles within the bounds.
+    vertices : list of int
+        For each vertex, the cycles that pass it.
+    edges : list of int
+        The same for the edges.
+    edge_list : ndarray of int64, shape (m, 2)
+        The ends of each edge, in the order of `Graph.edges`.
+    names : tuple of hashable
+        The names of the vertices.
+    width, states : int
+        Vertices in the largest boundary, and its states.
+    seconds : float
+        With the search for an order of the vertices.
+    """
+
+    total: int
+    vertices: list[int]
+    edges: list[int]
+    edge_list: Indices
+    names: tuple[Hashable, ...]
+    width: int
+    states: int
+    seconds: float
+
+    def __repr__(self) -> str:
+        return f"CycleShares({self.total:,} cycles, {len(self.vertices):,} vertices, {len(self.edges):,} edges)"
+
+    def top(self, n: int = 10, *, edges: bool = False) -> list[tuple[Any, int]]:
+        """Return the vertices, or edges, that lie in the most cycles, as `Participation.top` does."""
+        counts = self.edges if edges else self.vertices
+        ranked = sorted((i for i, count in enumerate(counts) if count), key=lambda i: -counts[i])[: max(n, 0)]
+        if not edges:
+            return [(self.names[v], counts[v]) for v in ranked]
+        ends = self.edge_list.tolist()
+        return [((self.names[ends[e][0]], self.names[ends[e][1]]), counts[e]) for e in ranked]
+
+
+def participation(
+    graph: Any,
+    *,
+    min_length: int = 3,
+    max_length: int | None = None,
+    through: Iterable[Hashable] = (),
+    avoid: Iterable[Hashable] = (),
+    avoid_edges: Iterable[tuple[Hashable, Hashable]] = (),
+    simplify: bool = False,
+    memory: int | None = None,
+) -> CycleShares:
+    """Count for each vertex and each edge the chordless cycles that contain it, without looking at every cycle.
+
+    The time depends on the boundary, see `kernels_ti.boundary.count`, and hardly on the number of cycles.
+    `count_participation` counts by length, and looks at every cycle.
+
+    Parameters
+    ----------
+    graph : Graph, or a graph or adjacency matrix of another library
+        Simple and undirected; see `as_graph` for the types that are accepted.
+    min_length, max_length, through, avoid, avoid_edges, simplify
+        As for `count_cycles`.
+    memory : int, optional
+        Bytes that the process may use; by default a share of the free memory.
+
+    Returns
+    -------
+    CycleShares
+
+    Raises
+    ------
+    GraphError
+        If the graph is not simple and undirected.
+    OptionError
+        If the value of an option is not allowed.
+    SizeError
+        If the boundaries are too large for the memory.
+
+    Examples
+    --------
+    >>> from kernels_ti import Graph, participation
+    >>> house = Graph.from_edges(5, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)], names="abcde")
+    >>> participation(house).top(1, edges=True)
+    [(('a', 'b'), 2)]
+    """
+    graph = as_graph(graph, simplify=simplify)
+    space = space_for(graph, min_length, max_length, through, avoid, avoid_edges, memory)
+    began = time.perf_counter()
+    planned = planned_blocks(space)
+    return shares_of(space, planned, host_budget(memory), began=began)
+
+
+def shares_of(
+    space: SearchSpace,
+    planned: PlannedBlocks,
+    memory: int | None = None,
+    *,
+    began: float | None = None,
+    enough: Callable[[], bool] = lambda: False,
+    report: Callable[[Step, int], None] = lambda step, states: None,
+) -> CycleShares:
+    """Count for each vertex and edge of a search space that is planned; see `participation`.
+
+    Parameters
+    ----------
+    space : SearchSpace
+    planned : PlannedBlocks
+    memory, enough, report
+        See `kernels_ti.boundary.layers.History`.
+    began : float, optional
+        When the work began, by `time.perf_counter`; by default now.
+
+    Raises
+    ------
+    GivenUp, SizeError
+        See `kernels_ti.boundary.layers.History`.
+    """
+    began = time.perf_counter() if began is None else began
+    vertices: Counter[int] = Counter()
+    edges: Counter[tuple[int, int]] = Counter()
+    total, states = len(planned.rings), 0
+    for ring in planned.rings:
+        vertices.update(ring)
+        edges.update((min(u, v), max(u, v)) for u, v in pairwise([*ring, ring[0]]))
+    for block in planned.blocks:
+        rule = Ways()
+        history = History(block, rule, memory, enough, report)
+        total += rule.total
+        states = max(states, history.most_states)
+        if rule.total:
+            _add_block(block, rule, history, vertices, edges)
+    edge_list = space.graph.edges()
+    return CycleShares(
+        total=total,
+        vertices=[vertices[v] for v in range(space.graph.n)],
+        edges=[edges[u, v] for u, v in edge_list.tolist()],
+        edge_list=edge_list,
+        names=space.graph.names,
+        width=planned.plan.width,
+        states=states,
+        seconds=time.perf_counter() - began,
+    )
+
+
+def _add_block(
+    block: PlannedBlock,
+    rule: Ways,
+    history: History[Numbers],
+    vertices: Counter[int],
+    edges: Counter[tuple[int, int]],
+) -> None:
+    """Go back through a block, and add the cycles through its vertices and edges."""
+    primes = primes_beyond(rule.total)
+    behind = Numbers.zeros(0)
+    for place, layer, values in history.backward():
+        if place == len(block.steps) - 1:
+            behind = Numbers.zeros(layer.after)
+        step = layer.step
+        v = block.vertices[step.vertex]
+        parents, children = layer.children(joins=True)
+        can_close = (behind.digits != 0).any(axis=0)[children]
+        parents, children = parents[can_close], children[can_close]
+        # The cycles that go from each of these states to the vertex: on to others, or closed by it.
+        states = np.concatenate((parents, layer.closing))
+        passing = [
+            np.concatenate(
+                (
+                    values[parents].modulo(prime) * behind[children].modulo(prime) % np.uint64(prime),
+                    values[layer.closing].modulo(prime),
+                )
+            )
+            for prime in primes
+        ]
+        vertices[v] += _sum(passing, primes)
+        for slot, near in zip(step.near, step.near_vertices, strict=True):
+            on_cycle = block.packing.symbol(layer.words[:, states], slot) != 0
+            u = block.vertices[near]
+            edges[min(u, v), max(u, v)] += _sum([each[on_cycle] for each in passing], primes)
+        behind = _completions(layer, behind)
+
+
+def _completions(layer: Layer, behind: Numbers) -> Numbers:
+    """Return the ways to complete each state of a layer, from those of the states that follow."""
+    sides = [layer.children(joins=joins) for joins in (False, True)]
+    parts = [(behind[children], parents) for parents, children in sides]
+    parts.append((Numbers.ones(len(layer.closing)), layer.closing))
+    return sums_of(parts, layer.words.shape[1])
+
+
+def _sum(remainders: list[Words], primes: list[int]) -> int:
+    """Return the sum of numbers that are given modulo each prime, by the Chinese remainder theorem."""
+    found, modulus = 0, 1
+    for each, prime in zip(remainders, primes, strict=True):
+        found += modulus * ((int(each.sum()) - found) * pow(modulus, -1, prime) % prime)
+        modulus *= prime
+    return found
+
+
+def primes_beyond(number: int) -> list[int]:
+    """Return the largest primes below 2^31, so many that their product is larger than a number."""
+    primes: list[int] = []
+    candidate = (1 << _LARGEST_PRIME_BITS) - 1
+    while prod(primes) <= number:
+        if _is_prime(candidate):
+            primes.append(candidate)
+        candidate -= 2
+    return primes
+
+
+def _is_prime(odd: int) -> bool:
+    """Say whether an odd number from 11 to 2^31 is a prime, by Miller and Rabin."""
+    exponent, twos = odd - 1, 0
+    while exponent % 2 == 0:
+        exponent, twos = exponent // 2, twos + 1
+    for base in _BASES:
+        power = pow(base, exponent, odd)
+        if power in (1, odd - 1):
+            continue
+        for _ in range(twos - 1):
+            power = power * power % odd
+            if power == odd - 1:
+                break
+        else:
+            return False
+    return True
