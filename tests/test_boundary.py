@@ -17,8 +17,10 @@ from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary import order as order_module
 from kernels_ti.boundary import states as boundary_states
 from kernels_ti.boundary import transitions
+from kernels_ti.boundary.blocks import planned_blocks
 from kernels_ti.boundary.count import BoundaryCount
 from kernels_ti.boundary.order import no_longer_than, small_boundary_order
+from kernels_ti.boundary.participation import shares_of
 from kernels_ti.boundary.plan import plan_of
 from kernels_ti.errors import SizeError, in_words_of_command_line
 from kernels_ti.reference import chordless_cycles
@@ -114,6 +116,16 @@ def necklace(beads):
 def test_counts_have_any_number_of_digits(beads):
     assert counted(necklace(beads)) == {4: beads, 2 * beads: 2**beads}
     assert counted(necklace(beads), by_length=False) == {0: beads + 2**beads}
+
+
+@pytest.mark.parametrize("by_length", [True, False])
+def test_no_digit_is_lost_where_cycles_close_in_all_steps(by_length):
+    """Numbers of several digits, in a graph in which cycles close before and after each carry."""
+    graph = generate("grid:5x90")
+    space = SearchSpace(graph)
+    expected = shares_of(space, planned_blocks(space)).total
+    assert expected > 1 << 96
+    assert sum(counted(graph, by_length=by_length).values()) == expected
 
 
 def test_two_states_with_one_sum_are_still_two(monkeypatch):

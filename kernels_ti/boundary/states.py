@@ -116,7 +116,8 @@ class States:
         largest = int(self.counts.max(initial=0))
         if largest < _DIGIT_LIMIT:
             return States(self.words, self.counts, max(largest, 1))
-        counts = self.counts
+        # A copy: what closes is counted in these states afterwards, and a step may be given up.
+        counts = self.counts.copy()
         for digit in range(counts.shape[1]):
             over = counts[:, digit] >> np.uint64(_DIGIT_BITS)
             counts[:, digit] &= np.uint64(_DIGIT_LIMIT - 1)
