@@ -46,13 +46,24 @@ def test_a_total_alone():
     assert "length" not in table
 
 
+def test_vertices_and_edges_are_counted_along_a_boundary_too():
+    options = ("grid:4x5", "--per-vertex", "--per-edge", "--max-length", "12")
+    found, searched = counted(*options, *BOUNDARY), counted(*options, "--arch", "reference")
+    for kind in ("vertices", "edges"):
+        assert [(entry["name"], entry["cycles"]) for entry in found[kind]] == [
+            (entry["name"], entry["cycles"]) for entry in searched[kind]
+        ]
+    assert found["total"] == searched["total"]
+    table = chordless("count", "grid:3x3", "--per-vertex", "--total-only", *BOUNDARY).stdout
+    assert "  1,1          4  80.0%\n" in table
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (("--limit", "4"), "--limit is for --method search"),
         (("--part", "1/2"), "--part is for --method search"),
         (("--checkpoint", "here"), "--checkpoint is for --method search"),
-        (("--per-vertex",), "--per-vertex is for --method search"),
         (("--arch", "reference"), "--arch reference is for --method search"),
         (("--arch", "vulkan"), "64-bit atomics, which Taichi does not have on Vulkan: choose cpu or cuda"),
         (("--threads", "2"), "--threads is for --method search and for --total-only"),

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from oracles import disjoint_union, grid
 from program import chordless, count
 
+import kernels_ti.found.participation as counting
 from kernels_ti import Device, Graph, OptionError, Options, Participation, Run, count_participation, open_device
-from kernels_ti.found import participation
 from kernels_ti.reference import chordless_cycles
 
 
@@ -71,10 +71,10 @@ def test_random_graphs(n: int, degree: float, seed: int, least: int) -> None:
 
 def test_few_bundles_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many launches, of pieces that end anywhere."""
-    monkeypatch.setattr(participation, "CYCLES_AT_ONCE", 500)
-    monkeypatch.setattr(participation, "TURNED_BYTES", 3 * 64 * 64 // 8)
-    monkeypatch.setattr(participation, "BUNDLES_OF_ITEM", 2)
-    monkeypatch.setattr(participation, "ITEMS_AT_ONCE", 100)
+    monkeypatch.setattr(counting, "CYCLES_AT_ONCE", 500)
+    monkeypatch.setattr(counting, "TURNED_BYTES", 3 * 64 * 64 // 8)
+    monkeypatch.setattr(counting, "BUNDLES_OF_ITEM", 2)
+    monkeypatch.setattr(counting, "ITEMS_AT_ONCE", 100)
     check(grid(5, 6), open_device("cpu"))
 
 
@@ -137,7 +137,7 @@ def test_a_table_of_the_busiest() -> None:
     assert len(rows) == 21
     shares = [float(row.split()[-1].rstrip("%")) for row in rows[:-1]]
     assert shares == sorted(shares, reverse=True)
-    assert rows[-1] == "  and 5 more; --json has all of them, by length"
+    assert rows[-1] == "  and 5 more; --json has all of them"
 
 
 def test_the_table_leaves_out_who_lies_in_no_cycle() -> None:

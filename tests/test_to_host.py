@@ -4,9 +4,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from kernels_ti import Graph, Options, Run, enumerate_cycles, open_device
+from kernels_ti import Graph, Options, Run, as_graph, enumerate_cycles, open_device
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.conversion import as_graph
 from kernels_ti.cycles import Cycles
 from kernels_ti.found.order import CycleWalker
 from kernels_ti.found.row_tables import RowTables

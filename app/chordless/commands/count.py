@@ -96,8 +96,6 @@ def _check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) 
         "--cluster": options.cluster is not None,
         "--limit": options.limit is not None,
         "--checkpoint": options.checkpoint is not None,
-        "--per-vertex": options.per_vertex,
-        "--per-edge": options.per_edge,
         "--expansion": options.expansion != EXPANSIONS[0],
         f"--arch {options.arch}": options.arch == "reference",
     }

@@ -42,7 +42,7 @@ def participation_table(entries: list[dict[str, Any]], what: str, total: int, st
     for name, cycles, share in [(what, "cycles", "share"), *rows]:
         yield f"  {name:<{widths[0]}}  {cycles:>{widths[1]}}  {share:>{widths[2]}}"
     if len(found) > len(shown):
-        yield f"  and {len(found) - len(shown):,} more; --json has all of them, by length"
+        yield f"  and {len(found) - len(shown):,} more; --json has all of them"
     if len(entries) > len(found):
         yield f"  {len(entries) - len(found):,} of {len(entries):,} {_PLURALS[what]} lie in none of these cycles"
 

@@ -63,8 +63,9 @@ def result_table(command: RunCommand, finished: Finished, stream: TextIO) -> Ite
     if triangles is not None:
         rows.append(("triangles", triangles))
         if command.max_length is None or command.max_length >= _SHORTEST_HOLE:
-            longer = sum(count for length, count in by_length.items() if length >= _SHORTEST_HOLE)
-            rows.append(("chordless cycles", longer))
+            # A total alone has by length only the triangles.
+            shorter = sum(count for length, count in by_length.items() if length < _SHORTEST_HOLE)
+            rows.append(("chordless cycles", finished.cycles - shorter))
     rows.append(("total", finished.cycles))
     width = max(len(f"{value:,}") for _, value in rows)
     yield _styled(on_terminal(finished.graph, stream), _BOLD, colour)

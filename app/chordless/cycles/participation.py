@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kernels_ti import Graph, Participation
+    from kernels_ti import CycleShares, Graph, Participation
     from kernels_ti.graph import IntArray
 
 
@@ -34,6 +34,34 @@ def participation_object(graph: Graph, counted: Participation, *, vertices: bool
         ends = [[names[u], names[v]] for u, v in counted.edge_list.tolist()]
         found["edges"] = _entries(ends, counted.edges)
     return found
+
+
+def shares_object(graph: Graph, shares: CycleShares, *, vertices: bool, edges: bool) -> dict[str, Any]:
+    """Return counts that were made along a boundary as an object for JSON.
+
+    Parameters
+    ----------
+    graph : Graph
+    shares : CycleShares
+    vertices, edges : bool
+        What is wanted.
+
+    Returns
+    -------
+    dict
+        As `participation_object`, with ``by_length`` empty: all lengths are counted together.
+    """
+    names = [json_name(name) for name in graph.names]
+    found: dict[str, Any] = {}
+    if vertices:
+        found["vertices"] = _totals(names, shares.vertices)
+    if edges:
+        found["edges"] = _totals([[names[u], names[v]] for u, v in shares.edge_list.tolist()], shares.edges)
+    return found
+
+
+def _totals(names: list[Any], counts: list[int]) -> list[dict[str, Any]]:
+    return [{"name": name, "cycles": count, "by_length": {}} for name, count in zip(names, counts, strict=True)]
 
 
 def _entries(names: list[Any], counts: IntArray) -> list[dict[str, Any]]:

@@ -9,11 +9,14 @@ from chordless.engine.channel import Channel
 from chordless.graphs.vertex_order import read_order, write_order
 from chordless.protocol.events import Paused, Progress, Reason
 from chordless.protocol.orders import RunCommand
-from kernels_ti import Device, EngineError, Snapshot, open_device
+from kernels_ti import CycleShares, Device, EngineError, Snapshot, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.annealing import SECONDS_FOR_PREFIXES, annealed_plan
+from kernels_ti.boundary.blocks import planned_blocks
 from kernels_ti.boundary.count import BoundaryCount, arch_of_count
+from kernels_ti.boundary.participation import shares_of
 from kernels_ti.boundary.plan import plan_of
+from kernels_ti.boundary.states import GivenUp
 from kernels_ti.device.memory import host_budget, resident_bytes, search_budget
 
 _SLICE_SECONDS = 0.1
@@ -25,7 +28,7 @@ _NOTHING_YET = Progress(
 
 def count_along_boundary(
     command: RunCommand, channel: Channel, space: SearchSpace
-) -> tuple[Reason, Snapshot, dict[str, int], Device | None]:
+) -> tuple[Reason, Snapshot, dict[str, int], Device | None, CycleShares | None]:
     """Count to the end, or until a timeout or a stop.
 
     Parameters
@@ -45,6 +48,8 @@ def count_along_boundary(
         Its ``width`` and the most ``states``.
     device : Device or None
         What ran the kernels, None if Python counted all.
+    shares : CycleShares or None
+        The cycles through each vertex and each edge, if they are wanted and the count was not stopped.
 
     Raises
     ------
@@ -68,7 +73,7 @@ def count_along_boundary(
         if (reason := watch.look()) is None:
             raise
         # The count was stopped while the order of the vertices was being sought.
-        return reason, Snapshot(seconds=watch.seconds), {"width": 0, "states": 0}, None
+        return reason, Snapshot(seconds=watch.seconds), {"width": 0, "states": 0}, None, None
     device = None if arch == "reference" else open_device(arch, threads=command.threads)
     if device is not None:
         count.use(device, search_budget(device, command.memory))
@@ -78,6 +83,17 @@ def count_along_boundary(
         channel.send(_progress(count, watch.seconds))
         if not count.finished:
             reason = watch.look()
+    shares = None
+    if reason is None and (command.per_vertex or command.per_edge):
+        try:
+            shares = shares_of(
+                space,
+                planned_blocks(space, count.plan),
+                host_budget(command.memory),
+                enough=partial(_reported_enough, channel, watch, count),
+            )
+        except GivenUp:
+            reason = watch.look()
     lengths = count.cycles_by_length
     triangles = {_TRIANGLE: count.triangles} if count.triangles else {}
     snapshot = Snapshot(
@@ -85,9 +101,9 @@ def count_along_boundary(
         cycles=sum(lengths.values()),
         seconds=watch.seconds,
         share=count.share,
-        finished=count.finished,
+        finished=reason is None,
     )
-    return reason or "complete", snapshot, {"width": count.plan.width, "states": count.most_states}, device
+    return reason or "complete", snapshot, {"width": count.plan.width, "states": count.most_states}, device, shares
 
 
 def _reported_enough(channel: Channel, watch: _Watch, count: BoundaryCount) -> bool:

@@ -202,12 +202,17 @@ def _count_along_boundary(command: RunCommand, channel: Channel, loaded: LoadedG
     sessions = Sessions("cpu", cpu_name(), setup, 0.0, 0)
     channel.send(_started(command, loaded, sessions, None))
     space = _search_space(command, loaded.graph)
-    reason, snapshot, boundary, device = count_along_boundary(command, channel, space)
+    reason, snapshot, boundary, device, shares = count_along_boundary(command, channel, space)
     if device is not None:
         sessions = replace(sessions, arch=device.arch, device=device.name)
     total = time.time() - command.program_start
     sessions = replace(sessions, total_seconds=total, peak_memory_bytes=peak_memory())
     finished = _finished(reason, snapshot, loaded, sessions, 0, None)
+    if shares is not None:
+        from chordless.cycles.participation import shares_object
+
+        counted = shares_object(loaded.graph, shares, vertices=command.per_vertex, edges=command.per_edge)
+        finished = replace(finished, participation=counted)
     channel.send(replace(finished, boundary=boundary))
 
 

@@ -59,7 +59,9 @@ def result_object(command: RunCommand, finished: Finished) -> dict[str, Any]:
         "part": command.part,
         **{name: names for name in _RESTRICTIONS if (names := list(getattr(command, name)))},
         "triangles": triangles,
-        "chordless_cycles": sum(count for length, count in finished.cycles_by_length.items() if length > 3),
+        # A total alone has by length only the triangles.
+        "chordless_cycles": finished.cycles
+        - sum(count for length, count in finished.cycles_by_length.items() if length <= _TRIANGLE),
         "total": finished.cycles,
         "by_length": None if command.total_only else dict(sorted(finished.cycles_by_length.items())),
         "frontier": {
