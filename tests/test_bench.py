@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 from benches import REFERENCE, TIMES, probed_once, report, run
-from chordless.bench import measure, paper, start, table1
+from chordless.bench import listing, measure, paper, start, table1
+from chordless.bench.graphs import BenchGraph
 from chordless.bench.layout import Column, figures, markdown_table, text_table
 from chordless.bench.measure import Outcome
 from chordless.bench.paper import PaperFigures, PaperRow
@@ -334,3 +335,60 @@ def test_the_large_edge_list_is_the_same_each_time(tmp_path):
         start.write_large_edge_list(tmp_path / name, 300)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
     assert 250 < load_graph(str(tmp_path / "one")).graph.m <= 300
+
+
+# Listing.
+
+
+WAYS = ["count", "rows", "lists", ".npy", ".txt", "pipe", "folder", "Parquet"]
+
+
+def listing_row(tmp_path):
+    return listing.ListingRow(BenchGraph("cycle:5", load_graph("cycle:5").graph, tmp_path), "cpu", None)
+
+
+@pytest.mark.parametrize("wanted", ["count", "rows", "lists"])
+def test_cycles_are_counted_or_brought_to_the_host_in_every_way(tmp_path, wanted):
+    file = BenchGraph("complete:6", load_graph("complete:6").graph, tmp_path).file
+    outcome = measure.transfer_once(file, "reference", None, wanted)
+    assert (outcome.count, outcome.seconds > 0) == ({"c3": 20, "clc": 0}, True)
+
+
+def test_a_way_to_list_that_loses_cycles_is_a_problem(tmp_path):
+    row = listing_row(tmp_path)
+    assert [one.name for one in row.series] == WAYS
+    for one, seconds in zip(row.series, (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0), strict=True):
+        one.seconds, one.count = [seconds], {"cycles": 10}
+    row.series[0].count = {"c3": 4, "clc": 6}
+    assert list(row.problems) == []
+    cells = list(row.cells())
+    assert cells[0] == ("cycle:5", "10", "count", "1", "0.500", "0.500", "0.500", "20", "1.0", "-")
+    assert cells[2][6:9] == ("2.00", "5", "4.0")
+    assert [line[8] for line in cells[3:]] == ["-"] * 5
+    row.series[3].count = {"cycles": 9}
+    assert list(row.problems) == ["cycle:5: .npy has 9 cycles, the count is 10"]
+
+
+def test_an_output_of_the_run_before_is_not_measured_again(tmp_path, monkeypatch):
+    there = []
+
+    def look(arguments):
+        output = Path(arguments[-1 - len(sys.path)])
+        there.append(output.exists())
+        output.write_bytes(b"1 2 3\n")
+        return Ended(0, 1.0, "", "")
+
+    monkeypatch.setattr(listing, "run_process", look)
+    text = listing_row(tmp_path).series[WAYS.index(".txt")]
+    text.run_again()
+    text.run_again()
+    assert (there, text.count, text.error) == ([False, False], {"cycles": 1}, None)
+
+
+@pytest.mark.slow
+def test_bench_listing_has_every_cycle_in_every_way(capsys):
+    exit_code, result, _ = report(capsys, "listing", "complete:6", "--arch", "cpu", "--repeat", "1")
+    assert (exit_code, result["problems"]) == (0, [])
+    [row] = result["rows"]
+    assert (row["cycles"], [one["name"] for one in row["series"]]) == (20, WAYS)
+    assert all(one["median"] > 0 for one in row["series"] if one["stopped"] is None)

@@ -144,13 +144,22 @@ def count_once(
     return Outcome(finished.enumerate_seconds, count=_count(by_length), by_length=by_length)
 
 
-def transfer_once(graph: str, arch: str, threads: int | None) -> Outcome:
-    """Search a graph file and transfer every cycle to the host, as bit rows.
+def transfer_once(graph: str, arch: str, threads: int | None, wanted: str = "rows") -> Outcome:
+    """Search a graph file and transfer every cycle to the host.
 
     The time covers all slices of the search, with the transfer of their cycles. The process has searched the same
     graph before, so its kernels are loaded.
+
+    Parameters
+    ----------
+    graph : str
+        The graph file.
+    arch : str
+    threads : int or None
+    wanted : {"rows", "lists", "count"}
+        As bit rows, or as lists of names; or only count them.
     """
-    ended = run_process(module_command("chordless.bench.transfer", graph, arch, str(threads or "")))
+    ended = run_process(module_command("chordless.bench.transfer", graph, arch, str(threads or ""), wanted))
     lines = ended.printed.splitlines()
     if ended.exit_code or not lines:
         raise EngineError(f"the engine ended with exit code {ended.exit_code}{ended.last_words}")

@@ -1,26 +1,24 @@
-"""``chordless bench``: measure the paper's Table 1, other programs, many small graphs, and the start."""
+"""``chordless bench``: measure the paper's Table 1, other programs, many small graphs, the start, and listing."""
 
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from chordless import values
+from chordless.commands.bench_acts import (
+    STANDARD_OUTPUT,
+    act_batch,
+    act_listing,
+    act_peers,
+    act_start,
+    act_table1,
+)
 from chordless.commands.parser import Parser, examples
 from kernels_ti.choices import ARCHES
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from chordless.bench.layout import Column
-    from chordless.bench.report import Report
-
-SUMMARY = "measure speed: Table 1, other programs, many graphs, start"
-STANDARD_OUTPUT = "-"
-_WIDTH = 120
-_PROBLEM_EXIT_CODE = 1
+SUMMARY = "measure speed: Table 1, other programs, many graphs, start, listing"
 
 TABLE1_DESCRIPTION = """\
 Measure Table 1 of the paper again: its own figures, ours beside them, and
@@ -67,6 +65,17 @@ measured, until there are cycles: count GRAPH --limit 1.
 """
 
 
+LISTING_DESCRIPTION = """\
+Measure what it takes to have every cycle of a graph, beside counting them.
+
+`count`, `rows` and `lists` are the search alone, in a process that has searched
+the graph before: the cycles are counted, brought to the memory of the host as
+bit rows, and as Python lists. The others are whole commands with a warm cache of
+compiled kernels: a list to FILE.npy, to FILE.txt, through a pipe to `wc -l` and
+to a run directory, and the export of that to Parquet.
+"""
+
+
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand to the program's parser."""
     parser = subparsers.add_parser(
@@ -80,6 +89,7 @@ def add_parser(subparsers: Any) -> None:
     _add_peers(benches)
     _add_batch(benches)
     _add_start(benches)
+    _add_listing(benches)
 
 
 def _bench(
@@ -181,6 +191,25 @@ def _add_start(benches: Any) -> None:
     _add_common(parser)
 
 
+def _add_listing(benches: Any) -> None:
+    parser = _bench(
+        benches,
+        "listing",
+        act_listing,
+        "all cycles in memory, in files and through a pipe",
+        LISTING_DESCRIPTION,
+        "chordless bench listing --repeat 3 --json listing.json",
+        "chordless bench listing roads.txt --arch cpu",
+    )
+    parser.add_argument(
+        "graphs",
+        nargs="*",
+        metavar="GRAPH",
+        help="a file or a spec, see chordless help specs (default: grid:7x10 and grid:8x10, 1 and 11 GB on disk)",
+    )
+    _add_common(parser)
+
+
 def _add_timeout(parser: Parser, name: str, what: str) -> None:
     parser.add_argument(name, type=values.duration, default=60.0, metavar="TIME", help=f"{what} (default: 60)")
 
@@ -220,179 +249,3 @@ def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None
         parser.error("--markdown and --json without a file both print to standard output")
     if options.json not in (None, STANDARD_OUTPUT) and not options.json.endswith(".json"):
         parser.error(f"--json {options.json}: the file's name ends in .json")
-
-
-def act_table1(options: argparse.Namespace) -> int:
-    """Measure Table 1, print it, return the exit code."""
-    import tempfile
-
-    from chordless.bench import table1
-    from chordless.bench.measure import machine, probe
-    from chordless.bench.report import Report, heading
-    from chordless.commands.info import version_of
-
-    chosen, left_out = table1.chosen_rows(options.rows, options.data)
-    with tempfile.TemporaryDirectory(prefix="chordless-bench-") as folder:
-        rows = [table1.Table1Row(row, _folder(folder, i), options.data) for i, row in enumerate(chosen)]
-        device = probe(options.arch)
-        settings = {
-            "arch": options.arch,
-            "threads": options.threads,
-            "repeat": options.repeat,
-            "sequential_timeout": options.seq_timeout,
-        }
-        heads = heading("table1", table1.LEGEND, version_of("chordless"), machine(device), **settings)
-        report = Report[table1.Table1Row](heads)
-        if left_out:
-            names = ", ".join(row.name for row in left_out)
-            report.notes.append(f"left out, as their graphs are read from files (--data DIR): {names}")
-        report.measure(
-            rows,
-            lambda row: row.measure(options.arch, options.threads, options.repeat, options.seq_timeout),
-            _file(options),
-        )
-    report.notes += [row.note for row in report.rows if row.note is not None]
-    columns = table1.MARKDOWN_COLUMNS if options.markdown else table1.COLUMNS
-    return print_report(report, options, columns, [row.cells() for row in report.rows])
-
-
-def act_peers(options: argparse.Namespace) -> int:
-    """Measure all programs on all graphs, print the table, return the exit code."""
-    import tempfile
-
-    from chordless.bench import peers, programs
-    from chordless.bench.graphs import BenchGraph
-    from chordless.bench.measure import machine, probe
-    from chordless.bench.report import Report, heading
-    from chordless.commands.info import version_of
-    from chordless.graphs.load import load_graph
-    from kernels_ti import OptionError
-
-    others = [programs.networkx(), programs.nauty(), *(programs.given(text) for text in options.program)]
-    names = [program.name for program in others]
-    repeated = next((name for name in names if names.count(name) > 1), None)
-    if repeated is not None:
-        raise OptionError(f"--program {repeated}=...: there are two programs of that name")
-    with tempfile.TemporaryDirectory(prefix="chordless-bench-") as folder:
-        graphs = [
-            BenchGraph(title, load_graph(title, simplify=options.simplify).graph, _folder(folder, i))
-            for i, title in enumerate(options.graphs or peers.DEFAULT_GRAPHS)
-        ]
-        device = probe(options.arch)
-        ours = peers.our_programs(options.arch, options.threads, device)
-        settings = {
-            "arch": options.arch,
-            "threads": options.threads,
-            "repeat": options.repeat,
-            "timeout": options.timeout,
-        }
-        heads = heading("peers", peers.LEGEND, version_of("chordless"), machine(device), **settings)
-        report = Report[peers.PeersRow](heads)
-        rows = [peers.PeersRow(graph, ours, others, options.timeout) for graph in graphs]
-        report.measure(rows, lambda row: row.measure(options.repeat), _file(options))
-    if options.markdown and report.rows:
-        columns = peers.markdown_columns(report.rows[0])
-        return print_report(report, options, columns, [row.markdown_cells() for row in report.rows])
-    lines = [line for row in report.rows for line in row.cells()]
-    return print_report(report, options, peers.COLUMNS, lines)
-
-
-def act_batch(options: argparse.Namespace) -> int:
-    """Measure batches of small graphs, print the table, return the exit code."""
-    import tempfile
-    from pathlib import Path
-
-    from chordless.bench import batch
-    from chordless.bench.measure import machine, probe
-    from chordless.bench.report import Report, heading
-    from chordless.commands.info import version_of
-    from kernels_ti import OptionError
-
-    with tempfile.TemporaryDirectory(prefix="chordless-bench-") as folder:
-        files, notes = batch.graph_files(Path(folder), options.vertices, options.molecules)
-        if not files:
-            raise OptionError(f"there is nothing to measure: {'; '.join(notes)}")
-        device = probe("cpu" if options.arch == "auto" else options.arch)
-        settings = {"arch": options.arch, "threads": options.threads, "repeat": options.repeat}
-        heads = heading("batch", batch.LEGEND, version_of("chordless"), machine(device), **settings)
-        report = Report[batch.BatchRow](heads, notes=notes)
-        rows = [batch.BatchRow(graphs, Path(folder), options.arch, options.threads) for graphs in files]
-        report.measure(rows, lambda row: row.measure(options.repeat), _file(options))
-    lines = [line for row in report.rows for line in row.cells()]
-    return print_report(report, options, batch.COLUMNS, lines)
-
-
-def act_start(options: argparse.Namespace) -> int:
-    """Measure starts and the reading of a large file, print the table, return the exit code."""
-    import tempfile
-    from pathlib import Path
-
-    from chordless.bench import start
-    from chordless.bench.measure import machine, probe
-    from chordless.bench.report import Report, heading
-    from chordless.commands.info import version_of
-
-    with tempfile.TemporaryDirectory(prefix="chordless-bench-") as folder:
-        device = probe("cpu" if options.arch == "auto" else options.arch)
-        settings = {"arch": options.arch, "threads": options.threads, "repeat": options.repeat, "lines": options.lines}
-        heads = heading("start", start.LEGEND, version_of("chordless"), machine(device), **settings)
-        rows = start.rows(Path(folder), options.graphs, options.arch, options.threads, options.lines)
-        report = Report[start.StartRow](heads)
-        report.measure(rows, lambda row: row.measure(options.repeat), _file(options))
-    return print_report(report, options, start.COLUMNS, [line for row in report.rows for line in row.cells()])
-
-
-def _folder(parent: str, number: int) -> Path:
-    from pathlib import Path
-
-    folder = Path(parent, str(number))
-    folder.mkdir()
-    return folder
-
-
-def _file(options: argparse.Namespace) -> str | None:
-    return None if options.json in (None, STANDARD_OUTPUT) else str(options.json)
-
-
-def print_report(
-    report: Report[Any], options: argparse.Namespace, columns: Sequence[Column], lines: Sequence[Sequence[str]]
-) -> int:
-    """Print what was measured, then what is wrong; return the exit code."""
-    import json
-
-    from chordless.bench.layout import markdown_table, text_table
-    from chordless.commands.session import InterruptedRunError
-    from chordless.words.shown import error_line, on_terminal
-
-    if report.interrupted is not None and not report.rows:
-        raise InterruptedRunError(report.interrupted, "interrupted, nothing to report")
-    if _file(options) is not None:
-        report.save(str(options.json))
-    if options.json == STANDARD_OUTPUT:
-        print(json.dumps(report.to_json()))
-    else:
-        make = markdown_table if options.markdown else text_table
-        for line in (*make(columns, lines), "", *_below(report, options.markdown)):
-            print(on_terminal(line, sys.stdout))
-    sys.stdout.flush()
-    for problem in report.problems:
-        sys.stderr.write(f"chordless: error: {error_line(problem, sys.stderr)}\n")
-    if report.interrupted is not None:
-        return 128 + report.interrupted
-    return _PROBLEM_EXIT_CODE if report.problems else 0
-
-
-def _below(report: Report[Any], markdown: bool) -> Iterator[str]:
-    """Yield the lines below the table: machine and date, the meaning of the columns, notes."""
-    import textwrap
-
-    heading, machine = report.heading, report.heading["machine"]
-    where = f"{machine['cpu']}, {machine['cores']} cores"
-    if machine["device"] != machine["cpu"]:
-        where = f"{machine['device']} ({machine['arch']}); {where}"
-    repeat = heading["settings"]["repeat"]
-    runs = "a single run" if repeat == 1 else f"medians of up to {repeat} runs"
-    ended = "; interrupted, not complete" if report.interrupted is not None else ""
-    said = [f"{where}; chordless {heading['chordless']}, {heading['date'][:10]}, {runs}{ended}.", heading["legend"]]
-    for text in (*said, *report.notes):
-        yield from [f"- {text}"] if markdown else textwrap.wrap(text, _WIDTH)

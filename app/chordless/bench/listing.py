@@ -1,0 +1,169 @@
+"""``bench listing``: what it takes to have every cycle, in memory, in files and through a pipe."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from chordless.bench.graphs import BenchGraph
+from chordless.bench.layout import NOTHING, Column, figures
+from chordless.bench.measure import Outcome, Series, take_turns, transfer_once
+from chordless.bench.process import Ended, program_command, run_process
+from chordless.cycles.read import CycleStore, read_rows
+from kernels_ti import EngineError
+
+DEFAULT_GRAPHS = ("grid:7x10", "grid:8x10")
+
+LEGEND = (
+    "Seconds to have all chordless cycles: medians of the runs, which were taken in turns. count, rows (bit rows in "
+    "the memory of the host) and lists (Python lists of names, each dropped at once) are the search alone, with its "
+    "kernels loaded; times count is the median over that of counting. .npy, .txt, pipe (list | wc -l), folder (a run "
+    "directory) and Parquet (its export) are whole processes with a warm cache. The target is what this program was to "
+    "reach on two idle cores."
+)
+
+COLUMNS = (
+    Column("graph", left=True),
+    Column("cycles"),
+    Column("way", left=True),
+    Column("runs"),
+    Column("median, s"),
+    Column("fastest"),
+    Column("slowest"),
+    Column("cycles/s"),
+    Column("times count"),
+    Column("target, s"),
+)
+
+_TARGETS = {("grid:7x10", "rows"): 0.3, ("grid:7x10", ".npy"): 1.2, ("grid:7x10", ".txt"): 4.0}
+_SEARCHES = ("count", "rows", "lists")
+_LINES_READ = 1 << 24
+
+
+class ListingRow:
+    """The measurements for one graph.
+
+    Parameters
+    ----------
+    graph : BenchGraph
+        Its folder takes the outputs.
+    arch : str
+    threads : int or None
+    """
+
+    def __init__(self, graph: BenchGraph, arch: str, threads: int | None) -> None:
+        self.title = graph.title
+        how = ["--arch", arch, *([] if threads is None else ["--threads", str(threads)])]
+        folder = graph.folder
+        npy, text, run, parquet = (folder / name for name in ("c.npy", "c.txt", "run/", "c.parquet"))
+        lists = ["list", graph.file, *how, "--quiet"]
+        once = partial(transfer_once, graph.file, arch, threads)
+        search = [Series(each, f"a search of {graph.title}: {each}", partial(once, each)) for each in _SEARCHES]
+        self.series = [
+            *search,
+            _command(".npy", [*lists, "-o", str(npy)], npy, lambda: len(CycleStore(read_rows(npy)))),
+            _command(".txt", [*lists, "-o", str(text)], text, lambda: _lines(text)),
+            Series("pipe", f"{shlex.join(['chordless', *lists])} | wc -l", partial(_through_pipe, lists)),
+            _command("folder", [*lists, "-o", f"{run}/"], run, lambda: len(CycleStore(read_rows(run)))),
+            _command(
+                "Parquet", ["export", str(run), "-o", str(parquet), "--quiet"], parquet, lambda: _parquet_rows(parquet)
+            ),
+        ]
+        if find_spec("pyarrow") is None:
+            self.series[-1].stopped = "no pyarrow"
+
+    @property
+    def measured(self) -> bool:
+        """Whether there is any result."""
+        return any(one.seconds for one in self.series)
+
+    def measure(self, repeat: int) -> None:
+        """Run everything in turns. After an interrupt, the results so far stay."""
+        take_turns(self.series, repeat)
+
+    @property
+    def _cycles(self) -> int | None:
+        return _total(self.series[0]) if self.series[0].count else None
+
+    @property
+    def problems(self) -> Iterator[str]:
+        """Yield one line for each problem."""
+        for one in self.series:
+            if one.error is not None:
+                yield f"{self.title}, {one.name}: {one.error}"
+            elif one.count and self._cycles is not None and _total(one) != self._cycles:
+                yield f"{self.title}: {one.name} has {_total(one):,} cycles, the count is {self._cycles:,}"
+
+    def cells(self) -> Iterator[tuple[str, ...]]:
+        """Yield the rows of the table, one for each way."""
+        counting = self.series[0].median
+        for i, one in enumerate(self.series):
+            median = one.median if one.error is None else None
+            target = self._target(one.name)
+            yield (
+                self.title if i == 0 else "",
+                f"{self._cycles:,}" if i == 0 and self._cycles is not None else "",
+                one.name,
+                str(len(one.seconds)) if one.seconds else NOTHING,
+                one.stopped or NOTHING if median is None else figures(median),
+                figures(min(one.seconds)) if one.seconds else NOTHING,
+                figures(max(one.seconds)) if one.seconds else NOTHING,
+                f"{_total(one) / median:,.0f}" if median else NOTHING,
+                f"{median / counting:.1f}" if median and counting and one.name in _SEARCHES else NOTHING,
+                NOTHING if target is None else f"{target:g}",
+            )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the data for the report."""
+        return {
+            "graph": self.title,
+            "cycles": self._cycles,
+            "series": [{**one.to_json(), "target_seconds": self._target(one.name)} for one in self.series],
+        }
+
+    def _target(self, name: str) -> float | None:
+        return _TARGETS.get((self.title, name))
+
+
+def _total(series: Series) -> int:
+    return sum(series.count.values())
+
+
+def _command(name: str, arguments: list[str], output: Path, cycles: Callable[[], int]) -> Series:
+    return Series(name, shlex.join(["chordless", *arguments]), partial(_run_once, arguments, output, cycles))
+
+
+def _run_once(arguments: list[str], output: Path, cycles: Callable[[], int]) -> Outcome:
+    """Run a command without the output of the run before, and count the cycles that it wrote."""
+    if output.is_dir():
+        shutil.rmtree(output)
+    output.unlink(missing_ok=True)
+    seconds = _well(run_process(program_command(*arguments))).seconds
+    return Outcome(seconds, count={"cycles": cycles()})
+
+
+def _through_pipe(arguments: list[str]) -> Outcome:
+    ended = _well(run_process(["sh", "-c", f"{shlex.join(program_command(*arguments))} | wc -l"]))
+    return Outcome(ended.seconds, count={"cycles": int(ended.printed)})
+
+
+def _well(ended: Ended) -> Ended:
+    if ended.exit_code != 0:
+        raise EngineError(f"chordless ended with exit code {ended.exit_code}{ended.last_words}")
+    return ended
+
+
+def _lines(path: Path) -> int:
+    with path.open("rb") as stream:
+        return sum(piece.count(b"\n") for piece in iter(partial(stream.read, _LINES_READ), b""))
+
+
+def _parquet_rows(path: Path) -> int:
+    from chordless.cycles.export import require_parquet
+
+    return int(require_parquet()[1].read_metadata(path).num_rows)
