@@ -191,7 +191,7 @@ def test_a_limited_listing_says_how_many_it_has(tmp_path, capsys):
     assert main(["batch", "grid:3x3", "-o", str(tmp_path / "a.jsonl"), "--cycles", str(tmp_path / "file")]) == 2
     assert "cannot make the folder" in capsys.readouterr().err
     assert main(["batch", "grid:3x3", "-o", str(tmp_path / "a.jsonl"), "--threads", "99999"]) == 2
-    assert "threads must be a whole number from 1 to 1024, not 99999" in capsys.readouterr().err
+    assert "99,999 threads are too many" in capsys.readouterr().err
     assert not (tmp_path / "a.jsonl").exists()
 
 

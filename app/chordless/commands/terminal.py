@@ -10,7 +10,7 @@ from typing import TextIO
 
 from chordless.protocol.events import Event, Finished, Log, Progress
 from chordless.protocol.orders import RunCommand
-from chordless.protocol.results import triangle_count
+from chordless.protocol.results import hole_count, triangle_count
 from chordless.words.numbers import round_number, seconds_text, share_text, short_number, time_left_text
 from chordless.words.shown import on_terminal
 
@@ -63,9 +63,7 @@ def result_table(command: RunCommand, finished: Finished, stream: TextIO) -> Ite
     if triangles is not None:
         rows.append(("triangles", triangles))
         if command.max_length is None or command.max_length >= _SHORTEST_HOLE:
-            # A total alone has by length only the triangles.
-            shorter = sum(count for length, count in by_length.items() if length < _SHORTEST_HOLE)
-            rows.append(("chordless cycles", finished.cycles - shorter))
+            rows.append(("chordless cycles", hole_count(finished.cycles, by_length)))
     rows.append(("total", finished.cycles))
     width = max(len(f"{value:,}") for _, value in rows)
     yield _styled(on_terminal(finished.graph, stream), _BOLD, colour)

@@ -13,7 +13,7 @@ from chordless.pictures.cycle_drawing import DrawnCycle, draw_cycle, longest_cyc
 from chordless.pictures.participation_drawing import Ranked, draw_used_edges, graph_of_edges, ranking
 from chordless.pictures.recorded_run import RecordedRun
 from chordless.pictures.style import PALETTE, page_svg, printable
-from chordless.protocol.results import triangle_count
+from chordless.protocol.results import hole_count, triangle_count
 from chordless.runs.command_words import command_line
 from chordless.words.numbers import bytes_text, seconds_text, share_text
 
@@ -163,8 +163,8 @@ def _tiles(run: RecordedRun) -> list[tuple[str, str]]:
     triangles = triangle_count(state.options.get("min_length", 3), state.cycles_by_length)
     tiles = [("chordless cycles in all", f"{state.cycles:,}")]
     if triangles is not None:
-        longer = sum(count for length, count in state.cycles_by_length.items() if length > 3)
-        tiles += [("of 4 or more vertices", f"{longer:,}"), ("triangles", f"{triangles:,}")]
+        holes = hole_count(state.cycles, state.cycles_by_length)
+        tiles += [("of 4 or more vertices", f"{holes:,}"), ("triangles", f"{triangles:,}")]
     if run.has_lengths and state.cycles:
         tiles.append((_longest_words(run), f"{max(t for t, count in state.cycles_by_length.items() if count):,}"))
     return [*tiles, (_work(run), seconds_text(state.seconds))]

@@ -25,6 +25,11 @@ def triangle_count(min_length: int, cycles_by_length: Mapping[int, int]) -> int 
     return cycles_by_length.get(_TRIANGLE, 0) if min_length <= _TRIANGLE else None
 
 
+def hole_count(cycles: int, cycles_by_length: Mapping[int, int]) -> int:
+    """Return how many of all `cycles` have 4 or more vertices; of a total alone, only the triangles have a length."""
+    return cycles - sum(count for length, count in cycles_by_length.items() if length <= _TRIANGLE)
+
+
 def seconds_object(finished: Finished) -> dict[str, float]:
     """Return where the time went; the first four values add up to ``total``.
 
@@ -59,9 +64,7 @@ def result_object(command: RunCommand, finished: Finished) -> dict[str, Any]:
         "part": command.part,
         **{name: names for name in _RESTRICTIONS if (names := list(getattr(command, name)))},
         "triangles": triangles,
-        # A total alone has by length only the triangles.
-        "chordless_cycles": finished.cycles
-        - sum(count for length, count in finished.cycles_by_length.items() if length <= _TRIANGLE),
+        "chordless_cycles": hole_count(finished.cycles, finished.cycles_by_length),
         "total": finished.cycles,
         "by_length": None if command.total_only else dict(sorted(finished.cycles_by_length.items())),
         "frontier": {
