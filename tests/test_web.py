@@ -24,11 +24,11 @@ def free_port():
 
 
 @contextlib.contextmanager
-def served(tmp_path, port, **more):
+def served(tmp_path, port, *target, **more):
     """Serve dashboards from a process; yield it and the address that it prints."""
     environment = {**ENVIRONMENT, "HOME": str(tmp_path), "XDG_CONFIG_HOME": "", "XDG_DATA_HOME": ""}
     process = subprocess.Popen(
-        command("tui", "petersen", "--web", port), stderr=subprocess.PIPE, text=True, env=environment, **more
+        command("tui", *target, "--web", port), stderr=subprocess.PIPE, text=True, env=environment, **more
     )
     try:
         printed = re.fullmatch(r"the dashboard is at (\S+)\n", process.stderr.readline())
@@ -71,7 +71,7 @@ def test_a_browser_sees_the_dashboard_until_ctrl_c(tmp_path):
     pytest.importorskip("textual_serve")
     core = min(os.sched_getaffinity(0))
     port = free_port()
-    with served(tmp_path, port, preexec_fn=lambda: os.sched_setaffinity(0, {core})) as (process, address):
+    with served(tmp_path, port, "petersen", preexec_fn=lambda: os.sched_setaffinity(0, {core})) as (process, address):
         assert address.startswith(f"http://localhost:{port}/?token=")
         looked = seen(address, lambda: process.send_signal(signal.SIGINT))
         page, one_too_many, drawn, close_code = asyncio.run(asyncio.wait_for(looked, 60))

@@ -1,0 +1,134 @@
+"""The dashboard in a real browser: headless Chromium, driven by its DevTools protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import itertools
+import re
+import shutil
+import subprocess
+
+import pytest
+from patience import PATIENCE
+from test_web import free_port, served
+
+_COLOURS_AND_MOVES = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+class Page:
+    """A page of the browser.
+
+    Parameters
+    ----------
+    connection : aiohttp.ClientWebSocketResponse
+        To the page's DevTools.
+    """
+
+    def __init__(self, connection):
+        self._connection = connection
+        self._numbers = itertools.count(1)
+        self._answers = {}
+        self._told = asyncio.Event()
+        self.drawn = b""
+        self._listening = asyncio.ensure_future(self._listen())
+
+    async def _listen(self):
+        async for message in self._connection:
+            event = message.json()
+            if "id" in event:
+                self._answers[event["id"]].set_result(event)
+            elif event["method"] == "Network.webSocketFrameReceived":
+                frame = event["params"]["response"]
+                if frame["opcode"] == 2:
+                    self.drawn += _COLOURS_AND_MOVES.sub(b"", base64.b64decode(frame["payloadData"]))
+            self._told.set()
+
+    async def ask(self, method, **parameters):
+        number = next(self._numbers)
+        answer = self._answers[number] = asyncio.get_running_loop().create_future()
+        await self._connection.send_json({"id": number, "method": method, "params": parameters})
+        return (await answer)["result"]
+
+    async def value(self, expression):
+        """Return what an expression of JavaScript is in the page, after its promise is kept."""
+        answer = await self.ask("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        return answer["result"].get("value")
+
+    async def press(self, key, code, *, control=False):
+        for kind in ("rawKeyDown", "keyUp"):
+            await self.ask(
+                "Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code, modifiers=2 * control
+            )
+
+    async def until_drawn(self, words):
+        """Wait until these words are drawn, and forget what was drawn before."""
+        while words not in self.drawn:
+            self._told.clear()
+            await self._told.wait()
+        self.drawn = b""
+
+
+@contextlib.asynccontextmanager
+async def opened(folder):
+    """Start headless Chromium; yield its empty page."""
+    import aiohttp
+
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if browser is None:
+        pytest.skip("needs chromium")
+    command = [browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+    command += ["--window-size=1200,800", "--remote-debugging-port=0", f"--user-data-dir={folder}", "about:blank"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        port = folder / "DevToolsActivePort"
+        while not port.exists() or (not port.read_text().endswith("\n") and len(port.read_text().split()) < 2):
+            assert process.poll() is None
+            await asyncio.sleep(0.05)
+        root = f"http://127.0.0.1:{port.read_text().split()[0]}"
+        async with aiohttp.ClientSession() as session:
+            async with session.get(f"{root}/json/list") as answer:
+                (tab,) = [tab for tab in await answer.json() if tab["type"] == "page"]
+            async with session.ws_connect(tab["webSocketDebuggerUrl"], max_msg_size=0) as connection:
+                page = Page(connection)
+                for domain in ("Network", "Page", "Runtime"):
+                    await page.ask(f"{domain}.enable")
+                yield page
+    finally:
+        process.terminate()
+        process.wait()
+
+
+async def counted(folder, address):
+    """Type a spec, start, and wait for the count; return how a page of another origin and ours are answered."""
+    websocket = f"{address.partition('?')[0].replace('http', 'ws')}ws?width=80&height=24"
+    answer = (
+        f"new Promise(done => {{ const socket = new WebSocket('{websocket}');"
+        " socket.onopen = () => done('admitted'); socket.onerror = () => done('refused') })"
+    )
+    async with opened(folder) as page:
+        await page.ask("Page.navigate", url="data:text/html,<title>foreign</title>")
+        foreign = await page.value(answer)
+        await page.ask("Page.navigate", url=address)
+        await page.until_drawn(b"chordless cycles in grid:7x10")
+        # The terminal has the focus without a click. What is typed replaces the example.
+        await page.ask("Input.insertText", text="grid:5x6")
+        await page.until_drawn(b"chordless cycles in grid:5x6")
+        await page.press("r", 82, control=True)
+        await page.until_drawn(b"749")
+        return foreign, await page.value(answer)
+
+
+@pytest.mark.slow
+def test_a_graph_is_counted_in_chromium_and_a_foreign_page_is_refused(tmp_path):
+    pytest.importorskip("textual_serve")
+    # No kernels are compiled for it.
+    settings = tmp_path / ".config" / "chordless" / "settings.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text('last.arch = "reference"\n')
+    with served(tmp_path, free_port()) as (_, address):
+        assert asyncio.run(asyncio.wait_for(counted(tmp_path / "browser", address), PATIENCE)) == (
+            "refused",
+            "admitted",
+        )
