@@ -5,6 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import random
+import select
+import sys
 
 import numpy as np
 import pytest
@@ -140,6 +143,36 @@ def test_stop_is_heard_while_a_file_is_written(tmp_path):
         output = output_to(stream)
         assert not output.write(Cycles.of_lists(CYCLES * 100_000), lambda: next(answers))
     assert 0 < output.listed == path.read_text().count("\n") < 300_000
+
+
+def test_no_write_to_a_pipe_blocks_and_few_are_needed(pipe, monkeypatch):
+    read, write = pipe
+    os.set_blocking(write.fileno(), False)
+    os.set_blocking(read.fileno(), False)
+    really_write, sizes, taken = os.write, [], []
+    reader = random.Random(1)
+
+    def whole_write(descriptor, data):
+        sizes.append(really_write(descriptor, data))
+        assert sizes[-1] == len(data)
+        return sizes[-1]
+
+    def take_some():
+        taken.append(read.read(reader.choice([1, 100, 4096, 5000, 70_000])) or b"")
+        return False
+
+    monkeypatch.setattr(os, "write", whole_write)
+    monkeypatch.setattr("chordless.cycles.output._SECONDS_BETWEEN_QUESTIONS", 0.0)
+    cycles = Cycles.of_lists([list(range(reader.randrange(3, 1000))) for _ in range(1000)])
+    output = output_to(write, range(1000))
+    assert output.write(cycles, take_some)
+    while more := read.read():
+        taken.append(more)
+    expected = b"".join(lines for _, lines in CycleEncoder(range(1000), "text").encode(cycles))
+    assert b"".join(taken) == expected
+    assert output.listed == 1000
+    if sys.platform == "linux":
+        assert max(sizes) > 4 * select.PIPE_BUF
 
 
 def test_full_device_is_an_error():

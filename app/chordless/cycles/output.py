@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from chordless.cycles.identity import identity_of, require_own
 from chordless.cycles.lines import CycleEncoder
+from chordless.cycles.pipe import PipeRoom
 from chordless.cycles.read import CYCLES_FOLDER
 from chordless.cycles.write import RowOutput
 from chordless.files import open_alone
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 STANDARD_OUTPUT = "-"
 
-# A pipe that is ready takes this many bytes without blocking, so a sleeping reader does not block the engine.
-_PIPE_BYTES = select.PIPE_BUF
 _SECONDS_BETWEEN_QUESTIONS = 0.1
 # Bytes read to find the first line of a file; a foreign file may have no line end.
 _LONGEST_FIRST_LINE = 1 << 26
@@ -136,6 +135,7 @@ class LineOutput:
         self._limit = limit
         self._ask_at = 0.0
         self._regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        self._room = PipeRoom(descriptor)
         self.listed = listed
 
     @classmethod
@@ -243,12 +243,13 @@ class LineOutput:
             return True
         done = 0
         while done < len(data):
-            end = data.rfind(b"\n", done, done + _PIPE_BYTES) + 1
-            if end == 0:
-                end = data.index(b"\n", done) + 1
             if not self._reader_is_ready(give_up):
                 return False
+            end = data.rfind(b"\n", done, done + self._room.bytes()) + 1
+            if end == 0:
+                end = data.index(b"\n", done) + 1
             self._send(data[done:end])
+            self._room.wrote(end - done)
             done = end
         return True
 
