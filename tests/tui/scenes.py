@@ -23,6 +23,7 @@ from chordless.protocol.orders import RunCommand
 from chordless.protocol.recording import recorded
 from chordless.runs.directory import created, reopened
 from chordless.tui.app import ChordlessApp
+from chordless.tui.load import Load
 from chordless.tui.messages import CompareRuns
 from chordless.tui.outlook import Outlook
 from chordless.tui.recent_batches import RecentBatch, remember
@@ -127,6 +128,8 @@ def home_folder(path: Path):
         time.tzset()
         stack.enter_context(patch("chordless.tui.probing.probe_arch", lambda arch, given_up: _DEVICES[arch]))
         stack.enter_context(patch("chordless.tui.widgets.arch_field._SECONDS_UNTIL_PROBE", 0.001))
+        stack.enter_context(patch("chordless.tui.widgets.load_meter.machine_load", lambda: Load((0.97, 0.6))))
+        stack.enter_context(patch("chordless.tui.widgets.load_meter._SECONDS_BETWEEN_LOOKS", 0.01))
         stack.enter_context(
             patch("chordless.runs.history._disk_bytes", lambda path: sizes.get(Path(path).name, 20_480))
         )
@@ -193,6 +196,7 @@ async def _running(pilot, home):
     # The recording comes in pieces, and is drawn at most ten times a second.
     await until(pilot, lambda: app.run_state is not None and app.run_state.changed == last)
     await until(pilot, lambda: app.screen._shown is app.run_state)
+    await until(pilot, lambda: "78%" in text_of(app))
 
 
 async def _finished(pilot, home):

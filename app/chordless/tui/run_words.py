@@ -177,15 +177,6 @@ def paths_vary(state: RunState) -> bool:
     return state.arch == "cpu" and not one_way
 
 
-def frontier_tile(state: RunState) -> TileWords:
-    """Return the number of paths that wait to be expanded."""
-    if state.states is not None:
-        note = "states at most" if state.phase == "finished" else "states held now"
-        return TileWords(f"{state.states:,}", (note,), f"{short_number(state.states)} states")
-    short = f"waiting {short_number(state.frontier)}"
-    return TileWords(f"{state.frontier:,}", ("paths waiting",), short)
-
-
 def share_tile(state: RunState) -> TileWords:
     """Return the share of the search that is done, and the time left."""
     share = share_text(state.share) if state.share else "0%"
@@ -253,8 +244,8 @@ def memory_tile(state: RunState) -> TileWords:
         notes.append(f"{bytes_text(other)} of the host")
     else:
         notes.append(f"{bytes_text(other)} of records")
-    short = f"memory {bytes_text(used)}" + (f" of {bytes_text(budget)}" if budget else "")
-    return TileWords(bytes_text(used), tuple(notes), short)
+    short = f"memory {bytes_text(used)}"
+    return TileWords(bytes_text(used), tuple(notes), short + (f" of {bytes_text(budget)}" if budget else ""), (short,))
 
 
 def checkpoint_tile(state: RunState) -> TileWords:

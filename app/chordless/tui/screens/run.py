@@ -25,6 +25,7 @@ from chordless.tui.widgets.chart import EvolutionChart, end_of_axis, run_series
 from chordless.tui.widgets.event_log import EventLog
 from chordless.tui.widgets.frontier_line import FrontierLine
 from chordless.tui.widgets.histogram import Histogram
+from chordless.tui.widgets.load_meter import LoadMeter
 from chordless.tui.widgets.tab_bar import TabBar
 from chordless.tui.widgets.tiles import Tile
 from kernels_ti import ChordlessError
@@ -44,7 +45,6 @@ _TILES: dict[str, tuple[str, Callable[[RunState], run_words.TileWords], bool]] =
     "share": ("done", run_words.share_tile, False),
     "memory": ("memory", run_words.memory_tile, False),
     "estimate": ("in all", run_words.estimate_tile, False),
-    "frontier": ("frontier", run_words.frontier_tile, False),
     "checkpoint": ("checkpoint", run_words.checkpoint_tile, False),
 }
 
@@ -79,6 +79,8 @@ class RunScreen(Screen[None]):
                 with Container(id="run-tiles"):
                     for name, (title, _, has_rates) in _TILES.items():
                         yield Tile(title, has_rates=has_rates, id=f"tile-{name}")
+                        if name == "memory":
+                            yield LoadMeter(id="run-load")
                 yield FrontierLine(id="run-frontier")
                 with Container(id="run-views"):
                     yield EvolutionChart(id="run-chart")
@@ -294,6 +296,8 @@ class RunScreen(Screen[None]):
         if not self._frozen or self._shown is None:
             self._shown = newest
         state = self._shown
+        session = self._app.session
+        self.query_one(LoadMeter).watch_run(is_at_work=session is not None and session.is_at_work)
         for name, (_, words, _) in _TILES.items():
             self.query_one(f"#tile-{name}", Tile).show(words(state))
         series = run_series(state.frontier_by_length, state.cycles_by_length, state.waiting_by_length)

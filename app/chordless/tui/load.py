@@ -1,0 +1,56 @@
+"""How busy the processors of this machine are."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+
+import psutil
+
+
+@dataclass(frozen=True)
+class Load:
+    """How busy the processors are, each 0 to 1.
+
+    Parameters
+    ----------
+    cores : tuple of float
+        Each core of the CPU since the last look. Empty at the first look.
+    gpus : tuple of float
+        Each GPU of NVIDIA; empty without one, or without the library that asks it.
+    """
+
+    cores: tuple[float, ...] = ()
+    gpus: tuple[float, ...] = ()
+
+
+def machine_load() -> Load:
+    """Return the load of this machine since the last call."""
+    return Load(tuple(busy / 100 for busy in psutil.cpu_percent(percpu=True)), _gpus()())
+
+
+@cache
+def _gpus() -> Callable[[], tuple[float, ...]]:
+    """Return a function that asks NVIDIA's driver for the load of its GPUs. Where there is none, it returns ()."""
+    try:
+        nvml = import_module("pynvml")  # of the extra `nvidia`
+    except ImportError:
+        return tuple
+    try:
+        nvml.nvmlInit()
+        devices = [nvml.nvmlDeviceGetHandleByIndex(i) for i in range(nvml.nvmlDeviceGetCount())]
+    except nvml.NVMLError:
+        return tuple
+
+    def ask() -> tuple[float, ...]:
+        loads = []
+        for device in devices:
+            # A GPU that was taken away, or that does not tell, is left out.
+            with contextlib.suppress(nvml.NVMLError):
+                loads.append(nvml.nvmlDeviceGetUtilizationRates(device).gpu / 100)
+        return tuple(loads)
+
+    return ask

@@ -1,0 +1,99 @@
+"""How busy the processors are, and how that is shown."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+from chordless.tui import load as load_module
+from chordless.tui.load import Load, machine_load
+from chordless.tui.widgets import load_meter
+from chordless.tui.widgets.load_meter import LoadMeter, means
+from textual.app import App
+
+from tui.pilots import drive, text_of
+
+
+class NVMLError(Exception):
+    pass
+
+
+def nvml(loads, fails_at=""):
+    """Stands for NVIDIA's library, on a machine with these GPUs."""
+
+    def call(name, answer):
+        def ask(*arguments):
+            if name == fails_at:
+                raise NVMLError
+            return answer(*arguments)
+
+        return ask
+
+    functions = {
+        "nvmlInit": lambda: None,
+        "nvmlDeviceGetCount": lambda: len(loads),
+        "nvmlDeviceGetHandleByIndex": lambda i: i,
+        "nvmlDeviceGetUtilizationRates": lambda i: SimpleNamespace(gpu=loads[i]),
+    }
+    return SimpleNamespace(NVMLError=NVMLError, **{name: call(name, answer) for name, answer in functions.items()})
+
+
+@pytest.mark.parametrize(
+    ("library", "gpus"),
+    [
+        (None, ()),
+        (nvml([60, 5]), (0.6, 0.05)),
+        (nvml([]), ()),
+        (nvml([60], "nvmlInit"), ()),
+        (nvml([60], "nvmlDeviceGetUtilizationRates"), ()),
+    ],
+    ids=["no library", "two GPUs", "no GPU", "no driver", "a GPU that does not tell"],
+)
+def test_the_load_of_the_machine(monkeypatch, library, gpus):
+    monkeypatch.setitem(sys.modules, "pynvml", library)
+    monkeypatch.setattr(load_module.psutil, "cpu_percent", lambda percpu: [12.0, 100.0])
+    load_module._gpus.cache_clear()
+    assert machine_load() == Load((0.12, 1.0), gpus)
+    load_module._gpus.cache_clear()
+
+
+def test_many_cores_share_a_bar():
+    assert means((0.1, 0.2), 8) == [0.1, 0.2]
+    assert means((0.0, 1.0) * 8, 8) == [0.5] * 8
+    assert len(means((0.5,) * 100, 8)) == 8
+
+
+@pytest.mark.parametrize(
+    ("load", "height", "lines"),
+    [
+        (Load((0.0, 1.0)), 1, ["cpu ▁█ 50%"]),
+        (Load((0.5,) * 64), 1, ["cpu ▅▅▅▅▅▅▅▅ 50%"]),
+        (Load((0.5,) * 64, (0.99,)), 1, ["cpu ▅▅▅ gpu █ 99%"]),
+        (Load((0.0, 1.0), (0.25, 0.75)), 2, ["cpu ▁█ 50%", "gpu ▃▇ 50%"]),
+        (Load((1.0,) * 64), 2, ["cpu █████████ 100%", ""]),
+    ],
+)
+def test_each_processor_has_a_bar_while_a_run_is_at_work(monkeypatch, load, height, lines):
+    monkeypatch.setattr(load_meter, "machine_load", lambda: load)
+
+    class Screen(App[None]):
+        def compose(self):
+            yield LoadMeter(id="meter")
+
+    app = Screen()
+
+    async def steps(pilot):
+        meter = app.query_one(LoadMeter)
+        meter.styles.height = height
+        await pilot.pause()
+        assert not text_of(app).strip(), "no run is at work"
+        meter.watch_run(is_at_work=True)
+        meter.look()
+        await pilot.pause()
+        assert [line.rstrip() for line in text_of(app).splitlines()[:height]] == lines
+        meter.watch_run(is_at_work=False)
+        await pilot.pause()
+        assert not text_of(app).strip()
+
+    drive(app, (18, 4), steps)
