@@ -11,7 +11,7 @@ from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import created
 from chordless.runs.state import RunState
-from chordless.tui.screens.compare import CompareScreen, compare_facts, load_run
+from chordless.tui.screens.compare import FRAMES, CompareScreen, compare_facts, load_frames, load_run
 from textual.app import App
 
 from kernels_ti import EngineError
@@ -108,3 +108,33 @@ def test_what_should_be_alike_and_is_not_is_marked():
     assert differing(replace(COMPLETE, reason="limit")) == ["state"]
     facts = compare_facts(COMPLETE, replace(COMPLETE, options={"max_length": 9, "part": (1, 4)}), ascii_only=True)
     assert next(fact.second for fact in facts if fact.label == "search") == "lengths 3 to 9, part 1 of 4"
+
+
+def test_both_runs_are_played_side_by_side(tmp_path):
+    recordings = Path(__file__).parent / "recorded"
+    ours, paper = (
+        run_directory(tmp_path / name, (recordings / f"{name}.jsonl").read_bytes())
+        for name in ("grid-7x10", "grid-7x10-paper")
+    )
+    app = Comparing()
+
+    async def steps(pilot):
+        app.screen.set_runs((ours, paper))
+        await until(pilot, lambda: "140,095,471" in text_of(app))
+        assert "▅" not in text_of(app), "nothing waits at the end"
+        await pilot.press("space")
+        await until(pilot, lambda: "▶ running" in text_of(app) and "waiting A" in text_of(app))
+        assert "≠" not in text_of(app)
+        assert "▆" in text_of(app) or "█" in text_of(app)
+        await pilot.press("space")
+        stopped = text_of(app)
+        await pilot.pause(0.2)
+        assert text_of(app) == stopped
+
+    play(app, LARGE, steps)
+    frames = load_frames(paper)
+    assert len(frames) == FRAMES
+    assert frames[-1] == load_run(paper)
+    positions = [max(state.waiting_by_length) for state in frames if state.waiting_by_length]
+    assert positions == sorted(positions), "the wave travels to the right"
+    assert positions[-1] - positions[0] > 15

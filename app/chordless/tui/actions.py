@@ -121,6 +121,7 @@ ACTIONS = (
     Action("compare", "runs", "c", "Compare", "Mark this run; two marked runs are shown side by side.", in_footer=True),
     Action("sort", "runs", "s", "Sort", "Sort by the next column; click on a heading to sort by it, again to reverse."),
     Action("delete", "runs", "delete,d", "Delete", "Delete the folder of this run; you are asked first."),
+    Action("play", "compare", "space", "Play", "Play both runs from start to end, side by side.", in_footer=True),
     Action(
         "scale", "compare", "l", "Log/linear", "Draw the curves on a logarithmic or on a linear scale.", in_footer=True
     ),

@@ -14,13 +14,14 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Footer, Static
 
+from chordless.protocol.events import Event, Progress
 from chordless.protocol.recording import recorded
 from chordless.runs import mailbox
 from chordless.runs.directory import RunDirectory
 from chordless.runs.state import RunState
 from chordless.tui import run_words
 from chordless.tui.actions import bindings_of
-from chordless.tui.widgets.chart import CYCLES_MEANING, PATHS_MEANING, EvolutionChart
+from chordless.tui.widgets.chart import CYCLES_MEANING, PATHS_MEANING, WAITING_MEANING, EvolutionChart, end_of_axis
 from chordless.tui.widgets.counts_table import CountsTable
 from chordless.tui.widgets.plot import Series
 from chordless.tui.widgets.tab_bar import TabBar
@@ -29,6 +30,8 @@ from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
     from chordless.tui.app import ChordlessApp
+
+FRAMES, _SECONDS_OF_PLAYING = 200, 12.0
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,13 @@ class CompareScreen(Screen[None]):
     # Without focus, the screen stays scrolled to its top.
     AUTO_FOCUS = ""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._names: list[str] = []
+        self._frames: list[tuple[RunState, RunState]] = []
+        self._shown = 0
+        self._is_playing = False
+
     def compose(self) -> ComposeResult:
         """Put the screen together."""
         yield TabBar("compare")
@@ -75,6 +85,7 @@ class CompareScreen(Screen[None]):
         """Set the titles of the parts. They are empty at first."""
         self.query_one("#compare-counts").border_title = "cycles by length"
         self.query_one("#compare-body").display = False
+        self.set_interval(_SECONDS_OF_PLAYING / FRAMES, self._next_frame)
 
     def set_runs(self, directories: tuple[Path, Path]) -> None:
         """Read and show the recordings of two runs.
@@ -90,23 +101,41 @@ class CompareScreen(Screen[None]):
         """Change the scale of the chart."""
         self.query_one(EvolutionChart).toggle_scale()
 
+    def action_play(self) -> None:
+        """Play both recordings from start to end in the same time, or stop at the present frame."""
+        self._is_playing = not self._is_playing and bool(self._frames)
+        if self._is_playing and self._shown >= len(self._frames) - 1:
+            self._shown = 0
+
+    def _next_frame(self) -> None:
+        if not self._is_playing or not self.is_current:
+            return
+        self._shown += 1
+        self._is_playing = self._shown < len(self._frames) - 1
+        self._show(*self._frames[self._shown])
+
     def _load(self, directories: tuple[Path, Path]) -> None:
         try:
-            states = [load_run(directory) for directory in directories]
+            first, second = (load_frames(directory) for directory in directories)
         except (ChordlessError, OSError) as error:
             self.app.call_from_thread(self.notify, str(error), severity="error", markup=False, timeout=15)
             return
         names = [directory.resolve().name for directory in directories]
-        self.app.call_from_thread(self._show, names, states)
+        self.app.call_from_thread(self._take, names, list(zip(first, second, strict=True)))
 
-    def _show(self, names: list[str], states: list[RunState]) -> None:
+    def _take(self, names: list[str], frames: list[tuple[RunState, RunState]]) -> None:
+        self._names, self._frames, self._shown, self._is_playing = names, frames, len(frames) - 1, False
+        self._show(*frames[-1])
+
+    def _show(self, first: RunState, second: RunState) -> None:
         if not self.query("#compare-labels"):
             # The dashboard is closing.
             return
+        names = self._names
         ascii_only = cast("ChordlessApp", self.app).ascii_only
-        first, second = states
         facts = [Fact("run", f"A  {names[0]}", f"B  {names[1]}"), *compare_facts(first, second, ascii_only=ascii_only)]
-        unequal = "*" if ascii_only else "≠"
+        # While both are played they differ, of course.
+        unequal = "" if self._shown < len(self._frames) - 1 else "*" if ascii_only else "≠"
         labels = [
             Content.assemble((f"{fact.label:<7}", "$foreground-muted"), (unequal * fact.differs, "bold $text-warning"))
             for fact in facts
@@ -118,13 +147,19 @@ class CompareScreen(Screen[None]):
         }
         for selector, content in columns.items():
             self.query_one(selector, Static).update(content)
+        waiting = [
+            Series("waiting", "waiting A", WAITING_MEANING, first.waiting_by_length),
+            Series("other-waiting", "waiting B", WAITING_MEANING, second.waiting_by_length),
+        ]
         self.query_one(EvolutionChart).show(
             (
+                *(one for one in waiting if first.waiting_by_length or second.waiting_by_length),
                 Series("paths", "paths A", PATHS_MEANING, first.frontier_by_length),
                 Series("other-paths", "paths B", PATHS_MEANING, second.frontier_by_length),
                 Series("cycles", "cycles A", CYCLES_MEANING, first.cycles_by_length),
                 Series("other-cycles", "cycles B", CYCLES_MEANING, second.cycles_by_length),
-            )
+            ),
+            max(end_of_axis(first), end_of_axis(second)),
         )
         self.query_one(CountsTable).show(first.cycles_by_length, second.cycles_by_length)
         self.query_one("#compare-nothing").display = False
@@ -147,6 +182,31 @@ def load_run(directory: Path) -> RunState:
     run_directory.command()
     state = RunState().after(recorded(run_directory.events))
     return state if mailbox.is_at_work(directory) else state.lost()
+
+
+def load_frames(directory: Path) -> list[RunState]:
+    """Read the recording of a run directory, and return its states at equal parts of its search; the last is the end.
+
+    Parameters
+    ----------
+    directory : Path
+
+    Raises
+    ------
+    ChordlessError
+        See `load_run`.
+    """
+    end = load_run(directory)
+    frames: list[RunState] = []
+    state, batch = RunState(), list[tuple[float, Event]]()
+    for when, event in recorded(RunDirectory(directory).events):
+        if isinstance(event, Progress):
+            due = min(int(FRAMES * event.seconds / max(end.seconds, 1e-9)), FRAMES - 1)
+            if len(frames) < due:
+                state, batch = state.after(batch), []
+                frames += [state] * (due - len(frames))
+        batch.append((when, event))
+    return [*frames, *[end] * (FRAMES - len(frames))]
 
 
 def compare_facts(first: RunState, second: RunState, *, ascii_only: bool) -> list[Fact]:

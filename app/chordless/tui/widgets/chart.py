@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from chordless.runs.state import RunState
 from chordless.tui.widgets.glyphs import is_ascii
-from chordless.tui.widgets.plot import LOOKS, ON_FILL, Series, draw
+from chordless.tui.widgets.plot import LOOKS, ON, Series, draw
 
 WAITING_MEANING = "chordless paths that wait now, the frontier"
 PATHS_MEANING = "chordless paths looked at, by number of vertices"
@@ -123,6 +123,7 @@ class EvolutionChart(Widget, can_focus=True):
         cursor = self._cursor if self.has_focus else None
         rows = draw(series, width, height, log=self._is_log, ascii_only=ascii_only, longest=longest, cursor=cursor)
         styles = {part: self.get_component_rich_style(f"chart--{part}") for part in (*LOOKS, "axis", "text")}
-        behind = Style(bgcolor=styles["waiting"].color)
-        styles |= {part + ON_FILL: style + behind for part, style in styles.items()}
+        for fill in (part for part, look in LOOKS.items() if look.filled):
+            behind = Style(bgcolor=styles[fill].color)
+            styles |= {part + ON + fill: styles[part] + behind for part in (*LOOKS, "axis", "text")}
         return [Strip([Segment(text, styles[part]) for text, part in row if text], width) for row in rows]

@@ -59,7 +59,9 @@ class LoadMeter(Widget):
         """Return one line: of a higher meter the CPU in the first and the GPUs in the second, else both."""
         width, height = self.size
         cores, gpus = self._load.cores, self._load.gpus
-        if height > 1:
+        if height > 1 and not cores:
+            rows = [[Segment("no run is at work", self.get_component_rich_style("load--words"))]]
+        elif height > 1:
             most = max(width - _CELLS_OF_WORDS, 1)
             rows = [self._row("cpu", cores, most), self._row("gpu", gpus, most)]
         elif gpus:

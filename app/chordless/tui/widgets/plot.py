@@ -8,17 +8,14 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 
 AXIS, TEXT = "axis", "text"
-_SMALLEST_WIDTH, _SMALLEST_HEIGHT = 20, 5
-_ROWS_LEFT_BY_A_LONG_LEGEND = 6
+_SMALLEST_WIDTH, _SMALLEST_HEIGHT, _ROWS_LEFT_BY_A_LONG_LEGEND = 20, 5, 6
 _UNITS = ("", "k", "M", "G", "T", "P")
 # The dots of a braille character, by column and row.
 _DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
-_DASH = 4
-_HALF = 4
+_DASH, _HALF = 4, 4
 _COLUMNS_BETWEEN_MARKERS = 6
 _EIGHTHS = "▁▂▃▄▅▆▇█"
-ON_FILL = " on fill"
-"""What the part of a piece ends in that is drawn over a filled cell."""
+ON = " on "  # in the part of a piece that is drawn over a filled cell, before the part of the fill
 # The marker where points of both runs fall into the same cell.
 _BOTH, _ASCII_BOTH = "◉", "8"
 
@@ -52,12 +49,12 @@ class Look:
 
 LOOKS = {
     "waiting": Look("", False, ":", "▃▅▃", filled=True),
+    "other-waiting": Look("", True, "%", "▃▅▃", filled=True),
     "paths": Look("", False, ".", "⠒⠒⠒"),
     "cycles": Look("●", False, "o", "⠒●⠒"),
     "other-paths": Look("", True, ",", "⠒ ⠒"),
     "other-cycles": Look("○", True, "x", " ○ "),
 }
-"""The looks of what a chart can show, by part."""
 _LINE_LETTERS = frozenset(look.letter for look in LOOKS.values() if not look.marker)
 
 
@@ -107,8 +104,8 @@ def draw(
     Returns
     -------
     list of list of (str, str)
-        The rows. Each piece has a part: `AXIS`, `TEXT`, or the part of a series, which ends in `ON_FILL` over a filled
-        area.
+        The rows. Each piece has a part: `AXIS`, `TEXT`, or the part of a series, which ends in `ON` and the part
+        of the fill over a filled area.
     """
     if width < _SMALLEST_WIDTH or height < _SMALLEST_HEIGHT:
         return _filled([[("too small for a chart"[:width], TEXT)]], width, height)
@@ -175,6 +172,7 @@ class _Canvas:
         self._letters: dict[tuple[int, int], str] = {}
         self._parts: dict[tuple[int, int], str] = {}
         self._filled: dict[tuple[int, int], tuple[int, str]] = {}
+        self._tops: dict[int, int] = {}
 
     def fill(self, points: Sequence[tuple[float, float]], step: float, part: str) -> None:
         """Fill a column of width `step` around each point, from the bottom up to it."""
@@ -185,8 +183,12 @@ class _Canvas:
             for column in range(left, right + 1):
                 top[column] = max(top[column], eighths)
         for column, eighths in enumerate(top):
-            for row in range(-(-eighths // 8)):
-                self._filled[column, self._height - 1 - row] = (min(eighths - 8 * row, 8), part)
+            cells = [(column, self._height - 1 - row) for row in range(-(-eighths // 8))]
+            # Of two areas the lower one is in front.
+            lower = [cell for cell in cells if cell in self._filled] if eighths > self._tops.get(column, 0) else []
+            for row, cell in list(enumerate(cells))[len(lower) :]:
+                self._filled[cell] = (min(eighths - 8 * row, 8), part)
+            self._tops[column] = max(eighths, self._tops.get(column, 0))
 
     def curve(self, runs: Sequence[Sequence[tuple[float, float]]], look: Look, part: str) -> None:
         """Draw a curve through runs of points, with gaps between the runs. Both coordinates are in 0 to 1."""
@@ -233,9 +235,9 @@ class _Canvas:
                 part = self._parts.get(cell, TEXT)
                 eighths, fill = self._filled.get(cell, (0, TEXT))
                 if eighths and character == " ":
-                    character, part = (":" if self._ascii else _EIGHTHS[eighths - 1]), fill
+                    character, part = (LOOKS[fill].letter if self._ascii else _EIGHTHS[eighths - 1]), fill
                 elif eighths > _HALF:
-                    part += ON_FILL
+                    part += ON + fill
                 if pieces and pieces[-1][1] == part:
                     pieces[-1] = (pieces[-1][0] + character, part)
                 else:
@@ -349,15 +351,18 @@ def _legend(series: Sequence[Series], width: int, height: int, *, log: bool, asc
         if any(one.part == "other-cycles" for one in series):
             rows[-1] = [*rows[-1], (f"   {_ASCII_BOTH if ascii_only else _BOTH} both", TEXT)]
         return _filled(rows, width, len(rows))
-    row: Row = []
-    for one in series:
-        row += [(f" {_sample(one, ascii_only)} ", one.part), (f"{one.name} ", TEXT)]
+    items = [[(f" {_sample(one, ascii_only)} ", one.part), (f"{one.name} ", TEXT)] for one in series]
     if any(one.part == "other-cycles" for one in series):
-        row.append((f" {_ASCII_BOTH if ascii_only else _BOTH} both ", TEXT))
-    ended = _with_end(row, scale, width)
-    if ended is row and height - 4 >= _ROWS_LEFT_BY_A_LONG_LEGEND:
-        return _filled([row, _with_end([], scale, width)], width, 2)
-    return _filled([ended], width, 1)
+        items.append([(f" {_ASCII_BOTH if ascii_only else _BOTH} both ", TEXT)])
+    rows = [[]]
+    for item in items:
+        if rows[-1] and sum(len(text) for text, _ in (*rows[-1], *item)) > width:
+            rows.append([])
+        rows[-1] = [*rows[-1], *item]
+    if _with_end(rows[-1], scale, width) is rows[-1] and height - 4 >= _ROWS_LEFT_BY_A_LONG_LEGEND:
+        rows.append([])
+    rows[-1] = _with_end(rows[-1], scale, width)
+    return _filled(rows[: max((height - 2) // 3, 1)], width, 1)
 
 
 def _values(series: Sequence[Series], length: int, width: int) -> Row:
