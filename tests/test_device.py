@@ -1,6 +1,7 @@
 """Devices: named, tested before use, refused when they compute wrongly."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -244,3 +245,16 @@ def test_kernels_are_kept_again_after_a_process_was_killed_as_it_kept_its_own(
     assert done.returncode == 0
     assert lock.exists() != kernels_are_kept
     assert bool(list(tmp_path.glob("*.tic"))) == kernels_are_kept
+
+
+def test_taichi_notes_the_line_of_an_expression_without_a_picture_of_it() -> None:
+    device = open_device("cpu")
+
+    @ti.kernel
+    def wrong():
+        nobody_has_defined_this  # noqa: B018, F821
+
+    with pytest.raises(ti.TaichiCompilationError) as caught:
+        device.call(wrong)
+    assert re.search(r'test_device\.py", line \d+, in wrong:', str(caught.value))
+    assert "^^^" not in str(caught.value)

@@ -21,7 +21,7 @@ import numpy as np
 
 from kernels_ti.choices import ARCHES as CHOICES
 from kernels_ti.device import buffers, kernel_cache, owner
-from kernels_ti.device.compilation import compiled_quickly
+from kernels_ti.device.compilation import compiled_quickly, note_less
 from kernels_ti.device.machine import cores, cpu_name, host_memory, spread, thread_ids
 from kernels_ti.device.turns import Turns
 from kernels_ti.errors import DeviceError, EngineError, OptionError
@@ -277,6 +277,7 @@ def _taichi() -> Any:
             warnings.simplefilter("ignore")  # Taichi's own: under `python -W error` it could not be imported
             import_module("taichi")
     buffers.adopt()
+    note_less()
     return import_module("taichi")
 
 
