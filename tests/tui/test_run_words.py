@@ -140,3 +140,13 @@ def test_stopping_now_says_what_it_costs():
     state = RunState(phase="running", checkpoint_time=100.0)
     assert run_words.stop_now_words(state, 164.2) == "Stop now, lose the last 64 s"
     assert run_words.stop_now_words(RunState(phase="running"), 164.2) == "Stop now, lose what was found"
+
+
+def test_no_rate_is_shown_while_a_kernel_is_compiled():
+    state = RunState(phase="running", seconds=2.0, cycles=10, cycle_rates=(5.0,), path_rates=(9.0,), compiling=True)
+    assert run_words.phase_words(state).word == "compiling, once"
+    assert not any("/s" in note for note in run_words.cycles_tile(state).notes)
+    searching = replace(state, compiling=False)
+    assert run_words.phase_words(searching).word == "running"
+    assert "5/s" in run_words.cycles_tile(searching).notes
+    assert run_words.phase_words(replace(state, phase="paused")).word == "paused"

@@ -74,6 +74,8 @@ class TileWords:
 
 def phase_words(state: RunState) -> PhaseWords:
     """Return glyph, word and colour for the phase of a run."""
+    if _compiles(state):
+        return PhaseWords("…", "...", "compiling, once", "$text-accent")
     if state.phase != "finished":
         return _PHASES[state.phase]
     if state.reason in (None, "complete"):
@@ -292,7 +294,12 @@ def _estimate(state: RunState, *, with_spread: bool = True) -> tuple[str, ...]:
 def _speed(state: RunState, rates: tuple[float, ...], total: int) -> str:
     if state.phase in _OVER:
         return f"{short_number(total / state.seconds)}/s" if state.seconds > 0 else ""
-    return f"{short_number(rates[-1])}/s" if rates else ""
+    return f"{short_number(rates[-1])}/s" if rates and not _compiles(state) else ""
+
+
+def _compiles(state: RunState) -> bool:
+    """Return whether the engine compiles kernels now, so that a rate would be false."""
+    return state.phase == "running" and state.compiling
 
 
 def _rough_seconds(seconds: float) -> str:
