@@ -1,4 +1,4 @@
-"""``chordless bench``: measure the paper's Table 1, other programs, many small graphs, the start, and listing."""
+"""``chordless bench``: measure Table 1 of the paper, other programs, batches, the start, listing, and clusters."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from chordless import values
+from chordless.commands import bench_scale
 from chordless.commands.bench_acts import (
     STANDARD_OUTPUT,
     act_batch,
@@ -18,7 +19,7 @@ from chordless.commands.bench_acts import (
 from chordless.commands.parser import Parser, examples
 from kernels_ti.choices import ARCHES
 
-SUMMARY = "measure speed: Table 1, other programs, many graphs, start, listing"
+SUMMARY = "measure speed: Table 1, other programs, many graphs, start, listing, clusters"
 
 TABLE1_DESCRIPTION = """\
 Measure Table 1 of the paper again: its own figures, ours beside them, and
@@ -90,6 +91,7 @@ def add_parser(subparsers: Any) -> None:
     _add_batch(benches)
     _add_start(benches)
     _add_listing(benches)
+    bench_scale.add_parser(benches, _check, _add_common)
 
 
 def _bench(

@@ -45,7 +45,7 @@ def act_table1(options: argparse.Namespace) -> int:
         report.measure(
             rows,
             lambda row: row.measure(options.arch, options.threads, options.repeat, options.seq_timeout),
-            _file(options),
+            report_file(options),
         )
     report.notes += [row.note for row in report.rows if row.note is not None]
     columns = table1.MARKDOWN_COLUMNS if options.markdown else table1.COLUMNS
@@ -85,7 +85,7 @@ def act_peers(options: argparse.Namespace) -> int:
         heads = heading("peers", peers.LEGEND, version_of("chordless"), machine(device), **settings)
         report = Report[peers.PeersRow](heads)
         rows = [peers.PeersRow(graph, ours, others, options.timeout) for graph in graphs]
-        report.measure(rows, lambda row: row.measure(options.repeat), _file(options))
+        report.measure(rows, lambda row: row.measure(options.repeat), report_file(options))
     if options.markdown and report.rows:
         columns = peers.markdown_columns(report.rows[0])
         return print_report(report, options, columns, [row.markdown_cells() for row in report.rows])
@@ -113,7 +113,7 @@ def act_batch(options: argparse.Namespace) -> int:
         heads = heading("batch", batch.LEGEND, version_of("chordless"), machine(device), **settings)
         report = Report[batch.BatchRow](heads, notes=notes)
         rows = [batch.BatchRow(graphs, Path(folder), options.arch, options.threads) for graphs in files]
-        report.measure(rows, lambda row: row.measure(options.repeat), _file(options))
+        report.measure(rows, lambda row: row.measure(options.repeat), report_file(options))
     lines = [line for row in report.rows for line in row.cells()]
     return print_report(report, options, batch.COLUMNS, lines)
 
@@ -134,7 +134,7 @@ def act_start(options: argparse.Namespace) -> int:
         heads = heading("start", start.LEGEND, version_of("chordless"), machine(device), **settings)
         rows = start.rows(Path(folder), options.graphs, options.arch, options.threads, options.lines)
         report = Report[start.StartRow](heads)
-        report.measure(rows, lambda row: row.measure(options.repeat), _file(options))
+        report.measure(rows, lambda row: row.measure(options.repeat), report_file(options))
     return print_report(report, options, start.COLUMNS, [line for row in report.rows for line in row.cells()])
 
 
@@ -159,7 +159,7 @@ def act_listing(options: argparse.Namespace) -> int:
         heads = heading("listing", listing.LEGEND, version_of("chordless"), machine(device), **settings)
         report = Report[listing.ListingRow](heads)
         rows = [listing.ListingRow(graph, device.arch, options.threads) for graph in graphs]
-        report.measure(rows, lambda row: row.measure(options.repeat), _file(options))
+        report.measure(rows, lambda row: row.measure(options.repeat), report_file(options))
     return print_report(report, options, listing.COLUMNS, [line for row in report.rows for line in row.cells()])
 
 
@@ -171,7 +171,8 @@ def _folder(parent: str, number: int) -> Path:
     return folder
 
 
-def _file(options: argparse.Namespace) -> str | None:
+def report_file(options: argparse.Namespace) -> str | None:
+    """Return the file of ``--json``, None if there is none."""
     return None if options.json in (None, STANDARD_OUTPUT) else str(options.json)
 
 
@@ -187,7 +188,7 @@ def print_report(
 
     if report.interrupted is not None and not report.rows:
         raise InterruptedRunError(report.interrupted, "interrupted, nothing to report")
-    if _file(options) is not None:
+    if report_file(options) is not None:
         report.save(str(options.json))
     if options.json == STANDARD_OUTPUT:
         print(json.dumps(report.to_json()))
