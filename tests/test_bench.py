@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 import threading
 from dataclasses import astuple
@@ -12,12 +13,13 @@ from pathlib import Path
 
 import pytest
 from benches import REFERENCE, TIMES, probed_once, report, run
-from chordless.bench import listing, measure, paper, start, table1
+from chordless.bench import listing, paper, searches, start, table1
 from chordless.bench.graphs import BenchGraph
 from chordless.bench.layout import Column, figures, markdown_table, text_table
 from chordless.bench.measure import Outcome
 from chordless.bench.paper import PaperFigures, PaperRow
 from chordless.bench.process import Ended
+from chordless.bench.searches import SearchProcess
 from chordless.graphs.load import load_graph
 from known import NUMBERS
 from oracles import grid
@@ -26,6 +28,8 @@ from test_layers import loaded_by
 from kernels_ti import ChordlessError, EngineError, OptionError, count_cycles
 
 __all__ = ["probed_once"]
+
+popen = subprocess.Popen
 
 
 # The paper's figures.
@@ -145,8 +149,11 @@ def test_a_file_that_is_not_in_the_folder_leaves_dashes(small_web, tmp_path, cap
 
 
 def test_schedules_that_disagree_are_found(monkeypatch, capsys):
+    counts = {"count": {4: 784}, "rows": {5: 784}}
     monkeypatch.setattr(
-        table1, "transfer_once", lambda *_: Outcome(0.1, count={"c3": 0, "clc": 784}, by_length={5: 784})
+        SearchProcess,
+        "once",
+        lambda _, graph, wanted: Outcome(0.1, count={"c3": 0, "clc": 784}, by_length=counts[wanted]),
     )
     exit_code, result, _ = report(capsys, "table1", *REFERENCE, "--rows", "K_8_8")
     assert (exit_code, len(result["problems"])) == (1, 1)
@@ -228,17 +235,13 @@ def test_a_wrong_command_line(capsys, argv, words):
 
 
 def test_an_engine_that_fails_leaves_the_others(monkeypatch, capsys):
-    monkeypatch.setattr(measure, "module_command", lambda *_: (sys.executable, "-c", "raise SystemExit('no luck')"))
+    monkeypatch.setattr(searches, "module_command", lambda *_: (sys.executable, "-c", "raise SystemExit('no luck')"))
     exit_code, result, _ = report(capsys, "table1", *REFERENCE, "--rows", "K_8_8")
     (row,) = result["rows"]
     assert (exit_code, row["agree"], row["here"]["speedup"]) == (1, True, None)
-    assert result["problems"] == ["K_8_8: T_par-total: the engine ended with exit code 1: no luck"]
-    assert [one["stopped"] for one in row["here"]["times"]] == [None, None, "failed"]
-
-
-def test_an_error_of_the_transfer_is_told_as_it_is(tmp_path):
-    with pytest.raises(EngineError, match=r"none\.txt: no such file"):
-        measure.transfer_once(str(tmp_path / "none.txt"), "reference", None)
+    told = "the engine ended with exit code 1: no luck"
+    assert result["problems"] == [f"K_8_8: T_par-proc: {told}", f"K_8_8: T_par-total: {told}"]
+    assert [one["stopped"] for one in row["here"]["times"]] == [None, "failed", "failed"]
 
 
 def test_a_missing_arch_is_told_before_anything_runs(capsys):
@@ -345,14 +348,28 @@ WAYS = ["count", "rows", "lists", ".npy", ".txt", "pipe", "folder", "Parquet"]
 
 
 def listing_row(tmp_path):
-    return listing.ListingRow(BenchGraph("cycle:5", load_graph("cycle:5").graph, tmp_path), "cpu", None)
+    graph = BenchGraph("cycle:5", load_graph("cycle:5").graph, tmp_path)
+    return listing.ListingRow(graph, SearchProcess("cpu", None), "cpu", None)
 
 
-@pytest.mark.parametrize("wanted", ["count", "rows", "lists"])
-def test_cycles_are_counted_or_brought_to_the_host_in_every_way(tmp_path, wanted):
+def test_one_process_makes_all_searches_and_another_follows_if_it_dies(tmp_path, monkeypatch):
+    started = []
+    monkeypatch.setattr(
+        subprocess, "Popen", lambda *given, **more: started.append(popen(*given, **more)) or started[-1]
+    )
     file = BenchGraph("complete:6", load_graph("complete:6").graph, tmp_path).file
-    outcome = measure.transfer_once(file, "reference", None, wanted)
-    assert (outcome.count, outcome.seconds > 0) == ({"c3": 20, "clc": 0}, True)
+    with SearchProcess("reference", None) as process:
+        for wanted in ("count", "rows", "lists", "rows"):
+            outcome = process.once(file, wanted)
+            assert (outcome.count, outcome.seconds > 0) == ({"c3": 20, "clc": 0}, True)
+        with pytest.raises(EngineError, match="no such file"):
+            process.once(str(tmp_path / "none.txt"), "rows")
+        assert len(started) == 1
+        os.kill(started[0].pid, signal.SIGKILL)
+        with pytest.raises(EngineError, match="exit code -9"):
+            process.once(file, "count")
+        assert process.once(file, "count").count == {"c3": 20, "clc": 0}
+    assert [each.poll() for each in started] == [-9, -9]
 
 
 def test_a_way_to_list_that_loses_cycles_is_a_problem(tmp_path):

@@ -12,8 +12,9 @@ from typing import Any
 
 from chordless.bench.graphs import BenchGraph
 from chordless.bench.layout import NOTHING, Column, figures
-from chordless.bench.measure import Outcome, Series, take_turns, transfer_once
+from chordless.bench.measure import Outcome, Series, take_turns
 from chordless.bench.process import Ended, program_command, run_process
+from chordless.bench.searches import SearchProcess
 from chordless.cycles.read import CycleStore, read_rows
 from kernels_ti import EngineError
 
@@ -52,18 +53,23 @@ class ListingRow:
     ----------
     graph : BenchGraph
         Its folder takes the outputs.
+    searches : SearchProcess
+        Makes the searches in memory.
     arch : str
     threads : int or None
+        Of the commands.
     """
 
-    def __init__(self, graph: BenchGraph, arch: str, threads: int | None) -> None:
+    def __init__(self, graph: BenchGraph, searches: SearchProcess, arch: str, threads: int | None) -> None:
         self.title = graph.title
         how = ["--arch", arch, *([] if threads is None else ["--threads", str(threads)])]
         folder = graph.folder
         npy, text, run, parquet = (folder / name for name in ("c.npy", "c.txt", "run/", "c.parquet"))
         lists = ["list", graph.file, *how, "--quiet"]
-        once = partial(transfer_once, graph.file, arch, threads)
-        search = [Series(each, f"a search of {graph.title}: {each}", partial(once, each)) for each in _SEARCHES]
+        search = [
+            Series(each, f"a search of {graph.title}: {each}", partial(searches.once, graph.file, each))
+            for each in _SEARCHES
+        ]
         self.series = [
             *search,
             _command(".npy", [*lists, "-o", str(npy)], npy, lambda: len(CycleStore(read_rows(npy)))),

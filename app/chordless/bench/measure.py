@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import platform
@@ -12,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from chordless.bench.process import module_command, run_process
 from chordless.engine.process import EngineProcess
 from chordless.protocol.events import DeviceReport, Failed, Finished
 from chordless.protocol.orders import Method, ProbeCommand, RunCommand
@@ -141,36 +139,11 @@ def count_once(
             raise EngineError(f"the engine did not search to the end: {finished.reason}")
         return Outcome(timeout, complete=False)
     by_length = finished.cycles_by_length
-    return Outcome(finished.enumerate_seconds, count=_count(by_length), by_length=by_length)
+    return Outcome(finished.enumerate_seconds, count=split_count(by_length), by_length=by_length)
 
 
-def transfer_once(graph: str, arch: str, threads: int | None, wanted: str = "rows") -> Outcome:
-    """Search a graph file and transfer every cycle to the host.
-
-    The time covers all slices of the search, with the transfer of their cycles. The process has searched the same
-    graph before, so its kernels are loaded.
-
-    Parameters
-    ----------
-    graph : str
-        The graph file.
-    arch : str
-    threads : int or None
-    wanted : {"rows", "lists", "count"}
-        As bit rows, or as lists of names; or only count them.
-    """
-    ended = run_process(module_command("chordless.bench.transfer", graph, arch, str(threads or ""), wanted))
-    lines = ended.printed.splitlines()
-    if ended.exit_code or not lines:
-        raise EngineError(f"the engine ended with exit code {ended.exit_code}{ended.last_words}")
-    result = json.loads(lines[-1])
-    if "error" in result:
-        raise EngineError(result["error"])
-    by_length = {int(length): count for length, count in result["by_length"].items()}
-    return Outcome(result["seconds"], count=_count(by_length), by_length=by_length)
-
-
-def _count(by_length: dict[int, int]) -> Count:
+def split_count(by_length: dict[int, int]) -> Count:
+    """Return the number of triangles, and of longer cycles."""
     triangles = by_length.get(3, 0)
     return {"c3": triangles, "clc": sum(by_length.values()) - triangles}
 

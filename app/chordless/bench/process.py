@@ -98,7 +98,7 @@ def run_process(
 
         def end() -> None:
             time_is_up.set()
-            _kill_group(process.pid)
+            kill_group(process.pid)
 
         # A timer and a plain wait, because a wait with a time-out has a resolution of only 50 ms.
         timer = threading.Timer(timeout if timeout is not None else threading.TIMEOUT_MAX, end)
@@ -109,17 +109,19 @@ def run_process(
             seconds = time.perf_counter() - start
         finally:
             timer.cancel()
-            _kill_group(process.pid)
+            kill_group(process.pid)
             process.wait()
-        return Ended(None if time_is_up.is_set() else exit_code, seconds, _end_of(output), _end_of(errors))
+        return Ended(None if time_is_up.is_set() else exit_code, seconds, end_of(output), end_of(errors))
 
 
-def _kill_group(leader: int) -> None:
+def kill_group(leader: int) -> None:
+    """Kill all processes of a group, as far as there are any."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(leader, signal.SIGKILL)
 
 
-def _end_of(file: IO[bytes]) -> str:
+def end_of(file: IO[bytes]) -> str:
+    """Return the end of what was written to a file."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - _OUTPUT_READ))
     return file.read().decode(errors="replace")

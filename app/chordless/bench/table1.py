@@ -10,8 +10,9 @@ from typing import Any
 
 from chordless.bench.graphs import BenchGraph
 from chordless.bench.layout import NOTHING, Column, figures
-from chordless.bench.measure import Series, count_once, take_turns, transfer_once
+from chordless.bench.measure import Series, count_once, take_turns
 from chordless.bench.paper import ROWS, PaperFigures, PaperRow
+from chordless.bench.searches import SearchProcess
 from chordless.graphs.load import load_graph
 from chordless.graphs.overlap import niche_overlap
 from kernels_ti import Graph, OptionError
@@ -31,8 +32,9 @@ MARKDOWN_COLUMNS = (*GRAPH_COLUMNS, *(Column(time, group) for group in ("paper",
 LEGEND = (
     "n, m, Delta, C3 and #clc are the paper's; agree: C3 and #clc are the same here. Times are medians in ms. T_seq is "
     "the sequential algorithm, here in plain Python; T_par-proc the search alone, cycles counted; T_par-total search "
-    "and transfer of all cycles to the memory of the host, here as bit rows; speedup is T_seq / T_par-total. Each run "
-    "is a process of its own, whose start-up and compilation are not counted."
+    "and transfer of all cycles to the memory of the host, here as bit rows; speedup is T_seq / T_par-total. All "
+    "parallel searches are made in one process, which has searched the graph before; each T_seq in one of its own. "
+    "Start-up and compilation are not counted."
 )
 
 
@@ -123,13 +125,15 @@ class Table1Row:
         """Whether there is any result, or the row has no graph that could give one."""
         return self.graph is None or any(one.seconds or one.stopped for one in self._series())
 
-    def measure(self, arch: str, threads: int | None, repeat: int, sequential_timeout: float) -> None:
+    def measure(self, searches: SearchProcess, arch: str, repeat: int, sequential_timeout: float) -> None:
         """Run everything in turns. After an interrupt, the results so far stay.
 
         Parameters
         ----------
+        searches : SearchProcess
+            Makes the parallel searches.
         arch : str
-        threads : int or None
+            Its arch.
         repeat : int
         sequential_timeout : float
             Seconds for one run of the sequential algorithm. After this many seconds in total it is not run again.
@@ -138,9 +142,9 @@ class Table1Row:
             return
         file = self.graph.file
         count = shlex.join(["chordless", "count", self.graph.title, "--arch", arch])
-        self.processing = Series("T_par-proc", count, partial(count_once, file, arch, threads))
+        self.processing = Series("T_par-proc", count, partial(searches.once, file, "count"))
         self.total = Series(
-            "T_par-total", f"{count}, all cycles brought to the host", partial(transfer_once, file, arch, threads)
+            "T_par-total", f"{count}, all cycles brought to the host", partial(searches.once, file, "rows")
         )
         self.sequential = Series(
             "T_seq",

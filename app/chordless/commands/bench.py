@@ -27,10 +27,10 @@ whether the counts agree.
 
 T_seq is the schedule `reference`, the sequential algorithm in plain Python;
 T_par-proc the search of a `count`; T_par-total the same search with the
-transfer of all cycles to the memory of the host, as bit rows, in a process
-that has searched the graph before. Start-up, compilation and the reading of
-the graph are not counted: every run is a process of its own, and its clock
-starts with the search. The runs of a row are taken in turns.
+transfer of all cycles to the memory of the host, as bit rows. Both are made in
+one process for all rows, which has searched the graph before. Start-up,
+compilation and the reading of the graph are not counted: the clock starts with
+the search. The runs of a row are taken in turns.
 """
 
 PEERS_DESCRIPTION = """\

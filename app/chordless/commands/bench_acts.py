@@ -25,6 +25,7 @@ def act_table1(options: argparse.Namespace) -> int:
     from chordless.bench import table1
     from chordless.bench.measure import machine, probe
     from chordless.bench.report import Report, heading
+    from chordless.bench.searches import SearchProcess
     from chordless.commands.info import version_of
 
     chosen, left_out = table1.chosen_rows(options.rows, options.data)
@@ -42,11 +43,12 @@ def act_table1(options: argparse.Namespace) -> int:
         if left_out:
             names = ", ".join(row.name for row in left_out)
             report.notes.append(f"left out, as their graphs are read from files (--data DIR): {names}")
-        report.measure(
-            rows,
-            lambda row: row.measure(options.arch, options.threads, options.repeat, options.seq_timeout),
-            report_file(options),
-        )
+        with SearchProcess(options.arch, options.threads) as searches:
+            report.measure(
+                rows,
+                lambda row: row.measure(searches, options.arch, options.repeat, options.seq_timeout),
+                report_file(options),
+            )
     report.notes += [row.note for row in report.rows if row.note is not None]
     columns = table1.MARKDOWN_COLUMNS if options.markdown else table1.COLUMNS
     return print_report(report, options, columns, [row.cells() for row in report.rows])
@@ -146,6 +148,7 @@ def act_listing(options: argparse.Namespace) -> int:
     from chordless.bench.graphs import BenchGraph
     from chordless.bench.measure import machine, probe
     from chordless.bench.report import Report, heading
+    from chordless.bench.searches import SearchProcess
     from chordless.commands.info import version_of
     from chordless.graphs.load import load_graph
 
@@ -158,8 +161,9 @@ def act_listing(options: argparse.Namespace) -> int:
         settings = {"arch": device.arch, "threads": options.threads, "repeat": options.repeat}
         heads = heading("listing", listing.LEGEND, version_of("chordless"), machine(device), **settings)
         report = Report[listing.ListingRow](heads)
-        rows = [listing.ListingRow(graph, device.arch, options.threads) for graph in graphs]
-        report.measure(rows, lambda row: row.measure(options.repeat), report_file(options))
+        with SearchProcess(device.arch, options.threads) as searches:
+            rows = [listing.ListingRow(graph, searches, device.arch, options.threads) for graph in graphs]
+            report.measure(rows, lambda row: row.measure(options.repeat), report_file(options))
     return print_report(report, options, listing.COLUMNS, [line for row in report.rows for line in row.cells()])
 
 
