@@ -9,6 +9,7 @@ import taichi as ti
 from kernels_ti.bits import bits_of, lowest_taken, population, single
 from kernels_ti.step.certificate import reachable_extensions
 from kernels_ti.step.choice_of_end import other_grows, parted, tried
+from kernels_ti.step.chords import first_of_other_end, open_word
 from kernels_ti.step.required import completing
 from kernels_ti.sweep.frames import LENGTH_SHIFT, frame_words
 
@@ -101,13 +102,13 @@ def usable(words: ti.template(), allowed, extensions):
 
 @ti.func
 def search_depth_first(
-    words: ti.template(), collect: ti.template(), required: ti.template(), compacting: ti.template(),
-    rows: ti.template(), first, top: ti.template(), frames: ti.template(), height: ti.template(),
-    allowed: ti.template(), waiting: ti.template(), extensions: ti.template(), members: ti.template(),
-    weight: ti.template(), last: ti.template(), active: ti.template(), turns: ti.template(),
-    barren: ti.template(), pause: ti.template(), patience, max_length, counters,
-    paths_by_length: ti.template(), cycles_by_length: ti.template(),
-    cycles: ti.template(), found: ti.template(), cycles_end,
+    words: ti.template(), collect: ti.template(), required: ti.template(), chorded: ti.template(),
+    compacting: ti.template(), rows: ti.template(), first_row: ti.template(), ends, first, top: ti.template(),
+    frames: ti.template(), height: ti.template(), allowed: ti.template(), waiting: ti.template(),
+    extensions: ti.template(), members: ti.template(), weight: ti.template(), last: ti.template(),
+    active: ti.template(), turns: ti.template(), barren: ti.template(), pause: ti.template(), patience, max_length,
+    counters, paths_by_length: ti.template(), cycles_by_length: ti.template(), cycles: ti.template(),
+    found: ti.template(), cycles_end,
 ):  # fmt: skip
     """Expand up to `turns` paths depth first, beginning with the frame in registers.
 
@@ -120,6 +121,8 @@ def search_depth_first(
     ----------
     words, collect, required, rows, patience, max_length, paths_by_length, cycles_by_length, cycles
         As in `kernels_ti.sweep.kernel.sweep`; `counters` is where this worker's begin.
+    chorded, first_row, ends
+        Whether rows have chords, and what is needed then, see `kernels_ti.step.chords`.
     compacting : bool
         Whether to stop at frames that need bits for 64 vertices or fewer, once `pause` paths have been expanded.
     first : int
@@ -140,13 +143,21 @@ def search_depth_first(
         turns -= 1
         label, extensions = lowest_taken(words, extensions)
         v = first + label
+        if ti.static(chorded):
+            v = first_of_other_end(True, first_row, ends, end_of(last)) + label
         length = length_of(last)
         closing, of_v, of_end = 0, 0, 0
         left = ti.u64(0)
         free, closers, only_v, only_end, path = words(0), words(0), words(0), words(0), members
+        may_join = words(0)
         for w in ti.static(range(words.n)):  # as in `choice_of_end`, with the words that are at hand
-            free[w] = rows[v * words.n + w] & allowed[w]
-            closers[w], only_v[w], only_end[w] = parted(free[w], waiting[w])
+            if ti.static(chorded):
+                may_join[w] = open_word(True, rows, words.n, ends, v, w, allowed[w])
+                free[w] = rows[v * words.n + w] & may_join[w]
+                closers[w], only_v[w], only_end[w] = parted(free[w], waiting[w] & may_join[w])
+            else:
+                free[w] = rows[v * words.n + w] & allowed[w]
+                closers[w], only_v[w], only_end[w] = parted(free[w], waiting[w])
             closing += population(closers[w], bits)
             of_v += population(only_v[w], bits)
             of_end += population(only_end[w], bits)
@@ -176,14 +187,19 @@ def search_depth_first(
             members = path
             for w in ti.static(range(words.n)):
                 extensions[w] = ti.select(swapped, only_end[w], only_v[w])
+                if ti.static(chorded):
+                    allowed[w] = may_join[w]
                 # The allowed neighbours of the growing end are at hand: no need for its row.
                 allowed[w] &= ~ti.select(swapped, waiting[w], free[w])
                 waiting[w] = ti.select(swapped, only_v[w], only_end[w])
             if ti.static(required):
                 barren = ti.max(barren, patience + 1)
             if barren > patience:
+                base = first
+                if ti.static(chorded):
+                    base = first_row[end_of(last)]
                 extensions = reachable_extensions(
-                    words, required, rows, first, path, allowed, waiting, extensions, max_length - length - 2
+                    words, required, rows, base, path, allowed, waiting, extensions, max_length - length - 2
                 )
                 opened = 0
                 for w in ti.static(range(words.n)):

@@ -13,6 +13,7 @@ Taichi hands out the iterations of a CPU loop in blocks of 512, so one worker is
 import taichi as ti
 
 from kernels_ti.bits import above, population
+from kernels_ti.step.chords import first_of_block, rows_of_ends
 from kernels_ti.step.triplets import triplets_of_seed
 from kernels_ti.sweep.compact import (
     COST,
@@ -118,6 +119,7 @@ def sweep(
     words: ti.template(),
     collect: ti.template(),
     required: ti.template(),
+    chorded: ti.template(),
     rows: array(ti.u64, 1),
     first_row: array(ti.i32, 1),
     block_size: array(ti.i32, 1),
@@ -154,6 +156,8 @@ def sweep(
     ----------
     required : bool
         Whether cycles must pass certain vertices, see `kernels_ti.step.required`; only with `collect`.
+    chorded : bool
+        Whether rows have chords, see `kernels_ti.step.chords`.
     rows, first_row, neighbour, seed_entry, seed_root
         The blocks, see `kernels_ti.blocks.block_group.BlockGroup`.
     block_size : shape (rows,)
@@ -183,9 +187,10 @@ def sweep(
     cycle_count : shape (workers,)
         Cycles that each worker wrote.
     """
-    compacting = ti.static(words.n > 1 and not collect)
+    compacting = ti.static(words.n > 1 and not collect and not chorded)
     frame = ti.static(frame_words(words.n, collect))
     workers = depth_of.shape[0]
+    ends = rows_of_ends(chorded, first_row)
     for i in range(workers * ITERATIONS_PER_WORKER):
         if i % ITERATIONS_PER_WORKER == 0:
             me = i // ITERATIONS_PER_WORKER
@@ -226,13 +231,13 @@ def sweep(
                         u = seed_root[seed]
                         x = neighbour[seed_entry[seed]]
                         depth = put_seed(
-                            words.n, collect, False, rows, first_row, u, x, seed_weight[seed], stack, bottom
+                            words.n, collect, chorded, rows, first_row, u, x, seed_weight[seed], stack, bottom
                         )
                 compact = 0
                 at = bottom + (depth - 1) * frame
                 if active == 0 and depth > 0:
                     depth -= 1
-                    first = first_row[end_of(stack[at + frame - 1])]
+                    first = first_of_block(chorded, first_row, ends, end_of(stack[at + frame - 1]))
                     if ti.static(compacting):
                         # A seed allows labels that no vertex has as well: harmless, but they would count as usable.
                         for w in range(words.n):
@@ -256,7 +261,8 @@ def sweep(
                             turns = ti.min(steps, STEPS_BETWEEN_LOOKS)
                             steps -= turns
                             search_depth_first(
-                                ONE_WORD, False, False, False, compact_rows, 0, compact_top, MOST_FRAMES, frames,
+                                ONE_WORD, False, False, False, False, compact_rows, first_row, 0, 0, compact_top,
+                                MOST_FRAMES, frames,
                                 few_allowed, few_waiting, few_extensions, few_members, weight, last, compact, turns,
                                 barren, pause, patience, max_length, counters, paths_by_length, cycles_by_length,
                                 cycles, found, cycles_end,
@@ -277,7 +283,8 @@ def sweep(
                 turns = ti.min(steps, STEPS_BETWEEN_LOOKS) * active
                 steps -= turns
                 search_depth_first(
-                    words, collect, required, compacting, rows, first, top, TOP_FRAMES, height,
+                    words, collect, required, chorded, compacting, rows, first_row, ends, first, top,
+                    TOP_FRAMES, height,
                     allowed, waiting, extensions, members, weight, last, active, turns,
                     barren, pause, patience, max_length, counters, paths_by_length, cycles_by_length,
                     cycles, found, cycles_end,

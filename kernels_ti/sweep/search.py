@@ -38,6 +38,10 @@ QUICK_SECONDS = 30.0
 """Seconds of search after which the kernel is compiled thoroughly. That takes some seconds and saves about 5% of the
 rest."""
 
+LARGEST_WITH_CHORDS = 1
+"""Bit rows of directed graphs and multigraphs are held in registers up to this many words. Most of the search is in
+blocks so small, and kernels for more words take seconds to compile."""
+
 SHORT_SLICE = 0.005
 """Seconds under which a slice that ended because a worker ran dry was not worth its launch."""
 
@@ -92,9 +96,7 @@ class SweepSearch:
         self._max_length = min(max_length, group.longest_block)
         self._depth = self._max_length + 2  # each frame above another has a longer path
         self._most_closers = int(np.diff(group.row_ptr).max())
-        # Only the kernel for bit rows in memory knows chords.
-        self._chorded = group.chords is not None
-        self._wide = group.words > LARGEST_UNROLLED or self._chorded
+        self._wide = group.words > (LARGEST_UNROLLED if group.chords is None else LARGEST_WITH_CHORDS)
         self._words = group.words if self._wide else vector_of(group.words, 64)
         self._frame = frame_words(group.words, collect)
         self._stack_words = self._depth * self._frame + (2 * group.words if self._wide else compact_words(group.words))
@@ -247,8 +249,9 @@ class SweepSearch:
 
     def _kind(self, *, thorough: bool) -> tuple[object, ...]:
         """Return what tells the kernels apart."""
-        words = 0 if self._wide else self.blocks.group.words
-        return words, self._collect, self.blocks.group.required is not None, self._chorded, thorough
+        group = self.blocks.group
+        words = 0 if self._wide else group.words
+        return words, self._collect, group.required is not None, group.chords is not None, thorough
 
     def _fit_budget(self, wanted: float, spent: float) -> None:
         """Fit the steps of a slice to the time that the last one took, unless that one ended early."""
@@ -302,6 +305,7 @@ class SweepSearch:
             "words": self._words,
             "collect": self._collect,
             "required": blocks.group.required is not None,
+            "chorded": blocks.group.chords is not None,
             "rows": blocks.rows,
             "first_row": blocks.first_row,
             "neighbour": blocks.neighbour,
@@ -330,7 +334,6 @@ class SweepSearch:
             group = blocks.group
             self._tier_of(sweep_wide)(
                 **arguments,
-                chorded=self._chorded,
                 row_ptr=blocks.row_ptr,
                 fifo=self._fifo,
                 longest_block=group.longest_block,
