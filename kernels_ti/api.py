@@ -65,10 +65,11 @@ def count_cycles(
         chordless cycle that passes both ends of an edge contains that edge.
     avoid_edges : iterable of pairs of vertex names, optional
         Count only cycles that contain none of these edges. The edges stay in the graph as chords of longer cycles.
-    method : {"search", "boundary"}
+    method : {"search", "boundary", "auto"}
         ``search`` visits every cycle. ``boundary`` counts without visiting them, see `kernels_ti.boundary.count`: the
         graph is simple and undirected, the result has no frontier, `arch` is "auto", "cpu" or "cuda", and `expansion`,
-        `threads` and `limit` must keep their defaults.
+        `threads` and `limit` must keep their defaults. ``auto`` searches, unless that is expected to take more than
+        10 s and the boundary method a tenth of it at most; every count is exact.
     order : iterable of vertex names, optional
         With the method boundary: the order in which it takes the vertices, all of them; by default it looks for one.
     limit : int, optional
@@ -123,6 +124,13 @@ def count_cycles(
     if method not in METHODS:
         raise OptionError(f"there is no method {method!r}: choose {' or '.join(METHODS)}")
     graph = as_graph(graph, simplify=simplify)
+    if method == "auto":
+        from kernels_ti.method import choose_method
+
+        only_a_search = arch in ("vulkan", "reference") or (expansion, threads, limit) != (EXPANSIONS[0], None, None)
+        space = None if only_a_search or order is not None else _space(graph, options, through, avoid, avoid_edges)
+        default: Method = "search" if only_a_search else "boundary"
+        method = default if space is None else choose_method(space, memory=memory).method
     if method == "boundary":
         if arch == "reference" or (expansion, threads, limit, cluster) != (EXPANSIONS[0], None, None, None):
             raise OptionError('arch="reference", expansion, threads, limit and cluster are for the method search')

@@ -7,8 +7,9 @@ from typing import Literal, get_args
 Arch = Literal["auto", "cpu", "cuda", "vulkan", "reference"]
 """Where a search runs; ``auto`` is CUDA if it is available and the search is large enough, else the CPU."""
 
-Method = Literal["search", "boundary"]
-"""How cycles are counted: the search visits each one, the boundary method counts without listing."""
+Method = Literal["search", "boundary", "auto"]
+"""How cycles are counted: the search visits each one, the boundary method counts without listing, and ``auto`` takes
+what is estimated to be faster."""
 
 Expansion = Literal["two-ended", "paper"]
 """How a path grows, see `Options`."""

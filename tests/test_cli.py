@@ -76,8 +76,8 @@ def test_help_on_a_command_is_the_help_of_the_command(capfd, path):
         (("--json", "count", "petersen"), "there is no option --json before the command: chordless count --json\n"),
         (("--jsno", "count", "petersen"), "chordless: error: there is no option --jsno\n"),
         (
-            ("count", "petersen", "--method", "boundary", "--per-vertex"),
-            "--per-vertex is for --method search: leave it out, or --method boundary\n",
+            ("count", "petersen", "--method", "boundary", "--limit", "3"),
+            "--limit is for --method search: leave it out, or --method boundary\n",
         ),
         (("bench", "table"), "chordless bench: error: there is no command 'table'; did you mean table1?"),
         (("count", "petersen", "--arch", "vulcan"), "--arch: 'vulcan' is none of auto, cpu, cuda, vulkan, reference; "),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 
@@ -78,7 +79,7 @@ def test_what_only_a_search_can_do_is_refused(options, message):
 
 
 def test_a_total_alone_is_for_the_boundary():
-    done = chordless("count", "petersen", "--total-only")
+    done = chordless("count", "petersen", "--total-only", "--method", "search")
     assert done.returncode == 2
     assert "--total-only needs --method boundary" in done.stderr
 
@@ -132,6 +133,35 @@ def test_a_bad_order_is_one_clear_line(tmp_path, text, message):
 
 def test_an_order_is_for_the_boundary(tmp_path):
     for option in ("--order", "--write-order"):
-        done = chordless("count", "petersen", option, tmp_path / "order.txt")
+        done = chordless("count", "petersen", option, tmp_path / "order.txt", "--method", "search")
         assert done.returncode == 2
         assert f"{option} needs --method boundary" in done.stderr
+
+
+def test_without_a_method_it_is_chosen_and_said():
+    found = chordless("count", "grid:10x10", "--json", "--progress", "none")
+    assert json.loads(found.stdout)["method"] == "boundary"
+    assert json.loads(found.stdout)["total"] == 7234839185
+    assert found.stderr.startswith("counting along a boundary, about 1 s: a search takes ")
+    assert found.stderr.endswith(" (--method search makes it)\n")
+    short = chordless("count", "grid:6x9", "--json", "--progress", "none")
+    assert json.loads(short.stdout)["method"] == "search"
+    assert short.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "method"),
+    [
+        (("--total-only",), "boundary"),
+        (("--per-vertex",), "search"),
+        (("--per-vertex", "--total-only"), "boundary"),
+        (("--limit", "3"), "search"),
+        (("--part", "1/2"), "search"),
+        (("--expansion", "paper"), "search"),
+        (("--arch", "reference"), "search"),
+        (("--threads", "1"), "search"),
+    ],
+)
+def test_what_one_method_alone_can_do_decides(options, method):
+    found, _ = count("petersen", *options)
+    assert found["method"] == method

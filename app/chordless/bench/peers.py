@@ -215,7 +215,7 @@ def _obstacle(graph: BenchGraph, one: Ours, timeout: float) -> str | None:
 
 def _our_command(graph: BenchGraph, one: Ours) -> str:
     threads = ["--threads", str(one.threads)] if one.threads else []
-    how = ["--arch", one.arch, *threads] if one.method == "search" else ["--method", one.method]
+    how = ["--method", one.method, *(["--arch", one.arch, *threads] if one.method == "search" else [])]
     return shlex.join(["chordless", "count", graph.title, *how, "--json"])
 
 

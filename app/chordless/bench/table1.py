@@ -141,7 +141,7 @@ class Table1Row:
         if self.graph is None:
             return
         file = self.graph.file
-        count = shlex.join(["chordless", "count", self.graph.title, "--arch", arch])
+        count = shlex.join(["chordless", "count", self.graph.title, "--method", "search", "--arch", arch])
         self.processing = Series("T_par-proc", count, partial(searches.once, file, "count"))
         self.total = Series(
             "T_par-total", f"{count}, all cycles brought to the host", partial(searches.once, file, "rows")

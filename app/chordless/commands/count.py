@@ -43,24 +43,23 @@ def add_parser(subparsers: Any) -> None:
     group.add_argument(
         "--method",
         choices=METHODS,
-        default=METHODS[0],
+        default="auto",
         metavar="HOW",
-        help="search (default): find every cycle; boundary: count without finding each, by dynamic programming over a "
-        "path decomposition, which is fast on narrow graphs such as grids, road networks and molecules",
+        help="search: find every cycle; boundary: count without finding each, by dynamic programming over a path "
+        "decomposition, which is fast on narrow graphs such as grids, road networks and molecules; auto (default): "
+        "search, unless that is expected to take more than 10 s and the boundary a tenth of it",
     )
     group.add_argument(
         "--total-only",
         action="store_true",
-        help="with --method boundary: only the total of all lengths, in less time and far less memory",
+        help="along a boundary: only the total of all lengths, in less time and far less memory",
     )
     group.add_argument(
         "--order",
         metavar="FILE",
-        help="with --method boundary: take the vertices in the order of FILE, all names, one a line",
+        help="along a boundary: take the vertices in the order of FILE, all names, one a line",
     )
-    group.add_argument(
-        "--write-order", metavar="FILE", help="with --method boundary: write the order that is used to FILE"
-    )
+    group.add_argument("--write-order", metavar="FILE", help="along a boundary: write the order that is used to FILE")
     shared.add_search(parser, limit_help="stop once N cycles or more were found")
     shared.add_checkpoint(parser)
     shared.add_reporting(parser)
@@ -79,18 +78,7 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 
 def _check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
-    """End with a usage error for options that belong to the other method."""
-    if options.method == "search":
-        if options.total_only:
-            parser.error("--total-only needs --method boundary; a search counts each length anyway")
-        for option, file in (("--order", options.order), ("--write-order", options.write_order)):
-            if file is not None:
-                parser.error(f"{option} needs --method boundary; a search takes no order of the vertices")
-        return
-    if options.arch == "vulkan":
-        parser.error("--method boundary needs 64-bit atomics, which Taichi does not have on Vulkan: choose cpu or cuda")
-    if options.threads is not None and not options.total_only:
-        parser.error("--threads is for --method search and for --total-only; a count by length has one thread")
+    """Settle ``auto`` where other options do; end with a usage error for options of the other method."""
     meant_for_search = {
         "--part": options.part is not None,
         "--cluster": options.cluster is not None,
@@ -99,9 +87,28 @@ def _check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) 
         "--expansion": options.expansion != EXPANSIONS[0],
         f"--arch {options.arch}": options.arch == "reference",
     }
-    for option, is_given in meant_for_search.items():
-        if is_given:
+    meant_for_boundary = {
+        "--total-only": options.total_only,
+        "--order": options.order is not None,
+        "--write-order": options.write_order is not None,
+    }
+    if options.method == "auto":
+        if any(meant_for_boundary.values()):
+            options.method = "boundary"
+        elif any(meant_for_search.values()) or options.arch == "vulkan" or options.threads is not None:
+            options.method = "search"
+    unfit = meant_for_search if options.method == "boundary" else meant_for_boundary
+    for option, is_given in unfit.items():
+        if is_given and options.method == "boundary":
             parser.error(f"{option} is for --method search: leave it out, or --method boundary")
+        if is_given:
+            parser.error(f"{option} needs --method boundary: leave it out, or --method search")
+    if options.method != "boundary":
+        return
+    if options.arch == "vulkan":
+        parser.error("--method boundary needs 64-bit atomics, which Taichi does not have on Vulkan: choose cpu or cuda")
+    if options.threads is not None and not options.total_only:
+        parser.error("--threads is for --method search and for --total-only; a count by length has one thread")
     if options.total_only and (options.max_length is not None or options.min_length > values.SHORTEST_CYCLE):
         parser.error("--total-only counts all lengths together: leave the bounds on the length out")
 

@@ -48,7 +48,7 @@ def other_method(command: RunCommand, finished: Finished) -> str | None:
         None where the boundary method cannot count the same cycles, or is not expected to be faster.
     """
     counts_what_it_cannot = command.part is not None or command.per_vertex or command.per_edge
-    if finished.complete or command.method != "search" or counts_what_it_cannot:
+    if finished.complete or finished.boundary is not None or counts_what_it_cannot:
         return None
     # Standard input cannot be read a second time, and reading a large graph again would take long.
     if command.graph == "-" or finished.n > _LARGEST_GRAPH:

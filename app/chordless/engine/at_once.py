@@ -17,7 +17,7 @@ from chordless.graphs.readers.incoming import STANDARD_INPUT
 from chordless.protocol.codec import event_from_json
 from chordless.protocol.events import Event
 from chordless.protocol.orders import RunCommand
-from kernels_ti.choices import EXPANSIONS, METHODS
+from kernels_ti.choices import EXPANSIONS
 
 if TYPE_CHECKING:
     from kernels_ti import Graph
@@ -85,7 +85,7 @@ def _can_be_tried(command: RunCommand) -> bool:
         or command.part is not None
         or command.cluster is not None
         or command.overlap
-        or command.method != METHODS[0]
+        or command.method == "boundary"
         or command.expansion != EXPANSIONS[0]
     )
     if asks_for_engine or command.graph == STANDARD_INPUT:

@@ -15,7 +15,7 @@ from kernels_ti.boundary.annealing import SECONDS_FOR_PREFIXES, annealed_plan
 from kernels_ti.boundary.blocks import planned_blocks
 from kernels_ti.boundary.count import BoundaryCount, arch_of_count
 from kernels_ti.boundary.participation import shares_of
-from kernels_ti.boundary.plan import plan_of
+from kernels_ti.boundary.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.states import GivenUp
 from kernels_ti.device.memory import host_budget, resident_bytes, search_budget
 
@@ -27,7 +27,7 @@ _NOTHING_YET = Progress(
 
 
 def count_along_boundary(
-    command: RunCommand, channel: Channel, space: SearchSpace
+    command: RunCommand, channel: Channel, space: SearchSpace, plan: BoundaryPlan | None = None
 ) -> tuple[Reason, Snapshot, dict[str, int], Device | None, CycleShares | None]:
     """Count to the end, or until a timeout or a stop.
 
@@ -38,6 +38,8 @@ def count_along_boundary(
         For reports and commands.
     space : SearchSpace
         The graph, the bounds on the length, and the vertices and edges to pass or to avoid.
+    plan : BoundaryPlan, optional
+        First orders of the vertices, if they have been sought.
 
     Returns
     -------
@@ -61,7 +63,8 @@ def count_along_boundary(
     watch = _Watch(command, channel)
     by_length = not command.total_only
     order = None if command.order is None else read_order(command.order, space.graph)
-    plan = plan_of(space, order=order, seconds=SECONDS_FOR_PREFIXES, enough=watch.says_enough)
+    if plan is None:
+        plan = plan_of(space, order=order, seconds=SECONDS_FOR_PREFIXES, enough=watch.says_enough)
     arch = arch_of_count(plan, command.arch, by_length=by_length, threads=command.threads)
     if order is None:
         plan = annealed_plan(plan, arch, threads=command.threads, enough=watch.says_enough)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from chordless.runs.checkpoint import Checkpoint, Sessions
     from kernels_ti import Device, Graph, Run, Snapshot
     from kernels_ti.blocks.search_space import SearchSpace
+    from kernels_ti.boundary.plan import BoundaryPlan
     from kernels_ti.cluster.driver import ClusterRun
     from kernels_ti.state import RunState
 
@@ -60,8 +61,13 @@ def run(command: RunCommand, channel: Channel, standard_output: int) -> None:
     if command.checkpoint is not None:
         check_is_free(command.checkpoint)
     loaded = loaded_graph(command)
+    plan = None
+    if command.method == "auto":
+        from chordless.engine.method import settled
+
+        command, loaded, plan = settled(command, loaded, _search_space(command, loaded.graph))
     if command.method == "boundary":
-        _count_along_boundary(command, channel, loaded)
+        _count_along_boundary(command, channel, loaded, plan)
     else:
         search(command, channel, standard_output, loaded, None, None)
 
@@ -191,7 +197,9 @@ def _engine(
         yield run, ClusterPlace(run), run
 
 
-def _count_along_boundary(command: RunCommand, channel: Channel, loaded: LoadedGraph) -> None:
+def _count_along_boundary(
+    command: RunCommand, channel: Channel, loaded: LoadedGraph, plan: BoundaryPlan | None
+) -> None:
     """Count along a boundary, without checkpoints."""
     from chordless.engine.boundary import count_along_boundary
     from chordless.runs.checkpoint import Sessions
@@ -202,7 +210,7 @@ def _count_along_boundary(command: RunCommand, channel: Channel, loaded: LoadedG
     sessions = Sessions("cpu", cpu_name(), setup, 0.0, 0)
     channel.send(_started(command, loaded, sessions, None))
     space = _search_space(command, loaded.graph)
-    reason, snapshot, boundary, device, shares = count_along_boundary(command, channel, space)
+    reason, snapshot, boundary, device, shares = count_along_boundary(command, channel, space, plan)
     if device is not None:
         sessions = replace(sessions, arch=device.arch, device=device.name)
     total = time.time() - command.program_start

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 CycleFormat = Literal["text", "jsonl", "npy", "parts"]
-Method = Literal["search", "boundary"]
+Method = Literal["search", "boundary", "auto"]
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class RunCommand:
         Edges that no cycle has, such as ``3-4``.
     per_vertex, per_edge : bool
         Count the cycles through each vertex, or each edge. Not for a listing, and not with checkpoints.
-    method : {"search", "boundary"}
-        How to count; for the second see `kernels_ti.boundary.count`.
+    method : {"search", "boundary", "auto"}
+        How to count; for the second see `kernels_ti.boundary.count`, for the last one `kernels_ti.method`.
     total_only : bool
         With the method boundary: count all lengths together, in less time and memory.
     order, write_order : str or None

@@ -72,7 +72,7 @@ def result_object(command: RunCommand, finished: Finished) -> dict[str, Any]:
             "by_length": dict(sorted(finished.frontier_by_length.items())),
         },
         "paths": finished.paths,
-        "method": command.method,
+        "method": "search" if finished.boundary is None else "boundary",
         "boundary": finished.boundary,
         "complete": finished.complete,
         "share": finished.share,

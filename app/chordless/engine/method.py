@@ -1,0 +1,70 @@
+"""What ``--method auto`` becomes, and the line that says why."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from chordless.words.numbers import duration_text
+from kernels_ti.method import MethodChoice, choose_method
+
+if TYPE_CHECKING:
+    from chordless.graphs.load import LoadedGraph
+    from chordless.protocol.orders import RunCommand
+    from kernels_ti.blocks.search_space import SearchSpace
+    from kernels_ti.boundary.plan import BoundaryPlan
+
+_OUT_OF_REACH = 1000 * 365.25 * 86400.0
+
+
+def settled(
+    command: RunCommand, loaded: LoadedGraph, space: SearchSpace
+) -> tuple[RunCommand, LoadedGraph, BoundaryPlan | None]:
+    """Choose the method of a count.
+
+    Parameters
+    ----------
+    command : RunCommand
+        With the method ``auto``.
+    loaded : LoadedGraph
+    space : SearchSpace
+        Its graph, with the bounds and the restriction of the command.
+
+    Returns
+    -------
+    command : RunCommand
+        With the method that was chosen.
+    loaded : LoadedGraph
+        With one more note that says which method and why, unless the search is a short one.
+    plan : BoundaryPlan or None
+        How to count along a boundary, if that was chosen.
+    """
+    choice = choose_method(space, threads=command.threads, memory=command.memory)
+    command = replace(command, method=choice.method)
+    line = reason(choice)
+    if line is not None:
+        loaded = replace(loaded, notes=(*loaded.notes, line))
+    return command, loaded, choice.plan if choice.method == "boundary" else None
+
+
+def reason(choice: MethodChoice) -> str | None:
+    """Return the line that says which method was chosen and why; None for a search that is short."""
+    if choice.search_seconds is None:
+        return None
+    search = f"a search takes {_about(choice.search_seconds)}"
+    if choice.method == "boundary":
+        seconds = _about(max(choice.boundary_seconds, 1.0))
+        return f"counting along a boundary, {seconds}: {search} (--method search makes it)"
+    why = "the boundary method is not at least ten times faster"
+    if math.isinf(choice.boundary_seconds):
+        why = "no small boundary was found"
+    elif not choice.fits:
+        why = "a count by length along the boundary does not fit into the memory; --total-only needs far less"
+    return f"searching: {search}, and {why}"
+
+
+def _about(seconds: float) -> str:
+    if math.isinf(seconds):
+        return "a time that is not known"
+    return "longer than anybody can wait" if seconds > _OUT_OF_REACH else f"about {duration_text(seconds)}"

@@ -1,0 +1,81 @@
+"""The choice between a search and a count along a boundary."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from chordless import generate
+from chordless.engine.method import reason
+
+from kernels_ti import Graph, Options, count_cycles
+from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.method import MethodChoice, choose_method
+
+
+def chosen(spec, memory=None, **options):
+    return choose_method(SearchSpace(generate(spec), Options(**options)), memory=memory)
+
+
+@pytest.mark.parametrize("spec", ["petersen", "path:100", "grid:6x8", "planar:30000,1"])
+def test_a_short_search_is_made_without_a_word(spec):
+    choice = chosen(spec)
+    assert choice.method == "search"
+    assert reason(choice) is None
+
+
+def test_a_long_search_gives_way_to_a_small_boundary():
+    choice = chosen("grid:10x10")
+    assert choice.method == "boundary"
+    assert choice.plan is not None
+    assert choice.boundary_seconds < choice.search_seconds / 10
+    assert chosen("grid:10x10", max_length=6).method == "search"
+
+
+def test_states_that_do_not_fit_into_the_memory_give_way_to_a_search(monkeypatch):
+    monkeypatch.setattr("kernels_ti.method._BYTES_OF_A_STATE", 1e12)
+    choice = chosen("grid:10x10")
+    assert (choice.method, choice.fits) == ("search", False)
+
+
+def test_a_wide_boundary_gives_way_to_a_search():
+    choice = chosen("gnp:110,0.1,1")
+    assert choice.method == "search"
+    assert choice.search_seconds > 10
+
+
+def test_count_cycles_takes_what_is_chosen():
+    assert count_cycles(generate("grid:10x10"), method="auto").total == 7234839185
+    ring = Graph.from_edges(5, [(v, (v + 1) % 5) for v in range(5)])
+    assert count_cycles(ring, method="auto", order=range(5)).frontier == {}
+    assert count_cycles(ring, method="auto", arch="reference").frontier != {}
+
+
+@pytest.mark.parametrize(
+    ("choice", "line"),
+    [
+        (
+            MethodChoice("boundary", 86400.0, None, 3.0),
+            "counting along a boundary, about 3 s: a search takes about 24 hours (--method search makes it)",
+        ),
+        (
+            MethodChoice("boundary", math.inf, None, 3.0),
+            "counting along a boundary, about 3 s: a search takes a time that is not known (--method search makes it)",
+        ),
+        (
+            MethodChoice("search", 60.0, None, math.inf),
+            "searching: a search takes about 60 s, and no small boundary was found",
+        ),
+        (
+            MethodChoice("search", 60.0, None, 30.0),
+            "searching: a search takes about 60 s, and the boundary method is not at least ten times faster",
+        ),
+        (
+            MethodChoice("search", math.inf, None, 30.0, fits=False),
+            "searching: a search takes a time that is not known, and a count by length along the boundary does not "
+            "fit into the memory; --total-only needs far less",
+        ),
+    ],
+)
+def test_the_line_says_which_and_why(choice, line):
+    assert reason(choice) == line
