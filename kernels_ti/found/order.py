@@ -19,6 +19,8 @@ _CYCLES_AT_ONCE = 1 << 13
 _WORDS_AT_ONCE = 1 << 19
 _NEIGHBOURS_AT_ONCE = 1 << 22
 _LARGEST_TABLE_BYTES = 1 << 28
+_FEW_WORDS = 8
+"""Words up to which it takes less time to write all words of a row than to find the word of a vertex."""
 _ONE = np.uint64(1)
 
 
@@ -43,8 +45,11 @@ class CycleWalker:
         # A step reads every word of a bit row, or every neighbour of a vertex. A neighbour takes twice as long.
         neighbours = 2 * graph.m / max(graph.n, 1)
         self._adjacency: Rows | None = None
+        self._singles: Rows | None = None
         if self._words <= 2 * neighbours and 8 * self._words * graph.n <= _LARGEST_TABLE_BYTES:
             self._adjacency = _adjacency_rows(graph, self._words)
+            if self._words <= _FEW_WORDS:
+                self._singles = _single_rows(self._words)
         else:
             self.at_once = max(min(self.at_once, _NEIGHBOURS_AT_ONCE // max(graph.max_degree, 1)), 1)
 
@@ -116,7 +121,11 @@ class CycleWalker:
 
         def visit(here: IntArray, step: int) -> None:
             vertices[place[: len(here)] + step] = here
-            waiting[here >> 6, index[: len(here)]] ^= _ONE << (here & 63).astype(np.uint64)
+            if self._singles is None:
+                waiting[here >> 6, index[: len(here)]] ^= _ONE << (here & 63).astype(np.uint64)
+                return
+            for w in range(self._words):
+                waiting[w, : len(here)] ^= self._singles[w].take(here)
 
         start = _lowest(waiting)
         visit(start, 0)
@@ -180,6 +189,14 @@ def _bit_index(powers: Rows) -> IntArray:
     """Return the exponents of powers of two; an arbitrary number from 0 to 63 for a 0."""
     # The exponent of a float64 is in its upper bits, with a bias of 1023.
     return ((powers.astype(np.float64).view(np.int64) >> 52) - 1023) & 63
+
+
+def _single_rows(words: int) -> Rows:
+    """Return the sets of one vertex as bits, shape (words, 64 words): vertex v has column v."""
+    v = np.arange(words * STATE_WORD_BITS)
+    rows = np.zeros((words, len(v)), np.uint64)
+    rows[v >> 6, v] = _ONE << (v & 63).astype(np.uint64)
+    return rows
 
 
 def _adjacency_rows(graph: Graph, words: int) -> Rows:
