@@ -130,8 +130,11 @@ def test_npy_joins_the_parts(tmp_path):
         (with_names([*range(9), 1 << 70]), "string"),
     ],
 )
-def test_parquet(tmp_path, graph, kind):
+@pytest.mark.parametrize("few_names", [0, 4096])
+def test_parquet(tmp_path, monkeypatch, graph, kind, few_names):
+    """Names go to the file as text where they are many, and else as a dictionary; readers see the same."""
     require("parquet")
+    monkeypatch.setattr("chordless.cycles.export._FEW_NAMES", few_names)
     parquet = importlib.import_module("pyarrow.parquet")
     cycles = make_run(tmp_path / "run", graph)
     export(tmp_path / "run", "-o", tmp_path / "cycles.parquet")

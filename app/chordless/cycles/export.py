@@ -24,6 +24,7 @@ from kernels_ti.found.order import CycleWalker
 # Memory for a chunk: its rows, and 8 bytes for each vertex of its cycles; a cycle may have all vertices.
 _CYCLES_AT_ONCE = 1 << 17
 _VERTICES_AT_ONCE = 1 << 25
+_FEW_NAMES = 1 << 12
 
 Tell = Callable[[int], None]
 """Called after each chunk with the number of cycles that are done."""
@@ -184,10 +185,14 @@ def export_parquet(source: Source, path: str, tell: Tell) -> None:
     """
     pyarrow, parquet = require_parquet()
     names = name_column(source.graph)
-    schema = pyarrow.schema([("length", pyarrow.int32()), ("vertices", pyarrow.list_(names.type))])
+    # The cycles of a chunk name few vertices many times, so they go to the file as the dictionary that they are. Each
+    # chunk has all names: where there are many, text takes less room. Readers see text in both cases.
+    as_dictionary = names.type == pyarrow.string() and len(names) <= _FEW_NAMES
+    named = pyarrow.dictionary(pyarrow.int32(), names.type) if as_dictionary else names.type
+    schema = pyarrow.schema([("length", pyarrow.int32()), ("vertices", pyarrow.list_(named))])
     done = 0
     try:
-        writer = parquet.ParquetWriter(path, schema)
+        writer = parquet.ParquetWriter(path, schema, store_schema=False, write_statistics=["length"])
     except OSError as error:
         raise EngineError(f"cannot write {path}: {error.strerror or error}") from error
     try:
