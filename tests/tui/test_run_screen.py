@@ -14,6 +14,7 @@ from chordless.tui.app import ChordlessApp
 from chordless.tui.screens.run import RunScreen
 from chordless.tui.settings import Settings
 from chordless.tui.widgets.chart import EvolutionChart
+from chordless.tui.widgets.frontier_line import FrontierLine
 from chordless.tui.widgets.histogram import Histogram
 from chordless.tui.widgets.tiles import Tile
 
@@ -319,7 +320,7 @@ def test_only_what_has_changed_is_drawn(monkeypatch):
         chart = app.screen.query_one(EvolutionChart)
         assert chart.id not in refreshed
         assert "run-histogram" not in refreshed
-        assert f"{RUNNING.frontier + 1} paths wait now" in text_of(app)
+        assert f"{RUNNING.frontier + 1} paths wait now" in app.screen.query_one(FrontierLine).render_line(0).text
         return set(refreshed)
 
     # The line about the frontier alone.
