@@ -358,9 +358,13 @@ def test_the_values_of_the_chart_can_be_read():
 @pytest.mark.parametrize("lists", [False, True])
 def test_a_bar_of_the_histogram_leads_to_its_cycles(lists):
     options = {**RUNNING.options, "output_format": "parts" if lists else "text"}
-    app = Stage(replace(RUNNING, options=options, directory="/runs/a"))
     asked = []
-    app.on_show_length = lambda message: asked.append(message.length)
+
+    class Asked(Stage):
+        def on_show_length(self, message):
+            asked.append(message.length)
+
+    app = Asked(replace(RUNNING, options=options, directory="/runs/a"))
 
     async def steps(pilot):
         await until(pilot, lambda: "cycles by length" in text_of(app))
