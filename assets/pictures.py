@@ -1,5 +1,7 @@
-"""Draw the README's pictures of the dashboard: ``python assets/pictures.py [NAME...]`` writes ``assets/screens/*.png``.
+"""Draw the pictures of the dashboard: ``python assets/pictures.py [NAME...]`` writes ``assets/screens/*.png``.
 
+For each screen there are three: ``NAME.png`` for the README and the documentation, and one for each size of a terminal
+that the dashboard is designed for, ``NAME-80x24.png`` and ``NAME-160x50.png``.
 The runs in them were recorded (``tests/tui/recorded``); the listing alone is made anew, by one thread, so that its
 cycles come in the same order each time. Needs ``rsvg-convert`` (Debian: librsvg2-bin), the font DejaVu Sans Mono
 (fonts-dejavu-core) and Pillow.
@@ -31,6 +33,7 @@ SIZES = {
     "batch": (100, 30),
     "help": (100, 36),
 }
+TERMINALS = ((80, 24), (160, 50))
 # With it, the characters of DejaVu Sans Mono are as wide as Textual's cells; rsvg-convert does not stretch text.
 _FONT_PIXELS = 12.2 / (1233 / 2048)
 _COLOURS = 255
@@ -46,9 +49,11 @@ def main(names: list[str]) -> None:
         for name in names or SIZES:
             if name == "cycles":
                 list_cycles(home)
-            path = FOLDER / f"{name}.png"
-            path.write_bytes(rasterized(picture_of(name, SIZES[name], home)))
-            print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1000:.0f} kB")
+            sizes = {name: SIZES[name]} | {f"{name}-{width}x{height}": (width, height) for width, height in TERMINALS}
+            for file, size in sizes.items():
+                path = FOLDER / f"{file}.png"
+                path.write_bytes(rasterized(picture_of(name, size, home)))
+                print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1000:.0f} kB")
 
 
 def list_cycles(home: Home) -> None:

@@ -110,9 +110,13 @@ class CompareScreen(Screen[None]):
     def _next_frame(self) -> None:
         if not self._is_playing or not self.is_current:
             return
-        self._shown += 1
+        self.show_frame(self._shown + 1)
         self._is_playing = self._shown < len(self._frames) - 1
-        self._show(*self._frames[self._shown])
+
+    def show_frame(self, frame: int) -> None:
+        """Show both runs at a moment, 0 to `FRAMES` - 1. The last is their end."""
+        self._shown = frame
+        self._show(*self._frames[frame])
 
     def _load(self, directories: tuple[Path, Path]) -> None:
         try:
