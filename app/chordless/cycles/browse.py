@@ -180,12 +180,26 @@ class RunCycles:
         if len(positions) == 0:
             return []
         try:
-            return _split(positions, self._walker.order(self._rows_at(positions)))
+            return _split(positions, self.cycles_at(positions))
         except (GraphError, EngineError) as error:
             if len(positions) > 1:
                 return [cycle for at in range(len(positions)) for cycle in self.found(positions[at : at + 1])]
             reason = "not a chordless cycle of this graph" if isinstance(error, GraphError) else "no longer there"
             return [FoundCycle(int(positions[0]), np.empty(0, np.int64), reason)]
+
+    def cycles_at(self, positions: IntArray) -> Cycles:
+        """Read the cycles at any positions, in the same order.
+
+        Parameters
+        ----------
+        positions : ndarray of int64, shape (k,)
+
+        Raises
+        ------
+        ChordlessError
+            If one of them is damaged, or no longer there.
+        """
+        return self._walker.order(self._rows_at(positions))
 
     def _rows_at(self, positions: IntArray) -> Rows:
         # Adjacent rows of the file are read together.

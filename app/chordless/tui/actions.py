@@ -105,6 +105,7 @@ ACTIONS = (
         "filter", "cycles", "f", "Filter", "Show only cycles of some lengths, or through some vertices.", in_footer=True
     ),
     Action("sort", "cycles", "s", "Sort", "Sort by length: longest first, shortest first, as found.", in_footer=True),
+    Action("export", "cycles", "e", "Export", "Write the cycles that are shown to a file.", in_footer=True),
     Action("copy", "cycles", "y", "Copy", "Copy the cycle to the clipboard."),
     Action("zoom_in", "cycles", "plus,equals_sign", "Zoom in", "Show less of the graph, larger."),
     Action("zoom_out", "cycles", "minus", "Zoom out", "Show more of the graph, smaller."),

@@ -35,7 +35,9 @@ def status_words(run: RunCycles, index: CycleIndex, work: str, separator: str, s
     if chosen.through:
         parts.append("through " + " ".join(str(run.loaded.graph.names[v]) for v in chosen.through))
     parts.append(f"{work} (escape stops it)" if work else f"order: {_ORDERS[index.order]}")
-    if not work and index.covered < count:
+    if not work and not len(index) and not chosen.keeps_all:
+        parts[-1] = "escape undoes the filter"
+    elif not work and index.covered < count:
         parts.append(f"{count - index.covered:,} newer ones not looked at yet")
     elif not work:
         parts[-1] += f" ({sort_key} changes it)"

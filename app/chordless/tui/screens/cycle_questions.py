@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -72,6 +73,70 @@ class GoToQuestion(ModalScreen[int | None]):
         if not 1 <= number <= self._count:
             return None, f"there are cycles 1 to {self._count:,}"
         return number, ""
+
+
+class ExportQuestion(ModalScreen[str | None]):
+    """Asks for the file of an export. The answer is its path.
+
+    Parameters
+    ----------
+    count : int
+        Number of cycles that are shown.
+    path : str
+        What is offered.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel", show=False)]
+
+    def __init__(self, count: int, path: str) -> None:
+        super().__init__()
+        self._count = count
+        self._path = path
+
+    def compose(self) -> ComposeResult:
+        """Put the question together."""
+        with Vertical(classes="question"):
+            yield Label(f"Write the {self._count:,} cycles that are shown to")
+            yield Input(self._path, id="file")
+            yield Static("", id="file-mistake", classes="mistake")
+            yield Label("FILE.jsonl gets lines of JSON, any other file the names of the vertices.", classes="dim")
+            with Horizontal(classes="buttons"):
+                yield Button("Write", variant="primary", id="write")
+                yield Button("Cancel", id="cancel")
+
+    def on_input_changed(self) -> None:
+        """Show faults while the user types."""
+        self.query_one("#file-mistake", Static).update(self._read()[1])
+
+    def on_input_submitted(self) -> None:
+        """Give the answer."""
+        self._answer()
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        """Give the answer, or cancel."""
+        if event.button.id == "write":
+            self._answer()
+        else:
+            self.dismiss(None)
+
+    def _answer(self) -> None:
+        path, mistake = self._read()
+        if mistake:
+            self.query_one("#file-mistake", Static).update(mistake)
+        else:
+            self.dismiss(path)
+
+    def _read(self) -> tuple[str, str]:
+        path = os.path.expanduser(self.query_one("#file", Input).value.strip())
+        if not path:
+            return path, "name a file, such as cycles.txt"
+        if os.path.isdir(path) or path.endswith(os.sep):
+            return path, "this is a folder: name a file in it"
+        if os.path.lexists(path):
+            return path, "this file exists: name another one"
+        if not os.path.isdir(os.path.dirname(path) or "."):
+            return path, f"there is no folder {os.path.dirname(path)}"
+        return path, ""
 
 
 class FilterQuestion(ModalScreen[CycleFilter | None]):

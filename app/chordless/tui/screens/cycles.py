@@ -329,7 +329,7 @@ class CyclesScreen(DrawingActions, TakingActions, Screen[None]):
         if self._run is not None:
             separator = " | " if self._ascii_only else " · "
             key = key_of(self, "cycles.sort")
-            self._status.update(status_words(self._run, self.index, self._work, separator, key))
+            self._status.update(status_words(self._run, self.index, self._doing, separator, key))
 
     # Actions
 
@@ -376,6 +376,8 @@ class CyclesScreen(DrawingActions, TakingActions, Screen[None]):
 
     def action_cancel(self) -> None:
         """Stop sorting or filtering; otherwise show all cycles again, or go back to the screen before."""
+        if self.cancel_export():
+            return
         if self._work:
             self.workers.cancel_group(self, "index")
             self._work = ""
