@@ -103,7 +103,8 @@ def read_job(job: BatchJob, limits: Limits) -> Iterator[Chunk]:
             if not loaded.graph.is_simple:
                 raise GraphError(
                     f"{_label(job)}: this graph is directed or has self-loops or parallel edges; a batch counts simple "
-                    f"undirected graphs ({SIMPLIFY} makes it one, `chordless count` counts it as it is)"
+                    f"undirected graphs ({SIMPLIFY} makes it one, --overlap makes a food web one, "
+                    "`chordless count` counts it as it is)"
                 )
             yield Chunk(job, (_label(job),), (None,), loaded=loaded)
             return
