@@ -80,6 +80,11 @@ def test_an_empty_screen_says_how_to_begin_and_mistakes_stand_beside_the_field(f
         assert screen.focused.id == "batch-output"
         await fill(pilot, output="x.jsonl")
         assert "1 input" in text_of(pilot.app)
+        # One wrong name does not keep the other graphs from being counted.
+        await fill(pilot, graphs="grid:3x3 nosuch*.net petersen")
+        plan = screen.query_one(BatchForm).plan
+        assert plan.graphs_words.startswith("2 inputs; left out: nosuch*.net: no file matches")
+        assert [job.graph for job in plan.jobs] == ["grid:3x3", "petersen"]
         assert not screen.query_one("#batch-start", Button).disabled
         assert pilot.app.batch is None
 

@@ -55,3 +55,12 @@ def test_paths_are_completed(tmp_path, monkeypatch):
         (tmp_path / "graphs" / f"web.{suffix}").write_text("")
     assert complete_path("graphs/w") == "graphs/web.net"
     assert complete_path("graphs/w", types_first=True) == "graphs/web.clu"
+
+
+def test_bounds_that_cannot_be_are_told_beside_their_field():
+    wrong = LastChoices(min_length="200000", threads="9999999")
+    faults = faults_of(wrong, 930)
+    assert faults["min_length"] == "the graph has 930 vertices"
+    assert faults["threads"].startswith("at most ")
+    assert "min_length" not in faults_of(wrong)
+    assert faults_of(LastChoices(min_length="930", threads="2"), 930) == {}

@@ -16,7 +16,7 @@ from chordless.protocol.orders import BatchJob, RunCommand
 from chordless.tui.batch_lines import BatchLine, is_batch_file, line_count
 from chordless.tui.recent_batches import words_of
 from chordless.tui.run_form import graph_source
-from kernels_ti import ChordlessError, OptionError
+from kernels_ti import ChordlessError, GraphError, OptionError
 
 MANIFEST = ".toml"
 _TABLES = (".csv", ".parquet")
@@ -112,18 +112,29 @@ def _with_graphs(plan: BatchPlan) -> BatchPlan:
         return replace(plan, graphs_fault="a quotation mark is missing")
     if not words:
         return replace(plan, graphs_words="files, patterns, specs, manifest")
+    found: list[BatchJob] = []
+    faults: list[str] = []
     try:
         if len(words) == 1 and words[0].endswith(MANIFEST):
             jobs = read_manifest(words[0], BatchJob(""))
         else:
-            jobs = checked(jobs_of(words, BatchJob("")))
+            for word in words:
+                # One wrong name is no reason not to count the other graphs.
+                try:
+                    found += jobs_of([word], BatchJob(""))
+                except GraphError as error:
+                    faults.append(str(error))
+            if not found:
+                return replace(plan, graphs_fault=faults[0])
+            jobs = checked(found)
         if any(job.graph == STANDARD_INPUT for job in jobs):
             raise OptionError("-: standard input is the keyboard here; name a file")
     except ChordlessError as error:
         return replace(plan, graphs_fault=str(error))
     graphs, inputs = _count(jobs), f"{len(jobs):,} input{'s' * (len(jobs) != 1)}"
     more = "" if graphs is None or graphs == len(jobs) else f", {graphs:,} graphs"
-    return replace(plan, jobs=jobs, graphs_words=inputs + more, graphs=graphs)
+    left_out = "".join(f"; left out: {fault}" for fault in faults)
+    return replace(plan, jobs=jobs, graphs_words=inputs + more + left_out, graphs=graphs)
 
 
 def _count(jobs: tuple[BatchJob, ...]) -> int | None:

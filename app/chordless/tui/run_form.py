@@ -24,6 +24,8 @@ from kernels_ti import ChordlessError, EngineError, Graph
 OVERLAP_FOLDER = "graphs"
 WITHOUT_FOLDER = "reference"
 """The arch without checkpoints. A run on it has no directory, lists no cycles, and is not in the history."""
+# More make a search slower, and at last the system starts no more.
+_MOST_THREADS_OF_A_CORE = 16
 # The system reports these as writable for a superuser, but they are not.
 _OF_THE_KERNEL = (Path("/proc"), Path("/sys"))
 
@@ -63,8 +65,14 @@ RESOURCES = (
 )
 
 
-def faults_of(choices: LastChoices) -> dict[str, str]:
+def faults_of(choices: LastChoices, vertices: int | None = None) -> dict[str, str]:
     """Find faults in what was typed, except in the graph.
+
+    Parameters
+    ----------
+    choices : LastChoices
+    vertices : int or None
+        Vertices of the graph, as far as it is known.
 
     Returns
     -------
@@ -81,6 +89,11 @@ def faults_of(choices: LastChoices) -> dict[str, str]:
     shortest, longest = values.get("min_length"), values.get("max_length")
     if longest is not None and longest < (shortest or SHORTEST_CYCLE):
         faults["max_length"] = f"{longest} is below the shortest, {shortest or SHORTEST_CYCLE}"
+    if vertices is not None and shortest is not None and shortest > vertices:
+        faults["min_length"] = f"the graph has {vertices:,} vertices"
+    threads, cores = values.get("threads"), os.cpu_count() or 1
+    if threads is not None and threads > _MOST_THREADS_OF_A_CORE * cores:
+        faults["threads"] = f"at most {_MOST_THREADS_OF_A_CORE * cores:,} here"
     if choices.arch == WITHOUT_FOLDER:
         if choices.collect:
             faults["what"] = f"arch {WITHOUT_FOLDER} keeps no cycles: count them, or choose another arch"

@@ -200,7 +200,7 @@ class NewScreen(Screen[None]):
     def _first_fault(self) -> tuple[str, str] | None:
         """Return the id of the first wrong field, and the message for the foot of the form."""
         source, choices = self.query_one(GraphSource), self._choices()
-        faults = faults_of(choices)
+        faults = faults_of(choices, None if source.facts is None else source.facts.n)
         for name in _FIELDS:
             self.query_one(f"#row-{name}", FormRow).show_fault(faults.get(name))
         typed = expanded(choices.directory)
