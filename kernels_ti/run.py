@@ -217,7 +217,7 @@ class Run:
 
     def _resident(self, group: BlockGroup) -> ResidentBlocks:
         """Bring a group to the device, and compile what brings its cycles back: the first slice is a search alone."""
-        blocks = ResidentBlocks(self.device, group, self.graph.n)
+        blocks = ResidentBlocks(self.device, group, self.graph.n, as_rows=self.options.rows)
         if self.options.collect:
             cycles = blocks.scratch("none", group.words + 1, f"uint{group.word_bits}")
             (blocks.compile_rows if self.options.rows else blocks.compile_trace)(cycles)

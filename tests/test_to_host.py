@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from kernels_ti import Graph, Options, Run, as_graph, enumerate_cycles, open_device
+from kernels_ti import Graph, Options, Run, as_graph, count_cycles, enumerate_cycles, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.cycles import Cycles
 from kernels_ti.found.order import CycleWalker
@@ -95,3 +95,14 @@ def test_directions_of_vertices_whose_product_needs_more_than_32_bits():
     graph = Graph.from_edges(last, arcs, directed=True)
     cycles = CycleWalker(graph).order(Cycles.of_lists([[0, last - 1, last - 2]]).rows(last))
     assert cycles.vertices.tolist() == [0, last - 1, last - 2]
+
+
+@pytest.mark.parametrize("cycles", [triangles(2000, 4), nx.grid_2d_graph(6, 6)], ids=["triangles", "longer"])
+def test_rows_of_a_large_graph_come_in_slices_of_bounded_size(monkeypatch, cycles):
+    """A bit row has a bit for each vertex of the graph, however small the block is that the cycle lies in."""
+    monkeypatch.setattr("kernels_ti.sweep.search_stage_1.CYCLE_BYTES", 1 << 20)
+    monkeypatch.setattr("kernels_ti.sweep.search.ROW_BYTES_PER_WORKER", 1 << 18)
+    graph = shuffled(nx.disjoint_union(cycles, nx.empty_graph(12_000)), 5)
+    pieces = found(graph, "cpu", rows=True)
+    assert max(piece.nbytes for piece in pieces) < 1 << 21 < sum(piece.nbytes for piece in pieces)
+    assert len(np.unique(np.concatenate(pieces), axis=0)) == count_cycles(graph, arch="cpu").total

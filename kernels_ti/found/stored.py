@@ -92,6 +92,8 @@ class ResidentBlocks:
     group : BlockGroup
     vertices : int
         Vertices of the whole graph.
+    as_rows : bool
+        Whether cycles are wanted as bit rows over the graph, see `bytes_out`.
 
     Attributes
     ----------
@@ -102,10 +104,11 @@ class ResidentBlocks:
         Cache of `kernels_ti.found.participation` for these blocks.
     """
 
-    def __init__(self, device: Device, group: BlockGroup, vertices: int) -> None:
+    def __init__(self, device: Device, group: BlockGroup, vertices: int, *, as_rows: bool = False) -> None:
         self.device = device
         self.group = group
         self.vertices = vertices
+        self._as_rows = as_rows
         rows = group.bit_rows().reshape(-1)
         # The required vertices are stored as one more bit row, which saves an argument of the kernels.
         self.rows = device.buffer(rows if group.required is None else np.concatenate((rows, group.required)))
@@ -129,6 +132,13 @@ class ResidentBlocks:
     def bytes(self) -> int:
         """Bytes of the bit rows and the CSR arrays on the device."""
         return block_bytes(self.group)
+
+    def bytes_out(self, longest: int) -> int:
+        """Return the bytes of the host that a cycle of up to `longest` vertices may take on its way out."""
+        if self._as_rows:
+            return 8 * self.row_words
+        # As a bit row in registers and as vertices in cycle order.
+        return 8 * (self.group.words + 1) + 4 * longest
 
     @property
     def row_words(self) -> int:

@@ -28,6 +28,9 @@ FIRST_BUDGET, WIDE_FIRST_BUDGET = 100_000, 500
 PATIENCE = 32
 """Paths without a cycle after which the certificate is asked for."""
 
+ROW_BYTES_PER_WORKER = 1 << 25
+"""Bytes of the host that the cycles of a worker may take on their way out: bit rows over a large graph are long."""
+
 CYCLE_BYTES_PER_WORKER = 1 << 21
 """Small, so that a slice of a listing is short."""
 
@@ -106,9 +109,9 @@ class SweepSearch:
         cycle_words = group.words + 1
         self._cycles_per_worker = 1
         if collect:
-            # On its way out a cycle is there twice: as a bit row, and with 4 bytes to a vertex.
-            fitting = memory // (2 * workers * (16 * cycle_words + 4 * self._max_length))
-            fitting = min(fitting, CYCLE_BYTES_PER_WORKER // (8 * cycle_words))
+            out = blocks.bytes_out(self._max_length)
+            fitting = memory // (2 * workers * (8 * cycle_words + out))
+            fitting = min(fitting, CYCLE_BYTES_PER_WORKER // (8 * cycle_words), ROW_BYTES_PER_WORKER // out)
             self._cycles_per_worker = max(fitting, self._most_closers)
         rows = blocks.rows[: group.end_rows * group.words].reshape(-1, group.words)
         room = memory // (4 * 8 * self._frame)

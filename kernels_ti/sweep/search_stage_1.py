@@ -107,7 +107,8 @@ class SurveySearch:
     def _survey(self, blocks: ResidentBlocks, first: int, seeds: int) -> int:
         """Look at some seeds, fewer if their triangles might not fit; return how many."""
         words = blocks.group.words
-        capacity = max(CYCLE_BYTES // (8 * (words + 1)), blocks.group.longest_block)
+        each = max(8 * (words + 1), blocks.bytes_out(3))
+        capacity = max(CYCLE_BYTES // each, blocks.group.longest_block)
         if self._collect and seeds:
             pairs = blocks.pairs_before
             fitting = int(np.searchsorted(pairs, pairs[first] + capacity, side="right")) - 1 - first
@@ -121,7 +122,7 @@ class SurveySearch:
         if self._collect:
             cycles = np.empty(max(found, 1) * (words + 1), np.uint64)
             store_triangles(*given, (ends - triangles).astype(np.int32), cycles)
-            self._stored += cycles.nbytes
+            self._stored += found * each
             self._found.append((blocks, StoredCycles(cycles, words + 1, 1, 0, found)))
         triplets_found = int(triplets.sum(dtype=np.int64)) if self._max_length > 3 else 0
         self.totals.add({3: triplets_found}, {3: found})

@@ -112,8 +112,8 @@ class WaveSearch:
         width, word_bytes = self.blocks.group.words + 1, self.blocks.group.word_bits // 8
         self._cycle_capacity, self._cycle_bytes = LARGEST_BUFFER, 0  # nothing is stored, only counted
         if self._collect:
-            # On its way out a cycle is twice on the host, with 4 bytes to a vertex.
-            out = 8 * min(self._max_length, self.blocks.group.longest_block)
+            # On its way out a cycle is twice on the host.
+            out = 2 * self.blocks.bytes_out(min(self._max_length, self.blocks.group.longest_block))
             each = width * word_bytes + (out if self._device.arch == "cpu" else 0)
             fitting = min(memory // each, HOST_CYCLE_BYTES // out, LARGEST_BUFFER // width)
             self._cycle_capacity = max(fitting, 1)
