@@ -227,3 +227,25 @@ def test_a_folder_that_cannot_be_read_is_said(tmp_path):
         assert "There are no runs yet" not in text_of(pilot.app)
 
     watch(SMALL, tmp_path / "file", steps)
+
+
+def test_runs_are_filtered_by_letters_of_the_graph_and_escape_shows_all(runs):
+    run = runs / "stopped" / "events.jsonl"
+    run.write_text(run.read_text().replace('"graph": "', '"graph": "Roads of '))
+
+    async def steps(pilot):
+        app = pilot.app
+        await until(pilot, lambda: len(lines(app)) == 3)
+        await pilot.press("slash", *"ROADS")
+        await until(pilot, lambda: len(lines(app)) == 1)
+        assert "1 of 3 runs match: escape shows all." in details(app)
+        await pilot.press("enter")
+        assert app.focused is app.screen.query_one("#runs")
+        await pilot.press("slash", *"zz")
+        await until(pilot, lambda: len(lines(app)) == 0)
+        assert details(app) == "0 of 3 runs match: escape shows all."
+        await pilot.press("escape")
+        await until(pilot, lambda: len(lines(app)) == 3)
+        assert "match" not in details(app)
+
+    watch(SMALL, runs, steps)

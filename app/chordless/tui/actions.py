@@ -121,6 +121,8 @@ ACTIONS = (
     Action("resume", "runs", "r", "Resume", "Go on with this run.", in_footer=True),
     Action("compare", "runs", "c", "Compare", "Mark this run; two marked runs are shown side by side.", in_footer=True),
     Action("sort", "runs", "s", "Sort", "Sort by the next column; click on a heading to sort by it, again to reverse."),
+    Action("filter", "runs", "slash", "Filter", "Show only the runs of graphs whose name has these letters."),
+    Action("cancel", "runs", "escape", "All runs", "Undo the filter; otherwise go back."),
     Action("delete", "runs", "delete,d", "Delete", "Delete the folder of this run; you are asked first."),
     Action("play", "compare", "space", "Play", "Play both runs from start to end, side by side.", in_footer=True),
     Action(

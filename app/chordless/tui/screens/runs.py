@@ -17,7 +17,7 @@ from textual.events import Resize
 from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
-from textual.widgets import Button, DataTable, Footer, Static
+from textual.widgets import Button, DataTable, Footer, Input, Static
 from textual.worker import get_current_worker
 
 from chordless.protocol.orders import RunCommand
@@ -40,7 +40,7 @@ _PADDING = 2
 _NO_RUNS = """\
 There are no runs yet. Choose a graph and press Start:
 every run is kept here, to be opened, resumed and compared."""
-_NEED_A_RUN = ("open", "resume", "compare", "sort", "delete")
+_NEED_A_RUN = ("open", "resume", "compare", "sort", "filter", "delete")
 
 
 class _Table(DataTable[Text]):
@@ -69,6 +69,7 @@ class RunsScreen(Screen[None]):
         self._commands: dict[Path, RunCommand] = {}
         self._marked: Path | None = None
         self._sorted_by = "began"
+        self._filter = ""
         self._turned = False
         self._timer: Timer | None = None
         self._drawn: tuple[tuple[str, ...], list[tuple[Path, list[str]]]] = ((), [])
@@ -84,6 +85,7 @@ class RunsScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Put the screen together."""
         yield TabBar("runs")
+        yield Input(placeholder="letters of the graph's name; escape shows all runs", id="runs-filter", compact=True)
         yield _Table(id="runs", cursor_type="row")
         with Vertical(id="no-runs"):
             yield Static(_NO_RUNS)
@@ -149,7 +151,7 @@ class RunsScreen(Screen[None]):
     def _draw(self) -> None:
         """Update the table. If only cells have changed, draw only those."""
         columns = columns_for(self.size.width)
-        runs = ordered(self._runs, self._column(), turned=self._turned)
+        runs = ordered(self._matching, self._column(), turned=self._turned)
         headings = (*(self._heading(column) for column in columns), str(self.size.width))
         lines = [(run.path, [self._cell(run, column) for column in columns]) for run in runs]
         old_headings, old_lines = self._drawn
@@ -177,6 +179,11 @@ class RunsScreen(Screen[None]):
             table.move_cursor(row=paths.index(chosen), scroll=False)
             table.scroll_to(y=top, animate=False)
 
+    @property
+    def _matching(self) -> list[RunSummary]:
+        """The runs that pass the filter."""
+        return [run for run in self._runs if self._filter in title(run).lower()]
+
     def _heading(self, column: Column) -> str:
         if column.name != self._sorted_by:
             return column.title
@@ -194,6 +201,9 @@ class RunsScreen(Screen[None]):
     def _show_details(self) -> None:
         run = self._chosen
         text = f"Runs are kept in {with_home(self._folder)}" if run is None else details(run, self._asked(run))
+        if self._filter:
+            text = "" if run is None else f"{text}\n"
+            text += f"{len(self._matching):,} of {len(self._runs):,} runs match: escape shows all."
         if self._marked is not None:
             text += "\nThis run is marked" if run is not None and run.path == self._marked else "\nOne run is marked"
             text += ": mark another one to compare the two."
@@ -249,6 +259,29 @@ class RunsScreen(Screen[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer only what is possible: without runs, no action on a run."""
         return bool(self._runs) or action not in _NEED_A_RUN
+
+    def action_filter(self) -> None:
+        """Ask for letters of the graph's name."""
+        self.add_class("-filtering")
+        self.query_one("#runs-filter").focus()
+
+    @on(Input.Changed, "#runs-filter")
+    def _filter_typed(self, event: Input.Changed) -> None:
+        self._filter = event.value.strip().lower()
+        self._draw()
+
+    @on(Input.Submitted, "#runs-filter")
+    def _filter_done(self) -> None:
+        self._table.focus()
+
+    def action_cancel(self) -> None:
+        """Undo the filter. Without one, go back to the screen before this one."""
+        if not self.has_class("-filtering"):
+            self.call_later(cast("ChordlessApp", self.app).action_back)
+            return
+        self.remove_class("-filtering")
+        self.query_one("#runs-filter", Input).value = ""
+        self._table.focus()
 
     def action_sort(self) -> None:
         """Sort by the next column."""
