@@ -111,9 +111,9 @@ def participation(
     Raises
     ------
     GraphError
-        If the graph is not simple and undirected.
+        If `graph` is no graph.
     OptionError
-        If the value of an option is not allowed.
+        If the value of an option is not allowed, or the graph is not simple and undirected.
     SizeError
         If the boundaries are too large for the memory.
 

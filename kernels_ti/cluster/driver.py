@@ -66,7 +66,7 @@ class ClusterRun:
     Raises
     ------
     GraphError
-        If the graph is not simple and undirected.
+        If `graph` is no graph.
     OptionError
         If the options cannot be combined with a cluster.
     """

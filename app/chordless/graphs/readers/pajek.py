@@ -51,7 +51,7 @@ def read_pajek(source: Source, *, simplify: bool = False) -> Parsed:
     source : Source
         The .net file.
     simplify : bool
-        Drop loops, repeated edges and directions instead of refusing them.
+        Drop loops, repeated edges and directions.
 
     Returns
     -------
