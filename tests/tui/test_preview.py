@@ -7,10 +7,11 @@ import math
 import pytest
 from chordless.graphs.load import load_graph
 from chordless.tui.app import ChordlessApp
-from chordless.tui.outlook import Outlook, large_number, outlook_of, range_text
+from chordless.tui.outlook import Outlook, outlook_of
 from chordless.tui.screens.new import NewScreen
 from chordless.tui.settings import LastChoices, Settings
 from chordless.tui.widgets.graph_preview import GraphPreview
+from chordless.words.numbers import large_number, range_text
 from textual.widgets import Input, OptionList
 
 from kernels_ti import Options

@@ -53,13 +53,13 @@ def test_paths_that_change_from_run_to_run_are_not_told_to_the_last_digit():
 
 def test_an_estimate_is_shown_with_its_spread_until_it_is_refuted():
     some = replace(RUNNING, cycles_estimate=7.2e7, cycles_low=6.9e7, cycles_high=7.7e7)
-    assert run_words.cycles_tile(some).notes == ("2.5 k/s", "of about 72 million", "(69 million to 77 million)")
+    assert run_words.cycles_tile(some).notes == ("2.5 k/s", "of about 72 million", "(69 to 77 million)")
     assert run_words.cycles_tile(replace(some, cycles_low=None)).notes[-1] == "of about 72 million"
     for other in (replace(some, cycles=10**8), replace(some, phase="finished", reason="complete"), RUNNING):
         assert not any("about" in note for note in run_words.cycles_tile(other).notes)
     listing = replace(some, options={"output": "x"}, listed=1234)
     tile = run_words.estimate_tile(listing)
-    assert tile.short == "1,234 listed; of about 72 million (69 million to 77 million)"
+    assert tile.short == "1,234 listed; of about 72 million (69 to 77 million)"
     assert tile.shorter == ("1,234 listed; of about 72 million", "1,234 listed")
 
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from chordless.words.numbers import duration_text
+from chordless.words.numbers import duration_text, large_number, range_text
 from kernels_ti import EngineError, Graph, Options
 
 _SECONDS, _PROBE_SECONDS, _SECONDS_FOR_ORDERS = 0.7, 0.05, 0.3
@@ -24,7 +24,6 @@ _COST_OF_LENGTHS = 4
 # Of a run so short no other method is spoken of.
 _SHORT_RUN = 10.0
 _LARGEST_EXACT = 1e15
-_NAMES = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 
 
 @dataclass(frozen=True)
@@ -122,23 +121,3 @@ def outlook_of(graph: Graph, options: Options, given_up: Callable[[], bool]) -> 
         plan = plan_of(space, enough=lambda: given_up() or time.monotonic() - began > _SECONDS_FOR_ORDERS)
         along = _COST_OF_LENGTHS * plan.seconds if plan.is_possible else None
     return Outlook(estimate.cycles, estimate.cycles_low, estimate.cycles_high, estimate.exact, seconds, along, threads)
-
-
-def large_number(value: float) -> str:
-    """Return an estimate in two digits and a word: ``43,000``, ``690 million``, ``2.2 billion``, ``7.1e21``."""
-    if value >= 1e15:
-        return f"{value:.1e}".replace("e+", "e") if math.isfinite(value) else "over 1e308"
-    rounded = float(f"{value:.2g}")
-    for size, name in _NAMES:
-        if rounded >= size:
-            return f"{rounded / size:.3g} {name}"
-    return f"{rounded:,.0f}"
-
-
-def range_text(low: float, high: float) -> str:
-    """Return both ends of an estimate, `` (430 million to 2.2 billion)``, or "" if they agree."""
-    first, last = large_number(low), large_number(high)
-    if first == last:
-        return ""
-    number, _, unit = first.partition(" ")
-    return f" ({number if unit and last.endswith(f' {unit}') else first} to {last})"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chordless.runs.state import ENDINGS, RunState
-from chordless.words.numbers import bytes_text, count_words, seconds_text, share_text, short_number
+from chordless.words.numbers import bytes_text, large_number, range_text, seconds_text, share_text, short_number
 
 # Earlier, too little is known to estimate the time left.
 _LEAST_SHARE_FOR_A_GUESS, _LEAST_SECONDS_FOR_A_GUESS = 0.001, 1.0
@@ -285,10 +285,10 @@ def _estimate(state: RunState, *, with_spread: bool = True) -> tuple[str, ...]:
     if state.cycles_estimate < state.cycles:
         # The estimate is already exceeded.
         return ()
-    about = f"of about {count_words(state.cycles_estimate)}"
+    about = f"of about {large_number(state.cycles_estimate)}"
     if not with_spread or low is None or high is None:
         return (about,)
-    return (about, f"({count_words(low)} to {count_words(high)})")
+    return (about, *filter(None, [range_text(low, high).strip()]))
 
 
 def _speed(state: RunState, rates: tuple[float, ...], total: int) -> str:

@@ -7,7 +7,7 @@ import math
 _UNITS = "kMGTP"
 _YEAR = 365.25 * 86400
 _TRIANGLE = 3
-_LARGEST_IN_DIGITS = 1e6
+_NAMES = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 
 
 def seconds_text(seconds: float) -> str:
@@ -48,15 +48,24 @@ def round_number(value: float) -> str:
     return f"{digits}e{int(power)}"
 
 
-def count_words(value: float) -> str:
-    """Return an estimated count in two digits and words: ``950``, ``12,000``, ``690 million``, ``7.2e18``."""
-    rounded = float(f"{value:.1e}")
-    if rounded < _LARGEST_IN_DIGITS:
-        return f"{rounded:,.0f}" if value >= 100 else f"{value:.0f}"
-    for word, unit in (("million", 1e6), ("billion", 1e9), ("trillion", 1e12)):
-        if rounded < 1000 * unit:
-            return f"{rounded / unit:g} {word}"
-    return round_number(value)
+def large_number(value: float) -> str:
+    """Return an estimate in two digits and a word: ``43,000``, ``690 million``, ``2.2 billion``, ``7.1e21``."""
+    if value >= 1e15:
+        return f"{value:.1e}".replace("e+", "e") if math.isfinite(value) else "over 1e308"
+    rounded = float(f"{value:.2g}")
+    for size, name in _NAMES:
+        if rounded >= size:
+            return f"{rounded / size:.3g} {name}"
+    return f"{rounded:,.0f}"
+
+
+def range_text(low: float, high: float) -> str:
+    """Return both ends of an estimate, `` (430 million to 2.2 billion)``, or "" if they agree."""
+    first, last = large_number(low), large_number(high)
+    if first == last:
+        return ""
+    number, _, unit = first.partition(" ")
+    return f" ({number if unit and last.endswith(f' {unit}') else first} to {last})"
 
 
 def share_text(share: float) -> str:
