@@ -263,8 +263,13 @@ class Graph(LibraryGraphs):
                 counts = np.tile(np.diff(np.append(begins, len(keys))), 2)
             keys = keys[begins]
         low = keys // max(n, 1)
-        high = keys - low * n
-        made = cls._from_entry_keys(n, np.concatenate((keys, high * n + low)), given, multiplicity=counts)
+        entries = np.concatenate((keys, keys))
+        backward = entries[len(keys) :]
+        backward -= low * n
+        backward *= n
+        backward += low
+        del keys, low, pairs
+        made = cls._from_entry_keys(n, entries, given, multiplicity=counts)
         return made if at_loops is None else replace(made, loops=at_loops)
 
     @classmethod
@@ -300,7 +305,7 @@ class Graph(LibraryGraphs):
     ) -> Graph:
         """Build a graph from one number ``u * n + v`` for each entry (u, v) of its adjacency matrix, in any order.
 
-        Sorting one number for each entry is several times faster than sorting by two. The array is sorted in place.
+        Sorting one number for each entry is several times faster than sorting by two. The array is used up.
         """
         if multiplicity is None:
             keys.sort()
@@ -311,7 +316,8 @@ class Graph(LibraryGraphs):
         row_ptr = np.zeros(n + 1, np.int64)
         np.cumsum(np.bincount(row, minlength=n), out=row_ptr[1:])
         row *= n
-        return cls(row_ptr, (keys - row).astype(np.int64), names, directed, multiplicity)
+        keys -= row
+        return cls(row_ptr, keys.astype(np.int64, copy=False), names, directed, multiplicity)
 
     @classmethod
     def from_edges(

@@ -30,14 +30,18 @@ def biconnected_edges(graph: Graph) -> tuple[IntArray, IntArray]:
     edges = graph.pairs()
     if is_dense_block(graph):
         return edges, np.zeros(len(edges), np.int64)
-    found = tree_edges_in_bulk(graph) if len(edges) >= LARGE else None
+    found = tree_edges_in_bulk(graph, edges) if len(edges) >= LARGE else None
     discovered, tree_component = found or _components_of_tree_edges(graph)
     # Every edge joins a vertex to an ancestor in the tree. It lies in the component of the lower vertex's tree edge.
     lower = np.where(discovered[edges[:, 0]] > discovered[edges[:, 1]], edges[:, 0], edges[:, 1])
     component = tree_component[lower]
+    del found, discovered, tree_component, lower
     on_cycle = component >= 0
-    order = np.argsort(component[on_cycle], kind="stable")
-    return edges[on_cycle][order], component[on_cycle][order]
+    edges, component = edges[on_cycle], component[on_cycle]
+    if component.max(initial=0) == 0:
+        return edges, component
+    order = np.argsort(component, kind="stable")
+    return edges[order], component[order]
 
 
 def is_dense_block(graph: Graph) -> bool:

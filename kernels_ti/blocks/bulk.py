@@ -5,10 +5,16 @@ The results are the same on every run. The paper names parallel degree labelling
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.graph import Graph, IntArray
+
+Numbers = npt.NDArray[Any]
+"""An array of int32 or int64."""
 
 LARGE = 200_000
 """Edges of a graph from which this is worthwhile. Another number gives other labels, which states saved before do not
@@ -16,6 +22,33 @@ fit."""
 
 VERTICES_PER_ROUND = 50
 """Vertices of a graph for each round of a loop over sets; a graph that needs more rounds is faster one by one."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Adjacency:
+    """The CSR arrays of a graph in 32 bits, which take half the memory; in 64 bits if there are too many entries."""
+
+    begin: Numbers
+    degree: Numbers
+    neighbour: Numbers
+
+    @classmethod
+    def of(cls, graph: Graph) -> _Adjacency:
+        number = np.int32 if len(graph.col_idx) < 1 << 31 else np.int64
+        return cls(*(array.astype(number) for array in (graph.row_ptr[:-1], graph.degrees, graph.col_idx)))
+
+    @property
+    def vertices(self) -> Numbers:
+        """All vertices."""
+        return np.arange(len(self.begin), dtype=self.begin.dtype)
+
+    def near(self, vertices: Numbers) -> Numbers:
+        """Return the neighbours of some vertices, one vertex after another."""
+        count = self.degree[vertices]
+        entries = np.repeat(self.begin[vertices] - (np.cumsum(count, dtype=count.dtype) - count), count)
+        entries += np.arange(len(entries), dtype=count.dtype)
+        found: Numbers = self.neighbour[entries]
+        return found
 
 
 def labelling_in_bulk(graph: Graph) -> IntArray | None:
@@ -33,11 +66,12 @@ def labelling_in_bulk(graph: Graph) -> IntArray | None:
     ndarray of int64, shape (n,), or None
         The label of each vertex; None if too many rounds would be needed.
     """
+    adjacency = _Adjacency.of(graph)
     degree = graph.degrees.copy()
     left = np.ones(graph.n, np.bool_)
     labels = np.empty(graph.n, np.int64)
     done = rounds = most = 0
-    peeled: IntArray = np.empty(0, np.int64)
+    peeled: Numbers = np.empty(0, np.int64)
     while done < graph.n:
         if not len(peeled):
             most = max(most, int(degree[left].min()))
@@ -48,14 +82,14 @@ def labelling_in_bulk(graph: Graph) -> IntArray | None:
         labels[peeled] = np.arange(done, done + len(peeled))
         done += len(peeled)
         left[peeled] = False
-        near = graph.col_idx[_entries(graph, peeled)]
+        near = adjacency.near(peeled)
         near = near[left[near]]
         np.subtract.at(degree, near, 1)
         peeled = np.unique(near[degree[near] <= most])
     return labels
 
 
-def tree_edges_in_bulk(graph: Graph) -> tuple[IntArray, IntArray] | None:
+def tree_edges_in_bulk(graph: Graph, edges: IntArray) -> tuple[IntArray, IntArray] | None:
     """Find the biconnected components of the edges of a spanning forest (Tarjan and Vishkin 1985).
 
     The forest is made breadth first, so every other edge joins two vertices of which none is an ancestor of the other.
@@ -63,6 +97,8 @@ def tree_edges_in_bulk(graph: Graph) -> tuple[IntArray, IntArray] | None:
     Parameters
     ----------
     graph : Graph
+    edges : ndarray of int64, shape (m, 2)
+        Every pair of adjacent vertices once.
 
     Returns
     -------
@@ -77,10 +113,10 @@ def tree_edges_in_bulk(graph: Graph) -> tuple[IntArray, IntArray] | None:
     Tarjan, Vishkin 1985, *An efficient parallel biconnectivity algorithm*.
 
     """
-    pairs = graph.pairs()
-    u, v = pairs[:, 0], pairs[:, 1]
+    adjacency = _Adjacency.of(graph)
+    u, v = (edges[:, end].astype(adjacency.neighbour.dtype) for end in (0, 1))
     roots = np.unique(_joined(graph.n, u, v))
-    found = _breadth_first(graph, roots)
+    found = _breadth_first(adjacency, roots)
     if found is None:
         return None
     parent, levels = found
@@ -95,31 +131,24 @@ def tree_edges_in_bulk(graph: Graph) -> tuple[IntArray, IntArray] | None:
         first = np.append(True, above[1:] != above[:-1])
         sibling = np.maximum.accumulate(np.where(first, np.arange(len(level)), 0))
         preorder[level] = preorder[above] + 1 + before - before[sibling]
-    least, greatest = _reach(graph, parent, levels, preorder)
+    least, greatest = _reach(adjacency, parent, levels, preorder)
+    del adjacency, levels
     is_tree = (parent[u] == v) | (parent[v] == u)
     above = np.maximum(parent, 0)
     leaves = (least < preorder[above]) | (greatest >= preorder[above] + size[above])
-    child = np.flatnonzero((parent >= 0) & (parent[above] >= 0) & leaves)
-    ends = np.concatenate((u[~is_tree], child)), np.concatenate((v[~is_tree], parent[child]))
-    edge_class = _joined(graph.n, *ends)
+    child = np.flatnonzero((parent >= 0) & (parent[above] >= 0) & leaves).astype(u.dtype)
+    del above, leaves, least, greatest, size
+    u, v = np.concatenate((u[~is_tree], child)), np.concatenate((v[~is_tree], parent[child].astype(v.dtype)))
+    edge_class = _joined(graph.n, u, v)
     # A class of one tree edge is a bridge.
     is_component = np.bincount(edge_class, minlength=graph.n) > 1
     number = np.where(is_component, np.cumsum(is_component) - 1, -1)
     return preorder, number[edge_class]
 
 
-def _entries(graph: Graph, vertices: IntArray) -> IntArray:
-    """Return the CSR entries of some vertices, one vertex after another."""
-    count = graph.degrees[vertices]
-    begin = graph.row_ptr[vertices]
-    entries: IntArray = np.repeat(begin - (np.cumsum(count) - count), count)
-    entries += np.arange(len(entries))
-    return entries
-
-
-def _joined(n: int, u: IntArray, v: IntArray) -> IntArray:
+def _joined(n: int, u: Numbers, v: Numbers) -> Numbers:
     """Return for each of n items the least item of its class, where u[i] and v[i] are of one class."""
-    least = np.arange(n)
+    least = np.arange(n, dtype=u.dtype)
     while len(u):
         u, v = least[u], least[v]
         apart = u != v
@@ -130,36 +159,43 @@ def _joined(n: int, u: IntArray, v: IntArray) -> IntArray:
     return least
 
 
-def _breadth_first(graph: Graph, roots: IntArray) -> tuple[IntArray, list[IntArray]] | None:
+def _breadth_first(adjacency: _Adjacency, roots: Numbers) -> tuple[IntArray, list[Numbers]] | None:
     """Return the parent of each vertex, -1 for a root, and the vertices of each level; None for too many levels."""
-    parent = np.full(graph.n, -1, np.int64)
-    seen: npt.NDArray[np.bool_] = np.zeros(graph.n, np.bool_)
-    place = np.empty(graph.n, np.int64)
+    n = len(adjacency.begin)
+    parent = np.full(n, -1, np.int64)
+    seen: npt.NDArray[np.bool_] = np.zeros(n, np.bool_)
+    place = np.empty(n, np.int64)
     level, levels = roots, []
     while len(level):
         levels.append(level)
-        if len(levels) > graph.n // VERTICES_PER_ROUND:
+        if len(levels) > n // VERTICES_PER_ROUND:
             return None
         seen[level] = True
-        near = graph.col_idx[_entries(graph, level)]
-        above = np.repeat(level, graph.degrees[level])
+        near = adjacency.near(level)
+        above = np.repeat(level, adjacency.degree[level])
         new = ~seen[near]
         near, above = near[new], above[new]
         # Of several entries for a vertex the last one counts.
-        place[near] = np.arange(len(near))
-        last = place[near] == np.arange(len(near))
+        order = np.arange(len(near))
+        place[near] = order
+        last = place[near] == order
         level = near[last]
         parent[level] = above[last]
     return parent, levels
 
 
-def _reach(graph: Graph, parent: IntArray, levels: list[IntArray], preorder: IntArray) -> tuple[IntArray, IntArray]:
+def _reach(
+    adjacency: _Adjacency, parent: IntArray, levels: list[Numbers], preorder: IntArray
+) -> tuple[IntArray, IntArray]:
     """Return the least and greatest preorder number of each subtree and its neighbours, without its root's parent."""
-    row = np.repeat(np.arange(graph.n), graph.degrees)
-    number = np.where(graph.col_idx == parent[row], preorder[row], preorder[graph.col_idx])
+    row = np.repeat(adjacency.vertices, adjacency.degree)
+    to_parent = np.flatnonzero(adjacency.neighbour == parent.astype(row.dtype)[row])
+    number = preorder.astype(row.dtype)[adjacency.neighbour]
+    number[to_parent] = preorder[row[to_parent]]
+    del row, to_parent
     least, greatest = preorder.copy(), preorder.copy()
-    some = np.flatnonzero(graph.degrees)
-    begin = graph.row_ptr[some]
+    some = np.flatnonzero(adjacency.degree)
+    begin = adjacency.begin[some]
     least[some] = np.minimum(least[some], np.minimum.reduceat(number, begin))
     greatest[some] = np.maximum(greatest[some], np.maximum.reduceat(number, begin))
     for level in reversed(levels[1:]):

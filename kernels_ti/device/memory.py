@@ -12,8 +12,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-import psutil
-
 from kernels_ti.errors import OptionError
 
 SHARE_OF_FREE = 2
@@ -46,6 +44,8 @@ class HasMemory(Protocol):
 
 def resident_bytes() -> int:
     """Return the current resident size of this process in bytes."""
+    import psutil
+
     return int(psutil.Process().memory_info().rss)
 
 
@@ -113,6 +113,8 @@ def host_budget(memory: int | None) -> int:
 
 def _free_host_memory() -> int:
     """Return the bytes that the system, or the control group of this process, can still give."""
+    import psutil
+
     free = int(psutil.virtual_memory().available)
     with suppress(OSError, ValueError):  # not Linux, or no limit
         group = Path("/sys/fs/cgroup")

@@ -201,7 +201,9 @@ def _graph6(data: Bytes, starts: IntArray, ends: IntArray, lines: IntArray, erro
             f"size, this line has {has:,}"
         )
     lines, sizes, bodies = lines[~wrong_size], sizes[~wrong_size], bodies[~wrong_size]
-    return [(_same_size(data, bodies[sizes == size], size), lines[sizes == size]) for size in np.unique(sizes).tolist()]
+    return [
+        (_same_size(data, bodies[sizes == size], size), lines[sizes == size]) for size in sorted(set(sizes.tolist()))
+    ]
 
 
 def _characters(size: Any) -> Any:

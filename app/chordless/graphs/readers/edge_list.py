@@ -78,6 +78,7 @@ def read_edge_list(source: Source, *, simplify: bool = False) -> Parsed:
         ids, ends = _number_words(source, words, notes)
     else:
         ids, ends = _number_integers(source, integers, notes)
+        del integers, large  # they are large
     if notes.size is None and not ids:
         raise source.error("no edges: every line is blank or a comment; an edge list has a line `u v` for each edge")
     noted = bool(notes.labels or notes.positions)
