@@ -36,8 +36,6 @@ _PROBING_SECONDS, _PROBE_SECONDS = 0.5, 0.05
 # A search whose time is this at most, with the certainty of an estimate, is not probed further.
 _SURELY_SHORT = SHORT_SEARCH / 4
 _CUDA_PATHS_PER_SECOND = 5e9
-# A count by length holds a number for each length up to about half the vertices.
-_BYTES_OF_A_STATE, _BYTES_OF_A_LENGTH = 450, 16
 
 
 @dataclass(frozen=True)
@@ -69,6 +67,7 @@ def choose_method(
     *,
     threads: int | None = None,
     memory: int | None = None,
+    seconds_to_a_state: Callable[[], float] | None = None,
     enough: Callable[[], bool] = lambda: False,
 ) -> MethodChoice:
     """Choose how to count the cycles of a graph by length.
@@ -84,6 +83,8 @@ def choose_method(
         Threads of the search.
     memory : int, optional
         Bytes allowed.
+    seconds_to_a_state : callable, optional
+        Returns that of a count by length along a boundary on this machine; by default that of an average one.
     enough : callable
         Ends the search for orders of the vertices.
 
@@ -98,8 +99,10 @@ def choose_method(
     if search <= SHORT_SEARCH:
         return MethodChoice("search")
     plan = plan_of(space, seconds=SECONDS_FOR_PREFIXES, enough=enough)
-    boundary = COST_OF_LENGTHS * plan.seconds if plan.is_possible else math.inf
-    fits = plan.is_possible and _bytes(plan, space.longest) <= (host_budget(memory) or math.inf)
+    boundary = math.inf
+    if plan.is_possible:
+        boundary = COST_OF_LENGTHS * plan.seconds if seconds_to_a_state is None else seconds_to_a_state() * plan.cost
+    fits = plan.is_possible and plan.bytes_by_length(space.longest) <= (host_budget(memory) or math.inf)
     better = fits and boundary <= min(search / TIMES_FASTER, LONGEST_COUNT)
     return MethodChoice("boundary" if better else "search", search, plan, boundary, fits)
 
@@ -121,9 +124,3 @@ def search_seconds(space: SearchSpace, threads: int | None) -> float:
     except EngineError:  # too large to be estimated
         return math.inf
     return estimate.paths / rate if estimate.exact or estimate.walks else math.inf
-
-
-def _bytes(plan: BoundaryPlan, longest: int) -> float:
-    """Return about how many bytes the states of a count by length take."""
-    most = max((max(order.costs) for order in plan.orders if order is not None), default=0.0)
-    return most * (_BYTES_OF_A_STATE + _BYTES_OF_A_LENGTH * longest / 2)

@@ -36,7 +36,11 @@ def _kernel_cache() -> Path:
 KERNEL_CACHE = _kernel_cache()
 KERNEL_CACHE.mkdir(mode=0o700, parents=True, exist_ok=True)
 # Tests neither use nor fill the user's own cache.
-os.environ.update(TI_OFFLINE_CACHE="1", TI_OFFLINE_CACHE_FILE_PATH=str(KERNEL_CACHE))
+os.environ.update(
+    TI_OFFLINE_CACHE="1",
+    TI_OFFLINE_CACHE_FILE_PATH=str(KERNEL_CACHE),
+    XDG_CACHE_HOME=str(KERNEL_CACHE.parent / "cache"),
+)
 if sys.dont_write_bytecode:
     # Nothing may be written beside the sources. Without any bytecode, the start of a process takes twice as long.
     sys.dont_write_bytecode, sys.pycache_prefix = False, str(COMPILED / "bytecode")

@@ -20,6 +20,8 @@ from kernels_ti.graph import Graph
 
 # Grids and road networks on one core of an AMD EPYC: 0.2 to 0.5 us.
 _SECONDS_TO_A_STATE = 4e-7
+# A count by length holds a number for each length, up to about half of them.
+_BYTES_OF_A_STATE, _BYTES_OF_A_LENGTH = 450, 16
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,11 @@ class BoundaryPlan:
     def seconds(self) -> float:
         """About how long a count of all lengths together takes; for each length, up to four times as long."""
         return self.cost * _SECONDS_TO_A_STATE
+
+    def bytes_by_length(self, longest: int) -> float:
+        """Return about how many bytes the states of a count by length take, for cycles of up to so many vertices."""
+        most = max((max(order.costs) for order in self.orders if order is not None), default=0.0)
+        return most * (_BYTES_OF_A_STATE + _BYTES_OF_A_LENGTH * longest / 2)
 
     @property
     def is_settled(self) -> bool:

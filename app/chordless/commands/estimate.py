@@ -134,9 +134,9 @@ def act(options: argparse.Namespace) -> int:
     if options.json:
         import json
 
-        print(json.dumps({**_result_object(estimate, tried), "boundary": _boundary_object(plan)}))
+        print(json.dumps({**_result_object(estimate, tried), "boundary": _boundary_object(plan, space.longest)}))
     else:
-        for line in (*_table(estimate, tried), *_boundary_lines(plan, estimate, tried)):
+        for line in (*_table(estimate, tried), *_boundary_lines(plan, space.longest, estimate, tried)):
             print(line)
     if exit_code:
         sys.stderr.write("chordless: interrupted: this is what the probes up to now tell\n")
@@ -221,35 +221,45 @@ def _result_object(estimate: Estimate, trial: Finished) -> dict[str, Any]:
     }
 
 
-def _boundary_object(plan: BoundaryPlan) -> dict[str, float] | None:
+def _boundary_object(plan: BoundaryPlan, longest: int) -> dict[str, float] | None:
+    from chordless.engine.rates import boundary_rates
+
     if not plan.is_possible:
         return None
+    rates = boundary_rates()
     return {
         "width": plan.width,
         "states": _finite(plan.cost) or 0.0,
-        "seconds": plan.seconds,
+        "seconds": rates.total * plan.cost,
+        "seconds_by_length": rates.by_length * plan.cost,
+        "bytes_by_length": plan.bytes_by_length(longest),
         "settled": plan.is_settled,
     }
 
 
-def _boundary_lines(plan: BoundaryPlan, estimate: Estimate, trial: Finished) -> Iterator[str]:
+def _boundary_lines(plan: BoundaryPlan, longest: int, estimate: Estimate, trial: Finished) -> Iterator[str]:
     """Say how long the other method would take, where it is the better one."""
-    from chordless.commands.other_method import is_worth_it
+    from chordless.commands.other_method import LONGEST_COUNT
+    from chordless.words.numbers import bytes_text
 
     search = _run_seconds(estimate, trial)
     if trial.complete or (search is not None and search[0] < min(plan.seconds, _SHORT_RUN)):
         return
     if not all(block.is_simple for block in plan.blocks):
         return  # the other method is for simple graphs
-    if not is_worth_it(plan):
-        width = f"of {plan.width} vertices" if plan.is_possible else "of hundreds of vertices"
+    along = _boundary_object(plan, longest)
+    if along is None or along["seconds"] > LONGEST_COUNT:
+        width = f"of {plan.width} vertices" if along is not None else "of hundreds of vertices"
         yield f"  --method boundary is out of reach too: the graph has a boundary {width}"
-    elif search is None or plan.seconds <= search[0]:
-        at_most = "" if plan.is_settled else "at most "
-        yield f"  --method boundary would count them without meeting each, in {at_most or 'about '}{{}}".format(
-            duration_text(plan.seconds)
+    elif search is None or along["seconds"] <= search[0]:
+        about = "about" if plan.is_settled else "at most"
+        yield "  --method boundary would count them without meeting each, in " + (
+            f"{about} {duration_text(along['seconds_by_length'])}"
         )
-        yield f"  (the total alone; the boundary has {at_most}{plan.width} vertices)"
+        yield (
+            f"  and about {bytes_text(int(along['bytes_by_length']))}; --total-only in {about} "
+            f"{duration_text(along['seconds'])}; the boundary has {plan.width} vertices"
+        )
 
 
 def _range_object(values: tuple[float, float, float]) -> dict[str, float | None]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kernels_ti.boundary.plan import BoundaryPlan
 
 _SECONDS_FOR_ORDERS = 1.0
-_LONGEST_COUNT = 86400.0
+LONGEST_COUNT = 86400.0
 # How much longer a count by length takes than the total alone, which is what a plan estimates.
 _COST_OF_LENGTHS = 4
 _LARGEST_GRAPH = 20_000
@@ -29,7 +29,7 @@ def quick_plan(space: SearchSpace, *, seconds: float = _SECONDS_FOR_ORDERS) -> B
 
 def is_worth_it(plan: BoundaryPlan) -> bool:
     """Return whether a count along a boundary is possible and takes at most a day."""
-    return plan.is_possible and plan.seconds <= _LONGEST_COUNT
+    return plan.is_possible and plan.seconds <= LONGEST_COUNT
 
 
 def other_method(command: RunCommand, finished: Finished) -> str | None:

@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from chordless.engine.rates import boundary_rates
 from chordless.words.numbers import duration_text
 from kernels_ti.method import MethodChoice, choose_method
 
@@ -40,7 +41,9 @@ def settled(
     plan : BoundaryPlan or None
         How to count along a boundary, if that was chosen.
     """
-    choice = choose_method(space, threads=command.threads, memory=command.memory)
+    choice = choose_method(
+        space, threads=command.threads, memory=command.memory, seconds_to_a_state=lambda: boundary_rates().by_length
+    )
     command = replace(command, method=choice.method)
     line = reason(choice)
     if line is not None:
