@@ -375,6 +375,7 @@ def test_one_process_makes_all_searches_and_another_follows_if_it_dies(tmp_path,
 def test_a_way_to_list_that_loses_cycles_is_a_problem(tmp_path):
     row = listing_row(tmp_path)
     assert [one.name for one in row.series] == WAYS
+    assert row.series[3].command == "chordless list cycle:5 --arch cpu --quiet -o c.npy"
     for one, seconds in zip(row.series, (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0), strict=True):
         one.seconds, one.count = [seconds], {"cycles": 10}
     row.series[0].count = {"c3": 4, "clc": 6}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
@@ -62,6 +63,7 @@ class ListingRow:
 
     def __init__(self, graph: BenchGraph, searches: SearchProcess, arch: str, threads: int | None) -> None:
         self.title = graph.title
+        self._graph = graph
         how = ["--arch", arch, *([] if threads is None else ["--threads", str(threads)])]
         folder = graph.folder
         npy, text, run, parquet = (folder / name for name in ("c.npy", "c.txt", "run/", "c.parquet"))
@@ -72,11 +74,11 @@ class ListingRow:
         ]
         self.series = [
             *search,
-            _command(".npy", [*lists, "-o", str(npy)], npy, lambda: len(CycleStore(read_rows(npy)))),
-            _command(".txt", [*lists, "-o", str(text)], text, lambda: _lines(text)),
-            Series("pipe", f"{shlex.join(['chordless', *lists])} | wc -l", partial(_through_pipe, lists)),
-            _command("folder", [*lists, "-o", f"{run}/"], run, lambda: len(CycleStore(read_rows(run)))),
-            _command(
+            self._command(".npy", [*lists, "-o", str(npy)], npy, lambda: len(CycleStore(read_rows(npy)))),
+            self._command(".txt", [*lists, "-o", str(text)], text, lambda: _lines(text)),
+            Series("pipe", f"{self._shown(lists)} | wc -l", partial(_through_pipe, lists)),
+            self._command("folder", [*lists, "-o", f"{run}/"], run, lambda: len(CycleStore(read_rows(run)))),
+            self._command(
                 "Parquet", ["export", str(run), "-o", str(parquet), "--quiet"], parquet, lambda: _parquet_rows(parquet)
             ),
         ]
@@ -132,16 +134,20 @@ class ListingRow:
             "series": [{**one.to_json(), "target_seconds": self._target(one.name)} for one in self.series],
         }
 
+    def _command(self, name: str, arguments: list[str], output: Path, cycles: Callable[[], int]) -> Series:
+        return Series(name, self._shown(arguments), partial(_run_once, arguments, output, cycles))
+
+    def _shown(self, arguments: list[str]) -> str:
+        """Return a command line for readers, without the folder of this measurement."""
+        named = [self._graph.title if each == self._graph.file else each for each in arguments]
+        return shlex.join(["chordless", *(each.replace(f"{self._graph.folder}{os.sep}", "") for each in named)])
+
     def _target(self, name: str) -> float | None:
         return _TARGETS.get((self.title, name))
 
 
 def _total(series: Series) -> int:
     return sum(series.count.values())
-
-
-def _command(name: str, arguments: list[str], output: Path, cycles: Callable[[], int]) -> Series:
-    return Series(name, shlex.join(["chordless", *arguments]), partial(_run_once, arguments, output, cycles))
 
 
 def _run_once(arguments: list[str], output: Path, cycles: Callable[[], int]) -> Outcome:
