@@ -231,6 +231,18 @@ def test_the_progress_fits_a_line_and_says_the_most_telling_first(monkeypatch, e
     ]
 
 
+def test_directed_graphs_are_searched_one_by_one_among_others(tmp_path):
+    cycle = "1 -> 2\n2 -> 3\n3 -> 4\n4 -> 1\n"
+    files = {"around": cycle, "across": cycle.replace("4 -> 1", "1 -> 4"), "plain": cycle.replace("->", "")}
+    for name, text in files.items():
+        (tmp_path / f"{name}.txt").write_text(text)
+    done = chordless("batch", *(tmp_path / f"{name}.txt" for name in files), "-o", tmp_path / "out.jsonl")
+    assert done.returncode == 0, done.stderr
+    lines = lines_in(tmp_path / "out.jsonl")
+    assert [line["by_length"] for line in lines] == [{"4": 1}, {}, {"4": 1}]
+    assert len({line["hash"] for line in lines}) == 3
+
+
 def test_help_has_examples():
     done = subprocess.run(command("batch", "--help"), capture_output=True, text=True, timeout=PATIENCE, env=ENVIRONMENT)
     assert "geng -q 8 | chordless batch -" in done.stdout

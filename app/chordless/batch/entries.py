@@ -68,6 +68,8 @@ def _keys(chunk: Chunk) -> Iterable[str]:
         if chunk.job.listing is not None:
             # A listing contains the names, so the result depends on them.
             start.update(json.dumps([str(name) for name in graph.names]).encode())
+        if graph.directed:
+            start.update(b"directed")
         edges = graph.edges()
         return _hashes(start, [graph.n], [0, len(edges)], edges.astype("<i4").tobytes())
     if chunk.graphs is None:

@@ -18,7 +18,6 @@ from chordless.graphs.overlap import load_overlap
 from chordless.graphs.readers.incoming import STANDARD_INPUT, Limits, open_input
 from chordless.protocol.orders import BatchJob
 from kernels_ti import ChordlessError, Graph, GraphError
-from kernels_ti.errors import SIMPLIFY
 from kernels_ti.many.graphs import ManyGraphs
 
 LINES_AT_ONCE = 1 << 14
@@ -100,12 +99,6 @@ def read_job(job: BatchJob, limits: Limits) -> Iterator[Chunk]:
                 encoding=job.encoding,
                 limits=replace(limits, seconds=job.timeout),
             )
-            if not loaded.graph.is_simple:
-                raise GraphError(
-                    f"{_label(job)}: this graph is directed or has self-loops or parallel edges; a batch counts simple "
-                    f"undirected graphs ({SIMPLIFY} makes it one, --overlap makes a food web one, "
-                    "`chordless count` counts it as it is)"
-                )
             yield Chunk(job, (_label(job),), (None,), loaded=loaded)
             return
         read = _read_graph6 if file_format == "graph6" else _read_molecules

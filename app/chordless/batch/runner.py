@@ -339,7 +339,7 @@ def _together(chunk: Chunk) -> bool:
     job = chunk.job
     if job.listing is not None or job.limit is not None or job.arch == "reference":
         return False
-    return chunk.loaded is None or chunk.loaded.graph.n <= MOST_VERTICES
+    return chunk.loaded is None or (chunk.loaded.graph.is_simple and chunk.loaded.graph.n <= MOST_VERTICES)
 
 
 def _same_search(one: BatchJob, other: BatchJob) -> bool:
