@@ -159,3 +159,26 @@ def test_a_followed_run_is_left_alone(tmp_path, slow):
         drive(ChordlessApp(Settings(), directory=tmp_path / "run"), SMALL, steps)
         assert is_at_work(tmp_path / "run")
         assert isinstance(engine.poll(60), Progress)
+
+
+@pytest.mark.parametrize("answer", [None, "stop"])
+def test_a_run_goes_on_when_the_tab_of_its_browser_is_closed_but_not_against_an_answer(
+    tmp_path, slow, monkeypatch, answer
+):
+    run, left = tmp_path / "run", []
+    monkeypatch.setattr(ChordlessApp, "is_web", True)
+    monkeypatch.setattr("chordless.tui.session.go_on_detached", lambda *order: left.append(order))
+
+    async def steps(pilot):
+        app = pilot.app
+        await begin(pilot, run, halt=True)
+        if answer is None:
+            app.exit()
+            return
+        await ask(pilot)
+        await pilot.click(f"#{answer}")
+        await until(pilot, lambda: app._exit)
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
+    assert not is_at_work(run)
+    assert [(order[0].graph, order[1]) for order in left] == ([] if answer else [("grid:6x9", run)])

@@ -120,6 +120,7 @@ class ChordlessApp(App[str]):
         self._behind: RunSession | None = None
         self.keys: dict[str, str] = {}
         self._history: list[str] = []
+        self._has_answered = False
 
     @property
     def run_state(self) -> RunState | None:
@@ -149,7 +150,7 @@ class ChordlessApp(App[str]):
         else:
             self.show(self._first_screen)
         if self._graph is not None:
-            self.call_after_refresh(self._offer, self._graph)
+            self.call_after_refresh(lambda: self.screen.offer(self._graph))  # type: ignore[attr-defined]
 
     def prepare(self) -> None:
         """Do work while idle that would delay key presses during a run.
@@ -166,13 +167,19 @@ class ChordlessApp(App[str]):
         self.end_sessions()
 
     def end_sessions(self) -> None:
-        """End every feed. If this process has an engine that still runs, stop it with a checkpoint."""
+        """End every feed. If this process has an engine that still runs, stop it with a checkpoint.
+
+        If a browser's tab was closed, the run goes on without a dashboard.
+        """
+        left_behind = self.engine_session() if self.is_web and not self._has_answered else None
         if self.batch is not None:
             self.batch.end()
         for session in (self.session, self._behind):
             if session is not None:
                 session.end()
         self.session = self._behind = None
+        if left_behind is not None:
+            left_behind.go_on_alone()
 
     def remember(self, settings: Settings) -> None:
         """Apply changed settings, and save them."""
@@ -192,8 +199,6 @@ class ChordlessApp(App[str]):
     def _switch(self, name: str) -> None:
         self.switch_mode(name)
         self._tell_screen()
-
-    # Messages
 
     def on_run_news(self, news: RunNews) -> None:
         """Pass the newest state on to the screen that is shown."""
@@ -311,6 +316,7 @@ class ChordlessApp(App[str]):
     def exit_after_question(self, words: str | None) -> None:
         """Leave and print this text. None means to stay."""
         if words is not None:
+            self._has_answered = True
             self.exit(words)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
@@ -325,8 +331,6 @@ class ChordlessApp(App[str]):
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """Return Textual's own commands, except those that the table of actions already has."""
         return (command for command in super().get_system_commands(screen) if command.title not in ("Quit", "Keys"))
-
-    # Inner workings
 
     def _make_screen(self, name: str) -> Screen[Any]:
         screen = self.SCREENS[name]()
@@ -368,9 +372,6 @@ class ChordlessApp(App[str]):
     def _tell_screen(self) -> None:
         if self.session is not None and self.current_mode in self.SCREENS:
             self.screen_stack[0].post_message(RunChanged(self.session.state))
-
-    def _offer(self, graph: str) -> None:
-        self.screen.offer(graph)  # type: ignore[attr-defined]
 
     def _take_theme(self) -> None:
         theme = self.settings.theme

@@ -9,6 +9,7 @@ from pathlib import Path
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory, resume_line
 from chordless.runs.state import RunState
+from chordless.tui.detached import go_on_detached
 from chordless.tui.feeds import Batch, Feed, ReplayFeed
 
 _OVER = frozenset({"finished", "failed", "lost"})
@@ -106,6 +107,11 @@ class RunSession:
             self.feed.join(_SECONDS_TO_STOP)
         self.feed.close()
         self.feed.join(_SECONDS_TO_END)
+
+    def go_on_alone(self) -> None:
+        """Let the stopped run go on in a process of its own, if it can be resumed."""
+        if self.directory is not None and self.command is not None and self.state.can_resume:
+            go_on_detached(self.command, self.directory)
 
     def way_on(self) -> str:
         """Return a line with the command that resumes the run, or "" if it cannot be resumed."""

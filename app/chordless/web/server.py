@@ -63,7 +63,7 @@ class GuardedServer(server.Server):
         """Print the address of the dashboard."""
         sys.stderr.write(
             f"the dashboard is at {self.admission.address}\n"
-            "for this machine alone; a closed tab ends its dashboard and stops its run; Ctrl-C ends all\n"
+            "for this machine alone; a closed tab ends its dashboard, and its run goes on; Ctrl-C ends all dashboards\n"
         )
         sys.stderr.flush()
 

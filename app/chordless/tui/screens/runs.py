@@ -25,7 +25,7 @@ from chordless.runs.directory import RunDirectory
 from chordless.runs.history import RunSummary, delete_run, foreign_files, list_runs
 from chordless.tui.actions import bindings_of
 from chordless.tui.messages import CompareRuns, OpenRun, StartRun
-from chordless.tui.run_list import Column, columns_for, details, ordered, stage_text, title, with_home
+from chordless.tui.run_list import COLUMNS, Column, columns_for, details, ordered, stage_text, title, with_home
 from chordless.tui.screens.ask_delete import AskDelete
 from chordless.tui.widgets.glyphs import is_ascii
 from chordless.tui.widgets.tab_bar import TabBar
@@ -232,8 +232,7 @@ class RunsScreen(Screen[None]):
         return next((run for run in self._runs if run.path == path), None)
 
     def _column(self) -> Column:
-        columns = columns_for(self.size.width)
-        return next((column for column in columns if column.name == self._sorted_by), columns[-1])
+        return next(column for column in COLUMNS if column.name == self._sorted_by)
 
     @on(DataTable.RowHighlighted)
     def _moved(self) -> None:
@@ -286,7 +285,9 @@ class RunsScreen(Screen[None]):
     def action_sort(self) -> None:
         """Sort by the next column."""
         names = [column.name for column in columns_for(self.size.width)]
-        self._sorted_by = names[(names.index(self._column().name) + 1) % len(names)]
+        # A narrow terminal may not show the column that the runs are sorted by.
+        at = names.index(self._sorted_by) if self._sorted_by in names else -1
+        self._sorted_by = names[(at + 1) % len(names)]
         self._turned = False
         self._draw()
 
