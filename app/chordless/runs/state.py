@@ -56,7 +56,7 @@ class RunState:
     graph, n, m, max_degree, arch, device, directory, options, setup_seconds, notes
         See `chordless.protocol.events.Started`; empty, 0 or None before the search began.
     seconds, paths, cycles, frontier, frontier_by_length, cycles_by_length, device_bytes, listed, share, memory_bytes,
-    states, cycles_estimate, cycles_low, cycles_high, waiting_by_length, compiling
+    states, cycles_estimate, cycles_low, cycles_high, waiting_by_length, compiling, workers
         See `chordless.protocol.events.Progress`; at the end of a count along a boundary `states` is the most that
         it held.
     peak_memory_bytes, total_seconds : int, float
@@ -112,6 +112,7 @@ class RunState:
     cycles_high: float | None = None
     waiting_by_length: dict[int, int] = field(default_factory=dict)
     compiling: bool = False
+    workers: list[dict[str, Any]] = field(default_factory=list)
     reason: Reason | None = None
     path_rates: tuple[float, ...] = ()
     cycle_rates: tuple[float, ...] = ()
@@ -157,7 +158,7 @@ _OF_PROGRESS = tuple(item.name for item in fields(Progress) if item.name in _KNO
 _OF_FINISHED = (
     "graph", "n", "m", "max_degree", "arch", "device", "setup_seconds", "paths", "cycles", "frontier",
     "frontier_by_length", "cycles_by_length", "device_bytes", "listed", "share", "reason", "waiting_by_length",
-    "total_seconds",
+    "total_seconds", "workers",
 )  # fmt: skip
 _OF_STARTED = ("graph", "n", "m", "max_degree", "arch", "device", "setup_seconds", "options")
 

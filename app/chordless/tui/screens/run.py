@@ -28,6 +28,7 @@ from chordless.tui.widgets.histogram import Histogram
 from chordless.tui.widgets.load_meter import LoadMeter
 from chordless.tui.widgets.tab_bar import TabBar
 from chordless.tui.widgets.tiles import Tile
+from chordless.tui.widgets.worker_rows import WorkerRows
 from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ class RunScreen(Screen[None]):
                         if name == "memory":
                             yield LoadMeter(id="run-load")
                 yield FrontierLine(id="run-frontier")
+                yield WorkerRows(id="run-workers")
                 with Container(id="run-views"):
                     yield EvolutionChart(id="run-chart")
                     yield Histogram(id="run-histogram")
@@ -303,6 +305,7 @@ class RunScreen(Screen[None]):
         series = run_series(state.frontier_by_length, state.cycles_by_length, state.waiting_by_length)
         self.query_one(EvolutionChart).show(series, end_of_axis(state))
         self.query_one(FrontierLine).show(state)
+        self.query_one(WorkerRows).show(state.workers)
         self.query_one(Histogram).show(state.cycles_by_length)
         self.query_one(EventLog).show(state.log)
 
