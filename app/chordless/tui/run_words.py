@@ -193,7 +193,9 @@ def share_tile(state: RunState) -> TileWords:
         return TileWords(share, ("too early to say", "how long it takes"), share, share=state.share)
     rough = _rough_seconds(left)
     note = f"about {rough} left"
-    return TileWords(share, (note, f"{spent} so far"), f"{share} {note}", (f"{share} {rough} left", share), share=state.share)
+    return TileWords(
+        share, (note, f"{spent} so far"), f"{share} {note}", (f"{share} {rough} left", share), share=state.share
+    )
 
 
 def times_words(state: RunState) -> tuple[str, ...]:
