@@ -124,7 +124,7 @@ def _run(argv: list[str], program_start: float) -> int:
         if options.command is None:
             parser.print_help()
             return 0
-        options.program_start, options.program = program_start, parser
+        options.program_start, options.whole_parser = program_start, parser
         if options.check is not None:
             options.check(options.parser, options)
     except SystemExit as leaving:

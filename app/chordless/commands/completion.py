@@ -37,7 +37,7 @@ def act(options: argparse.Namespace) -> int:
     """Print the script, return the exit code."""
     import shtab
 
-    parser = options.program
+    parser = options.whole_parser
     _prepare(parser)
     print(shtab.complete(parser, shell=options.shell))
     return 0

@@ -86,7 +86,7 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """End with a usage error for what is neither a topic nor a command."""
     if len(options.topic) == 1 and options.topic[0] in TOPICS:
         return
-    commands = _subcommands(options.program)
+    commands = _subcommands(options.whole_parser)
     for i, word in enumerate(options.topic):
         if word not in commands:
             known = [*commands, *TOPICS] if i == 0 else list(commands)
@@ -99,7 +99,7 @@ def act(options: argparse.Namespace) -> int:
     if len(options.topic) == 1 and options.topic[0] in TOPICS:
         sys.stdout.write(f"{TOPICS[options.topic[0]][1]().rstrip()}\n")
         return 0
-    parser = options.program
+    parser = options.whole_parser
     for word in options.topic:
         parser = _subcommands(parser)[word]
     parser.print_help()
