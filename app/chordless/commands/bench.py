@@ -19,7 +19,7 @@ from chordless.commands.bench_acts import (
 from chordless.commands.parser import Parser, examples
 from kernels_ti.choices import ARCHES
 
-SUMMARY = "measure speed: Table 1, other programs, many graphs, start, listing, clusters"
+SUMMARY = "measure speed: Table 1, other programs, lists, start, clusters"
 
 TABLE1_DESCRIPTION = """\
 Measure Table 1 of the paper again: its own figures, ours beside them, and
