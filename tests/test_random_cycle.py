@@ -34,3 +34,10 @@ def test_many_cycles_are_met():
 def test_without_a_cycle_there_is_none(spec):
     sampler = CycleSampler(load_graph(spec).graph)
     assert all(sampler.draw() is None for _ in range(5))
+
+
+def test_a_draw_can_be_given_up():
+    sampler = CycleSampler(load_graph("cycle:30").graph)
+    asked = iter([False] * 5)
+    assert sampler.draw(lambda: next(asked, True)) is None
+    assert len(sampler.draw()) == 30

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -31,10 +31,11 @@ class CycleSampler:
         self._all = (1 << graph.n) - 1
         self._starts = [v for v in range(graph.n) if self._rows[v].bit_count() > 1]
 
-    def draw(self) -> IntArray | None:
+    def draw(self, given_up: Callable[[], bool] = lambda: False) -> IntArray | None:
         """Return the vertices of a cycle in cycle order, shape (length,).
 
-        None if no cycle was met from the drawn start; another one may have one.
+        None if no cycle was met from the drawn start; another one may have one. Also None once `given_up`, which is
+        called before each vertex, has returned True.
         """
         if not self._starts:
             return None
@@ -48,7 +49,7 @@ class CycleSampler:
         forbidden = self._rows[u] | 1 << u
         path = [u, x]
         # From here on: `path` ends at x, the cycle is closed at y, and `forbidden` holds what may not join.
-        while True:
+        while not given_up():
             free_x, free_y = self._rows[x] & ~forbidden, self._rows[y] & ~forbidden
             closers = free_x & free_y
             after = forbidden | self._rows[x]
@@ -60,6 +61,7 @@ class CycleSampler:
                 return None
             x, forbidden = growing[int(self._random.integers(len(growing)))], after
             path.append(x)
+        return None
 
     def _flood(self, frontier: int, forbidden: int) -> int:
         """Return all vertices that are joined to `frontier` by paths outside `forbidden`."""

@@ -221,9 +221,13 @@ def _cycles_of(loaded: LoadedGraph, question: PreviewQuestion, given_up: Callabl
     longest = question.max_length or loaded.graph.n
     by_length: dict[int, list[IntArray]] = {}
     drawn = 0
-    while drawn < _MOST_SAMPLES and time.monotonic() < deadline and not given_up():
+
+    def is_over() -> bool:
+        return given_up() or time.monotonic() >= deadline
+
+    while drawn < _MOST_SAMPLES and not is_over():
         drawn += 1
-        cycle = sampler.draw()
+        cycle = sampler.draw(is_over)
         if cycle is not None and question.min_length <= len(cycle) <= longest:
             by_length.setdefault(len(cycle), []).append(cycle)
     lengths = sorted(by_length, reverse=True)
