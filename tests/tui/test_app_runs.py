@@ -124,7 +124,7 @@ def test_a_replay_shows_the_run_and_controls_nothing(finished):
         await until(pilot, lambda: app.run_state.phase == "finished")
         assert app.current_mode == "run"
         assert not app.session.can_control
-        await pilot.press("space", "s", "k", "r")
+        await pilot.press("s", "k", "r")
         await pilot.pause()
         assert app.run_state.phase == "finished"
         return app.run_state

@@ -178,6 +178,9 @@ def key_that_works(screen: Screen[Any], action: Action) -> str:
     return min((screen.app.get_key_display(Binding(key, "")) for key in keys), key=len)
 
 
+_DEFAULT_KEYS = {action.id: action.keys for action in ACTIONS}
+
+
 def usable_keys(wanted: dict[str, str]) -> tuple[dict[str, str], list[str]]:
     """Check the keys that a user wants in place of the default ones.
 
@@ -193,7 +196,7 @@ def usable_keys(wanted: dict[str, str]) -> tuple[dict[str, str], list[str]]:
     list of str
         For each of the others, what is wrong with it.
     """
-    own = {action.id: action.keys for action in ACTIONS}
+    own = _DEFAULT_KEYS
     usable = dict(wanted)
     faults: list[str] = []
     while True:
@@ -216,7 +219,8 @@ def _fault(name: str, chosen: str, keys: dict[str, str]) -> str | None:
     if strange:
         return f"{strange[0]!r} is no key"
     for other, taken in keys.items():
-        shared = _split(chosen) & _split(taken)
+        # Where two actions have a key in common by default, that is on purpose.
+        shared = (_split(chosen) & _split(taken)) - (_split(_DEFAULT_KEYS[name]) & _split(_DEFAULT_KEYS[other]))
         meet = {_screen_of(name), _screen_of(other)}
         if other != name and shared and (len(meet) == 1 or EVERYWHERE in meet):
             return f"{other} has that key"

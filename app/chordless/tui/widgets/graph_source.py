@@ -34,6 +34,8 @@ _READING_HELP = {
 }
 # Messages name options of the command line. The form has other names for them.
 _NAMES_HERE = (
+    (", --multigraph keeps them", ""),
+    ("say so with --directed, or use --simplify", "choose `simplified`"),
     ("use --simplify to drop", "choose `simplified` to drop"),
     ("--simplify", "`simplified`"),
     ("`chordless overlap`", "`food web`"),
