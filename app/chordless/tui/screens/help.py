@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from rich.table import Table
-from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import VerticalScroll
-from textual.events import Resize
 from textual.screen import Screen
 from textual.widgets import Footer, Static
 
@@ -43,9 +41,11 @@ To change keys, write them into {path}, for example
   "run.pause" = "p"
   "cycles.sort" = "o,ctrl+s"
 
-The name of an action is its screen and what it does; a wide terminal shows the names above."""
+The name of an action is its screen and what it does:
 
-_KEYS_WIDTH, _TITLE_WIDTH, _WIDTH_FOR_NAMES = 12, 14, 110
+{names}"""
+
+_KEYS_WIDTH, _TITLE_WIDTH = 12, 14
 
 
 class HelpScreen(Screen[None]):
@@ -61,7 +61,8 @@ class HelpScreen(Screen[None]):
                 yield Static(_TITLES[screen], classes="title")
                 yield Static(id=f"keys-{screen}")
             yield Static("Other keys", classes="title")
-            yield Static(_OTHER_KEYS.format(path=settings_path()), markup=False)
+            names = ", ".join(action.id for action in ACTIONS)
+            yield Static(_OTHER_KEYS.format(path=settings_path(), names=names), markup=False)
         yield Footer()
 
     def on_screen_resume(self) -> None:
@@ -69,18 +70,14 @@ class HelpScreen(Screen[None]):
         self.query_one(VerticalScroll).scroll_home(animate=False)
         self.query_one(VerticalScroll).focus()
 
-    def on_resize(self, event: Resize) -> None:
-        """Show the keys. On a wide terminal, also show the names of the actions in the settings."""
+    def on_mount(self) -> None:
+        """Show the keys."""
         app = cast("ChordlessApp", self.app)
         for screen in dict.fromkeys(action.screen for action in ACTIONS):
             table = Table.grid(padding=(0, 2))
             for width in (_KEYS_WIDTH, _TITLE_WIDTH, None):
                 table.add_column(min_width=width, no_wrap=width is not None)
             for action in actions_of(screen):
-                row = [
-                    ", ".join(app.get_key_display(Binding(key, "")) for key in keys_of(action, app.keys)),
-                    action.title,
-                    action.help,
-                ]
-                table.add_row(*row, *([Text(action.id, "dim")] if event.size.width >= _WIDTH_FOR_NAMES else []))
+                keys = ", ".join(app.get_key_display(Binding(key, "")) for key in keys_of(action, app.keys))
+                table.add_row(keys, action.title, action.help)
             self.query_one(f"#keys-{screen}", Static).update(table)
