@@ -102,6 +102,8 @@ def test_what_waits_is_filled_under_the_curves():
     ]
     parts = {part for row in draw(series, 40, 8) for _, part in row}
     assert {"waiting", "paths", "paths" + ON + "waiting"} <= parts
+    # In ASCII a coloured cell would look like a fault.
+    assert not any(ON in part for row in draw(series, 40, 8, ascii_only=True) for _, part in row)
     assert lines(run_series({3: 10}, {}, {}), 40, 8)[-1].startswith(" ⠒⠒⠒ paths T"), "nothing waits, nothing is named"
 
 

@@ -236,7 +236,7 @@ class _Canvas:
                 eighths, fill = self._filled.get(cell, (0, TEXT))
                 if eighths and character == " ":
                     character, part = (LOOKS[fill].letter if self._ascii else _EIGHTHS[eighths - 1]), fill
-                elif eighths > _HALF:
+                elif eighths > _HALF and not self._ascii:
                     part += ON + fill
                 if pieces and pieces[-1][1] == part:
                     pieces[-1] = (pieces[-1][0] + character, part)
