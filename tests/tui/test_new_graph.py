@@ -135,3 +135,25 @@ def test_what_is_typed_is_completed(tmp_path, monkeypatch):
             assert graph.value == whole
 
     fill(SMALL, steps, Settings(recent=("grid:9x10",), last=LastChoices(graph="petersen")))
+
+
+def test_examples_are_filtered_by_their_letters():
+    async def steps(pilot):
+        app = pilot.app
+        app.screen.query_one(GraphPanel).unfold("examples")
+        examples, letters = (
+            app.screen.query_one("#examples", OptionList),
+            app.screen.query_one("#examples-filter", Input),
+        )
+        every = examples.option_count
+        letters.value = "Torus"
+        await until(pilot, lambda: examples.option_count == 1)
+        assert examples.get_option_at_index(0).id == "torus:5x6"
+        letters.value = "no such thing"
+        await until(pilot, lambda: "none has these letters" in text_of(app))
+        letters.value = ""
+        await until(pilot, lambda: examples.option_count == every)
+        # It is no field of the run.
+        assert app.screen.query_one("#graph", Input).value == "grid:7x10"
+
+    fill(LARGE, steps)

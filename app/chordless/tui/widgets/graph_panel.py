@@ -11,7 +11,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
-from textual.widgets import Button, ContentSwitcher, DirectoryTree, OptionList, Static
+from textual.widgets import Button, ContentSwitcher, DirectoryTree, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from chordless.graphs.generators import known_kinds
@@ -65,6 +65,7 @@ class GraphPanel(Vertical):
             yield Static("Or pick", classes="label")
             for name in _TITLES:
                 yield Button(self._title(name), id=f"show-{name}", compact=True)
+        yield Input(placeholder="letters of an example, such as random", id="examples-filter", compact=True)
         with ContentSwitcher(id="panel-lists"):
             yield OptionList(*_examples(), id="examples")
             yield OptionList(id="recent")
@@ -93,6 +94,7 @@ class GraphPanel(Vertical):
         switcher = self.query_one(ContentSwitcher)
         switcher.current = name
         switcher.display = name is not None
+        self.query_one("#examples-filter").display = name == "examples"
         for other in _TITLES:
             self.query_one(f"#show-{other}", Button).label = self._title(other)
 
@@ -113,6 +115,15 @@ class GraphPanel(Vertical):
         if self.unfolded is not None:
             self.query_one(f"#{name}").focus()
 
+    @on(Input.Changed, "#examples-filter")
+    def _filter(self, event: Input.Changed) -> None:
+        event.stop()
+        options = self.query_one("#examples", OptionList)
+        options.clear_options()
+        options.add_options(_examples(event.value.strip().lower()))
+        if not options.option_count:
+            options.add_option(Option(Text("none has these letters: empty the field above to see all"), disabled=True))
+
     @on(OptionList.OptionSelected)
     def _pick_option(self, event: OptionList.OptionSelected) -> None:
         event.stop()
@@ -126,7 +137,10 @@ class GraphPanel(Vertical):
         self.post_message(self.Picked(str(event.path) if path.startswith("..") else path))
 
 
-def _examples() -> Iterable[Option]:
+def _examples(letters: str = "") -> Iterable[Option]:
+    """Yield an example of each kind that has these letters in the example or in its summary."""
     for kind in known_kinds():
+        if letters not in f"{kind.example} {kind.summary}".lower():
+            continue
         line = Text.assemble(f"{kind.example:<{_WIDTH}}", (kind.summary, "dim"), no_wrap=True, overflow="ellipsis")
         yield Option(line, id=kind.example)
