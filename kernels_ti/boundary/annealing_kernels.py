@@ -76,7 +76,7 @@ def anneal(
     order: array(ti.i32, 1), place: array(ti.i32, 1), sizes: array(ti.i32, 1), facts: array(ti.i32, 1),
     changes: array(ti.i32, 1), fresh: array(ti.i32, 1),
 ):  # fmt: skip
-    """Try so many moves in each chain.
+    """Try a number of moves in each chain.
 
     One work item in `spread` has a chain. It reads the graph (its neighbours as in `Graph`), the weights and the
     tolerated gains of energy, and changes the chain's order, places, boundaries and energy. `changes` and `fresh` are

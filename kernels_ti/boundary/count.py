@@ -195,7 +195,7 @@ class BoundaryCount:
         return {length: count for length, count in sorted(counts.items()) if length in bounds}
 
     def advance(self, seconds: float, enough: Callable[[], bool] = lambda: False) -> None:
-        """Go on for about so many seconds, by one vertex at least; with a large boundary one can take longer.
+        """Continue for about `seconds` seconds, by at least one vertex; with a large boundary that can take longer.
 
         Parameters
         ----------

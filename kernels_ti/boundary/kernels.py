@@ -86,7 +86,7 @@ def carry(
 
 @lru_cache
 def boundary_kernels(words: int, bits: int) -> BoundaryKernels:
-    """Return the kernels for states of so many words with so many bits to a symbol."""
+    """Return the kernels for states of a number of words, and symbols of a number of bits."""
     vector = ti.types.vector(words, ti.u64)
     slots, field = 64 // bits, (1 << bits) - 1
     low_bits = sum(1 << bits * k for k in range(slots))

@@ -14,7 +14,7 @@ Indices = npt.NDArray[np.int64]
 # Digits in words of 64 bits: the room above is for sums.
 _DIGIT_BITS = 48
 _DIGIT_LIMIT, _SUM_LIMIT = 1 << _DIGIT_BITS, 1 << 63
-# The sum of so many halves of digits fits into a word.
+# The sum of this many halves of digits fits into a word.
 _HALF_BITS = 24
 
 

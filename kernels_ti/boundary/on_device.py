@@ -296,7 +296,7 @@ class DeviceBlock:
         yield True
 
     def _buffer(self, name: str, size: int, dtype: type) -> Any:
-        """Return a buffer of at least so many cells, whose content is lost if it has to grow."""
+        """Return a buffer of at least `size` cells; its content is lost if it has to grow."""
         if name not in self._buffers or self._buffers[name].shape[0] < size:
             self._buffers.pop(name, None)
             self._buffers[name] = self._device.empty(size, dtype)

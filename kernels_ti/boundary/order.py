@@ -36,7 +36,7 @@ _STEPS_AHEAD = 3
 _STARTS = 1024
 # Cells of the arrays that are made at once.
 _CELLS_AT_ONCE = 1 << 20
-# A prefix has about so many longer ones; a cell is one neighbour of what was added.
+# About how many longer prefixes a prefix has; a cell is one neighbour of what was added.
 _CANDIDATES, _SECONDS_TO_A_CELL = 10, 5e-8
 _WEIGHT_OF_AGE = 0.02
 
@@ -177,13 +177,13 @@ class _Beam:
         self._seconds, self._last = 0.0, 0
 
     def seconds_for(self, prefixes: int) -> float:
-        """Return about how long it takes to follow so many prefixes, from the last beam if there was one."""
+        """Return about how long it takes to follow a number of prefixes, from the last beam if there was one."""
         if self._last:
             return self._seconds * prefixes / self._last
         return self._n * prefixes * _CANDIDATES * self._near.shape[1] * _SECONDS_TO_A_CELL
 
     def order(self, prefixes: int, enough: Callable[[], bool]) -> list[int] | None:
-        """Follow so many prefixes to the end; None if it was enough before, or all boundaries became too large."""
+        """Follow a number of prefixes to the end; None if time ran out, or all boundaries became too large."""
         n = self._n
         first = np.unique(np.arange(_STARTS) * n // _STARTS)
         rows = np.arange(len(first))

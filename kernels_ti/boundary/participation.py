@@ -238,7 +238,7 @@ def _sum(remainders: list[Words], primes: list[int]) -> int:
 
 
 def primes_beyond(number: int) -> list[int]:
-    """Return the largest primes below 2^31, so many that their product is larger than a number."""
+    """Return the largest primes below 2^31 whose product is larger than a number, as few as suffice."""
     primes: list[int] = []
     candidate = (1 << _LARGEST_PRIME_BITS) - 1
     while prod(primes) <= number:

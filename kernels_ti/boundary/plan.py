@@ -64,7 +64,7 @@ class BoundaryPlan:
         return self.cost * _SECONDS_TO_A_STATE
 
     def bytes_by_length(self, longest: int) -> float:
-        """Return about how many bytes the states of a count by length take, for cycles of up to so many vertices."""
+        """Return about how many bytes the states of a count by length take, for cycles of up to `longest` vertices."""
         most = max((max(order.costs) for order in self.orders if order is not None), default=0.0)
         return most * (_BYTES_OF_A_STATE + _BYTES_OF_A_LENGTH * longest / 2)
 

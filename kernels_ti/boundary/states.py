@@ -47,7 +47,7 @@ def require_memory(needed: int, memory: int | None, states: int, width: int, *, 
     memory : int or None
         Bytes allowed; None allows all.
     states, width : int
-        What needs so much: so many states at a boundary of so many vertices.
+        The number of states that need the memory, and the vertices of their boundary.
     by_length : bool
         Lengths are told apart, which takes more.
 

@@ -24,9 +24,9 @@ class Pace:
     scheduler_patience : float
         Seconds without an answer of the scheduler after which the search ends.
     tries : int
-        A lease that fails on so many workers ends the search.
+        Number of workers on which a lease may fail; then the search ends.
     deaths : int
-        Frames that so many workers died with end the search.
+        Number of workers that may die with the same frames; then the search ends.
     """
 
     shortest: float = 0.5

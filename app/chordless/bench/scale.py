@@ -123,7 +123,7 @@ class ScaleRow:
 
 
 def _run_once(arguments: Sequence[str], count: int, results: list[dict[str, Any]]) -> Outcome:
-    """Count once on so many workers; note where the time went."""
+    """Count once on a number of workers; note where the time went."""
     ended = run_process(program_command(*arguments))
     if ended.exit_code != 0:
         raise EngineError(f"chordless ended with exit code {ended.exit_code}{ended.last_words}")

@@ -46,7 +46,7 @@ class PipeRoom:
         return max((self._pages - self._unread_pages - foreign) * _PAGE, select.PIPE_BUF)
 
     def wrote(self, size: int) -> None:
-        """Take note of a write of so many bytes."""
+        """Note the bytes of a write."""
         if self._pages:
             self._unread.append(size)
             self._unread_bytes += size
