@@ -152,7 +152,7 @@ def test_a_part_is_a_pair(part) -> None:
 
 
 def test_a_count_along_a_boundary_has_no_limit() -> None:
-    with pytest.raises(OptionError, match="limit are for the method search"):
+    with pytest.raises(OptionError, match="are for the method search"):
         count_cycles(grid(2, 2), method="boundary", limit=5)
 
 

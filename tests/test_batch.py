@@ -287,3 +287,30 @@ def test_a_table_that_cannot_be_made_leaves_nothing(tmp_path):
     with pytest.raises(OptionError, match="more than 63 bits"):
         write_table(lambda: [{"total": 1 << 63}], str(tmp_path / "counts.parquet"), "parquet")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("method", ["auto", "search", "boundary"])
+def test_each_method_counts_the_same(tmp_path, method):
+    out = tmp_path / "out.jsonl"
+    done = chordless("batch", "grid:5x8", "petersen", "cycle:9", "-o", out, "--method", method)
+    assert done.returncode == 0
+    lines = read_lines(out)
+    expected_method = "boundary" if method == "boundary" else "search"
+    assert [(line["graph"], line["total"], line["method"]) for line in lines] == [
+        ("grid:5x8", 6188, expected_method), ("petersen", 22, expected_method), ("cycle:9", 1, expected_method),
+    ]  # fmt: skip
+
+
+def test_a_graph_that_is_too_large_for_a_search_is_counted_along_a_boundary(tmp_path):
+    out = tmp_path / "out.jsonl"
+    assert chordless("batch", "grid:10x10", "-o", out).returncode == 0
+    (line,) = read_lines(out)
+    assert (line["total"], line["method"], line["boundary"]["width"]) == (7234839185, "boundary", 11)
+
+
+def test_what_only_a_search_does_is_refused_along_a_boundary(tmp_path):
+    for options in (("--cycles", tmp_path / "cycles"), ("--limit", "3"), ("--arch", "reference")):
+        done = chordless("batch", "petersen", "--method", "boundary", *options)
+        assert fails(
+            done, 2, "petersen: a listing, a limit and the arches vulkan and reference are for the method search"
+        )

@@ -63,6 +63,8 @@ def run_command(entry: Entry, loaded: LoadedGraph, batch: BatchCommand) -> RunCo
         os.makedirs(job.listing, exist_ok=True)
         stem = re.sub(r"[^\w.+-]+", "_", os.path.basename(entry.title.rstrip("/"))).strip("._") or "graph"
         output = os.path.join(job.listing, f"{stem}-{entry.key[:8]}{_SUFFIXES[job.listing_format]}")
+    # Only a search lists cycles, stops at a number of them, and runs on these arches.
+    needs_search = output is not None or job.limit is not None or job.arch in ("vulkan", "reference")
     return RunCommand(
         graph=loaded.title,
         program_start=time.time(),
@@ -75,6 +77,7 @@ def run_command(entry: Entry, loaded: LoadedGraph, batch: BatchCommand) -> RunCo
         output=output,
         output_format=job.listing_format,
         memory=batch.memory,
+        method="search" if needs_search or (job.method == "auto" and batch.threads is not None) else job.method,
     )
 
 

@@ -93,6 +93,7 @@ def _options(job: BatchJob) -> bytes:
     """Return the options that a result depends on, as bytes for the hash."""
     listing = None if job.listing is None else (job.listing, job.listing_format)
     asked = [job.min_length, job.max_length, listing, job.limit, job.timeout]
+    # Every method counts the same.
     # The line of a food web has more fields than that of the same niche overlap graph.
     return json.dumps([*asked, *["overlap"] * job.overlap]).encode()
 

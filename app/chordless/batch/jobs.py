@@ -11,6 +11,9 @@ from chordless.graphs.readers.incoming import STANDARD_INPUT
 from chordless.protocol.orders import BatchJob
 from kernels_ti import GraphError, OptionError
 
+# The boundary method does not run on these arches.
+_SEARCHED = ("vulkan", "reference")
+
 
 def expand(graph: str) -> list[str]:
     """Return the inputs that one GRAPH stands for.
@@ -68,6 +71,10 @@ def checked(jobs: Sequence[BatchJob]) -> tuple[BatchJob, ...]:
         if job.max_length is not None and job.max_length < job.min_length:
             raise OptionError(
                 f"{job.graph}: the maximum length {job.max_length} is less than the minimum {job.min_length}"
+            )
+        if job.method == "boundary" and (job.listing is not None or job.limit is not None or job.arch in _SEARCHED):
+            raise OptionError(
+                f"{job.graph}: a listing, a limit and the arches {' and '.join(_SEARCHED)} are for the method search"
             )
         if job.overlap and job.graph == STANDARD_INPUT:
             raise OptionError("a food web is a file, with its types beside it; standard input is none")

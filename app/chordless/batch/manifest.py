@@ -36,7 +36,7 @@ from chordless.graphs.readers.incoming import STANDARD_INPUT
 from chordless.protocol.orders import BatchJob
 from chordless.values import ALL_LIVING
 from kernels_ti import ChordlessError, OptionError
-from kernels_ti.choices import ARCHES
+from kernels_ti.choices import ARCHES, METHODS
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -233,6 +233,7 @@ _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "cycles": ("cycles", _text),
     "cycles_format": ("listing_format", _listing_format),
     "arch": ("arch", _one_of(ARCHES)),
+    "method": ("method", _one_of(METHODS)),
     "limit": ("limit", _number(values.positive)),
     "timeout": ("timeout", _duration),
 }

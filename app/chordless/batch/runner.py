@@ -274,7 +274,7 @@ class Batch:
 
     def _search_alone(self, entry: Entry) -> tuple[bytes, str, int] | None:
         """Search a graph on its own. Return None if the search was interrupted."""
-        from chordless.engine.search_run import search
+        from chordless.engine.search_run import count_or_search
 
         self.channel.send(BatchSearching(entry.place, entry.place + 1, entry.title))
         self._alone = (entry.title, 0.0)
@@ -282,7 +282,7 @@ class Batch:
             loaded = entry.chunk.graph(entry.number)
             command = run_command(entry, loaded, self.command)
             alone = AloneChannel(self.channel, self._hear)
-            search(command, alone, -1, loaded, None, None)
+            count_or_search(command, alone, -1, loaded)
         except Exception as error:
             return error_line(entry, message_of(entry, error)), "error", 0
         finally:
@@ -337,7 +337,7 @@ def _together(chunk: Chunk) -> bool:
     A time-out does not matter here: a graph that takes long is left over, and is then searched on its own.
     """
     job = chunk.job
-    if job.listing is not None or job.limit is not None or job.arch == "reference":
+    if job.listing is not None or job.limit is not None or job.arch == "reference" or job.method == "boundary":
         return False
     return chunk.loaded is None or (chunk.loaded.graph.is_simple and chunk.loaded.graph.n <= MOST_VERTICES)
 

@@ -15,6 +15,7 @@ from chordless.commands import options as shared
 from chordless.commands.batch_plan import lines_path, print_plan
 from chordless.commands.parser import examples
 from chordless.values import ALL_LIVING
+from kernels_ti.choices import METHODS
 
 if TYPE_CHECKING:
     from chordless.protocol.events import BatchFinished
@@ -55,6 +56,7 @@ MANIFEST = """\
 a manifest:
   [defaults]                    # each key may stand here or in a job
   max_length = 20               # also min_length
+  method = "auto"               # or "search", "boundary"
   timeout = "5m"                # also limit: they end the search of each graph
   [[jobs]]
   graph = "webs/*.net"          # or a list; files are relative to the manifest
@@ -149,6 +151,14 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
     shared.add_stops(group, "stop a graph once N cycles or more were found")
     group = parser.add_argument_group("how to run")
     shared.add_device(group)
+    group.add_argument(
+        "--method",
+        choices=METHODS,
+        default="auto",
+        metavar="HOW",
+        help="search; boundary: count without finding each cycle; auto (default): search, unless that is expected to "
+        "take more than 10 s for a graph and the boundary a tenth of it",
+    )
 
 
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
@@ -200,6 +210,7 @@ def act(options: argparse.Namespace) -> int:
         max_length=options.max_length,
         listing=options.cycles,
         arch=options.arch,
+        method=options.method,
         limit=options.limit,
         timeout=options.timeout,
         overlap=options.overlap,

@@ -61,6 +61,11 @@ def run(command: RunCommand, channel: Channel, standard_output: int) -> None:
     if command.checkpoint is not None:
         check_is_free(command.checkpoint)
     loaded = loaded_graph(command)
+    count_or_search(command, channel, standard_output, loaded)
+
+
+def count_or_search(command: RunCommand, channel: Channel, standard_output: int, loaded: LoadedGraph) -> None:
+    """Carry out a command that begins, by its method."""
     plan = None
     if command.method == "auto":
         from chordless.engine.method import settled

@@ -140,6 +140,8 @@ class BatchJob:
         How a cycle is written there.
     arch : str
         Where graphs are searched; see `kernels_ti.estimate.device_choice.device_for`.
+    method : {"search", "boundary", "auto"}
+        How cycles are counted, see `RunCommand`. A listing, and a graph with a limit, is searched.
     limit, timeout
         When the search of each graph stops early, see `RunCommand`.
     overlap : bool
@@ -156,6 +158,7 @@ class BatchJob:
     listing: str | None = None
     listing_format: CycleFormat = "text"
     arch: str = "auto"
+    method: Method = "search"
     limit: int | None = None
     timeout: float | None = None
     overlap: bool = False
