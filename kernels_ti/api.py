@@ -127,7 +127,8 @@ def count_cycles(
     if method == "auto":
         from kernels_ti.method import choose_method
 
-        only_a_search = arch in ("vulkan", "reference") or (expansion, threads, limit) != (EXPANSIONS[0], None, None)
+        for_search = (expansion, threads, limit, cluster) != (EXPANSIONS[0], None, None, None)
+        only_a_search = for_search or arch in ("vulkan", "reference")
         space = None if only_a_search or order is not None else _space(graph, options, through, avoid, avoid_edges)
         default: Method = "search" if only_a_search else "boundary"
         method = default if space is None else choose_method(space, memory=memory).method
