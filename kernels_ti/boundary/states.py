@@ -173,7 +173,9 @@ def merged(
                 f"{ranks:,} states become one, more than can be added up: {parameter('method', 'search')}"
             )
     _, digits, lengths = states.counts.shape
-    grown = lengths if longest is None else min(lengths + max(added), longest + 1)
+    grown = lengths
+    if longest is not None:
+        grown = min(_grown(states.counts, parents, added), longest + 1)
     counts = np.empty((len(leaders), digits, grown), np.uint64)
     has_ways = np.zeros(len(leaders), np.bool_)
     offset = 0
@@ -184,10 +186,10 @@ def merged(
     result = States(np.ascontiguousarray(together[:, leaders]), counts, states.bound * ranks)
     if longest is None:
         return result
-    if lengths + max(added) > grown:
+    if lengths + max(added) > longest + 1:
         # Some sets have become too long, and perhaps all those behind a state.
         result = result.kept(np.asarray(counts.any(axis=(1, 2))))
-    return _trimmed(result)
+    return result
 
 
 def _add(
@@ -238,11 +240,12 @@ def _add(
         parents, into = parents[~now], into[~now]
 
 
-def _trimmed(states: States) -> States:
-    """Leave out lengths beyond the longest set of all."""
-    lengths = states.counts.shape[2]
-    while lengths > 1 and not states.counts[:, :, lengths - 1].any():
-        lengths -= 1
-    if lengths < states.counts.shape[2]:
-        states.counts = np.ascontiguousarray(states.counts[:, :, :lengths])
-    return states
+def _grown(ways: Words, parents: list[Indices], added: list[int]) -> int:
+    """Return how many lengths the new sets have, from 0 vertices on."""
+    grown = 1
+    for parent, more in zip(parents, added, strict=True):
+        lengths = ways.shape[2]
+        while lengths + more > grown and not ways[parent, :, lengths - 1].any():
+            lengths -= 1
+        grown = max(grown, lengths + more)
+    return grown
