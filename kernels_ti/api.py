@@ -15,11 +15,11 @@ from kernels_ti.choices import EXPANSIONS, METHODS, Arch, Expansion, Method
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycles import Cycles, CycleStream, CycleTable
 from kernels_ti.device.device import held_device, open_device
-from kernels_ti.errors import EngineError, OptionError
+from kernels_ti.errors import OptionError
 from kernels_ti.estimate.device_choice import arch_for
 from kernels_ti.graph import Graph
 from kernels_ti.options import CycleCounts, Options, require_limits
-from kernels_ti.run import SLICE_SECONDS, Run
+from kernels_ti.run import Run
 
 if TYPE_CHECKING:
     from kernels_ti.cluster.driver import ClusterRun
@@ -135,7 +135,9 @@ def count_cycles(
     if method == "boundary":
         if arch == "reference" or (expansion, threads, limit, cluster) != (EXPANSIONS[0], None, None, None):
             raise OptionError('arch="reference", expansion, threads, limit and cluster are for the method search')
-        return _count_along_boundary(graph, arch, options, through, avoid, avoid_edges, order, timeout)
+        from kernels_ti.boundary.in_one_call import count_along_boundary
+
+        return count_along_boundary(_space(graph, options, through, avoid, avoid_edges), arch, order, timeout)
     if order is not None:
         raise OptionError("order is for the method boundary")
     if cluster is None:
@@ -336,53 +338,6 @@ def _space(
         avoid_edges=edges_called(graph, avoid_edges),
     )
     return SearchSpace(graph, options)
-
-
-def _count_along_boundary(
-    graph: Graph,
-    arch: str,
-    options: Options,
-    through: Iterable[Hashable],
-    avoid: Iterable[Hashable],
-    avoid_edges: Iterable[tuple[Hashable, Hashable]],
-    order: Iterable[Hashable] | None,
-    timeout: float | None,
-) -> CycleCounts:
-    from kernels_ti.boundary.annealing import SECONDS_FOR_PREFIXES, annealed_plan
-    from kernels_ti.boundary.count import BoundaryCount, arch_of_count
-    from kernels_ti.boundary.plan import plan_of
-    from kernels_ti.device.memory import host_budget, search_budget
-
-    began = time.perf_counter()
-    deadline = began + (math.inf if timeout is None else timeout)
-
-    def too_late() -> bool:
-        return time.perf_counter() >= deadline
-
-    space = _space(graph, options, through, avoid, avoid_edges)
-    vertices = None if order is None else vertices_called(graph, order)
-    if vertices is not None and sorted(vertices) != list(range(graph.n)):
-        raise OptionError(
-            f"order names each of the {graph.n:,} vertices once, but it has {len(set(vertices)):,} of them"
-        )
-    plan = plan_of(space, order=vertices, seconds=SECONDS_FOR_PREFIXES, enough=too_late)
-    arch = arch_of_count(plan, arch, by_length=True)
-    if vertices is None:
-        plan = annealed_plan(plan, arch, enough=too_late)
-    try:
-        count = BoundaryCount(space, memory=host_budget(options.memory), plan=plan)
-    except EngineError:
-        if not too_late():
-            raise
-        # The time-out came before the order of the vertices was known.
-        return CycleCounts({}, {}, time.perf_counter() - began, options.min_length, complete=False)
-    with held_device(arch) as device:
-        if device.arch != "reference":
-            count.use(device, search_budget(device, options.memory))
-        while not count.finished and not too_late():
-            count.advance(SLICE_SECONDS, too_late)
-    seconds = time.perf_counter() - began
-    return CycleCounts(count.cycles_by_length, {}, seconds, options.min_length, complete=count.finished)
 
 
 def _slices(run: Run | ClusterRun, limit: int | None, timeout: float | None) -> Iterator[None]:

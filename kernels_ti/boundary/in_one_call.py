@@ -1,0 +1,74 @@
+"""A count along a boundary from the beginning to the end, as `kernels_ti.count_cycles` makes it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Hashable, Iterable
+
+from kernels_ti.blocks.restriction import vertices_called
+from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.boundary.annealing import SECONDS_FOR_PREFIXES, annealed_plan
+from kernels_ti.boundary.count import BoundaryCount, arch_of_count
+from kernels_ti.boundary.plan import plan_of
+from kernels_ti.device.device import held_device
+from kernels_ti.device.memory import host_budget, search_budget
+from kernels_ti.errors import EngineError, OptionError
+from kernels_ti.options import CycleCounts
+
+_SLICE_SECONDS = 0.1
+
+
+def count_along_boundary(
+    space: SearchSpace, arch: str, order: Iterable[Hashable] | None, timeout: float | None
+) -> CycleCounts:
+    """Count the cycles of a graph by length.
+
+    Parameters
+    ----------
+    space : SearchSpace
+        The graph, with the bounds, the restriction and the memory of the count.
+    arch : str
+        See `kernels_ti.boundary.count.arch_of_count`.
+    order : iterable of vertex names, or None
+        The order in which the vertices are taken; by default one is sought.
+    timeout : float or None
+        Seconds after which the count ends.
+
+    Raises
+    ------
+    OptionError
+        If the order does not have each vertex once, or the kernels do not run on the arch.
+    SizeError
+        If a boundary or the states are too large.
+    """
+    began = time.perf_counter()
+    deadline = began + (math.inf if timeout is None else timeout)
+
+    def too_late() -> bool:
+        return time.perf_counter() >= deadline
+
+    graph, options = space.graph, space.options
+    vertices = None if order is None else vertices_called(graph, order)
+    if vertices is not None and sorted(vertices) != list(range(graph.n)):
+        raise OptionError(
+            f"order names each of the {graph.n:,} vertices once, but it has {len(set(vertices)):,} of them"
+        )
+    plan = plan_of(space, order=vertices, seconds=SECONDS_FOR_PREFIXES, enough=too_late)
+    arch = arch_of_count(plan, arch, by_length=True)
+    if vertices is None:
+        plan = annealed_plan(plan, arch, enough=too_late)
+    try:
+        count = BoundaryCount(space, memory=host_budget(options.memory), plan=plan)
+    except EngineError:
+        if not too_late():
+            raise
+        # The time-out came before the order of the vertices was known.
+        return CycleCounts({}, {}, time.perf_counter() - began, options.min_length, complete=False)
+    with held_device(arch) as device:
+        if device.arch != "reference":
+            count.use(device, search_budget(device, options.memory))
+        while not count.finished and not too_late():
+            count.advance(_SLICE_SECONDS, too_late)
+    seconds = time.perf_counter() - began
+    return CycleCounts(count.cycles_by_length, {}, seconds, options.min_length, complete=count.finished)
