@@ -213,12 +213,15 @@ class History(Generic[V]):
         return layer + self._rule.nbytes(kept.values)
 
     def _require_room(self, step: Step, states: int, held: int) -> None:
-        needed = held + states * (_BYTES_OF_A_STATE + _BYTES_OF_A_WORD * self._packing.words)
+        step_bytes = states * (_BYTES_OF_A_STATE + _BYTES_OF_A_WORD * self._packing.words)
+        needed = held + step_bytes
         if self._memory is None or needed <= self._memory:
             return
+        largest = max(each.cost for each in self._steps) / max(step.cost, 1.0)
         raise SizeError(
             f"{states:,} states at a boundary of {step.width + step.leaving} vertices need about "
-            f"{needed / 2**30:,.2f} GiB, more than the {self._memory / 2**30:,.2f} GiB allowed: "
+            f"{needed / 2**20:,.0f} MiB, more than the {self._memory / 2**20:,.0f} MiB that are left, and the largest "
+            f"boundary may need {(held + step_bytes * max(largest, 1.0)) / 2**20:,.0f} MiB: "
             f"{parameter('memory')} allows more"
         )
 
