@@ -5,4 +5,8 @@ count is long, and `walk` tells what each vertex changes. `transitions` tells wh
 comes, `states` holds the states with their numbers, and
 `count` moves the boundary over the graph. Small blocks are counted in numpy. The others are counted by `on_device`,
 which launches `kernels`.
+
+What asks for more than a number goes through a block forward and back: `layers` keeps the way, `blocks` has the blocks,
+`numbers` and `weights` are exact. `longest` finds the longest cycle by `optimum`, `sample` draws cycles at random, and
+`participation` counts those through each vertex and edge, both by `counting`.
 """
