@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from benches import REFERENCE, TIMES, probed_once, report, run
-from chordless.bench import listing, paper, searches, start, table1
+from chordless.bench import listing, paper, searches, table1
 from chordless.bench.graphs import BenchGraph
 from chordless.bench.layout import Column, figures, markdown_table, text_table
 from chordless.bench.measure import Outcome
@@ -289,56 +289,6 @@ def test_tables():
 
 
 # Starts.
-
-
-def test_bench_start_measures_cold_and_warm_and_a_large_file(capsys, monkeypatch):
-    short = (start.Start(("--help",), {"warm": 0.1}, compiles=False), start.Start(("count", "cycle:5"), {"cold": 5.0}))
-    monkeypatch.setattr(start, "DEFAULT_STARTS", short)
-    exit_code, result, _ = report(capsys, "start", *REFERENCE, "--lines", "500")
-    assert (exit_code, result["problems"], result["settings"]["lines"]) == (0, [], 500)
-    assert [row["command"] for row in result["rows"]] == ["--help", "count cycle:5 --arch reference", "500 lines"]
-    names = [[(one["name"], one["target_seconds"]) for one in row["series"]] for row in result["rows"]]
-    assert names == [[("warm", 0.1)], [("cold", 5.0), ("warm", None)], [("read", None)]]
-    assert all(one["median"] > 0 for row in result["rows"] for one in row["series"])
-    assert [row["memory_per_byte"] is not None for row in result["rows"]] == [False, False, True]
-
-
-def test_bench_start_measures_graphs_of_the_user_until_there_are_cycles(capsys):
-    assert run("start", *REFERENCE, "complete:6") == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[1].startswith("count complete:6 --limit 1 --arch reference  cold")
-    assert lines[2].split()[0] == "warm"
-    assert max(map(len, lines)) <= 120
-
-
-def test_a_start_that_fails_is_a_problem(capsys, tmp_path):
-    exit_code, result, errors = report(capsys, "start", *REFERENCE, str(tmp_path / "none.txt"))
-    assert exit_code == 1
-    assert "no such file" in result["problems"][0]
-    assert "no such file" in errors
-
-
-def test_the_cold_run_has_no_kernels_and_the_warm_run_those_of_the_cold(tmp_path, monkeypatch):
-    seen = []
-
-    def look(arguments, environment):
-        cache = Path(environment["XDG_CACHE_HOME"])
-        seen.append(sorted(path.name for path in cache.iterdir()))
-        (cache / "kernel").touch()
-        return Ended(0, 1.0, "", "")
-
-    monkeypatch.setattr(start, "run_process", look)
-    monkeypatch.setenv("TI_OFFLINE_CACHE_FILE_PATH", str(tmp_path / "other"))
-    for row in start.rows(tmp_path, ["cycle:5"], "auto", None, 1):
-        row.measure(2)
-    assert seen == [[], ["kernel"], [], ["kernel"]]
-
-
-def test_the_large_edge_list_is_the_same_each_time(tmp_path):
-    for name in ("one", "other"):
-        start.write_large_edge_list(tmp_path / name, 300)
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
-    assert 250 < load_graph(str(tmp_path / "one")).graph.m <= 300
 
 
 # Listing.
