@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.blocks.search_space import SearchSpace
@@ -26,20 +25,25 @@ from kernels_ti.estimate.estimate import seed_weights
 from kernels_ti.found.kept import Kept, counter_of
 from kernels_ti.found.stored import ResidentBlocks
 from kernels_ti.options import Options, Snapshot
-from kernels_ti.search import DeviceSearch, GroupSearch, Search, Totals, require_loops, require_room
+from kernels_ti.search import (
+    NEARLY_DONE,
+    DeviceSearch,
+    GroupSearch,
+    LaterWork,
+    Search,
+    Totals,
+    Weights,
+    require_loops,
+    require_room,
+)
 from kernels_ti.short_cycles import short_cycles
-from kernels_ti.state import Frames, GroupState, Rows, RunState, by_length_of
+from kernels_ti.state import Frames, GroupState, Rows, RunState
 
 if TYPE_CHECKING:
     from kernels_ti.found.participation import Participation
     from kernels_ti.sweep.search_stage_1 import SurveySearch
 
 SLICE_SECONDS = 0.1
-NEARLY_DONE = 1 - 2**-20
-"""Largest share that is reported while a search is not finished."""
-
-Weights = list[npt.NDArray[np.float64]]
-"""For each group of blocks, the estimated share of the search below each of its seeds."""
 
 
 class Run:
@@ -99,7 +103,7 @@ class Run:
         self._batch_shares = np.ones(1)
         self._states: list[GroupState] = []
         self._survey: SurveySearch | None = None
-        self._later_pairs, self._later_share, self._later_waiting = 0, 0.0, Totals()
+        self._later = LaterWork()
         self._kept = Kept(self.graph.n, self.options.min_length, as_rows=self.options.rows)
         self._counter = counter_of(self.graph, self.options.participation)
         self._broken = False
@@ -167,12 +171,9 @@ class Run:
         if self.options.part is None and all(group.required is None for group in groups):
             self._states = [GroupState() for _ in groups]
             return
-        from kernels_ti.estimate.parts import split, whole_of_required
+        from kernels_ti.estimate.parts import begun_on_host
 
-        if self.options.part is None:
-            begun = whole_of_required(groups, weights, self._longest)
-        else:
-            begun = split(groups, weights, *self.options.part, self._longest, self.options.members)
+        begun = begun_on_host(groups, weights, self.options.part, self._longest, self.options.members)
         self._states = list(begun.groups)
         self._totals.add(begun.paths_by_length, begun.cycles_by_length)
         self._take_lists(begun.found)
@@ -216,12 +217,7 @@ class Run:
                 yield WaveSearch(blocks, self._longest, self.options.members, two_ended, state, weights[i], memory)
 
     def _resident(self, group: BlockGroup) -> ResidentBlocks:
-        """Bring a group to the device, and compile what brings its cycles back: the first slice is a search alone."""
-        blocks = ResidentBlocks(self.device, group, self.graph.n, as_rows=self.options.rows)
-        if self.options.collect:
-            cycles = blocks.scratch("none", group.words + 1, f"uint{group.word_bits}")
-            (blocks.compile_rows if self.options.rows else blocks.compile_trace)(cycles)
-        return blocks
+        return ResidentBlocks.compiled(self.device, group, self.graph.n, self.options.collect, self.options.rows)
 
     def _begin_group(self, groups: list[BlockGroup], weights: Weights, i: int) -> GroupState | None:
         """Make a group the current one; return the rest of its search, or None if it is done."""
@@ -233,14 +229,9 @@ class Run:
 
     def _look_ahead(self, groups: list[BlockGroup], weights: Weights, first: int) -> None:
         """Add up the remaining work of the groups from `first` on, none of which is being searched."""
-        self._later_pairs, self._later_share, self._later_waiting = 0, 0.0, Totals()
-        for i in range(first, len(groups)):
-            state = self._states[i] = replace(self._states[i], frames=tuple(self._states[i].frames))
-            self._later_pairs += int(groups[i].pairs_of_seed[state.next_seed :].sum())
-            self._later_share += float(weights[i][state.next_seed :].sum())
-            for frames in state.frames:
-                self._later_waiting.add(by_length_of(frames.paths_by_length), {})
-                self._later_share += frames.share
+        later = [replace(state, frames=tuple(state.frames)) for state in self._states[first:]]
+        self._states[first:] = later
+        self._later = LaterWork.of(groups[first:], later, weights[first:])
 
     @property
     def finished(self) -> bool:
@@ -312,8 +303,8 @@ class Run:
         totals, waiting, pairs = self._all_totals(), Totals(), 0
         if self._current is not None:
             waiting.add(self._current.waiting_by_length, {})
-            waiting.add(self._later_waiting.paths, {})
-            pairs = self._current.pairs_left + self._later_pairs
+            waiting.add(self._later.waiting.paths, {})
+            pairs = self._current.pairs_left + self._later.pairs
         return Snapshot.of_totals(
             totals.paths,
             totals.cycles,
@@ -337,7 +328,7 @@ class Run:
         if self.finished:
             return 1.0
         if self._current is not None:
-            left = self._current.remaining + self._later_share
+            left = self._current.remaining + self._later.share
             done = float(self._batch_shares[: self._batch].sum() + self._batch_shares[self._batch] * (1 - left))
             self._share = max(self._share, min(done, NEARLY_DONE))
         return self._share

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.cycles import Cycles
@@ -14,7 +15,13 @@ from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.device.device import Device
 from kernels_ti.errors import DeviceError, SizeError, parameter
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles, block_bytes
-from kernels_ti.state import Frames, Rows
+from kernels_ti.state import Frames, GroupState, Rows, by_length_of
+
+NEARLY_DONE = 1 - 2**-20
+"""Largest share that is reported while a search is not finished."""
+
+Weights = list[npt.NDArray[np.float64]]
+"""For each group of blocks, the estimated share of the search below each of its seeds."""
 
 
 @dataclass
@@ -38,6 +45,37 @@ class Totals:
             for length, count in more.items():
                 if count:
                     mine[length] = mine.get(length, 0) + count
+
+
+@dataclass
+class LaterWork:
+    """The remaining work of the groups of blocks that are not searched yet.
+
+    Attributes
+    ----------
+    pairs : int
+        Pairs of neighbours from which stage 2 has not started.
+    share : float
+        Estimated share of the batch.
+    waiting : Totals
+        Paths that wait, by number of vertices.
+    """
+
+    pairs: int = 0
+    share: float = 0.0
+    waiting: Totals = field(default_factory=Totals)
+
+    @classmethod
+    def of(cls, groups: list[BlockGroup], states: list[GroupState], weights: Weights) -> LaterWork:
+        """Add up the work of some groups; `weights` has the share of the search below each seed."""
+        later = cls()
+        for group, state, weight in zip(groups, states, weights, strict=True):
+            later.pairs += int(group.pairs_of_seed[state.next_seed :].sum())
+            later.share += float(weight[state.next_seed :].sum())
+            for frames in state.frames:
+                later.waiting.add(by_length_of(frames.paths_by_length), {})
+                later.share += frames.share
+        return later
 
 
 class Search(Protocol):

@@ -12,6 +12,7 @@ from test_sweep_state import groups_of, sweep_of
 
 from kernels_ti import Device, DeviceError, EngineError, Graph, Options, Run, enumerate_cycles, open_device
 from kernels_ti.device.levels import opened_level
+from kernels_ti.device.memory import resident_bytes
 from kernels_ti.device.placing import CELLS_PER_LEVEL, CHILDREN, READY
 from kernels_ti.reference import chordless_cycles, levels_of
 from kernels_ti.state import GroupState
@@ -202,7 +203,7 @@ def test_a_run_stops_between_slices_with_exact_counts_so_far() -> None:
 
 @pytest.mark.parametrize("expansion", ["two-ended", "paper"])
 def test_a_snapshot_says_how_many_paths_of_each_length_wait(expansion: str) -> None:
-    run = Run(grid(8, 10), open_device("cpu"), Options(expansion=expansion, memory=1 << 29))
+    run = Run(grid(8, 10), open_device("cpu"), Options(expansion=expansion, memory=resident_bytes() + (1 << 29)))
     snapshots = [run.advance() for _ in range(3)]
     while not snapshots[-1].waiting_by_length:  # a slice may do nothing but compile
         snapshots.append(run.advance())

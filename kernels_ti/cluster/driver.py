@@ -29,12 +29,11 @@ from kernels_ti.errors import ChordlessError, EngineError, OptionError, paramete
 from kernels_ti.found.kept import Kept
 from kernels_ti.graph import Graph
 from kernels_ti.options import Options, Snapshot, require_arch, require_threads
-from kernels_ti.search import Totals
+from kernels_ti.search import NEARLY_DONE, Totals
 from kernels_ti.short_cycles import short_cycles
 from kernels_ti.state import STATE_WORD_BITS, Rows, RunState
 
 WAIT_SECONDS = 0.1
-NEARLY_DONE = 1 - 2**-20
 _MOST_FRAMES = 1 << 13
 _MOST_WAITING_BYTES = 1 << 30
 _OLD_ENOUGH = 0.3

@@ -77,6 +77,18 @@ def split(
     return _after_stage_one(made, groups, part, max_length)
 
 
+def begun_on_host(
+    groups: list[BlockGroup], weights: list[Floats], part: tuple[int, int] | None, max_length: int, collect: bool
+) -> Split:
+    """Make the first frames of a part, or without one of a search whose cycles must pass several vertices.
+
+    The parameters are those of `split`; `part` is the number of the part and the number of parts.
+    """
+    if part is None:
+        return whole_of_required(groups, weights, max_length)
+    return split(groups, weights, *part, max_length, collect)
+
+
 def whole_of_required(groups: list[BlockGroup], weights: list[Floats], max_length: int) -> Split:
     """Make the frames of a whole search whose cycles must pass several vertices.
 

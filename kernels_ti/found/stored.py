@@ -123,6 +123,15 @@ class ResidentBlocks:
         self.participants: Any = None
         self._buffers: dict[str, Any] = {}
 
+    @classmethod
+    def compiled(cls, device: Device, group: BlockGroup, vertices: int, collect: bool, as_rows: bool) -> ResidentBlocks:
+        """Bring a group to a device; with `collect` compile what brings its cycles back, so that no slice does."""
+        blocks = cls(device, group, vertices, as_rows=as_rows)
+        if collect:
+            cycles = blocks.scratch("none", group.words + 1, f"uint{group.word_bits}")
+            (blocks.compile_rows if as_rows else blocks.compile_trace)(cycles)
+        return blocks
+
     @property
     def seeds(self) -> int:
         """Number of seed entries."""
