@@ -363,7 +363,8 @@ def test_bench_listing_has_every_cycle_in_every_way(capsys):
     assert all(one["median"] > 0 for one in row["series"] if one["stopped"] is None)
 
 
-def test_scale_simulates_workers_that_sleep(capsys):
+def test_scale_simulates_workers_that_sleep(capsys, monkeypatch):
+    monkeypatch.setattr("chordless.commands.bench_scale._SIMULATED_SECONDS", 0.7)
     exit_code, result, _ = report(capsys, "scale", "grid:6x6", "--simulate", "20")
     assert exit_code == 0
     assert result["workers"] == 20

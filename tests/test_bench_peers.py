@@ -66,6 +66,7 @@ def test_a_wrong_count_is_exit_1(capsys, said):
     assert line.startswith("chordless: error: wheel:8: the counts disagree: fake found")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_nauty")
 def test_a_program_that_takes_too_long_is_killed_with_its_children(capsys, tmp_path):
     code = (

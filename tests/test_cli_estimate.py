@@ -130,6 +130,7 @@ def test_bounds_reach_the_search_and_the_probes():
     assert result["total"]["estimate"] > 100_000
 
 
+@pytest.mark.slow
 def test_tables_for_people():
     done = chordless("estimate", "petersen", *REFERENCE)
     assert done.returncode == 0

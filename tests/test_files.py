@@ -124,6 +124,7 @@ def test_every_output_to_a_single_file_is_locked(tmp_path, monkeypatch):
     RowOutput(rows, 3).close()
 
 
+@pytest.mark.slow
 def test_two_listings_to_one_file_do_not_mix(tmp_path):
     path, events = tmp_path / "same.txt", tmp_path / "events.jsonl"
     for held, arguments in (

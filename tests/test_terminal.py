@@ -142,6 +142,7 @@ def test_the_progress_line_shows_share_and_estimate(monkeypatch):
         assert "about" not in shown(None, **{**estimate, **missing})
 
 
+@pytest.mark.slow
 def test_plain_progress_goes_to_standard_error_only():
     done = chordless("count", LONG, *REFERENCE, "--timeout", "3", "--progress", "plain", "--json")
     assert "waiting" in done.stderr

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import chordless.tui.app
-import pytest
 from chordless.protocol.events import DeviceReport
 from chordless.tui import probing
 from chordless.tui.app import ChordlessApp
@@ -13,9 +12,8 @@ from chordless.tui.settings import Settings
 from chordless.tui.widgets.graph_source import GraphSource
 from textual.widgets import Input, Static
 
-from tui.pilots import LARGE, SMALL, drive, until
+from tui.pilots import drive, until
 
-SIZES = pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "160x50"])
 REPORTS = {
     "cpu": DeviceReport("cpu", True, "EPYC", 8 << 30, 2),
     "cuda": DeviceReport("cuda", False, message="arch cuda is not available here: no driver for it was found"),

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from patience import PATIENCE
 
 SMALL, LARGE = (80, 24), (160, 50)
+SIZES = pytest.mark.parametrize(
+    "size", [pytest.param(SMALL, id="80x24"), pytest.param(LARGE, id="160x50", marks=pytest.mark.slow)]
+)
 
 
 def drive(app, size, steps):

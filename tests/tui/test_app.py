@@ -22,9 +22,8 @@ from program import SOURCE_PATH, chordless, fails
 from textual.containers import VerticalScroll
 from textual.widgets import Input
 
-from tui.pilots import LARGE, SMALL, drive, text_of, until
+from tui.pilots import LARGE, SIZES, SMALL, drive, text_of, until
 
-SIZES = pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "160x50"])
 SCREENS = ("new", "run", "cycles", "runs", "compare", "help")
 
 
@@ -137,6 +136,7 @@ def test_help_has_every_action_with_the_keys_of_the_user(size):
     drive(ChordlessApp(Settings(keys={"run.pause": "f9"})), size, steps)
 
 
+@pytest.mark.slow
 def test_the_palette_has_every_action_of_the_screen_and_does_it(finished):
     async def steps(pilot):
         app = pilot.app

@@ -21,9 +21,7 @@ from patience import PATIENCE
 from textual.widgets import Button, Static
 
 from tui.batch_files import TRIANGLE, error, line
-from tui.pilots import LARGE, SMALL, drive, text_of, until
-
-SIZES = pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "160x50"])
+from tui.pilots import LARGE, SIZES, SMALL, drive, text_of, until
 
 
 def watch(steps, size=SMALL, **more):

@@ -126,6 +126,7 @@ def test_keys_and_mouse_move_the_cursor(path):
     browse(path, steps)
 
 
+@pytest.mark.slow
 def test_go_to_a_number(path):
     async def steps(pilot, screen):
         await pilot.press("g", *"7000")
@@ -195,6 +196,7 @@ def test_copy(path):
     browse(path, steps)
 
 
+@pytest.mark.slow
 def test_move_about_in_the_drawing(path):
     async def steps(pilot, screen):
         view = screen.query_one(GraphView)
@@ -301,6 +303,7 @@ def test_nothing_to_browse(tmp_path):
     drive(app, SMALL, steps)
 
 
+@pytest.mark.slow
 def test_too_large_a_graph_is_drawn_as_the_cycle_alone(tmp_path):
     make_run(tmp_path / "run", load_graph("cycle:20001").graph)
 

@@ -29,6 +29,7 @@ async def ask(pilot, key="ctrl+q"):
     await until(pilot, lambda: isinstance(pilot.app.screen, LeaveScreen))
 
 
+@pytest.mark.slow
 def test_staying_changes_nothing(tmp_path, slow):
     async def steps(pilot):
         app = pilot.app
@@ -161,6 +162,7 @@ def test_a_followed_run_is_left_alone(tmp_path, slow):
         assert isinstance(engine.poll(60), Progress)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", [None, "stop"])
 def test_a_run_goes_on_when_the_tab_of_its_browser_is_closed_but_not_against_an_answer(
     tmp_path, slow, monkeypatch, answer

@@ -11,8 +11,8 @@ from chordless.tui.widgets.choice import Choice
 from chordless.tui.widgets.graph_panel import GraphPanel
 from textual.widgets import Input, OptionList
 
-from tui.new_form import SIZES, answer_probes, fill, put, said
-from tui.pilots import LARGE, SMALL, text_of, until
+from tui.new_form import answer_probes, fill, put, said
+from tui.pilots import LARGE, SIZES, SMALL, text_of, until
 
 
 @pytest.fixture(autouse=True)
@@ -120,6 +120,7 @@ def test_a_graph_is_picked_from_examples_recent_ones_and_files(size, tmp_path, m
     fill(size, steps, Settings(recent=("wheel:7", "wheel:7", "path:3")))
 
 
+@pytest.mark.slow
 def test_what_is_typed_is_completed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "graphs").mkdir()

@@ -23,8 +23,8 @@ from chordless.tui.widgets.choice import Choice
 from patience import PATIENCE
 from textual.widgets import Button, Input, RadioButton
 
-from tui.new_form import SIZES, answer_probes, beside, fill, put, said
-from tui.pilots import LARGE, SMALL, drive, text_of, until
+from tui.new_form import answer_probes, beside, fill, put, said
+from tui.pilots import LARGE, SIZES, SMALL, drive, text_of, until
 
 
 @pytest.fixture(autouse=True)
@@ -53,6 +53,7 @@ def test_a_newcomer_presses_the_key_of_start_and_grid_7x10_runs(size):
     assert os.path.basename(command.checkpoint).startswith("grid-7x10-2")
 
 
+@pytest.mark.slow
 def test_what_is_typed_replaces_the_example_and_is_looked_at():
     async def steps(pilot):
         await pilot.press(*"complete:5000")

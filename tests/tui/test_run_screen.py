@@ -337,6 +337,7 @@ def test_a_replay_ends_as_it_was_recorded():
     play(app, SMALL, steps)
 
 
+@pytest.mark.slow
 def test_the_values_of_the_chart_can_be_read():
     app = Stage(RUNNING)
     values = f"42 vertices:  paths T {RUNNING.frontier_by_length[42]:,}  cycles C {RUNNING.cycles_by_length[42]:,}"

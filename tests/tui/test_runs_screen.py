@@ -18,9 +18,7 @@ from test_history import PROGRESS, STARTED, begin, finished
 from textual.coordinate import Coordinate
 from textual.widgets import Static
 
-from tui.pilots import LARGE, SMALL, drive, text_of, until
-
-SIZES = pytest.mark.parametrize("size", [SMALL, LARGE], ids=["80x24", "160x50"])
+from tui.pilots import LARGE, SIZES, SMALL, drive, text_of, until
 
 
 class Recorder(ChordlessApp):
@@ -219,6 +217,7 @@ def test_an_empty_history_says_how_to_begin(tmp_path):
     assert watch(LARGE, tmp_path / "none", steps).asked == []
 
 
+@pytest.mark.slow
 def test_a_folder_that_cannot_be_read_is_said(tmp_path):
     (tmp_path / "file").write_text("")
 

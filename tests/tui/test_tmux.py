@@ -80,6 +80,7 @@ def is_restored(terminal):
     return True
 
 
+@pytest.mark.slow
 def test_a_newcomer_counts_the_cycles_of_a_grid(terminal):
     terminal.type(f"{CHORDLESS}; echo code $?")
     terminal.press("Enter")
