@@ -164,7 +164,7 @@ class Run:
             self._batch, self._states = self._batch + 1, []
 
     def _begin(self, groups: list[BlockGroup], weights: Weights) -> None:
-        """Make the states of the groups; a part, or a search through several vertices, begins with the host's frames."""
+        """Make the states of the groups; a part, or one through several vertices, begins with the host's frames."""
         if self.options.part is None and all(group.required is None for group in groups):
             self._states = [GroupState() for _ in groups]
             return

@@ -124,6 +124,27 @@ def test_what_differs_from_the_list_is_taken_away(damage, cache, capfd) -> None:
     assert "damaged or incomplete" in capfd.readouterr().err
 
 
+def test_the_cache_tells_which_kernels_it_holds_thoroughly_compiled(cache, monkeypatch) -> None:
+    """Only what was kept beside the kernels counts, until the kernels are taken away."""
+    kind = "a kind of kernel"
+    monkeypatch.setattr(kernel_cache, "_held", set())
+    monkeypatch.setattr(kernel_cache, "_compiled", set())
+    kernel_cache.note_compiled(kind)
+    assert not kernel_cache.holds(kind)
+    with kernel_cache.writing():
+        pass
+    kernel_cache.settings()
+    assert kernel_cache.holds(kind)
+    for content in (b"damaged [", b"5"):
+        monkeypatch.setattr(kernel_cache, "_held", set())
+        (cache / "kinds.json").write_bytes(content)
+        kernel_cache.settings()
+        assert not kernel_cache.holds(kind)
+    (cache / "a.tic").unlink()
+    kernel_cache.settings()
+    assert not (cache / "kinds.json").exists()
+
+
 def test_a_start_that_fails_is_tried_once_more_with_an_empty_cache(cache, monkeypatch, capfd) -> None:
     failures = [ValueError("what is this?")]
 

@@ -304,6 +304,21 @@ def test_a_search_that_lasts_goes_on_with_a_kernel_compiled_thoroughly(monkeypat
         assert not again.advance().compiling, "this process has the kernels"
 
 
+def test_a_search_begins_with_the_thorough_kernel_that_the_cache_holds(monkeypatch):
+    tiers_used = []
+    monkeypatch.setattr(search_sweep, "_compiled", set())
+    monkeypatch.setattr(search_sweep.kernel_cache, "holds", lambda kind: kind.startswith("sweep 1 "))
+    tier_of = search_sweep.SweepSearch._tier_of
+    monkeypatch.setattr(
+        search_sweep.SweepSearch, "_tier_of", lambda *asked: tiers_used.append(tier_of(*asked)) or tiers_used[-1]
+    )
+    run = Run(grid(5, 6), open_device("cpu", threads=1))
+    while not run.finished:
+        run.advance()
+    assert tiers_used
+    assert set(tiers_used) == {search_sweep.sweep.thorough}
+
+
 def test_each_tier_of_a_kernel_is_compiled_with_its_own_setting(monkeypatch):
     open_device("cpu", threads=1)
     from taichi.lang.impl import current_cfg
