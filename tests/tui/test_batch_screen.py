@@ -221,7 +221,7 @@ def test_a_batch_from_the_form_to_the_run_of_one_of_its_graphs(folder, size):
         app = pilot.app
         await pilot.press(*"jobs.toml")
         await until(pilot, lambda: screen.query_one(BatchForm).plan is not None)
-        await pilot.press("enter")
+        await pilot.press("ctrl+r")
         await until(pilot, lambda: app.batch is not None and not app.batch.is_at_work)
         await until(pilot, lambda: len(screen.lines or ()) == 4 and "done" in shown(screen, "#batch-phase"))
         text = text_of(app)

@@ -16,6 +16,7 @@ HOST = "localhost"
 # A dashboard needs time to end, since its run writes a checkpoint first.
 _SECONDS_TO_END = 60.0
 _HERE = Path(__file__).parent
+_SECONDS_BETWEEN_KNOCKS = 0.02
 
 
 class PatientService(app_service.AppService):
@@ -60,7 +61,12 @@ class GuardedServer(server.Server):
         return application
 
     async def on_startup(self, app: web.Application) -> None:
-        """Print the address of the dashboard."""
+        """Print the address of the dashboard once the server listens, which is later than this call."""
+        self._announcement = asyncio.create_task(self._announce())
+
+    async def _announce(self) -> None:
+        while not await _accepts(self.host, self.port):
+            await asyncio.sleep(_SECONDS_BETWEEN_KNOCKS)
         sys.stderr.write(
             f"the dashboard is at {self.admission.address}\n"
             "for this machine alone; a closed tab ends its dashboard, and its run goes on; Ctrl-C ends all dashboards\n"
@@ -100,3 +106,13 @@ class GuardedServer(server.Server):
 
 # The base class has no parameter for the service, so its module variable is replaced.
 server.AppService = PatientService  # type: ignore[attr-defined]
+
+
+async def _accepts(host: str, port: int) -> bool:
+    """Whether somebody listens at an address."""
+    try:
+        _, writer = await asyncio.open_connection(host, port)
+    except OSError:
+        return False
+    writer.close()
+    return True
