@@ -4,10 +4,11 @@ import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Iterable
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import networkx as nx
 import pytest
+from hypothesis import strategies as st
 
 from kernels_ti import Graph
 from kernels_ti.state import Frames
@@ -37,6 +38,14 @@ def networkx_cycles(graph: Graph, length_bound: int | None = None) -> list[list[
     other.add_nodes_from(range(graph.n))
     other.add_edges_from(graph.edges().tolist())
     return [cycle for cycle in nx.chordless_cycles(other, length_bound, backend="networkx") if len(cycle) > 2]
+
+
+@st.composite
+def small_graphs(draw: st.DrawFn) -> Graph:
+    """Draw a simple graph of 3 to 11 vertices and up to 30 edges."""
+    n = draw(st.integers(3, 11))
+    pairs = list(combinations(range(n), 2))
+    return Graph.from_edges(n, draw(st.lists(st.sampled_from(pairs), unique=True, max_size=30)))
 
 
 def by_length(cycles: Iterable[Iterable[int]]) -> dict[int, int]:

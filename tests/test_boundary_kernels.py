@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
+import oracles
 import pytest
 from chordless import generate
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles import small_graphs
 
 from kernels_ti import EngineError, Graph, OptionError, Options, count_cycles, open_device
 from kernels_ti.blocks.search_space import SearchSpace
@@ -48,39 +49,27 @@ def in_python(graph, **options):
     return count.cycles_by_length
 
 
-def lengths_of(cycles):
-    lengths = sorted(map(len, cycles))
-    return {length: lengths.count(length) for length in set(lengths)}
-
-
-@st.composite
-def graphs(draw):
-    n = draw(st.integers(3, 11))
-    pairs = list(itertools.combinations(range(n), 2))
-    return Graph.from_edges(n, draw(st.lists(st.sampled_from(pairs), unique=True, max_size=30)))
-
-
 FEW = settings(max_examples=40, deadline=None)
 
 
 @FEW
-@given(graphs(), st.data())
+@given(small_graphs(), st.data())
 def test_counts_are_those_of_the_reference(graph, data):
     vertices = st.sets(st.integers(0, graph.n - 1), max_size=2)
     through = data.draw(vertices)
     avoid = data.draw(vertices) - through
     cycles = [cycle for cycle in chordless_cycles(graph) if through <= set(cycle) and not avoid & set(cycle)]
     restriction = {"through": sorted(through), "avoid": sorted(avoid)}
-    assert counted(graph, **restriction) == lengths_of(cycles)
+    assert counted(graph, **restriction) == oracles.by_length(cycles)
     assert counted(graph, by_length=False, **restriction) == ({0: len(cycles)} if cycles else {})
 
 
 @FEW
-@given(graphs(), st.integers(3, 7), st.integers(0, 5))
+@given(small_graphs(), st.integers(3, 7), st.integers(0, 5))
 def test_lengths_can_be_bounded(graph, shortest, more):
     longest = shortest + more
     wanted = [cycle for cycle in chordless_cycles(graph) if shortest <= len(cycle) <= longest]
-    assert counted(graph, min_length=shortest, max_length=longest) == lengths_of(wanted)
+    assert counted(graph, min_length=shortest, max_length=longest) == oracles.by_length(wanted)
 
 
 # Of one word, of two, and of more with wider symbols; twins, chains, cut vertices, dense blocks.

@@ -237,7 +237,11 @@ class ClusterRun:
     def _take_short_cycles(self) -> None:
         """Take the cycles of one and two vertices."""
         found = short_cycles(self.graph, self.options)
-        self._totals.add({}, Counter(map(len, found)))
+        self._take({}, Counter(map(len, found)), found)
+
+    def _take(self, paths: dict[int, int], cycles: dict[int, int], found: list[list[int]]) -> None:
+        """Take what the host has found: counts by length, and the cycles."""
+        self._totals.add(paths, cycles)
         if self.options.collect:
             self._kept.add(Cycles.of_lists(found))
 
@@ -246,9 +250,7 @@ class ClusterRun:
         chunks, begun = self._batch.begin(resumed)
         self._waiting.add(chunks)
         if begun is not None:
-            self._totals.add(begun.paths_by_length, begun.cycles_by_length)
-            if self.options.collect:
-                self._kept.add(Cycles.of_lists(begun.found))
+            self._take(begun.paths_by_length, begun.cycles_by_length, begun.found)
         if not self._batch.is_surveyed:
             self._again.append(Work([], stage_1=True))
 
@@ -336,7 +338,7 @@ class ClusterRun:
     def _lease_out(self) -> None:
         """Give work to the workers that have none; recall a lease if there is none to give."""
         idle = [address for address in self._roster.usable() if address not in self._leases]
-        seconds = self._lease_seconds()
+        seconds = self._lease_seconds() if idle else 0.0
         for position, address in enumerate(idle):
             work = self._work_for(address, len(idle) - position)
             if work is None:

@@ -41,22 +41,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def space_of(options: argparse.Namespace) -> tuple[SearchSpace, str]:
     """Load the graph; return it with the bounds on its cycles, and its name."""
-    from chordless.commands.session import print_notes
-    from chordless.graphs.load import load_graph
-    from chordless.graphs.readers.incoming import Limits
+    from chordless.commands.session import graph_asked_for, print_notes
     from chordless.graphs.vertex_names import edges_named, restriction_named
     from kernels_ti import Options
     from kernels_ti.blocks.search_space import SearchSpace
 
-    loaded = load_graph(
-        options.graph,
-        simplify=options.simplify,
-        directed=options.directed,
-        multigraph=options.multigraph,
-        file_format=options.file_format,
-        encoding=options.encoding,
-        limits=Limits(options.memory),
-    )
+    loaded = graph_asked_for(options)
     if not options.quiet:
         print_notes(loaded.notes)
     through, avoid = restriction_named(loaded.graph, options.through, options.through_edge, options.avoid)

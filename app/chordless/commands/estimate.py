@@ -72,24 +72,14 @@ def act(options: argparse.Namespace) -> int:
     import tempfile
 
     from chordless.commands.other_method import quick_plan
-    from chordless.commands.session import print_notes
+    from chordless.commands.session import graph_asked_for, print_notes
     from chordless.commands.trial import Trial
-    from chordless.graphs.load import load_graph
-    from chordless.graphs.readers.incoming import Limits
     from chordless.graphs.vertex_names import edges_named, restriction_named
     from kernels_ti import Options
     from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.estimate.estimate import Estimator
 
-    loaded = load_graph(
-        options.graph,
-        simplify=options.simplify,
-        directed=options.directed,
-        multigraph=options.multigraph,
-        file_format=options.file_format,
-        encoding=options.encoding,
-        limits=Limits(options.memory),
-    )
+    loaded = graph_asked_for(options)
     print_notes(loaded.notes)
     through, avoid = restriction_named(loaded.graph, options.through, options.through_edge, options.avoid)
     wanted = Options(

@@ -102,20 +102,10 @@ def act(options: argparse.Namespace) -> int:
 
 
 def _chordality(options: argparse.Namespace) -> int:
-    from chordless.commands.session import print_notes
-    from chordless.graphs.load import load_graph
-    from chordless.graphs.readers.incoming import Limits
+    from chordless.commands.session import graph_asked_for, print_notes
     from kernels_ti import is_chordal
 
-    loaded = load_graph(
-        options.graph,
-        simplify=options.simplify,
-        directed=options.directed,
-        multigraph=options.multigraph,
-        file_format=options.file_format,
-        encoding=options.encoding,
-        limits=Limits(options.memory),
-    )
+    loaded = graph_asked_for(options)
     if not options.quiet:
         print_notes(loaded.notes)
     if not loaded.graph.is_simple and not options.certificate:

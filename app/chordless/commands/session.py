@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import FrameType
-from typing import IO, Protocol
+from typing import IO, TYPE_CHECKING, Protocol
 
 from chordless.commands.terminal import ProgressDisplay, is_live
 from chordless.engine.at_once import searched_at_once
@@ -22,6 +22,9 @@ from chordless.protocol.orders import CycleFormat, RunCommand
 from chordless.runs.directory import resume_line
 from chordless.words.shown import on_terminal
 from kernels_ti import ChordlessError, EngineError
+
+if TYPE_CHECKING:
+    from chordless.graphs.load import LoadedGraph
 
 STOPPED_EXIT_CODE = 4
 _TICK_SECONDS = 0.2
@@ -230,6 +233,28 @@ def print_way_on(finished: Finished) -> None:
     if finished.checkpoint is not None and not finished.complete:
         line = f"to go on from the checkpoint: {resume_line(finished.checkpoint)}"
         sys.stderr.write(f"{on_terminal(line, sys.stderr)}\n")
+
+
+def graph_asked_for(options: argparse.Namespace) -> LoadedGraph:
+    """Load the graph that a command line names, in this process.
+
+    Raises
+    ------
+    GraphError
+        If it cannot be read.
+    """
+    from chordless.graphs.load import load_graph
+    from chordless.graphs.readers.incoming import Limits
+
+    return load_graph(
+        options.graph,
+        simplify=options.simplify,
+        directed=options.directed,
+        multigraph=options.multigraph,
+        file_format=options.file_format,
+        encoding=options.encoding,
+        limits=Limits(options.memory),
+    )
 
 
 def print_notes(notes: Sequence[str]) -> None:
