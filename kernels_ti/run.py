@@ -19,12 +19,10 @@ from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.device import Device, require_running
-from kernels_ti.device.memory import search_budget
 from kernels_ti.errors import EngineError, OptionError
-from kernels_ti.estimate.estimate import seed_weights
 from kernels_ti.found.kept import Kept, counter_of
-from kernels_ti.found.stored import ResidentBlocks
 from kernels_ti.options import Options, Snapshot
+from kernels_ti.resident_batch import BatchCache, ResidentBatch
 from kernels_ti.search import (
     NEARLY_DONE,
     DeviceSearch,
@@ -33,8 +31,6 @@ from kernels_ti.search import (
     Search,
     Totals,
     Weights,
-    require_loops,
-    require_room,
 )
 from kernels_ti.short_cycles import short_cycles
 from kernels_ti.state import Frames, GroupState, Rows, RunState
@@ -63,6 +59,8 @@ class Run:
     state : RunState, optional
         Resume from this state. It must come from a run of the same graph, bounds, expansion, part, `through`, `avoid`
         and `avoid_edges`. With `collect`, that run must have collected too. The device may differ.
+    cache : BatchCache, optional
+        Use the buffers of an earlier run of the same space, device and options again. That run must not go on.
 
     Raises
     ------
@@ -86,7 +84,12 @@ class Run:
     """
 
     def __init__(
-        self, graph: Any, device: Device, options: Options | None = None, state: RunState | None = None
+        self,
+        graph: Any,
+        device: Device,
+        options: Options | None = None,
+        state: RunState | None = None,
+        cache: BatchCache | None = None,
     ) -> None:
         if not isinstance(device, Device):
             raise OptionError(f"a run needs a device, such as open_device({'cpu'!r}), not {device!r}")
@@ -96,6 +99,7 @@ class Run:
         self.options = options or space.options
         self.graph = space.graph
         self._space = space
+        self._cache = cache
         self._longest = space.longest
         self._totals = Totals()
         self._seconds = self._share = 0.0
@@ -148,18 +152,24 @@ class Run:
         self._batch_shares = batches.shares
         begun = False
         last = len(batches) if self._covered is None else self._covered
+        cache = self._cache or BatchCache()
         while self._batch < last:
-            groups = batches[self._batch]
-            weights = seed_weights(groups, self._longest)
+            batch = cache.batch(
+                self._space,
+                self._layout,
+                self._batch,
+                self.device,
+                self.options,
+                begun=begun or self._cache is not None,
+            )
             if state is not None and state.groups:
                 self._states = list(state.groups)
             else:
-                self._begin(groups, weights)
+                self._begin(batch.groups, batch.weights)
             state = None
-            budget = search_budget(self.device, self.options.memory, begun=begun)
-            is_wave = self.device.arch != "cpu" or self._layout.whole
-            yield from self._waves(groups, weights, budget) if is_wave else self._sweeps(groups, weights, budget)
-            del groups, weights  # before those of the next batch are made
+            batch.make_room()
+            yield from self._waves(batch) if batch.is_wave else self._sweeps(batch)
+            del batch  # before the next one is made
             begun = True
             self._batch, self._states = self._batch + 1, []
 
@@ -175,46 +185,28 @@ class Run:
         self._totals.add(begun.paths_by_length, begun.cycles_by_length)
         self._take_lists(begun.found)
 
-    def _sweeps(self, groups: list[BlockGroup], weights: Weights, budget: int) -> Iterator[Search]:
+    def _sweeps(self, batch: ResidentBatch) -> Iterator[Search]:
         """Stage 1 over all groups, then stage 2 group by group, so that one set of stacks is held at a time."""
-        from kernels_ti.sweep.search import SweepSearch
-        from kernels_ti.sweep.search_stage_1 import SurveySearch
-
-        require_room(self.device, groups, budget)
-        blocks = [self._resident(group) for group in groups]
-        budget -= sum(group.bytes for group in blocks)
+        groups, weights = batch.groups, batch.weights
         surveyed = [state.surveyed for state in self._states]
-        if any(done < group.seeds for done, group in zip(surveyed, blocks, strict=True)):
+        seeds = [len(group.seed_entries) for group in groups]
+        if any(done < count for done, count in zip(surveyed, seeds, strict=True)):
             self._look_ahead(groups, weights, 0)
-            survey = SurveySearch(blocks, surveyed, self._longest, self.options.members)
-            self._survey = survey
-            yield survey
+            self._survey = batch.stage_1(surveyed)
+            yield self._survey
             self._survey = None
-            self._states = [
-                replace(state, surveyed=group.seeds) for state, group in zip(self._states, blocks, strict=True)
-            ]
-        for i, group in enumerate(blocks if self._longest > 3 else []):
+            self._states = [replace(state, surveyed=count) for state, count in zip(self._states, seeds, strict=True)]
+        for i in range(len(groups) if self._longest > 3 else 0):
             state = self._begin_group(groups, weights, i)
             if state is not None:
-                yield SweepSearch(group, self._longest, self.options.members, state, weights[i], budget)
+                yield batch.stage_2(i, state)
 
-    def _waves(self, groups: list[BlockGroup], weights: Weights, budget: int) -> Iterator[Search]:
+    def _waves(self, batch: ResidentBatch) -> Iterator[Search]:
         """Both stages group by group, so that one arena is held at a time."""
-        from kernels_ti.wave.search import WaveSearch
-
-        for group in groups:
-            require_room(self.device, [group], budget)
-            require_loops(self.device, group)
-        two_ended = self.options.expansion == "two-ended"
-        for i, group in enumerate(groups):
-            state = self._begin_group(groups, weights, i)
+        for i in range(len(batch.groups)):
+            state = self._begin_group(batch.groups, batch.weights, i)
             if state is not None:
-                blocks = self._resident(group)
-                memory = budget - blocks.bytes
-                yield WaveSearch(blocks, self._longest, self.options.members, two_ended, state, weights[i], memory)
-
-    def _resident(self, group: BlockGroup) -> ResidentBlocks:
-        return ResidentBlocks.compiled(self.device, group, self.graph.n, self.options.collect, self.options.rows)
+                yield batch.stage_2(i, state)
 
     def _begin_group(self, groups: list[BlockGroup], weights: Weights, i: int) -> GroupState | None:
         """Make a group the current one; return the rest of its search, or None if it is done."""

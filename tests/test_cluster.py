@@ -21,9 +21,11 @@ from kernels_ti.cluster.address import check_cluster
 from kernels_ti.cluster.driver import ClusterRun
 from kernels_ti.cluster.leases import Pace
 from kernels_ti.cluster.on_worker import Job, NotPrepared
-from kernels_ti.cluster.work import FEWEST_CHUNKS, Chunk, WaitingWork, chunks_of
+from kernels_ti.cluster.portions import Portions, frame_bytes, untouched
+from kernels_ti.cluster.work import FEWEST_CHUNKS, Chunk, WaitingWork, chunks_of, groups_of
 from kernels_ti.cluster.workers import Reply
 from kernels_ti.device.machine import cores
+from kernels_ti.resident_batch import ResidentBatch
 from kernels_ti.state import RunState
 
 QUICK = Pace(shortest=0.0, longest=0.0, patience=0.05, no_worker_patience=0.2, scheduler_patience=0.2)
@@ -207,6 +209,97 @@ def test_a_run_goes_from_one_machine_to_a_cluster_and_back(cpu: Device) -> None:
     while not back.finished:
         back.advance()
     assert back.snapshot().cycles_by_length == expected
+
+
+def prepared(graph: Graph, run: ClusterRun, cpu: Device, key: str) -> Job:
+    """Prepare this process for the leases of a run."""
+    state = run.state()
+    job = Job(key, graph, Options(), state.layout, state.batch, cpu.arch, 1, on_worker.versions())
+    assert on_worker.prepare(job, 1).refusal == ""
+    return job
+
+
+def leased(run: ClusterRun) -> tuple[list[Chunk], RunState]:
+    """Return all frames of a run, as chunks and as the state of one lease."""
+    state = run.state()
+    chunks = [
+        chunk for number, group in enumerate(state.groups) for f in group.frames for chunk in chunks_of(number, f)
+    ]
+    frames = groups_of(chunks, [group.next_seed for group in state.groups])
+    return chunks, replace(state, groups=frames, batches=state.batch + 1, paths_by_length={}, cycles_by_length={})
+
+
+def finished_alone(state: RunState, graph: Graph, cpu: Device) -> Counter[int]:
+    run = Run(graph, cpu, state=state)
+    while not run.finished:
+        run.advance()
+    return Counter(run.snapshot().cycles_by_length)
+
+
+@pytest.mark.parametrize(("most_bytes", "overrun"), [(1 << 20, 10.0), (0, 10.0), (0, 0.0)])
+def test_a_lease_brings_back_only_what_it_began(
+    most_bytes: int, overrun: float, monkeypatch: pytest.MonkeyPatch, cpu: Device
+) -> None:
+    """Frames that it has not begun stay with the driver; too many begun ones are searched to their end."""
+    monkeypatch.setattr("kernels_ti.cluster.on_worker.MOST_FRAME_BYTES", most_bytes)
+    monkeypatch.setattr("kernels_ti.cluster.on_worker.LONGEST_OVERRUN", overrun)
+    graph = grid(6, 6)
+    run = ClusterRun(graph, two(), arch=cpu.arch)
+    chunks, state = leased(run)
+    prepared(graph, run, cpu, "few")
+    answer = on_worker.lease("few", 0, state, 0.0)
+    assert 0 < sum(answer.begun) < sum(len(chunk.frames) for chunk in chunks)
+    assert (answer.left is None) == (most_bytes == 0 and overrun > 0)
+    assert answer.nbytes < frame_bytes(state) / 4
+    kept = groups_of(untouched(chunks, answer.begun), [group.next_seed for group in state.groups])
+    found = Counter(answer.cycles_by_length) + finished_alone(replace(state, groups=kept), graph, cpu)
+    if answer.left is not None:
+        found += finished_alone(answer.left, graph, cpu)
+    assert found == finished_alone(state, graph, cpu)
+
+
+def test_the_blocks_stay_on_the_device_from_one_lease_to_the_next(monkeypatch: pytest.MonkeyPatch, cpu: Device) -> None:
+    made: list[int] = []
+
+    class Counted(ResidentBatch):
+        def __init__(self, *args: Any, **more: Any) -> None:
+            made.append(1)
+            super().__init__(*args, **more)
+
+    monkeypatch.setattr("kernels_ti.resident_batch.ResidentBatch", Counted)
+    workers = SimulatedWorkers({"a": 1})
+    finished(ClusterRun(grid(5, 5), workers, arch=cpu.arch, pace=QUICK))
+    assert workers.leases["a"] > 3
+    assert len(made) == 1
+
+
+def test_a_lease_that_ends_in_an_error_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch, cpu: Device) -> None:
+    graph = grid(5, 5)
+    run = ClusterRun(graph, two(), arch=cpu.arch)
+    _, state = leased(run)
+    prepared(graph, run, cpu, "error")
+    with monkeypatch.context() as broken:
+        broken.setattr("kernels_ti.run.Run.snapshot", lambda run: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            on_worker.lease("error", 0, state, 0.0)
+    answer = on_worker.lease("error", 1, state, 60.0)
+    assert answer.left is None
+    assert Counter(answer.cycles_by_length) == finished_alone(state, graph, cpu)
+
+
+def test_portions_grow_until_they_take_the_wanted_time(cpu: Device) -> None:
+    chunks, state = leased(ClusterRun(grid(6, 6), two(), arch=cpu.arch))
+    portions, sizes = Portions(state, None), []
+    for portion in portions:
+        sizes.append(sum(frames.share for group in portion.groups for frames in group.frames))
+        portions.searched(1e-3)
+    whole = sum(chunk.share for chunk in chunks)
+    assert sum(sizes) == pytest.approx(whole)
+    assert sizes[0] < whole / 4
+    assert sizes[0] < sizes[1]
+    assert portions.begun == tuple(sum(map(len, group.frames)) for group in state.groups)
+    slow = Portions(state, 1e-9)
+    assert sum(len(frames) for group in next(iter(slow)).groups for frames in group.frames) == 1
 
 
 def tidy(state: RunState) -> RunState:

@@ -19,6 +19,7 @@ from kernels_ti.choices import EXPANSIONS
 from kernels_ti.cluster.batch_work import BatchWork
 from kernels_ti.cluster.leases import Lease, Pace, Work
 from kernels_ti.cluster.on_worker import Answer, Job, NotPrepared, Readiness, versions
+from kernels_ti.cluster.portions import frame_bytes, untouched
 from kernels_ti.cluster.roster import Roster, WorkerView
 from kernels_ti.cluster.watch import Watch
 from kernels_ti.cluster.work import WaitingWork, chunks_of
@@ -37,6 +38,7 @@ WAIT_SECONDS = 0.1
 _MOST_FRAMES = 1 << 13
 _MOST_WAITING_BYTES = 1 << 30
 _OLD_ENOUGH = 0.3
+_PART_TAKEN = 0.6  # of a fair share: the rest evens out what the shares estimate badly
 
 
 def _be_quiet(line: str) -> None:
@@ -110,7 +112,8 @@ class ClusterRun:
         self._next_lease = 0
         self._roster = Roster()
         searched = replace(self.options, part=None)
-        self._job = Job(uuid.uuid4().hex, self.graph, searched, arch, threads, versions())
+        batch = self._batch.batch
+        self._job = Job(uuid.uuid4().hex, self.graph, searched, layout, batch, arch, threads, versions())
         self._watch = Watch(workers, self._roster, self._pace, self._job, tell)
         self._finished = self._batch.ended
         if state is None and (self.options.part or (1, 1))[0] == 1:
@@ -318,12 +321,13 @@ class ClusterRun:
             self._batch.surveyed = [group.surveyed for group in left] if left else list(self._batch.seeds)
             if not self._batch.is_surveyed:
                 self._again.append(Work([], stage_1=True))
+        self._waiting.add(untouched(lease.work.chunks, answer.begun))
         for number, group in enumerate(left):
             for frames in group.frames:
                 if len(frames):
                     self._waiting.add(chunks_of(number, frames))
         self._device_bytes = max(self._device_bytes, answer.device_bytes)
-        self._roster.answered(lease.address, answer)
+        self._roster.answered(lease.address, answer, lease.age, lease.frame_bytes)
 
     def _failed(self, lease: Lease, error: BaseException | None) -> None:
         """Try the work of a failed lease elsewhere, as long as `Pace.tries` allows."""
@@ -345,9 +349,9 @@ class ClusterRun:
                 self._recall_for(len(idle) - position)
                 return
             number, self._next_lease = self._next_lease, self._next_lease + 1
-            self._leases[address] = Lease(number, address, work, seconds)
             surveyed = self._batch.surveyed if work.stage_1 else None
             state = self._batch.state(work.chunks, surveyed=surveyed, alone=True)
+            self._leases[address] = Lease(number, address, work, seconds, frame_bytes(state))
             self._workers.lease(address, self._job.key, number, state, seconds)
 
     def _work_for(self, address: str, idle: int) -> Work | None:
@@ -359,7 +363,7 @@ class ClusterRun:
                 return work
             self._again.append(work)
         workers = max(idle, len(self._leases) + 1)
-        chunks = self._waiting.take(self._waiting.share / (2 * workers), _MOST_FRAMES)
+        chunks = self._waiting.take(_PART_TAKEN * self._waiting.share / workers, _MOST_FRAMES)
         return Work(chunks) if chunks else None
 
     def _recall_for(self, idle: int) -> None:

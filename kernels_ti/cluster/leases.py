@@ -76,6 +76,8 @@ class Lease:
     work : Work
     seconds : float
         How long the worker may search.
+    frame_bytes : int
+        Bytes of the frames that were sent.
     began : float
         When it was given (`time.monotonic`).
     recalled : bool
@@ -88,6 +90,7 @@ class Lease:
     address: str
     work: Work
     seconds: float
+    frame_bytes: int
     began: float = field(default_factory=time.monotonic)
     recalled: bool = False
     heard: tuple[float, float] | None = None

@@ -10,26 +10,35 @@ import importlib
 import threading
 import time
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
 from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.cluster.portions import Portions, frame_bytes
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.device import Device
 from kernels_ti.device.memory import resident_bytes
 from kernels_ti.errors import ChordlessError
 from kernels_ti.graph import Graph
 from kernels_ti.options import Options
-from kernels_ti.state import Rows, RunState
+from kernels_ti.resident_batch import BatchCache
+from kernels_ti.search import Totals
+from kernels_ti.state import Layout, Rows, RunState
 
 SEARCHES_KEPT = 2
 """Searches whose graph and device stay in the process of a worker."""
 
 MOST_CYCLE_BYTES = 64 << 20
 """A lease ends early once the cycles that it found take this much."""
+
+MOST_FRAME_BYTES = 4 << 20
+"""Frames that an answer brings back. A lease that has more left goes on, because they soon become fewer."""
+
+LONGEST_OVERRUN = 10.0
+"""Seconds that a lease goes on, at the most, because too many frames are left."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +51,9 @@ class Job:
         Unique in the cluster.
     graph : Graph
     options : Options
+    layout : Layout
+    batch : int
+        The batch of blocks for which a worker compiles its kernels when it prepares itself.
     arch : str
     threads : int or None
         Worker threads on the CPU; None for as many as Dask gave the worker.
@@ -52,6 +64,8 @@ class Job:
     key: str
     graph: Graph
     options: Options
+    layout: Layout
+    batch: int
     arch: str
     threads: int | None
     versions: dict[str, str]
@@ -83,7 +97,9 @@ class Answer:
     found : Cycles or Rows or None
         The cycles themselves, if they are wanted.
     left : RunState or None
-        What is still to do of the lease; its frames are a tuple. None if nothing is.
+        What is still to do of the frames that were begun; its frames are a tuple. None if nothing is.
+    begun : tuple of int
+        How many frames of each group were begun, from the first on. The driver has the others.
     seconds : float
         Time that the lease took on the worker.
     device_bytes, memory_bytes : int
@@ -94,9 +110,21 @@ class Answer:
     cycles_by_length: dict[int, int]
     found: Cycles | Rows | None
     left: RunState | None
+    begun: tuple[int, ...]
     seconds: float
     device_bytes: int
     memory_bytes: int
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the frames and cycles."""
+        frames = 0 if self.left is None else frame_bytes(self.left)
+        return frames + (0 if self.found is None else size_of(self.found))
+
+
+def size_of(found: Cycles | Rows) -> int:
+    """Return the bytes of some cycles."""
+    return found.vertices.nbytes + found.offsets.nbytes if isinstance(found, Cycles) else found.nbytes
 
 
 class NotPrepared(Exception):
@@ -110,6 +138,8 @@ class _Held:
     job: Job
     space: SearchSpace
     device: Device
+    cache: BatchCache = field(default_factory=BatchCache)
+    share_per_second: float | None = None
 
 
 _held: OrderedDict[str, _Held] = OrderedDict()
@@ -146,9 +176,12 @@ def prepare(job: Job, threads: int) -> Readiness:
         try:
             space = SearchSpace(job.graph, job.options)
             device = device_for(space, job.arch, threads=job.threads or threads)
+            held = _Held(job, space, device)
+            if space.longest > 3:
+                device.call(_compile, held)
         except ChordlessError as error:
             return Readiness(refusal=str(error))
-        _held[job.key] = _Held(job, space, device)
+        _held[job.key] = held
         while len(_held) > SEARCHES_KEPT:
             _recalled.pop(_held.popitem(last=False)[0], None)
     return Readiness(device=f"{device.arch} {device.name}".strip())
@@ -175,38 +208,85 @@ def lease(key: str, number: int, state: RunState, seconds: float) -> Answer:
     ChordlessError
         If the search fails.
     """
-    from kernels_ti.run import Run
-
     began = time.perf_counter()
     with _turn:
         held = _held.get(key)
         if held is None:
             raise NotPrepared(key)
-        run = Run(held.space, held.device, held.job.options, state)
-        found: list[Any] = []
-        size = 0
-        options = held.job.options
+        try:
+            return _searched(held, state, _Until(key, number, began, began + seconds))
+        except BaseException:
+            held.cache.clear()  # its search ended in the middle
+            raise
+
+
+@dataclass
+class _Until:
+    """When a lease ends."""
+
+    key: str
+    number: int
+    began: float
+    deadline: float
+
+    @property
+    def late(self) -> bool:
+        """Whether its time is over, or it is recalled."""
+        return time.perf_counter() >= self.deadline or _recalled.get(self.key, -1) >= self.number
+
+    @property
+    def overrun(self) -> bool:
+        """Whether it is so late that it ends whatever is left."""
+        return time.perf_counter() >= self.deadline + LONGEST_OVERRUN
+
+
+def _searched(held: _Held, state: RunState, until: _Until) -> Answer:
+    """Search the portions of a lease until it ends."""
+    from kernels_ti.run import Run
+
+    options = held.job.options
+    totals, found, size, left = Totals(), [], 0, None
+    device_bytes = 0
+    portions = Portions(state, held.share_per_second)
+    for portion in portions:
+        started = time.perf_counter()
+        run = Run(held.space, held.device, options, portion, held.cache)
         while not run.finished:
-            run.advance()
+            snapshot = run.advance()
+            device_bytes = max(device_bytes, snapshot.device_bytes)
             if options.collect:
                 some = run.take_rows() if options.rows else run.take_cycles()
-                size += some.vertices.nbytes + some.offsets.nbytes if isinstance(some, Cycles) else some.nbytes
+                size += size_of(some)
                 found.append(some)
-            late = time.perf_counter() - began >= seconds or _recalled.get(key, -1) >= number
-            if late or size >= MOST_CYCLE_BYTES:
+            ends = until.late or size >= MOST_CYCLE_BYTES
+            if ends and (portions.most_bytes(snapshot.frontier) <= MOST_FRAME_BYTES or until.overrun):
                 break
-        device_bytes = run.snapshot().device_bytes
         after = run.state()
-        groups = tuple(replace(group, frames=tuple(group.frames)) for group in after.groups)
+        totals.add(after.paths_by_length, after.cycles_by_length)
+        if not run.finished:
+            groups = tuple(replace(group, frames=tuple(group.frames)) for group in after.groups)
+            left = replace(after, groups=groups, paths_by_length={}, cycles_by_length={})
+            break
+        portions.searched(time.perf_counter() - started)
+        if until.late or size >= MOST_CYCLE_BYTES:
+            break
+    held.share_per_second = portions.share_per_second
     return Answer(
-        after.paths_by_length,
-        after.cycles_by_length,
+        totals.paths,
+        totals.cycles,
         found=_joined(found),
-        left=None if run.finished else replace(after, groups=groups, paths_by_length={}, cycles_by_length={}),
-        seconds=time.perf_counter() - began,
+        left=left,
+        begun=portions.begun,
+        seconds=time.perf_counter() - until.began,
         device_bytes=device_bytes,
         memory_bytes=resident_bytes(),
     )
+
+
+def _compile(held: _Held) -> None:
+    """Bring the first batch of blocks to the device, and compile the kernels for it."""
+    job = held.job
+    held.cache.batch(held.space, job.layout, job.batch, held.device, job.options, begun=True).compile()
 
 
 def _joined(found: list[Any]) -> Cycles | Rows | None:

@@ -33,6 +33,10 @@ class WorkerView:
         Time that its leases took.
     leases : int
         Answers taken.
+    transfer_seconds : float
+        Time between giving its leases and taking their answers in which it did not search.
+    bytes_sent, bytes_back : int
+        Bytes of the frames that it was sent, and of the frames and cycles in its answers.
     share : float
         Share of all counted paths, 0 to 1.
     memory_bytes : int
@@ -47,6 +51,9 @@ class WorkerView:
     paths: int
     seconds: float
     leases: int
+    transfer_seconds: float
+    bytes_sent: int
+    bytes_back: int
     share: float
     memory_bytes: int
     failure: str
@@ -59,6 +66,9 @@ class _Entry:
     paths: int = 0
     seconds: float = 0.0
     leases: int = 0
+    transfer_seconds: float = 0.0
+    bytes_sent: int = 0
+    bytes_back: int = 0
     memory_bytes: int = 0
     failure: str = ""
     failures: int = 0
@@ -123,12 +133,25 @@ class Roster:
         entry.asked = now if due else entry.asked
         return due
 
-    def answered(self, address: str, answer: Answer) -> None:
-        """Add an answer to the account of a worker."""
+    def answered(self, address: str, answer: Answer, seconds: float, bytes_sent: int) -> None:
+        """Add an answer to the account of a worker.
+
+        Parameters
+        ----------
+        address : str
+        answer : Answer
+        seconds : float
+            From giving the lease to taking its answer.
+        bytes_sent : int
+            Bytes of the frames that were sent.
+        """
         entry = self._entries[address]
         entry.paths += sum(answer.paths_by_length.values())
         entry.seconds += answer.seconds
         entry.leases += 1
+        entry.transfer_seconds += max(seconds - answer.seconds, 0.0)
+        entry.bytes_sent += bytes_sent
+        entry.bytes_back += answer.nbytes
         entry.failures = 0
         entry.memory_bytes = answer.memory_bytes
 
@@ -167,6 +190,9 @@ class Roster:
                 entry.paths,
                 entry.seconds,
                 entry.leases,
+                entry.transfer_seconds,
+                entry.bytes_sent,
+                entry.bytes_back,
                 entry.paths / paths if paths else 0.0,
                 entry.memory_bytes,
                 entry.failure,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -95,7 +96,6 @@ class SweepSearch:
     ) -> None:
         group, device = blocks.group, blocks.device
         self.blocks = blocks
-        self.totals = Totals()
         self._collect = collect
         self._max_length = min(max_length, group.longest_block)
         self._depth = self._max_length + 2  # each frame above another has a longer path
@@ -104,8 +104,8 @@ class SweepSearch:
         self._words = group.words if self._wide else vector_of(group.words, 64)
         self._frame = frame_words(group.words, collect)
         self._stack_words = self._depth * self._frame + (2 * group.words if self._wide else compact_words(group.words))
-        waiting = tuple(start.frames)
-        memory -= sum(frames.nbytes for frames in waiting)
+        start = replace(start, frames=tuple(start.frames))
+        memory -= sum(frames.nbytes for frames in start.frames)
         workers, memory = self._workers_in(memory)
         cycle_words = group.words + 1
         self._cycles_per_worker = 1
@@ -114,10 +114,7 @@ class SweepSearch:
             fitting = memory // (2 * workers * (8 * cycle_words + out))
             fitting = min(fitting, CYCLE_BYTES_PER_WORKER // (8 * cycle_words), ROW_BYTES_PER_WORKER // out)
             self._cycles_per_worker = max(fitting, self._most_closers)
-        rows = blocks.rows[: group.end_rows * group.words].reshape(-1, group.words)
-        room = memory // (4 * 8 * self._frame)
-        self._pool = FramePool(waiting, rows, collect, min(max(room, 1), FRAMES_AT_ONCE))
-        self._first_seed = start.next_seed
+        self._pool_room = min(max(memory // (4 * 8 * self._frame), 1), FRAMES_AT_ONCE)
         self._seed_weight = np.ascontiguousarray(seed_weight, np.float64)
         # Summed up from the last on, so that what is left comes down to 0 exactly.
         self._share_from_seed = np.append(np.cumsum(self._seed_weight[::-1])[::-1], 0.0)
@@ -130,13 +127,30 @@ class SweepSearch:
         self._paths = np.zeros(workers * (self._max_length + 2), np.int64)
         self._cycles_found = np.zeros(workers * (self._max_length + 2), np.int64)
         self._cycles = device.empty(workers * self._cycles_per_worker * cycle_words if collect else 1, np.uint64)
-        self._stacked: list[Frames] | None = None
+        self.restart(start)
         self._searched = 0.0
         self._thorough = self._kind(thorough=True) in _compiled or kernel_cache.holds(self._name)
         self.compiling = self._kind(thorough=self._thorough) not in _compiled
         if not self.compiling:
             self._compile()
         self._budget = WIDE_FIRST_BUDGET if self._wide else FIRST_BUDGET
+
+    def restart(self, start: GroupState) -> None:
+        """Drop what waits, and search something else in the same blocks with the same buffers.
+
+        Parameters
+        ----------
+        start : GroupState
+            As for a new search; the cycles found before have been taken.
+        """
+        group = self.blocks.group
+        rows = self.blocks.rows[: group.end_rows * group.words].reshape(-1, group.words)
+        self.totals = Totals()
+        self._pool = FramePool(start.frames, rows, self._collect, self._pool_room)
+        self._first_seed = start.next_seed
+        self._stacked: list[Frames] | None = None
+        for counter in (self._queue, self._depth_of, self._cycle_count):
+            counter[:] = 0
 
     def _workers_in(self, memory: int) -> tuple[int, int]:
         """Return how many workers have room, and the bytes that are left when each has the least that it needs."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -75,20 +76,15 @@ class WaveSearch:
         self, blocks: ResidentBlocks, max_length: int, collect: bool, two_ended: bool, start: GroupState,
         seed_weight: npt.NDArray[np.float64], memory: int,
     ) -> None:  # fmt: skip
-        self.totals, self.compiling = Totals(), False
-        self.blocks = blocks
-        self.next_seed = start.next_seed
+        self.compiling, self.blocks = False, blocks
         group, device = blocks.group, blocks.device
-        self._device = device
-        self._collect = collect
+        self._device, self._collect = device, collect
         self._two_ended = int(two_ended)
-        self._max_length = max_length
-        self._bounded = max_length < group.longest_block
-        self.surveyed = start.surveyed
+        self._max_length, self._bounded = max_length, max_length < group.longest_block
         self._share_after = np.append(np.cumsum(seed_weight[::-1])[::-1], 0.0)
-        self._pool = deque(by_length(start.frames))
+        start = replace(start, frames=tuple(start.frames))
         if device.arch == "cpu":
-            memory -= sum(frames.nbytes for frames in self._pool)
+            memory -= sum(frames.nbytes for frames in start.frames)
         word = np.uint64 if group.word_bits == 64 else np.uint32
         # Only the kernels for bit rows in memory know chords.
         kind = WideStage if group.words > LARGEST_UNROLLED or group.chords is not None else NarrowStage
@@ -99,14 +95,20 @@ class WaveSearch:
         memory = min(ARENA_BYTES[device.arch], memory)
         self._arena = Arena(blocks, collect, memory, SOFTWARE_FIRST_ARENA if device.software else memory)
         self._control = device.buffer(np.zeros(CELLS, np.uint32))
-        # Depth first, each level leaves the siblings of one path behind; this many places are kept free for them.
+        # Depth first, each level leaves the siblings of one path behind; these places are kept free for them.
         self._siblings = group.longest_block * int(np.diff(group.row_ptr).max(initial=0))
-        self._cycle_count = 0
+        self.restart(start)
         self._slice_limit = SOFTWARE_FIRST_SLICE if device.software else FIRST_SLICE[device.arch]
         queue_levels = SOFTWARE_FIRST_QUEUE if device.software else FIRST_QUEUE[device.arch]
         self._queue_levels = min(queue_levels, self._stage.most_levels, int(LONGEST_SHARE * group.longest_block) + 1)
         self._levels_done = self._queue_levels
         self._compile()
+
+    def restart(self, start: GroupState) -> None:
+        """Drop what waits, and search something else in the same blocks with the same buffers."""
+        self.totals, self._cycle_count = Totals(), 0
+        self.surveyed, self.next_seed = start.surveyed, start.next_seed
+        self._pool, self._arena.segments = deque(by_length(start.frames)), []
 
     def _make_room_for_cycles(self, word: Any, memory: int) -> None:
         width, word_bytes = self.blocks.group.words + 1, self.blocks.group.word_bits // 8
@@ -122,7 +124,7 @@ class WaveSearch:
 
     def _compile(self) -> None:
         """Launch each kernel over nothing, so that the first slice is a search alone."""
-        self._launch_triplets(self.next_seed, self.next_seed, self._max_length)
+        self._launch_triplets(0, 0, self._max_length)
         self._launch_expand(Segment(3, 0, 0.0), 0, 1)
         self._device.download(self._control)
 
@@ -205,8 +207,8 @@ class WaveSearch:
 
     def _left(self, parents: int) -> int:
         """Places that no other path takes; only a single path may touch the reserve."""
-        others = self._arena.count - parents
-        return max(self._arena.capacity - others - (self._reserve if parents > 1 else 0), 0)
+        kept_free = self._reserve if parents > 1 else 0
+        return max(self._arena.capacity - (self._arena.count - parents) - kept_free, 0)
 
     def _free(self, parents: int) -> int:
         """Places that a slice and its children may share."""
@@ -331,9 +333,8 @@ class WaveSearch:
     def _expand(self) -> int | None:
         """Run stage 2 for the top of the shallowest level while there is plenty of room, else of the deepest."""
         arena, segments = self._arena, self._arena.segments
-        while arena.count > (arena.capacity - self._reserve) // 2:
-            if not arena.grow():
-                break
+        while arena.count > (arena.capacity - self._reserve) // 2 and arena.grow():
+            pass
         adjacent = segments[-1].length - segments[0].length <= 1
         room = (arena.capacity - self._reserve) // 2
         roomy = adjacent and arena.count <= min(room, self._stage.frontier)

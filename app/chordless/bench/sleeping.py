@@ -57,7 +57,8 @@ class SleepingWorkers:
     def lease(self, address: str, key: str, number: int, state: RunState, seconds: float) -> None:
         """Answer after the time of the lease, with all that was leased."""
         self.leases += 1
-        answer = Answer(_PATHS_OF_A_LEASE, {}, None, state, seconds, device_bytes=0, memory_bytes=0)
+        begun = tuple(sum(map(len, group.frames)) for group in state.groups)
+        answer = Answer(_PATHS_OF_A_LEASE, {}, None, state, begun, seconds, device_bytes=0, memory_bytes=0)
         self._answer(seconds, Reply(address, number, answer))
 
     def recall(self, address: str, key: str, number: int) -> None:
