@@ -16,7 +16,7 @@ from kernels_ti.device.machine import cores
 from kernels_ti.device.memory import host_budget
 from kernels_ti.errors import EngineError
 from kernels_ti.estimate.device_choice import CPU_PATHS_PER_SECOND, SMALL_GRAPH
-from kernels_ti.estimate.estimate import Estimator
+from kernels_ti.estimate.estimate import FIRST_SIZE, Estimator
 
 SHORT_SEARCH = 10.0
 """Seconds of a search that is made without asking for the other method."""
@@ -32,7 +32,9 @@ COST_OF_LENGTHS = 4
 
 # Of a larger graph, an estimate alone takes seconds.
 _LARGEST_GRAPH, _MOST_SEED_WORDS = 20_000, 1_000_000
-_PROBING_SECONDS, _PROBE_SECONDS = 0.5, 0.05
+_PROBING_SECONDS = 0.5
+# Small random walks before the long ones: a few milliseconds each, and enough to see that a search is short.
+_SMALL_WALKS = 4
 # A search whose time is this at most, with the certainty of an estimate, is not probed further.
 _SURELY_SHORT = SHORT_SEARCH / 4
 _CUDA_PATHS_PER_SECOND = 5e9
@@ -115,12 +117,13 @@ def search_seconds(space: SearchSpace, threads: int | None) -> float:
     deadline = time.perf_counter() + _PROBING_SECONDS
     try:
         estimator = Estimator(space)
-        estimate = None
-        while estimate is None or (not estimate.exact and time.perf_counter() < deadline):
-            estimator.probe(deadline - time.perf_counter() if estimate is None else _PROBE_SECONDS)
+        for _ in range(_SMALL_WALKS):
+            estimator.add_walk(FIRST_SIZE, deadline=deadline)
             estimate = estimator.estimate()
-            if estimate.paths_high <= _SURELY_SHORT * rate:
-                break
+            if estimate.exact or estimate.paths_high <= _SURELY_SHORT * rate:
+                return estimate.paths / rate
+        estimator.probe(deadline - time.perf_counter())
+        estimate = estimator.estimate()
     except EngineError:  # too large to be estimated
         return math.inf
     return estimate.paths / rate if estimate.exact or estimate.walks else math.inf
