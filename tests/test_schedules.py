@@ -161,9 +161,11 @@ def test_a_sweep_in_tiny_slices_shares_its_frames(threads: int, budget: int, mon
         assert len(cycles) == 749 * (len(graph) // 30)
 
 
+@pytest.mark.parametrize("host_words", [0, 1 << 16], ids=["kernels", "numpy"])
 @pytest.mark.parametrize("places", [1, 7])
-def test_stage_1_in_pieces_finds_every_triangle(places: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stage_1_in_pieces_finds_every_triangle(places: int, host_words: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Few seeds to a launch, and room for few triangles."""
+    monkeypatch.setattr(search_survey, "HOST_WORDS", host_words)
     monkeypatch.setattr(search_survey, "SEEDS_AT_ONCE", places)
     monkeypatch.setattr(search_survey, "CYCLE_BYTES", 16 * places)
     graph = Graph.from_networkx(nx.disjoint_union(nx.complete_graph(8), nx.complete_graph(70)))

@@ -47,7 +47,11 @@ def starve(draw: random.Random, graph: Graph, device: Device, patch: pytest.Monk
     words = graph.n // device.word_bits + 1
     settings: dict[Any, dict[str, Any]] = {
         stored: {"TRACED_AT_ONCE": draw.choice([1, 100, 1 << 22])},
-        search_survey: {"SEEDS_AT_ONCE": draw.choice([1, 13, 1 << 18]), "CYCLE_BYTES": draw.choice([0, 300, 1 << 20])},
+        search_survey: {
+            "SEEDS_AT_ONCE": draw.choice([1, 13, 1 << 18]),
+            "CYCLE_BYTES": draw.choice([0, 300, 1 << 20]),
+            "HOST_WORDS": draw.choice([0, 30, 1 << 16]),
+        },
         search_sweep: {
             "FIRST_BUDGET": draw.choice([1, 7, 100, 20_000]),
             "PATIENCE": draw.choice([0, 1, 32]),

@@ -18,7 +18,7 @@ from kernels_ti.reference import levels_of
 from kernels_ti.search import Totals
 from kernels_ti.state import Frames, GroupState, Layout
 from kernels_ti.sweep import search as search_sweep
-from kernels_ti.sweep import tiers
+from kernels_ti.sweep import search_stage_1, tiers
 from kernels_ti.sweep.frames import frame_words
 from kernels_ti.sweep.search import SweepSearch
 from kernels_ti.sweep.search_stage_1 import SurveySearch
@@ -260,12 +260,14 @@ def test_little_memory_makes_few_workers(name: str, collect: bool) -> None:
 
 
 def test_stage_1_goes_on_where_it_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernels_ti.sweep.search_stage_1.SEEDS_AT_ONCE", 5)
+    """Some groups are for numpy and some for the kernels, and each time others are."""
+    monkeypatch.setattr(search_stage_1, "SEEDS_AT_ONCE", 5)
     graph = Graph.from_networkx(nx.disjoint_union(nx.complete_graph(8), nx.gnp_random_graph(70, 0.4, seed=1)))
     blocks = [ResidentBlocks(open_device("cpu"), group, graph.n) for group in groups_of(graph)]
     search = SurveySearch(blocks, [0] * len(blocks), graph.n, True)
     found, parts = [], []
     while not search.finished:
+        monkeypatch.setattr(search_stage_1, "HOST_WORDS", 0 if len(found) % 2 else 1 << 16)
         search.advance(0.0)
         assert search.remaining == 0.0
         found.append(search.take_rows())
@@ -280,6 +282,37 @@ def test_stage_1_goes_on_where_it_stopped(monkeypatch: pytest.MonkeyPatch) -> No
     assert whole.totals.cycles[3] > 56
     assert listed(found) == listed([whole.take_rows()])
     assert len(set(listed(found))) == whole.totals.cycles[3]
+
+
+@pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
+def test_stage_1_in_numpy_and_in_kernels_is_the_same(directed, monkeypatch):
+    edges = nx.gnp_random_graph(70, 0.2, seed=2, directed=directed).edges
+    graph = Graph.from_edges(70, edges, directed=directed)
+    results = []
+    for most in (0, 1 << 16):
+        monkeypatch.setattr(search_stage_1, "HOST_WORDS", most)
+        blocks = [ResidentBlocks(open_device("cpu"), group, graph.n) for group in groups_of(graph)]
+        search = SurveySearch(blocks, [0] * len(blocks), graph.n, True)
+        while not search.finished:
+            search.advance(1.0)
+        results.append((search.totals, listed([search.take_rows()])))
+    assert results[0] == results[1]
+    assert results[0][0].cycles[3] == len(results[0][1]) > 100
+
+
+def test_stage_1_says_that_it_compiles(monkeypatch):
+    monkeypatch.setattr(search_stage_1, "_compiled", set())
+    graph = grid(5, 6)
+    blocks = [ResidentBlocks(open_device("cpu"), group, graph.n) for group in groups_of(graph)]
+    assert not SurveySearch(blocks, [0], graph.n, False).compiling, "few seeds are looked at in numpy"
+    monkeypatch.setattr(search_stage_1, "HOST_WORDS", 0)
+    search = SurveySearch(blocks, [0], graph.n, False)
+    assert search.compiling
+    search.advance(1.0)
+    assert (search.compiling, search.totals.paths) == (False, {})
+    search.advance(1.0)
+    assert search.finished
+    assert not SurveySearch(blocks, [0], graph.n, False).compiling
 
 
 def test_a_search_that_lasts_goes_on_with_a_kernel_compiled_thoroughly(monkeypatch):

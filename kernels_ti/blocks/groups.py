@@ -83,6 +83,11 @@ class LabelledBlocks:
         return Blocks.of(self._graph, self._root)
 
     @property
+    def longest(self) -> int:
+        """Vertices of the largest block, 0 if there is none."""
+        return int(self._blocks.sizes.max(initial=0))
+
+    @property
     def ring_lengths(self) -> IntArray:
         """Vertices of each block that is only a cycle, shape (rings,)."""
         blocks = self._blocks

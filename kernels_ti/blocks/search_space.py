@@ -85,7 +85,9 @@ class SearchSpace:
             return Layout(grain=word_bits if options.part is None else STATE_WORD_BITS)
         if options.part is not None:  # the parts of one search may run on different devices
             return Layout(nested=True, grain=STATE_WORD_BITS, radius=self.radius)
-        return Layout(nested=arch == "cpu", grain=word_bits, radius=self.radius)
+        # In blocks of two words the CPU's search changes to rows of one word by itself: one kernel instead of two.
+        nested = arch == "cpu" and max(blocks.longest for blocks in self.blocks) > 2 * word_bits
+        return Layout(nested=nested, grain=word_bits, radius=self.radius)
 
     def batches(self, layout: Layout | None = None, word_bits: int = STATE_WORD_BITS) -> BlockBatches:
         """Return the blocks in batches; see `kernels_ti.blocks.groups.LabelledBlocks.batches`.

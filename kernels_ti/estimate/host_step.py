@@ -149,9 +149,12 @@ class HostBlocks:
             return triangles, 0
         if self.required is None and self.group.chords is None:
             return triangles, int(self.group.pairs_of_seed.sum()) - triangles
+        return triangles, sum(int(self.triplets(seeds).sum()) for seeds in pieces)
+
+    def triplets(self, seeds: IntArray) -> IntArray:
+        """Count the initial triplets of each of some seeds, shape (k,)."""
         members = self.required is not None
-        made = (self.seed_frames(seeds, members=members, weight=np.ones(len(seeds))) for seeds in pieces)
-        return triangles, sum(frames.paths for frames in made)
+        return self.seed_frames(seeds, members=members, weight=np.ones(len(seeds))).path_counts
 
     def triangles(self, seeds: IntArray) -> Rows:
         """Return the labels that make a triangle with each of some seeds (u, x) and come after x."""
