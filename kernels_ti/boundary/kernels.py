@@ -1,19 +1,16 @@
-"""Kernels that let a vertex come in all states of a boundary.
+"""Kernels that let a vertex come in all states of a boundary, in one pass.
 
-States are those of `kernels_ti.boundary.states`, with as many bits to a symbol as the width of the boundary takes. Each
-has up to two children: the vertex stays off the cycle, or it joins. Equal children become one state.
+States are those of `kernels_ti.boundary.states`, with as many bits to a symbol as the width of the boundary takes. A
+layer, all states of one boundary, is a hash table of rows. A row is a state followed by its values; an empty row begins
+with zero. A step reads the rows of one table and writes to another one. Each state has up to two children: the vertex
+stays off the cycle, or it joins. Equal children become one row, where their values are added up.
 
-They find each other in an ordered hash table, which is filled by `ti.atomic_max` alone: who meets a smaller key takes
-its place and carries the smaller one on. What the table holds in the end does not depend on the order of the threads.
-A state of one word is its own key, by a mixing function that can be undone. The key of a longer one is a fingerprint,
-and a last pass compares the states, so that two with one fingerprint are noticed.
+Taichi has no compare-and-swap. A work item takes an empty row by `ti.atomic_or` of one bit: the first to set it owns
+the row and writes the state there, and the others wait until they can read it. Whole states are compared, so that two
+are never mistaken for one. Which states a table holds does not depend on the order of the threads.
 
 The ways that lead to a state are numbers of any size, one for each number of vertices on the cycle: digits of
 `DIGIT_BITS` bits, the lowest first, with room above for sums.
-
-References
-----------
-J. Shun, G. E. Blelloch, *Phase-concurrent hash tables for determinism*, SPAA 2014.
 """
 
 from functools import lru_cache
@@ -28,68 +25,73 @@ DIGIT_LIMIT = 1 << DIGIT_BITS
 STEP_HEADER = 4
 """Cells of a step before its slots: their number, the new slot, whether it must join, whether cycles may close."""
 
+TALLIES = 1024
+"""Cells over which work items spread what they count: atomics on one cell are slow."""
+FULL, FOUND = 3 * TALLIES, 3 * TALLIES + 1
+"""Where the tallies say that a table was full, and where the ways that close a cycle begin.
+
+Before come how many rows are new, the largest numbers (the place of the highest digit and that digit, in one cell),
+and the most vertices on a cycle.
+"""
+
+MOST_KEY_BITS = 62
+"""Bits of the first word of a state."""
+
 INNER, FIRST_END = 1, 2
+_TAKEN, _WRITTEN = 1 << 63, 1 << 62
+_KEY, _HALF_KEY = (1 << MOST_KEY_BITS) - 1, MOST_KEY_BITS // 2
+_FACTORS = (0x1E3779B97F4A7C15, 0x14D049BB133111EB)
+_INVERSES = tuple(pow(factor, -1, 1 << MOST_KEY_BITS) for factor in _FACTORS)
 _MIX = 0x94D049BB133111EB
-_DEAD = (1 << 64) - 1
 _HALF = (1 << 32) - 1
+# Rows that are looked at for one state before the table counts as full.
+_MOST_PROBES = 512
 
 array = ti.types.ndarray
 
 
-class BoundaryKernels(NamedTuple):
+class StepKernels(NamedTuple):
     """The kernels for one length of states and one width of symbols."""
 
-    insert: Any
-    number: Any
-    decode: Any
-    accumulate: Any
-    compare: Any
+    advance: Any
+    tabulate: Any
+
+
+def initial_row(words: int) -> list[int]:
+    """Return the row of the state of no vertex: one way leads there."""
+    return [_TAKEN | _WRITTEN] + [_TAKEN] * (words - 1) + [1]
 
 
 @ti.kernel
-def clear(size: ti.i32, cells: array(ti.u64, 1)):
-    """Set the first cells to zero."""
+def clear(cells: ti.i32, table: array(ti.u64, 1), tallied: ti.i32, tallies: array(ti.u64, 1)):
+    """Set the first cells of a table and of the tallies to zero; one cell for each work item."""
+    for i in range(cells):
+        table[i] = ti.u64(0)
+    for i in range(tallied):
+        tallies[i] = ti.u64(0)
+
+
+@ti.kernel
+def carry(size: ti.i32, stride: ti.i32, words: ti.i32, lengths: ti.i32, digits: ti.i32, table: array(ti.u64, 1)):
+    """Make all digits small; one row for each work item."""
     for i in range(size):
-        cells[i] = ti.u64(0)
-
-
-@ti.kernel
-def carry(
-    states: ti.i32, words: ti.i32, lengths: ti.i32, digits: ti.i32, drop: ti.i32,
-    state: array(ti.u64, 1), values: array(ti.u64, 1), measured: array(ti.u64, 1),
-):  # fmt: skip
-    """Make all digits small; measure the largest number and the most vertices; mark states without any way.
-
-    `measured` gets the place of the highest digit and that digit, in one cell, and the most vertices in the other.
-    """
-    for i in range(states):
-        largest, most = ti.u64(0), 0
-        for length in range(lengths):
-            at = (i * lengths + length) * digits
-            over = ti.u64(0)
-            for digit in range(digits):
-                cell = values[at + digit] + over
-                over = cell >> ti.u64(DIGIT_BITS)
-                cell = cell & ti.u64(DIGIT_LIMIT - 1)
-                values[at + digit] = cell
-                if cell != ti.u64(0):
-                    largest = ti.max(largest, ti.cast(digit, ti.u64) << ti.u64(DIGIT_BITS) | cell)
-                    most = length
-        if drop == 1 and largest == ti.u64(0):
-            state[i * words] = ti.u64(_DEAD)
-        # Look first: few states have the largest number so far, and atomics on one cell are slow.
-        if largest > measured[0]:
-            ti.atomic_max(measured[0], largest)
-        if ti.cast(most, ti.u64) > measured[1]:
-            ti.atomic_max(measured[1], ti.cast(most, ti.u64))
+        if table[i * stride] != ti.u64(0):
+            for length in range(lengths):
+                at = i * stride + words + length * digits
+                over = ti.u64(0)
+                for digit in range(digits):
+                    cell = table[at + digit] + over
+                    over = cell >> ti.u64(DIGIT_BITS)
+                    table[at + digit] = cell & ti.u64(DIGIT_LIMIT - 1)
 
 
 @lru_cache
-def boundary_kernels(words: int, bits: int) -> BoundaryKernels:
+def step_kernels(words: int, bits: int) -> StepKernels:
     """Return the kernels for states of a number of words, and symbols of a number of bits."""
     vector = ti.types.vector(words, ti.u64)
     slots, field = 64 // bits, (1 << bits) - 1
-    low_bits = sum(1 << bits * k for k in range(slots))
+    if bits * slots > MOST_KEY_BITS:
+        slots -= 1
     end_bits = sum((field & ~1) << bits * k for k in range(slots))
 
     @ti.func
@@ -114,62 +116,86 @@ def boundary_kernels(words: int, bits: int) -> BoundaryKernels:
         return changed
 
     @ti.func
-    def key_of(state, multiplier):
-        key = ti.u64(0)
-        if ti.static(words == 1):
-            # Zero is an empty place. No state has all bits set.
-            key = (state[0] + ti.u64(1)) * multiplier
-            key ^= key >> ti.u64(32)
-        else:
-            for w in ti.static(range(words)):
-                key = (key ^ state[w]) * multiplier
-                key ^= key >> ti.u64(29)
-                key *= ti.u64(_MIX)
-                key ^= key >> ti.u64(32)
-            key = ti.max(key, ti.u64(1))
-        return key
+    def mask_of(state):
+        """Return a sum of all words but the first, by which the first is changed in a table."""
+        mask = ti.u64(0)
+        for w in ti.static(range(1, words)):
+            mask = (mask ^ state[w]) * ti.u64(_MIX)
+            mask ^= mask >> ti.u64(32)
+        return mask & ti.u64(_KEY)
 
     @ti.func
-    def home(state, key, steady: ti.template(), size, spread):
-        """Return where the search for a key begins: children of neighbours are neighbours, so that caches help.
-
-        For slots that no vertex touches for a while, it stays the same whether they are off the cycle, inner or ends.
-        """
-        kinds = ti.u64(0)
-        for w in ti.static(range(words)):
-            kept = state[w] & steady[w]
-            ends = ti.u64(0)
-            for k in ti.static(range(1, bits)):
-                ends |= kept >> ti.u64(k)
-            ends &= ti.u64(low_bits)
-            kinds = (kinds ^ (ends << ti.u64(1) | kept & ~ends & ti.u64(low_bits))) * ti.u64(_MIX)
-            kinds ^= kinds >> ti.u64(32)
-        begin = ti.cast(kinds * ti.u64(_MIX) >> ti.u64(32), ti.i32)
-        return begin + (ti.cast(key * ti.u64(_MIX) >> ti.u64(32), ti.i32) & (spread - 1)) & size - 1
+    def key_of(state):
+        """Return the first word as a table holds it, mixed so that each bit depends on all others."""
+        key = (state[0] ^ mask_of(state)) * ti.u64(_FACTORS[0]) & ti.u64(_KEY)
+        key ^= key >> ti.u64(_HALF_KEY)
+        key = key * ti.u64(_FACTORS[1]) & ti.u64(_KEY)
+        return key ^ key >> ti.u64(_HALF_KEY)
 
     @ti.func
-    def place_of(table: ti.template(), begin, size, key):
-        at = begin
-        while table[at] != key:
-            at = at + 1 & size - 1
-        return at
-
-    @ti.func
-    def read(states: ti.template(), i):
+    def state_at(table: ti.template(), at):
+        """Return the state of a row that begins at a cell."""
         state = vector(0)
-        for w in ti.static(range(words)):
-            state[w] = states[i * words + w]
+        for w in ti.static(range(1, words)):
+            state[w] = table[at + w] & ~ti.u64(_TAKEN)
+        key = table[at] & ti.u64(_KEY)
+        key ^= key >> ti.u64(_HALF_KEY)
+        key = key * ti.u64(_INVERSES[1]) & ti.u64(_KEY)
+        key ^= key >> ti.u64(_HALF_KEY)
+        state[0] = (key * ti.u64(_INVERSES[0]) & ti.u64(_KEY)) ^ mask_of(state)
         return state
 
     @ti.func
-    def joined(state, step: ti.template()):
+    def row_of(table: ti.template(), size, stride, state):
+        """Return the first cell of the row of a state, and whether it is new; -1 for a full table."""
+        written = key_of(state) | ti.u64(_TAKEN | _WRITTEN)
+        at = ti.cast(
+            ((written & ti.u64(_KEY)) >> ti.u64(MOST_KEY_BITS - 32)) * ti.cast(size, ti.u64) >> ti.u64(32), ti.i32
+        )
+        row, is_new, left = -1, 0, _MOST_PROBES
+        while left > 0:
+            cell = at * stride
+            held = table[cell]
+            if held & ti.u64(_WRITTEN) == ti.u64(0):
+                # Atomics alone see what other work items have just written.
+                held = ti.atomic_or(table[cell], ti.u64(_TAKEN))
+                if held == ti.u64(0):
+                    for w in ti.static(range(1, words)):
+                        table[cell + w] = state[w] | ti.u64(_TAKEN)
+                    ti.atomic_or(table[cell], written)
+                    held = written
+                    row, is_new = cell, 1
+            if is_new == 1:
+                left = 0
+            else:
+                left -= 1
+                if held == written:
+                    differs, is_written = 0, 1
+                    for w in ti.static(range(1, words)):
+                        other = table[cell + w]
+                        if other == ti.u64(0):
+                            other = ti.atomic_or(table[cell + w], ti.u64(0))
+                        if other == ti.u64(0):
+                            is_written = 0
+                        elif other != state[w] | ti.u64(_TAKEN):
+                            differs = 1
+                    if differs == 1:
+                        at = ti.select(at + 1 == size, 0, at + 1)
+                    elif is_written == 1:
+                        row, left = cell, 0
+                elif held & ti.u64(_WRITTEN) != ti.u64(0):
+                    at = ti.select(at + 1 == size, 0, at + 1)
+        return row, is_new
+
+    @ti.func
+    def joined(state, steps: ti.template(), base):
         """Put the vertex on the cycle: the state, whether it is possible, whether it closes the cycle.
 
         It has an edge to every vertex on the cycle that it is next to, so there are at most two, and none is inner.
         """
-        slot, beside, first, second, alive, closes = step[1], 0, 0, 0, 1, 0
-        for k in range(1, step[0]):
-            near = step[STEP_HEADER + 2 * k]
+        slot, beside, first, second, alive, closes = steps[base + 1], 0, 0, 0, 1, 0
+        for k in range(1, steps[base]):
+            near = steps[base + STEP_HEADER + 2 * k]
             at = symbol(state, near)
             if at != 0:
                 if at == INNER:
@@ -200,7 +226,7 @@ def boundary_kernels(words: int, bits: int) -> BoundaryKernels:
                     for w in ti.static(range(words)):
                         ends |= rest[w] & ti.u64(end_bits)
                     if ends == ti.u64(0):
-                        closes = step[3]
+                        closes = steps[base + 3]
                     alive = 0
                 else:
                     other = symbol(state, second) - FIRST_END
@@ -213,18 +239,18 @@ def boundary_kernels(words: int, bits: int) -> BoundaryKernels:
         return out, alive, closes
 
     @ti.func
-    def child(joins: ti.template(), state, step: ti.template()):
+    def child(joins: ti.template(), state, steps: ti.template(), base):
         """Return a child, whether it can still become a cycle, and whether the vertex closes one."""
         out, alive, closes = state, 1, 0
         if ti.static(joins == 1):
-            out, alive, closes = joined(state, step)
-        elif step[2] == 1:
+            out, alive, closes = joined(state, steps, base)
+        elif steps[base + 2] == 1:
             alive = 0
         if alive == 1:
             # An end needs a neighbour to come, a vertex alone two. Vertices with none to come leave the boundary.
-            for k in range(1 - joins, step[0]):
-                slot, to_come = step[STEP_HEADER + 2 * k], step[STEP_HEADER + 1 + 2 * k]
-                handed_over = joins == 1 and k > 0 and slot == step[1]
+            for k in range(1 - joins, steps[base]):
+                slot, to_come = steps[base + STEP_HEADER + 2 * k], steps[base + STEP_HEADER + 1 + 2 * k]
+                handed_over = joins == 1 and k > 0 and slot == steps[base + 1]
                 if to_come < 2 and not handed_over:
                     at = symbol(out, slot)
                     if to_come == 0:
@@ -236,108 +262,116 @@ def boundary_kernels(words: int, bits: int) -> BoundaryKernels:
         return out, alive, closes
 
     @ti.kernel
-    def insert(
-        first: ti.i32, last: ti.i32, states: array(ti.u64, 1), step: array(ti.i32, 1),
-        table: array(ti.u64, 1), size: ti.i32, spread: ti.i32, steady: array(ti.u64, 1), multiplier: ti.u64,
+    def tabulate(size: ti.i32, steps: array(ti.i32, 1), base: ti.i32, changes: array(ti.u64, 1)):
+        """Write what a vertex changes, for one combination of its neighbours' symbols for each work item.
+
+        A state without anything else and one with everything else tell which bits a child keeps and which it is given.
+        """
+        for i in range(size):
+            at = i * (1 + 3 * words)
+            flags = 0
+            for joins in ti.static(range(2)):
+                none, all_else = vector(0), ~vector(0)
+                all_else = with_symbol(all_else, steps[base + 1], 0)
+                for k in range(steps[base] - 1):
+                    near, value = steps[base + STEP_HEADER + 2 + 2 * k], i >> k * bits & field
+                    none, all_else = with_symbol(none, near, value), with_symbol(all_else, near, value)
+                given, alive, closes = child(joins, none, steps, base)
+                both, _alive, _closes = child(joins, all_else, steps, base)
+                flags |= (alive | closes << 1) << joins
+                for w in ti.static(range(words)):
+                    kept = (both[w] ^ given[w]) & ti.u64(_KEY)
+                    if ti.static(joins == 1):
+                        changes[at + 1 + words + w] = given[w]
+                        changes[at + 1 + 2 * words + w] = kept
+                    else:
+                        # The vertex off the cycle changes no symbol of a neighbour, or clears it.
+                        changes[at + 1 + w] = kept | given[w]
+            changes[at] = ti.cast(flags, ti.u64)
+
+    @ti.func
+    def children(tabled: ti.template(), state, steps: ti.template(), base, changes: ti.template()):
+        """Return both children, which of them can still become a cycle, and whether the vertex closes one."""
+        off, on, flags = state, state, 0
+        if ti.static(tabled):
+            row = 0
+            for k in range(steps[base] - 1):
+                row |= symbol(state, steps[base + STEP_HEADER + 2 + 2 * k]) << k * bits
+            at = row * (1 + 3 * words)
+            flags = ti.cast(changes[at], ti.i32)
+            ends = ti.u64(0)
+            for w in ti.static(range(words)):
+                off[w] = state[w] & changes[at + 1 + w]
+                kept = state[w] & changes[at + 1 + 2 * words + w]
+                on[w] = kept | changes[at + 1 + words + w]
+                ends |= kept & ti.u64(end_bits)
+            if ends != ti.u64(0):
+                flags &= 3
+        else:
+            lives, joins_alive, closes = 1, 1, 0
+            off, lives, closes = child(0, state, steps, base)
+            on, joins_alive, closes = child(1, state, steps, base)
+            flags = lives | joins_alive << 1 | closes << 2
+        return off, on, flags
+
+    @ti.kernel
+    def advance(
+        first: ti.i32, last: ti.i32, old: array(ti.u64, 1), stride: ti.i32, lengths: ti.i32, digits: ti.i32,
+        new: array(ti.u64, 1), size: ti.i32, new_stride: ti.i32, new_lengths: ti.i32, new_digits: ti.i32,
+        apart: ti.i32, tabled: ti.template(), steps: array(ti.i32, 1), base: ti.i32, changes: array(ti.u64, 1),
+        spread: ti.i32, copies: ti.i32, tallies: array(ti.u64, 1),
     ):  # fmt: skip
+        """Let a vertex come in the state of one row for each work item: find the rows of its children, add its ways.
+
+        `apart` is 1 where cycles are told apart by their number of vertices. `copies` of the closing ways are kept.
+        """
         for i in range(first, last):
-            state = read(states, i)
-            if state[0] != ti.u64(_DEAD):
+            begin = i * stride
+            is_wanted = 0
+            if old[begin] != ti.u64(0) and tallies[FULL] == ti.u64(0):
+                # The ways to a state may all have been dropped.
+                for cell in range(begin + words, begin + words + lengths * digits):
+                    if old[cell] != ti.u64(0):
+                        is_wanted = 1
+            if is_wanted == 1:
+                mine = i // spread & TALLIES - 1
+                state = state_at(old, begin)
+                rows = ti.Vector([-1, -1])
+                off, on, flags = children(tabled, state, steps, base, changes)
+                added, closing = 0, flags >> 2
                 for joins in ti.static(range(2)):
-                    out, alive, _closes = child(joins, state, step)
-                    if alive == 1:
-                        key = key_of(out, multiplier)
-                        at = home(out, key, steady, size, spread)
-                        going = 1
-                        while going == 1:
-                            held = table[at]
-                            if held == key:
-                                going = 0
-                            elif held < key:
-                                old = ti.atomic_max(table[at], key)
-                                if old == ti.u64(0) or old == key:
-                                    going = 0
-                                elif old < key:
-                                    key = old
-                            at = at + 1 & size - 1
+                    if flags >> joins & 1 == 1:
+                        row, is_new = row_of(new, size, new_stride, on if ti.static(joins == 1) else off)
+                        rows[joins] = row
+                        added += is_new
+                        if row < 0:
+                            tallies[FULL] = ti.u64(1)
+                if added > 0:
+                    ti.atomic_add(tallies[mine], ti.cast(added, ti.u64))
+                largest, most = ti.u64(0), 0
+                for length in range(lengths):
+                    over = ti.u64(0)
+                    for digit in range(new_digits):
+                        ways = over
+                        if digit < digits:
+                            ways += old[begin + words + length * digits + digit]
+                        over = ways >> ti.u64(DIGIT_BITS)
+                        ways &= ti.u64(DIGIT_LIMIT - 1)
+                        if ways != ti.u64(0):
+                            largest = ti.max(largest, ti.cast(digit, ti.u64) << ti.u64(DIGIT_BITS) | ways)
+                            most = length
+                            for joins in ti.static(range(2)):
+                                grown = length + joins * apart
+                                if rows[joins] >= 0 and grown < new_lengths:
+                                    ti.atomic_add(new[rows[joins] + words + grown * new_digits + digit], ways)
+                            if closing == 1:
+                                at = FOUND + 2 * ((mine % copies * lengths + length) * new_digits + digit)
+                                ti.atomic_add(tallies[at], ways & ti.u64(_HALF))
+                                ti.atomic_add(tallies[at + 1], ways >> ti.u64(32))
+                # Look first: few states have the largest number so far.
+                if largest > tallies[TALLIES + mine]:
+                    ti.atomic_max(tallies[TALLIES + mine], largest)
+                if ti.cast(most, ti.u64) > tallies[2 * TALLIES + mine]:
+                    ti.atomic_max(tallies[2 * TALLIES + mine], ti.cast(most, ti.u64))
 
-    @ti.kernel
-    def number(size: ti.i32, together: ti.i32, table: array(ti.u64, 1), index: array(ti.i32, 1), met: array(ti.i32, 1)):
-        for part in range(size // together):
-            found = 0
-            for k in range(together):
-                if table[part * together + k] != ti.u64(0):
-                    found += 1
-            if found > 0:
-                at = ti.atomic_add(met[0], found)
-                for k in range(together):
-                    if table[part * together + k] != ti.u64(0):
-                        index[part * together + k] = at
-                        at += 1
-
-    @ti.kernel
-    def decode(
-        size: ti.i32, table: array(ti.u64, 1), index: array(ti.i32, 1), inverse: ti.u64, new_states: array(ti.u64, 1)
-    ):
-        for at in range(size):
-            key = table[at]
-            if key != ti.u64(0):
-                new_states[index[at]] = (key ^ key >> ti.u64(32)) * inverse - ti.u64(1)
-
-    @ti.kernel
-    def accumulate(
-        first: ti.i32, last: ti.i32, states: array(ti.u64, 1), values: array(ti.u64, 1), step: array(ti.i32, 1),
-        table: array(ti.u64, 1), size: ti.i32, spread: ti.i32, steady: array(ti.u64, 1), multiplier: ti.u64,
-        index: array(ti.i32, 1), new_states: array(ti.u64, 1), new_values: array(ti.u64, 1), found: array(ti.u64, 1),
-        shape: array(ti.i32, 1),
-    ):  # fmt: skip
-        for i in range(first, last):
-            # Lengths and digits of old values: between states, in use; then those of new ones.
-            stride, digits_stride = shape[0], shape[1]
-            lengths, digits, new_stride, new_digits = shape[2], shape[3], shape[4], shape[5]
-            state = read(states, i)
-            if state[0] != ti.u64(_DEAD):
-                for joins in ti.static(range(2)):
-                    out, alive, closes = child(joins, state, step)
-                    if alive == 1:
-                        key = key_of(out, multiplier)
-                        j = index[place_of(table, home(out, key, steady, size, spread), size, key)]
-                        if ti.static(words > 1):
-                            for w in ti.static(range(words)):
-                                new_states[j * words + w] = out[w]
-                        more = joins * shape[6]
-                        for length in range(ti.min(lengths, new_stride - more)):
-                            for digit in range(digits):
-                                ways = values[(i * stride + length) * digits_stride + digit]
-                                if ways != ti.u64(0):
-                                    ti.atomic_add(
-                                        new_values[(j * new_stride + length + more) * new_digits + digit], ways
-                                    )
-                    if closes == 1:
-                        for length in range(lengths):
-                            for digit in range(digits):
-                                ways = values[(i * stride + length) * digits_stride + digit]
-                                if ways != ti.u64(0):
-                                    at = 2 * (length * digits + digit)
-                                    ti.atomic_add(found[at], ways & ti.u64(_HALF))
-                                    ti.atomic_add(found[at + 1], ways >> ti.u64(32))
-
-    @ti.kernel
-    def compare(
-        first: ti.i32, last: ti.i32, states: array(ti.u64, 1), step: array(ti.i32, 1), table: array(ti.u64, 1),
-        size: ti.i32, spread: ti.i32, steady: array(ti.u64, 1), multiplier: ti.u64, index: array(ti.i32, 1),
-        new_states: array(ti.u64, 1), differ: array(ti.i32, 1),
-    ):  # fmt: skip
-        for i in range(first, last):
-            state = read(states, i)
-            if state[0] != ti.u64(_DEAD):
-                for joins in ti.static(range(2)):
-                    out, alive, _closes = child(joins, state, step)
-                    if alive == 1:
-                        key = key_of(out, multiplier)
-                        j = index[place_of(table, home(out, key, steady, size, spread), size, key)]
-                        for w in ti.static(range(words)):
-                            if new_states[j * words + w] != out[w]:
-                                differ[0] = 1
-
-    return BoundaryKernels(insert, number, decode, accumulate, compare)
+    return StepKernels(advance, tabulate)
