@@ -67,7 +67,7 @@ def count_cycles(
         Count only cycles that contain none of these edges. The edges stay in the graph as chords of longer cycles.
     method : {"search", "boundary", "auto"}
         ``search`` visits every cycle. ``boundary`` counts without visiting them, see `kernels_ti.boundary.count`: the
-        graph is simple and undirected, the result has no frontier, `arch` is "auto", "cpu" or "cuda", and `expansion`,
+        result has no frontier, `arch` is "auto", "cpu" or, for a simple undirected graph, "cuda", and `expansion`,
         `threads` and `limit` must keep their defaults. ``auto`` searches, unless that is expected to take more than
         10 s and the boundary method a tenth of it at most; every count is exact.
     order : iterable of vertex names, optional

@@ -122,6 +122,19 @@ class Graph(LibraryGraphs):
         pairs[:, 0], pairs[:, 1] = u[forward], self.col_idx[forward]
         return pairs
 
+    def pairs_in_direction(self) -> IntArray:
+        """Every pair of adjacent vertices once, as `pairs`; (v, u) where arcs lead only from v to u."""
+        pairs = self.pairs()
+        if not self.directed or self.multiplicity is None:
+            return pairs
+        against = self.multiplicity[self.row_of_entry < self.col_idx] == 0
+        return np.where(against[:, None], pairs[:, ::-1], pairs)
+
+    def has_edge(self, u: int, v: int) -> bool:
+        """Whether an edge joins two different vertices; in a directed graph, whether an arc leads from u to v."""
+        at = np.flatnonzero(self.neighbours(u) == v)
+        return len(at) > 0 and (self.multiplicity is None or bool(self.multiplicity[self.row_ptr[u] + at[0]] > 0))
+
     def edges(self) -> IntArray:
         """Every edge once as a row (u, v), shape (m, 2): with u <= v, and in a directed graph from tail to head."""
         if self.is_simple:

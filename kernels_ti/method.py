@@ -95,7 +95,7 @@ def choose_method(
     MethodChoice
     """
     graph = space.graph
-    if not graph.is_simple or graph.n <= SMALL_GRAPH or graph.n > _LARGEST_GRAPH:
+    if graph.n <= SMALL_GRAPH or graph.n > _LARGEST_GRAPH:
         return MethodChoice("search")
     search = search_seconds(space, threads)
     if search <= SHORT_SEARCH:

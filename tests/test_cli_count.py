@@ -148,12 +148,16 @@ def test_a_directed_graph_is_counted_as_it_is():
     assert count("-", *REFERENCE, "--simplify", input=ARCS)[0]["by_length"] == {"3": 2}
     assert count("-", *REFERENCE, "--directed", input=ARCS.replace("->", ""))[0]["by_length"] == {"3": 1}
     assert count("-", *REFERENCE, "--multigraph", input="1 2\n1 2\n")[0]["total"] == 0
+    assert count("-", "--method", "boundary", "--min-length", "1", input=ARCS)[0]["by_length"] == {
+        "1": 1,
+        "2": 1,
+        "3": 1,
+    }
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--method", "boundary"), ("the method boundary is for simple undirected graphs", "--method search")),
         (("--expansion", "paper"), ("the expansion of the paper is for simple undirected graphs", "is directed")),
         (("--directed", "--simplify"), ("--directed and --simplify exclude each other",)),
     ],

@@ -109,7 +109,11 @@ class LabelledBlocks:
             start, end = int(ends[block] - blocks.sizes[block]), int(ends[block])
             pointers, vertices = blocks.rows.row_ptr[start : end + 1], blocks.vertex_of_row[start:end]
             order = np.argsort(vertices)
-            labelled = Graph(pointers - pointers[0], blocks.rows.col_idx[pointers[0] : pointers[-1]] - start)
+            entries = slice(pointers[0], pointers[-1])
+            counts = None if blocks.rows.multiplicity is None else blocks.rows.multiplicity[entries]
+            labelled = Graph(
+                pointers - pointers[0], blocks.rows.col_idx[entries] - start, None, blocks.rows.directed, counts
+            )
             yield labelled.permuted(np.argsort(order)), vertices[order]
 
     def batches(self, layout: Layout, word_bits: int) -> BlockBatches:

@@ -13,9 +13,10 @@ from kernels_ti.boundary.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.states import LARGEST_BOUNDARY
 from kernels_ti.boundary.transitions import Packing
 from kernels_ti.boundary.walk import Step, steps_of
-from kernels_ti.errors import SIMPLIFY, OptionError, SizeError
+from kernels_ti.errors import SizeError
 from kernels_ti.graph import Graph
 from kernels_ti.options import Options
+from kernels_ti.short_cycles import short_cycles
 
 
 @dataclass(frozen=True)
@@ -72,13 +73,11 @@ class PlannedBlock:
     def cycle(self, vertices: set[int]) -> list[int]:
         """Return the vertices of a chordless cycle, given as a set of the block's, as those of the graph in its order.
 
-        It starts at the smallest vertex of the graph and goes on to the smaller one of its neighbours.
+        It starts at the smallest vertex of the graph and goes on to the smaller one of its neighbours, in a directed
+        graph along the arc.
         """
         return in_cycle_order(
-            {
-                self.vertices[v]: [self.vertices[u] for u in self.graph.neighbours(v).tolist() if u in vertices]
-                for v in vertices
-            }
+            {self.vertices[v]: [self.vertices[u] for u in onward(self.graph, v) if u in vertices] for v in vertices}
         )
 
 
@@ -90,7 +89,7 @@ class PlannedBlocks:
     ----------
     plan : BoundaryPlan
     rings : tuple of list of int
-        The wanted cycles that are a block of their own, each in cycle order.
+        The wanted cycles that are a block of their own, and those of one and two vertices, each in cycle order.
     blocks : tuple of PlannedBlock
         The others.
     """
@@ -148,17 +147,9 @@ def planned_blocks(
 
     Raises
     ------
-    OptionError
-        If the graph is not simple and undirected.
     SizeError
         If no order has boundaries that a state can hold.
     """
-    if not space.graph.is_simple:
-        kind = "is directed" if space.graph.directed else "has self-loops or parallel edges"
-        raise OptionError(
-            f"only simple undirected graphs can be gone through along a boundary, and this graph {kind} "
-            f"({SIMPLIFY} makes it simple)"
-        )
     plan = plan or plan_of(space, enough=enough)
     if not plan.is_possible:
         raise SizeError(
@@ -167,6 +158,7 @@ def planned_blocks(
         )
     shortest, longest = space.options.min_length, space.longest
     rings = [ring for ring in _rings(space) if shortest <= len(ring) <= longest]
+    rings += short_cycles(space.graph, space.options)
     blocks = []
     for graph, order, required, vertices in zip(plan.blocks, plan.orders, plan.required, plan.vertices, strict=True):
         assert order is not None
@@ -179,24 +171,30 @@ def _rings(space: SearchSpace) -> Iterator[list[int]]:
     for labelled in space.blocks:
         for block, vertices in labelled.rings():
             names = vertices.tolist()
-            yield in_cycle_order(
-                {names[v]: [names[u] for u in block.neighbours(v).tolist()] for v in range(len(names))}
-            )
+            yield in_cycle_order({names[v]: [names[u] for u in onward(block, v)] for v in range(len(names))})
 
 
-def in_cycle_order(neighbours: dict[int, list[int]]) -> list[int]:
+def onward(graph: Graph, v: int) -> list[int]:
+    """Return the vertices to which a cycle of three or more vertices may go on from a vertex."""
+    near: list[int] = graph.neighbours(v).tolist()
+    if graph.ways is None:
+        return near
+    ways = graph.ways[graph.row_ptr[v] : graph.row_ptr[v + 1]].tolist()
+    return [u for u, way in zip(near, ways, strict=True) if way & 1]
+
+
+def in_cycle_order(following: dict[int, list[int]]) -> list[int]:
     """Return the vertices of a cycle in their order, from the smallest one to the smaller one of its neighbours.
 
     Parameters
     ----------
-    neighbours : dict of int to list of int
-        For each vertex the two beside it.
+    following : dict of int to list of int
+        For each vertex the two beside it, or in a directed graph only the one after it.
     """
-    first = min(neighbours)
-    cycle, following = [first], min(neighbours[first])
-    while following != first:
-        before, here = cycle[-1], following
+    first = min(following)
+    cycle, here = [first], min(following[first])
+    while here != first:
+        before = cycle[-1]
         cycle.append(here)
-        one, other = neighbours[here]
-        following = other if one == before else one
+        here = next(v for v in following[here] if v != before)
     return cycle

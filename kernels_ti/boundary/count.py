@@ -32,6 +32,7 @@ from kernels_ti.boundary.walk import steps_of
 from kernels_ti.device.machine import cores
 from kernels_ti.errors import OptionError, SizeError, parameter
 from kernels_ti.graph import Graph
+from kernels_ti.short_cycles import short_cycles
 
 if TYPE_CHECKING:
     from kernels_ti.device.device import Device
@@ -73,16 +74,23 @@ def arch_of_count(plan: BoundaryPlan, arch: str, *, by_length: bool, threads: in
         raise OptionError(
             "a count along a boundary needs 64-bit atomics, which Taichi does not have on Vulkan: choose cpu or cuda"
         )
-    if (arch != "cuda" and by_length) or not any(order is not None and _is_for_kernels(order) for order in plan.orders):
+    if arch == "cuda" and not all(block.is_simple for block in plan.blocks):
+        raise OptionError(
+            "the kernels that count along a boundary are for simple undirected graphs: leave "
+            f"{parameter('arch', 'cuda')} out, and this graph "
+            "is counted in Python"
+        )
+    blocks = zip(plan.blocks, plan.orders, strict=True)
+    if (arch != "cuda" and by_length) or not any(order and _is_for_kernels(block, order) for block, order in blocks):
         return "reference"
     if arch == "auto" and threads is None and cores() < _FEWEST_CORES:
         return "reference"
     return "cuda" if arch == "cuda" else "cpu"
 
 
-def _is_for_kernels(order: BoundaryOrder) -> bool:
-    """Say whether a block is worth the start of Taichi, and its boundary narrow enough."""
-    return order.width <= WIDEST and order.cost >= _FEWEST_STATES
+def _is_for_kernels(block: Graph, order: BoundaryOrder) -> bool:
+    """Say whether a block is simple and worth the start of Taichi, and its boundary narrow enough."""
+    return block.is_simple and order.width <= WIDEST and order.cost >= _FEWEST_STATES
 
 
 class BoundaryCount:
@@ -106,7 +114,7 @@ class BoundaryCount:
     Raises
     ------
     OptionError
-        If lengths are bounded but not told apart, a bound is below 3, or the graph is not simple and undirected.
+        If lengths are bounded but not told apart.
     SizeError
         If a boundary has more vertices than a state can hold.
     """
@@ -123,12 +131,6 @@ class BoundaryCount:
         shortest, longest = space.options.min_length, space.options.max_length
         if not by_length and (shortest > 3 or longest is not None):
             raise OptionError("bounds on the length need counts by length")
-        if not space.graph.is_simple:
-            kind = "is directed" if space.graph.directed else "has self-loops or parallel edges"
-            raise OptionError(
-                f"the method boundary is for simple undirected graphs, and this graph {kind}: "
-                f"use {parameter('method', 'search')}"
-            )
         self.plan = plan or plan_of(space)
         if not self.plan.is_possible:
             raise SizeError(
@@ -140,6 +142,7 @@ class BoundaryCount:
         self._longest = space.longest if by_length else None
         self._memory = memory
         self._counts = Counter(self.plan.cycles_by_length)
+        self._counts.update(map(len, short_cycles(space.graph, space.options)))
         self._triangles = self._counts.get(3, 0)
         self._blocks = [
             (block, order, required)
@@ -229,7 +232,7 @@ class BoundaryCount:
     def _begun(self, block: Graph, order: BoundaryOrder, required: frozenset[int]) -> _BlockCount | DeviceBlock:
         """Begin a block where it is counted: small ones, and those too wide for the kernels, in Python."""
         device = self._device
-        if device is None or not _is_for_kernels(order):
+        if device is None or not _is_for_kernels(block, order):
             return _BlockCount(block, order, required, self._longest, self._memory)
         return DeviceBlock(device, block, order, required, self._longest, self._memory)
 

@@ -75,7 +75,7 @@ def longest_cycle(
     Parameters
     ----------
     graph : Graph, or a graph or adjacency matrix of another library
-        Simple and undirected; see `as_graph` for the types that are accepted.
+        See `as_graph` for the types that are accepted. It may be directed and have self-loops and parallel edges.
     shortest : bool
         The shortest cycle, or the lightest.
     weight : str or mapping, optional
@@ -98,7 +98,7 @@ def longest_cycle(
     GraphError
         If `graph` is no graph.
     OptionError
-        If the value of an option is not allowed, or the graph is not simple and undirected.
+        If the value of an option is not allowed, or edges that are parallel have weights.
     SizeError
         If the boundaries are too large for the memory.
 

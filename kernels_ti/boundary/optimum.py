@@ -33,7 +33,7 @@ class Gains:
     of_vertices : mapping of int to int, or None
         For each vertex of the graph; None adds 1 for each.
     of_edges : mapping of (int, int) to int, or None
-        For each edge of the graph, as (u, v) with u < v.
+        For each edge of the graph, as (u, v) with u < v, or from the tail to the head of an arc.
 
     Raises
     ------
@@ -57,7 +57,9 @@ class Gains:
 
     def between(self, u: int, v: int) -> int:
         """Return what an edge adds."""
-        return 0 if self.of_edges is None else self.of_edges[min(u, v), max(u, v)]
+        if self.of_edges is None:
+            return 0
+        return self.of_edges[u, v] if (u, v) in self.of_edges else self.of_edges[v, u]
 
     def of_cycle(self, cycle: list[int]) -> int:
         """Return the value of a cycle, given in cycle order."""

@@ -46,9 +46,9 @@ class CycleShares:
     vertices : list of int
         For each vertex, the cycles that pass it.
     edges : list of int
-        The same for the edges.
+        The same for the edges: for each pair of adjacent vertices.
     edge_list : ndarray of int64, shape (m, 2)
-        The ends of each edge, in the order of `Graph.edges`.
+        The two vertices of each pair, see `Graph.pairs_in_direction`.
     names : tuple of hashable
         The names of the vertices.
     width, states : int
@@ -98,7 +98,7 @@ def participation(
     Parameters
     ----------
     graph : Graph, or a graph or adjacency matrix of another library
-        Simple and undirected; see `as_graph` for the types that are accepted.
+        See `as_graph` for the types that are accepted. It may be directed and have self-loops and parallel edges.
     min_length, max_length, through, avoid, avoid_edges, simplify
         As for `count_cycles`.
     memory : int, optional
@@ -113,7 +113,7 @@ def participation(
     GraphError
         If `graph` is no graph.
     OptionError
-        If the value of an option is not allowed, or the graph is not simple and undirected.
+        If the value of an option is not allowed.
     SizeError
         If the boundaries are too large for the memory.
 
@@ -162,7 +162,8 @@ def shares_of(
     total, states = len(planned.rings), 0
     for ring in planned.rings:
         vertices.update(ring)
-        edges.update((min(u, v), max(u, v)) for u, v in pairwise([*ring, ring[0]]))
+        # The two edges of a cycle of two vertices join one pair.
+        edges.update({(min(u, v), max(u, v)) for u, v in pairwise([*ring, ring[0]])})
     for block in planned.blocks:
         rule = Ways()
         history = History(block, rule, memory, enough, report)
@@ -170,11 +171,11 @@ def shares_of(
         states = max(states, history.most_states)
         if rule.total:
             _add_block(block, rule, history, vertices, edges)
-    edge_list = space.graph.edges()
+    edge_list = space.graph.pairs_in_direction()
     return CycleShares(
         total=total,
         vertices=[vertices[v] for v in range(space.graph.n)],
-        edges=[edges[u, v] for u, v in edge_list.tolist()],
+        edges=[edges[min(u, v), max(u, v)] for u, v in edge_list.tolist()],
         edge_list=edge_list,
         names=space.graph.names,
         width=planned.plan.width,

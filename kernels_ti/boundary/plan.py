@@ -105,8 +105,6 @@ def plan_of(
 ) -> BoundaryPlan:
     """Put the vertices of each block in order.
 
-    A graph that is not simple and undirected gets a plan that is not possible.
-
     Parameters
     ----------
     graph : Graph or SearchSpace
@@ -122,10 +120,6 @@ def plan_of(
         If a boundary of the given order has more vertices than a state can hold.
     """
     space = SearchSpace.of(graph)
-    if not space.graph.is_simple:
-        return BoundaryPlan(
-            {}, (space.graph,), (tuple(range(space.graph.n)),), (None,), (frozenset(space.options.through),)
-        )
     ordered: Callable[[Graph, tuple[int, ...]], BoundaryOrder | None]
     if order is None:
 

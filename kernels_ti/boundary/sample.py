@@ -56,7 +56,7 @@ def sample_cycles(
     Parameters
     ----------
     graph : Graph, or a graph or adjacency matrix of another library
-        Simple and undirected; see `as_graph` for the types that are accepted.
+        See `as_graph` for the types that are accepted. It may be directed and have self-loops and parallel edges.
     k : int
         How many.
     seed : int
@@ -77,7 +77,7 @@ def sample_cycles(
     GraphError
         If `graph` is no graph.
     OptionError
-        If the value of an option is not allowed, or the graph is not simple and undirected.
+        If the value of an option is not allowed.
     SizeError
         If the boundaries are too large for the memory.
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.boundary.walk import Step
+from kernels_ti.boundary.walk import ALONE, HEAD, TAIL, Step
 
 Words = npt.NDArray[np.uint64]
 Indices = npt.NDArray[np.int64]
@@ -34,19 +34,33 @@ class Packing:
     Attributes
     ----------
     slots : int
+    roles : int
+        2 where an end of a piece is its tail or its head, and the symbol says which; 1 in undirected graphs.
     """
 
     slots: int
+    roles: int = 1
 
     @classmethod
     def of(cls, steps: Sequence[Step]) -> Packing:
         """Return the packing for all steps of a block."""
-        return cls(1 + max((slot for step in steps for slot, _ in step.changed), default=0))
+        slots = 1 + max((slot for step in steps for slot, _ in step.changed), default=0)
+        return cls(slots, 2 if any(step.directed for step in steps) else 1)
+
+    @property
+    def kinds(self) -> int:
+        """Different symbols."""
+        return FIRST_END + self.roles * self.slots
+
+    @property
+    def first_head(self) -> int:
+        """Symbol of a head whose piece begins in the first slot; in undirected graphs that of any end."""
+        return FIRST_END + (self.roles - 1) * self.slots
 
     @property
     def bits(self) -> int:
         """Bits of a symbol: the largest is that of an end whose piece ends in the last slot."""
-        return (self.slots - 1 + FIRST_END).bit_length()
+        return (self.kinds - 1).bit_length()
 
     @property
     def slots_to_a_word(self) -> int:
@@ -79,6 +93,22 @@ class Packing:
         symbols: Words = words[word] >> shift
         symbols &= np.uint64(self.field)
         return symbols
+
+    def ends(self, slot: int, allowed: int) -> Flags:
+        """Return which symbols a slot may have, shape (kinds,), if it is an end only as `allowed`.
+
+        `allowed` is a sum of `TAIL`, `HEAD` and `ALONE`, see `kernels_ti.boundary.walk`.
+        """
+        fits = np.ones(self.kinds, np.bool_)
+        fits[FIRST_END : FIRST_END + self.slots] = (allowed & TAIL) > 0
+        fits[self.first_head :] = (allowed & HEAD) > 0
+        fits[FIRST_END + slot] = (allowed & ALONE) > 0
+        return fits
+
+    def far_slot(self, symbol: Indices) -> Indices:
+        """Return the slot in which the piece of an end has its other end."""
+        far: Indices = symbol - FIRST_END
+        return far if self.roles == 1 else np.where(far >= self.slots, far - self.slots, far)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +190,7 @@ class _Changes:
 
 def _changes(words: Words, step: Step, packing: Packing) -> tuple[_Changes, Indices | None]:
     """Return the changes, and the row of each state in them; None where each state has its own row."""
-    kinds, near = packing.slots + FIRST_END, len(step.near)
+    kinds, near = packing.kinds, len(step.near)
     size = kinds**near
     if size > max(_SMALL_TABLE, words.shape[1] // 2):
         return _changes_of(step, packing, [packing.symbol(words, slot).astype(np.int64) for slot in step.near]), None
@@ -176,50 +206,61 @@ def _changes(words: Words, step: Step, packing: Packing) -> tuple[_Changes, Indi
 def _changes_of(step: Step, packing: Packing, symbols: list[Indices]) -> _Changes:
     """Work out what the vertex changes, from the symbols of its neighbours in each row.
 
-    It has an edge to every vertex on the cycle that it is next to, so there are at most two, and none is inner.
+    It has an edge to every vertex on the cycle that it is next to, so there are at most two, and none is inner: one
+    before it on the cycle and one after it. Without directions the first one found counts as the one before.
     """
     rows = len(symbols[0]) if symbols else 1
-    beside, first, second, one, two = (np.zeros(rows, np.int64) for _ in range(5))
+    has_before, has_after = (np.zeros(rows, np.bool_) for _ in range(2))
+    before, after, one, two = (np.zeros(rows, np.int64) for _ in range(4))
     off = np.full(rows, not step.required)
-    open_to_it = np.ones(rows, np.bool_)
-    # What an end needs: a neighbour to come. At the vertex itself this is checked below.
-    lacking = np.zeros(packing.slots + FIRST_END, np.bool_)
-    for symbol, (slot, to_come) in zip(symbols, step.changed[1:], strict=True):
+    fits = np.ones(rows, np.bool_)
+    gone, may_be_tail, may_be_head = (np.zeros(packing.slots, np.bool_) for _ in range(3))
+    changed = zip(symbols, step.ways, step.changed[1:], step.may_end[1:], strict=True)
+    for symbol, way, (slot, to_come), may_end in changed:
+        gone[slot] = to_come == 0
+        may_be_tail[slot], may_be_head[slot] = may_end & TAIL, may_end & HEAD
+        if may_end != TAIL | HEAD | ALONE:
+            off &= packing.ends(slot, may_end)[symbol]
         here = symbol != 0
-        second[here], two[here] = slot, symbol[here]
-        here &= beside == 0
-        first[here], one[here] = slot, symbol[here]
-        beside += symbol != 0
-        open_to_it &= symbol != INNER
-        if to_come == 0:
-            off &= symbol <= INNER
-            lacking[slot] = True
-        elif to_come == 1:
-            off &= symbol != FIRST_END + slot
+        fits &= packing.ends(slot, ALONE * (way > 0) | TAIL * (way & 1) | HEAD * (way & 2 > 0))[symbol]
+        fits &= symbol != INNER
+        goes_before = here & ~has_before if way & 2 else np.zeros(rows, np.bool_)
+        goes_after = here & ~goes_before
+        fits &= ~(goes_after & has_after) if way & 1 else ~goes_after
+        before[goes_before], one[goes_before] = slot, symbol[goes_before]
+        after[goes_after], two[goes_after] = slot, symbol[goes_after]
+        has_before |= goes_before
+        has_after |= goes_after
     slot, to_come = step.slot, step.to_come[0]
-    far_first, far_second = one - FIRST_END, two - FIRST_END
-    alone_first, alone_second = far_first == first, far_second == second
-    has_none, has_one, has_two = (open_to_it & (beside == count) for count in range(3))
-    joins = has_two & (far_first == second)
-    links = has_two & ~joins
-    on = links & ~(alone_first & lacking[first]) & ~(alone_second & lacking[second])
-    if to_come >= 1:
-        on |= has_one & ~(alone_first & lacking[first])
-    if to_come >= 2:
+    far_before, far_after = packing.far_slot(one), packing.far_slot(two)
+    alone_before, alone_after = far_before == before, far_after == after
+    has_none, has_both = fits & ~has_before & ~has_after, fits & has_before & has_after
+    has_before, has_after = fits & has_before & ~has_after, fits & has_after & ~has_before
+    joins = has_both & (far_before == after)
+    links = has_both & ~joins
+    # A vertex that was alone becomes an end of a longer piece, and needs a neighbour to come at its other side.
+    open_before = ~alone_before | may_be_tail[before]
+    open_after = ~alone_after | may_be_head[after]
+    on = links & open_before & open_after
+    if step.may_end[0] & HEAD:
+        on |= has_before & open_before
+    if step.may_end[0] & TAIL:
+        on |= has_after & open_after
+    if step.may_end[0] & ALONE:
         on |= has_none
 
     change = _Writing(packing, rows)
     # A vertex that becomes inner is forgotten at once if it leaves.
-    change.put(first, np.where(lacking[first], 0, INNER), (has_one | links) & ~alone_first)
-    change.put(second, np.where(lacking[second], 0, INNER), links & ~alone_second)
-    change.put(far_first, np.full(rows, FIRST_END + slot), has_one)
-    change.put(far_first, FIRST_END + far_second, links)
-    change.put(far_second, FIRST_END + far_first, links)
-    itself = np.where(has_none, FIRST_END + slot, FIRST_END + far_first)
+    change.put(before, np.where(gone[before], 0, INNER), (has_before | links) & ~alone_before)
+    change.put(after, np.where(gone[after], 0, INNER), (has_after | links) & ~alone_after)
+    tail, head = FIRST_END, packing.first_head
+    change.put(far_before, np.where(links, tail + far_after, tail + slot), has_before | links)
+    change.put(far_after, np.where(links, head + far_before, head + slot), has_after | links)
+    itself = np.where(has_none, FIRST_END + slot, np.where(has_before, head + far_before, tail + far_after))
     itself[links] = INNER if to_come else 0
     # The last, as it may have taken over the slot of a neighbour.
     change.put(np.full(rows, slot), itself, on)
-    for place in (first, second):
+    for place in (before, after):
         change.put(place, np.zeros(rows, np.int64), joins)
     return _Changes(off, on, joins if step.may_close else np.zeros(rows, np.bool_), change.kept, change.written)
 

@@ -43,13 +43,14 @@ class Weights:
         ----------
         graph : Graph
         weights : mapping
-            From the name of each vertex to a number, or from the pair of names of each edge, in either order. A float
-            stands for the shortest decimal that is printed for it.
+            From the name of each vertex to a number, or from the pair of names of each edge, in either order, or of
+            each arc, the tail first. A float stands for the shortest decimal that is printed for it.
 
         Raises
         ------
         OptionError
             For a vertex or an edge that the graph does not have, one without a weight, or a weight that is no number.
+            See also `of_edges`.
         """
         names = set(graph.names)
         if not all(_is_pair_of(key, names) for key in weights):
@@ -59,7 +60,9 @@ class Weights:
         for pair, given in zip(weights, weights.values(), strict=True):
             u, v = edges_called(graph, [pair])[0]
             weight = exact(given)
-            if found.setdefault((min(u, v), max(u, v)), weight) != weight:
+            if not graph.has_edge(u, v):
+                raise OptionError(f"there is no arc {graph.names[u]} -> {graph.names[v]} in the graph")
+            if found.setdefault(key_of_edge(graph, u, v), weight) != weight:
                 raise OptionError(f"the edge {graph.names[u]} - {graph.names[v]} has two weights")
         return cls.of_edges(graph, found)
 
@@ -74,12 +77,28 @@ class Weights:
 
     @classmethod
     def of_edges(cls, graph: Graph, weights: Mapping[tuple[int, int], Fraction]) -> Weights:
-        """Return the weights of the edges, given as (u, v) with u < v; an OptionError names one that is missing."""
+        """Return the weights of the edges, given by `key_of_edge`.
+
+        Raises
+        ------
+        OptionError
+            For an edge without a weight, and if the graph has self-loops or parallel edges.
+        """
+        if graph.loops is not None or graph.is_multigraph:
+            raise OptionError(
+                "self-loops and parallel edges cannot have weights of their own: give weights of the vertices"
+            )
         for u, v in graph.edges().tolist():
             if (u, v) not in weights:
-                raise OptionError(f"the edge {graph.names[u]} - {graph.names[v]} has no weight")
+                what = f"arc {graph.names[u]} ->" if graph.directed else f"edge {graph.names[u]} -"
+                raise OptionError(f"the {what} {graph.names[v]} has no weight")
         scale = _scale(weights)
         return cls(Gains(of_edges={edge: int(weight * scale) for edge, weight in weights.items()}), scale)
+
+
+def key_of_edge(graph: Graph, u: int, v: int) -> tuple[int, int]:
+    """Return an edge as `Graph.edges` has it: the smaller vertex first, in a directed graph the tail."""
+    return (u, v) if graph.directed or u < v else (v, u)
 
 
 def exact(weight: Any) -> Fraction:

@@ -120,7 +120,7 @@ class Counter:
         self._n = graph.n
         self._names = graph.names
         pairs = graph.pairs()
-        self._edge_list = _in_direction(graph, pairs)
+        self._edge_list = graph.pairs_in_direction()
         self._keys = pairs @ np.array([graph.n, 1]) if edges else None
         # For each length that was met, the vertices, then the edges.
         self._counts: dict[int, IntArray] = {}
@@ -246,14 +246,6 @@ class Counter:
         cuts = np.flatnonzero(np.diff(lengths, prepend=-1)).tolist()
         for begin, end in zip(cuts, [*cuts[1:], len(lengths)], strict=True):
             np.add.at(self._counts_of(int(lengths[begin])), targets[begin:end], counts[begin:end].astype(np.int64))
-
-
-def _in_direction(graph: Graph, pairs: IntArray) -> IntArray:
-    """Return the pairs of adjacent vertices, those turned round between which arcs lead only from the second."""
-    if not graph.directed or graph.multiplicity is None:
-        return pairs
-    against = graph.multiplicity[graph.row_of_entry < graph.col_idx] == 0
-    return np.where(against[:, None], pairs[:, ::-1], pairs)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from chordless.commands import options as shared
-from chordless.values import size
+from chordless.values import any_cycle_length, size
 
 if TYPE_CHECKING:
     from kernels_ti.blocks.search_space import SearchSpace
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what bounds the cycles, the memory, and what is reported."""
     group = parser.add_argument_group("which cycles")
-    shared.add_lengths(group)
+    shared.add_lengths(group, any_cycle_length)
     shared.add_restriction(group)
     group = parser.add_argument_group("how to run")
     group.add_argument(

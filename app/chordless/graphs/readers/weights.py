@@ -7,7 +7,7 @@ from fractions import Fraction
 from chordless.graphs.readers.columns import cells_of
 from chordless.graphs.readers.source import Source, number_of
 from kernels_ti import Graph
-from kernels_ti.boundary.weights import Weights, exact
+from kernels_ti.boundary.weights import Weights, exact, key_of_edge
 
 _SEPARATORS = ("\t", ",", ";", None)
 
@@ -60,7 +60,9 @@ def read_weights(source: Source, graph: Graph) -> Weights:
                 if ends[0] == ends[1]:
                     continue  # a loop, which the graph has dropped
                 raise source.error(f"there is no edge {cells[0]} - {cells[1]} in the graph", number)
-            is_new = edges.setdefault((min(ends), max(ends)), weight) == weight
+            if not graph.has_edge(*ends):
+                raise source.error(f"there is no arc {cells[0]} -> {cells[1]} in the graph", number)
+            is_new = edges.setdefault(key_of_edge(graph, *ends), weight) == weight
         if not is_new:
             raise source.error(f"a second, different weight for {' - '.join(cells[:-1])}", number)
     return Weights.of_vertices(graph, vertices) if columns == 2 else Weights.of_edges(graph, edges)
