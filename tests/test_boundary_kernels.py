@@ -114,6 +114,12 @@ def test_counts_have_any_number_of_digits(beads):
     assert counted(graph, by_length=False) == {0: beads + 2**beads}
 
 
+@pytest.mark.parametrize("by_length", [True, False])
+def test_all_states_can_die_before_the_last_vertex(by_length):
+    """No chordless cycle passes opposite corners and the middle of a grid."""
+    assert counted(generate("grid:3x3"), by_length=by_length, through=[0, 4, 8]) == {}
+
+
 # Launches of few rows; what a vertex changes worked out for each state; tables that are too small at first.
 CUTS = {"_ROWS_AT_ONCE": {"cpu": 37}, "_SMALL_TABLE": 0, "_ROWS_TO_A_STATE": 0.2, "_FEWEST_ROWS": 1}
 

@@ -220,7 +220,7 @@ class DeviceBlock:
         following = self._steps[self._place + 1].cost if self._place + 1 < len(self._steps) else step.cost
         growth = min(max(following / step.cost, 1.0), 2.0)
         rows = max(int(_ROWS_TO_A_STATE * growth * self.states), _FEWEST_ROWS)
-        return _Shape(rows, self._words, lengths, -(-bits // DIGIT_BITS))
+        return _Shape(rows, self._words, lengths, max(-(-bits // DIGIT_BITS), 1))
 
     def _measure(self, step: Step, told: np.ndarray) -> None:
         """Bound the numbers behind the new states by the largest ones behind the old states."""
