@@ -130,3 +130,9 @@ def test_devices_and_problems_of_a_benchmark_are_no_orders_either(monkeypatch):
     assert "\x1b" not in out.getvalue() + err.getvalue()
     assert (out.getvalue().count("a^[[31mb"), err.getvalue().count("a^[[31mb")) == (3, 2)
     assert max(map(len, err.getvalue().splitlines())) < LONGEST_LINE + 50
+
+
+def test_a_device_without_pinned_memory_says_so():
+    assert "no pinned memory" in DeviceReport("cuda", True, "H200", pinned=False).summary
+    assert "pinned" not in DeviceReport("cuda", True, "H200", pinned=True).summary
+    assert "pinned" not in DeviceReport("vulkan", True, "llvmpipe").summary

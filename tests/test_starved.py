@@ -46,7 +46,6 @@ def starve(draw: random.Random, graph: Graph, device: Device, patch: pytest.Monk
     word_bytes = device.word_bits // 8
     words = graph.n // device.word_bits + 1
     settings: dict[Any, dict[str, Any]] = {
-        stored: {"TRACED_AT_ONCE": draw.choice([1, 100, 1 << 22])},
         search_survey: {
             "SEEDS_AT_ONCE": draw.choice([1, 13, 1 << 18]),
             "CYCLE_BYTES": draw.choice([0, 300, 1 << 20]),
@@ -68,6 +67,8 @@ def starve(draw: random.Random, graph: Graph, device: Device, patch: pytest.Monk
         "FIRST_QUEUE": draw.choice([1, 8, 64]),
     }.items():
         patch.setitem(getattr(search_wave, name), device.arch, value)
+    patch.setitem(stored.TRACED_AT_ONCE, device.arch, draw.choice([1, 100, 1 << 22]))
+    patch.setitem(stored.ROW_BYTES_AT_ONCE, device.arch, draw.choice([1, 100, 1 << 22]))
     patch.setattr(search_wave, "SOFTWARE_FIRST_ARENA", draw.choice([100, 1 << 20]))
     patch.setattr(search_wave, "SOFTWARE_FIRST_SLICE", draw.choice([2, 100, 1 << 14]))
     patch.setattr(search_wave, "SOFTWARE_FIRST_QUEUE", draw.choice([1, 8, 64]))

@@ -36,9 +36,7 @@ def probe(command: ProbeCommand, channel: Channel) -> None:
     except DeviceError as error:
         channel.send(DeviceReport(arch, available=False, message=str(error)))
     else:
-        channel.send(
-            DeviceReport(arch, available=True, device=device.name, memory=device.memory, threads=device.threads)
-        )
+        channel.send(DeviceReport(arch, True, device.name, device.memory, device.threads, pinned=device.can_pin()))
 
 
 def _failure(error: Exception) -> Failed:

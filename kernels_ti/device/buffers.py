@@ -1,20 +1,17 @@
-"""Buffers on a device: allocate them, copy them back, and free them from any thread.
+"""Buffers on a device: allocate them, and free them from any thread.
 
 A buffer belongs to one start of Taichi. Taichi frees all its buffers when it is closed, see `disown`.
 """
 
 from __future__ import annotations
 
-import ctypes
-import sys
 import weakref
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from kernels_ti.device import owner
-from kernels_ti.errors import EngineError
 
 LARGEST_BUFFER = (1 << 31) - 1
 """Largest number of elements in a buffer: kernels count them in 32 bits."""
@@ -80,30 +77,3 @@ def _free(allocated: Any, closings: int) -> None:
         from taichi.lang import impl
 
         impl.get_runtime().prog.delete_ndarray(allocated)
-
-
-def free_cuda_memory() -> int | None:
-    """Return the bytes of free memory on the CUDA device; None if its driver does not tell."""
-    free, total = ctypes.c_size_t(), ctypes.c_size_t()
-    asked = _cuda_driver().cuMemGetInfo_v2(ctypes.byref(free), ctypes.byref(total))
-    return free.value if asked == 0 else None
-
-
-def copied_from_cuda(buffer: Any) -> np.ndarray:
-    """Copy a buffer with one driver call; Taichi would allocate, copy to the device, launch a kernel and copy back."""
-    from taichi.lang.impl import get_runtime
-    from taichi.lang.util import to_numpy_type
-
-    values = np.empty(buffer.shape, to_numpy_type(buffer.dtype))
-    place = get_runtime().prog.get_ndarray_data_ptr_as_int(buffer.arr)
-    failed = _cuda_driver().cuMemcpyDtoH_v2(
-        ctypes.c_void_p(values.ctypes.data), ctypes.c_uint64(place), ctypes.c_size_t(values.nbytes)
-    )
-    if failed:
-        raise EngineError(f"CUDA: copying {values.nbytes:,} bytes to the host failed, error {failed}")
-    return values
-
-
-@lru_cache
-def _cuda_driver() -> ctypes.CDLL:
-    return ctypes.CDLL("libcuda.so.1" if sys.platform != "win32" else "nvcuda.dll")

@@ -12,13 +12,15 @@ def note_less() -> None:
     """Make Taichi note the line of each expression without a picture of it, and read each source once.
 
     The pictures, for messages about errors in kernels, take half the time in which Taichi reads a kernel. It does so at
-    every start, whether the kernel is in the cache or not.
+    every start, whether the kernel is in the cache or not. For a buffer it notes the stack of calls, which takes longer
+    than making the buffer.
     """
-    from taichi.lang import kernel_impl
+    from taichi.lang import _ndarray, kernel_impl
     from taichi.lang.ast.ast_transformer_utils import ASTTransformerContext
 
     if ASTTransformerContext.get_pos_info is not _position:
         ASTTransformerContext.get_pos_info = _position
+        _ndarray.get_traceback = lambda: ""
         kernel_impl.getsourcelines = lru_cache(maxsize=None)(kernel_impl.getsourcelines)
 
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-import io
 import os
 import platform
 import re
 import sys
-import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, ParamSpec, TypeVar
@@ -20,9 +18,11 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from kernels_ti.choices import ARCHES as CHOICES
-from kernels_ti.device import buffers, kernel_cache, owner
+from kernels_ti.device import buffers, copies, cuda, kernel_cache, owner
+from kernels_ti.device.captured_output import captured_output
 from kernels_ti.device.compilation import compiled_quickly, note_less
 from kernels_ti.device.machine import cores, cpu_name, host_memory, spread, thread_ids
+from kernels_ti.device.pinned import PINNED_BYTES
 from kernels_ti.device.turns import Turns
 from kernels_ti.errors import DeviceError, EngineError, OptionError
 from kernels_ti.options import require_threads
@@ -91,8 +91,12 @@ class Device:
         if self.arch == "cpu":
             return np.ascontiguousarray(values)
         target = self.empty(len(values), values.dtype)
-        owner.call(target.from_numpy, np.ascontiguousarray(values))
+        self.upload(values, target)
         return target
+
+    def upload(self, values: np.ndarray, buffer: Any) -> None:
+        """Copy a flat array to the beginning of a buffer of its type; what lies behind it is undefined afterwards."""
+        owner.call(copies.upload, self.arch, np.ascontiguousarray(values), buffer)
 
     def empty(self, size: int, dtype: np.typing.DTypeLike) -> Any:
         """Make a one-dimensional buffer on the device; its content is undefined.
@@ -119,7 +123,7 @@ class Device:
     def free_memory(self) -> int | None:
         """Return the bytes of free memory on the device; None if its driver does not tell."""
         if self.arch == "cuda":
-            return owner.call(buffers.free_cuda_memory)
+            return owner.call(cuda.free_memory)
         return None if self.arch == "vulkan" else self.memory
 
     def download(self, buffer: Any) -> np.ndarray:
@@ -130,9 +134,15 @@ class Device:
         EngineError
             If the device has failed.
         """
-        if isinstance(buffer, np.ndarray):
-            return buffer
-        return owner.call(buffers.copied_from_cuda if self.arch == "cuda" else type(buffer).to_numpy, buffer)
+        return owner.call(copies.download, self.arch, buffer)
+
+    def copying(self, memory: int = PINNED_BYTES) -> AbstractContextManager[copies.Start]:
+        """Copy the beginnings of buffers into arrays of the host; see `kernels_ti.device.copies.copying`."""
+        return copies.copying(self.arch, memory)
+
+    def can_pin(self) -> bool | None:
+        """Return whether the system gives pinned memory, through which cycles come to the host; None if not on CUDA."""
+        return self.call(copies.can_pin, self.arch)
 
 
 _started: dict[tuple[str, int | None], Device] = {}  # by arch and threads: the open device
@@ -146,7 +156,7 @@ def cuda_is_here() -> bool:
 
 def _cuda_is_here() -> bool:
     taichi = _taichi()
-    with _captured_output() as said:
+    with captured_output() as said:
         here = bool(taichi._lib.core.with_cuda())
     for line in said[0].splitlines():
         # A missing driver is a valid answer, not a reason for a warning.
@@ -244,6 +254,7 @@ def _close() -> None:
     if not _started:
         return
     _started.clear()
+    copies.free_pinned()
     buffers.disown()
     with kernel_cache.writing():
         _reset()
@@ -300,7 +311,7 @@ def _start(ti: Any, arch: str, threads: int | None) -> Device:
     options: dict[str, Any] = {"cpu_max_num_threads": threads} if threads else {}
     options |= kernel_cache.settings()
     before = thread_ids()
-    with _captured_output() as said, kernel_cache.own_cache_home():
+    with captured_output() as said, kernel_cache.own_cache_home():
         try:
             ti.init(
                 arch=getattr(ti, arch),
@@ -342,33 +353,3 @@ def _identity(arch: str, log: str) -> tuple[str, int | None]:
         name.group(1).strip() if name else f"{arch} device",
         int(float(memory.group(1)) * 2**30) if memory else None,
     )
-
-
-@contextmanager
-def _captured_output() -> Iterator[list[str]]:
-    """Capture the standard output and error of the process: Taichi names its device only there."""
-    captured = [""]
-    _flush()
-    saved = {}
-    for descriptor in (1, 2):
-        with suppress(OSError):  # it may be closed
-            saved[descriptor] = os.dup(descriptor)
-    with tempfile.TemporaryFile() as file:
-        try:
-            for descriptor in saved:
-                os.dup2(file.fileno(), descriptor)
-            with redirect_stdout(io.StringIO()):  # a notebook's output is not descriptor 1
-                yield captured
-        finally:
-            _flush()
-            for descriptor, original in saved.items():
-                os.dup2(original, descriptor)
-                os.close(original)
-            file.seek(0)
-            captured[0] = file.read().decode(errors="replace")
-
-
-def _flush() -> None:
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            stream.flush()

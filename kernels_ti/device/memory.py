@@ -1,7 +1,8 @@
 """The memory budget of a search.
 
 On the CPU the budget is for the whole process: Python and Taichi, the graph, bit rows, stacks, and cycles that
-are not written yet. On a GPU it is for the buffers on the device; the memory of the driver itself does not count.
+are not written yet. On a GPU it is for the buffers on the device, and on CUDA for the pinned memory through which
+cycles come to the host; the memory of the driver itself does not count.
 """
 
 from __future__ import annotations

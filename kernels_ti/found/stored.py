@@ -12,15 +12,15 @@ import numpy.typing as npt
 
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.device.device import Device
+from kernels_ti.device.pinned import PINNED_BYTES
 from kernels_ti.found.row_tables import RowTables
 from kernels_ti.graph import IntArray
 from kernels_ti.state import STATE_WORD_BITS, Rows
 
-TRACED_AT_ONCE = 1 << 21
+TRACED_AT_ONCE = {"cpu": 1 << 21, "vulkan": 1 << 21, "cuda": 1 << 24}
 """Largest number of cycle vertices that one launch puts in order."""
 
-
-ROW_BYTES_AT_ONCE = 16 << 20
+ROW_BYTES_AT_ONCE = {"cpu": 16 << 20, "vulkan": 16 << 20, "cuda": 64 << 20}
 """Largest number of bytes of bit rows over the graph's vertices that one launch makes."""
 
 
@@ -121,6 +121,7 @@ class ResidentBlocks:
         # Prefix sums of the pairs, so that the pairs of a range of seeds are one subtraction.
         self.pairs_before = np.concatenate(([0], np.cumsum(group.pairs_of_seed)))
         self.participants: Any = None
+        self._copy_memory = PINNED_BYTES
         self._buffers: dict[str, Any] = {}
 
     @classmethod
@@ -141,6 +142,11 @@ class ResidentBlocks:
     def bytes(self) -> int:
         """Bytes of the bit rows and the CSR arrays on the device."""
         return block_bytes(self.group)
+
+    def reserve_copies(self, memory: int) -> int:
+        """Let copies to the host take a small share of `memory`; return how much they may take, in bytes."""
+        self._copy_memory = min(PINNED_BYTES, memory // 16) if self.device.arch == "cuda" else 0
+        return self._copy_memory
 
     def bytes_out(self, longest: int) -> int:
         """Return the bytes of the host that a cycle of up to `longest` vertices may take on its way out."""
@@ -180,21 +186,23 @@ class ResidentBlocks:
             Written. Bit ``v % 64`` of word ``v // 64`` is set when vertex v lies on the cycle.
         """
         width = self.row_words * STATE_WORD_BITS // self.group.word_bits
-        at_once = min(max(1, ROW_BYTES_AT_ONCE // (8 * self.row_words)), self.device.items_at_once)
-        for piece in stored.pieces(at_once):
-            part = target[piece.first - stored.first :][: piece.count]
-            if self.device.arch == "cpu":
-                self._relabel(piece, part.reshape(-1))
-                continue
-            members = self.scratch("rows", piece.count * width, self._word)
-            self._relabel(piece, members)
-            part[:] = self.device.download(members)[: piece.count * width].view(np.uint64).reshape(part.shape)
+        at_once = max(1, ROW_BYTES_AT_ONCE[self.device.arch] // (8 * self.row_words))
+        with self.device.copying(self._copy_memory) as copy:
+            for piece in stored.pieces(min(at_once, self.device.items_at_once)):
+                part = target[piece.first - stored.first :][: piece.count]
+                if self.device.arch == "cpu":
+                    self._relabel(piece, part.reshape(-1))
+                    continue
+                members = self.scratch("rows", piece.count * width, self._word)
+                self._relabel(piece, members)
+                copy(members, part)
 
     def write_lengths(self, stored: StoredCycles, target: npt.NDArray[np.int32]) -> None:
         """Write the number of vertices of each cycle to `target`, shape (stored.count,)."""
-        for piece in stored.pieces(self.device.items_at_once):
-            lengths, _ = self.measured(piece)
-            target[piece.first - stored.first :][: piece.count] = self.device.download(lengths)[: piece.count]
+        with self.device.copying(self._copy_memory) as copy:
+            for piece in stored.pieces(self.device.items_at_once):
+                lengths, _ = self.measured(piece)
+                copy(lengths, target[piece.first - stored.first :][: piece.count])
 
     def write_vertices(self, stored: StoredCycles, offsets: IntArray, target: npt.NDArray[np.int32]) -> None:
         """Write the vertices of some cycles of these blocks in cycle order.
@@ -207,18 +215,19 @@ class ResidentBlocks:
         target : ndarray of int32
             Written.
         """
-        at_once = min(max(1, TRACED_AT_ONCE // self.group.longest_block), self.device.items_at_once)
-        for piece in stored.pieces(at_once):
-            first = piece.first - stored.first
-            ends = offsets[first : first + piece.count + 1]
-            part = target[ends[0] : ends[-1]]
-            relative = (ends - ends[0]).astype(np.int32)
-            if self.device.arch == "cpu":
-                self._trace(piece, relative, part)
-                continue
-            vertices = self.scratch("vertices", len(part))
-            self._trace(piece, self.filled("ends", relative), vertices)
-            part[:] = self.device.download(vertices)[: len(part)]
+        at_once = max(1, TRACED_AT_ONCE[self.device.arch] // self.group.longest_block)
+        with self.device.copying(self._copy_memory) as copy:
+            for piece in stored.pieces(min(at_once, self.device.items_at_once)):
+                first = piece.first - stored.first
+                ends = offsets[first : first + piece.count + 1]
+                part = target[ends[0] : ends[-1]]
+                relative = (ends - ends[0]).astype(np.int32)
+                if self.device.arch == "cpu":
+                    self._trace(piece, relative, part)
+                    continue
+                vertices = self.scratch("vertices", len(part))
+                self._trace(piece, self.filled("ends", relative), vertices)
+                copy(vertices, part)
 
     def measured(self, stored: StoredCycles) -> tuple[Any, Any]:
         """Return two buffers: the number of vertices of each cycle, and the first row of its block."""
@@ -264,9 +273,7 @@ class ResidentBlocks:
         if self.device.arch == "cpu":
             return values
         buffer = self.scratch(role, len(values))
-        whole = np.zeros(buffer.shape[0], np.int32)
-        whole[: len(values)] = values
-        buffer.from_numpy(whole)
+        self.device.upload(values, buffer)
         return buffer
 
     def scratch(self, role: str, size: int, dtype: npt.DTypeLike = np.int32) -> Any:

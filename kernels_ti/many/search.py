@@ -153,7 +153,7 @@ class ManySearch:
         if self._device.arch != "cpu" and self._taken < len(self._graphs):
             cells = self._device.download(self._cells)
             self._refill(cells.reshape(SLOT_CELLS, self._slots))
-            self._cells.from_numpy(cells)
+            self._device.upload(cells, self._cells)
         factor = min(4.0, max(0.25, SLICE_SECONDS / max(spent, 1e-6)))
         self._budget = min(max(int(self._budget * factor), 1), LARGEST_BUDGET)
 

@@ -259,18 +259,10 @@ class Arena:
         pairs = np.stack([other, last], axis=1)
         for first in range(0, len(last), self._piece):
             count = min(self._piece, len(last) - first)
-            self._fill(self._rows, narrow[first : first + count])
-            self._fill(self._pairs, pairs[first : first + count])
+            self.blocks.device.upload(narrow[first : first + count].reshape(-1), self._rows)
+            self.blocks.device.upload(pairs[first : first + count].reshape(-1), self._pairs)
             self._copy(scatter, length, self.place(length % 2, self.used(length % 2)), count)
             self.add(length, count, float(frames.weight[frame[first : first + count]].sum()))
-
-    def _fill(self, buffer: Any, values: npt.NDArray[Any]) -> None:
-        flat = np.zeros(buffer.shape[0], values.dtype)
-        flat[: values.size] = values.reshape(-1)
-        if isinstance(buffer, np.ndarray):
-            buffer[:] = flat
-        else:
-            buffer.from_numpy(flat)
 
     def _copy(self, kernel: Any, length: int, start: int, count: int) -> None:
         buffers = (self.allowed, self.ends, self.members, self.capacity)

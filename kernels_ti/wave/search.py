@@ -89,7 +89,7 @@ class WaveSearch:
         # Only the kernels for bit rows in memory know chords.
         kind = WideStage if group.words > LARGEST_UNROLLED or group.chords is not None else NarrowStage
         self._stage: WideStage | NarrowStage = kind(blocks, collect, self._bounded, memory // 8)
-        memory -= self._stage.bytes
+        memory -= self._stage.bytes + (blocks.reserve_copies(memory) if collect else 0)
         self._make_room_for_cycles(word, min(CYCLE_BYTES[device.arch], memory // 4))
         memory -= self._cycle_bytes
         memory = min(ARENA_BYTES[device.arch], memory)

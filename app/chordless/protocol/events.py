@@ -270,7 +270,10 @@ class Failed:
 
 @dataclass(frozen=True)
 class DeviceReport:
-    """The answer to a probe; if the arch is not `available`, `message` says why."""
+    """The answer to a probe; if the arch is not `available`, `message` says why.
+
+    `pinned` says whether the system gives pinned memory, through which cycles come to the host; None if not on CUDA.
+    """
 
     name: ClassVar[str] = "device"
     arch: str
@@ -279,6 +282,7 @@ class DeviceReport:
     memory: int | None = None
     threads: int | None = None
     message: str | None = None
+    pinned: bool | None = None
 
     @property
     def summary(self) -> str:
@@ -290,6 +294,8 @@ class DeviceReport:
             parts.append(f"{self.threads} thread{'s' * (self.threads != 1)}")
         if self.memory is not None:
             parts.append(bytes_text(self.memory))
+        if self.pinned is False:
+            parts.append("no pinned memory (cycles reach the host slowly)")
         return ", ".join(parts)
 
 

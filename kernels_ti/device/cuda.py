@@ -1,0 +1,127 @@
+"""The door to the driver of CUDA: memory and copies that Taichi does not offer, or makes with detours.
+
+Every call belongs to the thread that owns Taichi, except where it says otherwise. All copies are queued behind the
+kernels that Taichi has launched, on the same stream.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from kernels_ti.errors import EngineError
+
+
+def free_memory() -> int | None:
+    """Return the bytes of free memory on the device; None if the driver does not tell."""
+    free, total = ctypes.c_size_t(), ctypes.c_size_t()
+    asked = _library().cuMemGetInfo_v2(ctypes.byref(free), ctypes.byref(total))
+    return free.value if asked == 0 else None
+
+
+def address(buffer: Any) -> int:
+    """Return where on the device a buffer of Taichi begins."""
+    from taichi.lang.impl import get_runtime
+
+    return int(get_runtime().prog.get_ndarray_data_ptr_as_int(buffer.arr))
+
+
+def upload(values: np.ndarray, target: int) -> None:
+    """Copy a contiguous array to an address of the device.
+
+    Raises
+    ------
+    EngineError
+        If the device has failed.
+    """
+    source = ctypes.c_void_p(values.ctypes.data)
+    failed = _library().cuMemcpyHtoD_v2(ctypes.c_uint64(target), source, ctypes.c_size_t(values.nbytes))
+    _require(failed, f"copying {values.nbytes:,} bytes to the device")
+
+
+def download(source: int, target: np.ndarray) -> None:
+    """Fill a contiguous array from an address of the device, and wait for it.
+
+    Raises
+    ------
+    EngineError
+        If the device has failed.
+    """
+    failed = _library().cuMemcpyDtoH_v2(
+        ctypes.c_void_p(target.ctypes.data), ctypes.c_uint64(source), ctypes.c_size_t(target.nbytes)
+    )
+    _require(failed, f"copying {target.nbytes:,} bytes to the host")
+
+
+class PinnedSlot:
+    """A piece of pinned memory of the host, which the device writes without the help of a core.
+
+    Parameters
+    ----------
+    size : int
+        Bytes.
+
+    Attributes
+    ----------
+    values : ndarray of uint8, shape (size,)
+
+    Raises
+    ------
+    MemoryError
+        If the system gives no pinned memory.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._place, self._event, self._context = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+        library = _library()
+        _require(library.cuCtxGetCurrent(ctypes.byref(self._context)), "asking for the context")
+        if library.cuMemHostAlloc(ctypes.byref(self._place), ctypes.c_size_t(size), ctypes.c_uint(0)):
+            raise MemoryError(f"CUDA: the system has no {size:,} bytes of pinned memory")
+        without_clock = ctypes.c_uint(2)
+        _require(library.cuEventCreate(ctypes.byref(self._event), without_clock), "making an event")
+        bytes_ = ctypes.cast(self._place, ctypes.POINTER(ctypes.c_uint8))
+        self.values = np.ctypeslib.as_array(bytes_, (size,))
+
+    def fill(self, source: int, size: int) -> None:
+        """Queue a copy of `size` bytes from an address of the device; `wait` says when it is done.
+
+        Raises
+        ------
+        EngineError
+            If the device has failed.
+        """
+        library, stream = _library(), ctypes.c_void_p(0)
+        failed = library.cuMemcpyDtoHAsync_v2(self._place, ctypes.c_uint64(source), ctypes.c_size_t(size), stream)
+        _require(failed or library.cuEventRecord(self._event, stream), f"copying {size:,} bytes to the host")
+
+    def wait(self) -> None:
+        """Wait for the last `fill`. Any thread may call it.
+
+        Raises
+        ------
+        EngineError
+            If the device has failed.
+        """
+        library = _library()
+        failed = library.cuCtxSetCurrent(self._context) or library.cuEventSynchronize(self._event)
+        _require(failed, "waiting for a copy to the host")
+
+    def free(self) -> None:
+        """Give the memory back. Nothing may be under way."""
+        library = _library()
+        library.cuEventDestroy_v2(self._event)
+        library.cuMemFreeHost(self._place)
+
+
+def _require(failed: int, what: str) -> None:
+    if failed:
+        raise EngineError(f"CUDA: {what} failed, error {failed}")
+
+
+@lru_cache
+def _library() -> ctypes.CDLL:
+    return ctypes.CDLL("libcuda.so.1" if sys.platform != "win32" else "nvcuda.dll")

@@ -1,0 +1,150 @@
+"""Copies from a GPU into arrays of the host at the speed of its memory.
+
+The device writes into small slots of pinned memory. Threads copy from there into the arrays: a new array costs a core
+more time than the device needs to send it, because the system clears every page that is touched for the first time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from queue import SimpleQueue
+from typing import Protocol
+
+import numpy as np
+
+from kernels_ti.device import cuda
+from kernels_ti.device.machine import cores
+
+SLOT_BYTES = 4 << 20
+"""Bytes of a slot: a device reaches nine tenths of its speed with pieces of this size."""
+
+MOST_THREADS = 16
+"""Copying threads: with more the memory of a host is no faster."""
+
+SLOTS_UNDER_WAY = 4
+"""Slots beyond one for each thread, so that the device always has one to write to."""
+
+PINNED_BYTES = (MOST_THREADS + SLOTS_UNDER_WAY) * SLOT_BYTES
+"""Bytes of pinned memory that all slots take at the most."""
+
+
+class Slot(Protocol):
+    """What a `cuda.PinnedSlot` offers to these copies."""
+
+    @property
+    def values(self) -> np.ndarray:
+        """The memory, as bytes."""
+
+    def fill(self, source: int, size: int) -> None:
+        """Queue a copy from the device."""
+
+    def wait(self) -> None:
+        """Wait for it."""
+
+    def free(self) -> None:
+        """Give the memory back."""
+
+
+class PinnedCopies:
+    """Copies to the host that are under way.
+
+    Parameters
+    ----------
+    memory : int
+        Bytes of pinned memory at the most. Slots are taken from the system when they are first needed.
+    make_slot : callable, optional
+        Makes a slot of some bytes, or raises MemoryError.
+    copy_at_once : callable, optional
+        Copies without pinned memory: used where the system gives none.
+
+    Attributes
+    ----------
+    memory : int
+    """
+
+    def __init__(
+        self,
+        memory: int,
+        make_slot: Callable[[int], Slot] = cuda.PinnedSlot,
+        copy_at_once: Callable[[int, np.ndarray], None] = cuda.download,
+    ) -> None:
+        self.memory = memory
+        threads = min(cores(), MOST_THREADS)
+        self._make_slot, self._copy_at_once = make_slot, copy_at_once
+        self._slot_bytes = min(SLOT_BYTES, memory // 2)
+        self._most = min(threads + SLOTS_UNDER_WAY, memory // max(self._slot_bytes, 1))
+        self._slots: list[Slot] = []
+        self._free: SimpleQueue[Slot] = SimpleQueue()
+        self._threads = ThreadPoolExecutor(threads, "chordless copy")
+        self._under_way: list[Future[None]] = []
+
+    @property
+    def pinned(self) -> bool:
+        """Whether the system has given pinned memory, once a copy was started."""
+        return bool(self._slots)
+
+    def start(self, source: int, target: np.ndarray) -> None:
+        """Begin to fill a contiguous array from an address of the device; `finish` says when it is full.
+
+        What the device has been told to do before is done before. What it is told later comes after it has sent these
+        bytes, so the buffer may be written to again.
+
+        Raises
+        ------
+        EngineError
+            If the device has failed.
+        """
+        left = target.reshape(-1).view(np.uint8)
+        while len(left):
+            slot = self._next_slot()
+            if slot is None:
+                self._copy_at_once(source, left)
+                return
+            part, left = left[: self._slot_bytes], left[self._slot_bytes :]
+            try:
+                slot.fill(source, len(part))
+            except BaseException:
+                self._free.put(slot)
+                raise
+            source += len(part)
+            self._under_way.append(self._threads.submit(self._empty, slot, part))
+
+    def finish(self) -> None:
+        """Wait until all arrays are full.
+
+        Raises
+        ------
+        EngineError
+            If the device has failed.
+        """
+        under_way, self._under_way = self._under_way, []
+        errors = [each.exception() for each in under_way]  # all are waited for, also after an error
+        for error in errors:
+            if error is not None:
+                raise error
+
+    def close(self) -> None:
+        """Give the memory back, after the last copy."""
+        self._threads.shutdown()
+        for slot in self._slots:
+            slot.free()
+        self._slots = []
+
+    def _next_slot(self) -> Slot | None:
+        """Return a slot that may be filled; None where there is no pinned memory."""
+        if self._free.empty() and len(self._slots) < self._most:
+            try:
+                self._slots.append(self._make_slot(self._slot_bytes))
+                return self._slots[-1]
+            except MemoryError:
+                self._most = len(self._slots)
+        return self._free.get() if self._slots else None
+
+    def _empty(self, slot: Slot, part: np.ndarray) -> None:
+        """Copy a slot into its part of an array."""
+        try:
+            slot.wait()
+            part[:] = slot.values[: len(part)]
+        finally:
+            self._free.put(slot)
