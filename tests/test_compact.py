@@ -10,10 +10,12 @@ from oracles import by_length, grid
 from test_sweep_state import finish, groups_of, step, sweep_of
 
 from kernels_ti import Graph, Options, Run, count_cycles, open_device
+from kernels_ti.cycles import Cycles
 from kernels_ti.reference import chordless_cycles
 from kernels_ti.state import GroupState
 from kernels_ti.sweep import search as search_sweep
 from kernels_ti.sweep.compact import compact_words
+from kernels_ti.sweep.search import SweepSearch
 
 SIZES = range(65, 140)
 
@@ -33,49 +35,59 @@ def some_graph(seed: int) -> nx.Graph:
     return nx.relabel_nodes(graph, dict(zip(graph, names, strict=True)))
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_cut_short_handed_over_and_shared(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("seed", "collect"), [(seed, seed % 2 == 1) for seed in range(60)])
+def test_cut_short_handed_over_and_shared(seed: int, collect: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     draw = random.Random(seed)
     graph = Graph.from_networkx(some_graph(seed))
     monkeypatch.setattr(search_sweep, "FIRST_BUDGET", draw.choice([30, 100, 500]))
     monkeypatch.setattr(search_sweep, "PATIENCE", draw.choice([0, 32]))
+    monkeypatch.setattr(search_sweep, "CYCLE_BYTES_PER_WORKER", draw.choice([1, 1 << 21]))  # full after few cycles
     monkeypatch.setattr("kernels_ti.run.SLICE_SECONDS", 0.0)
     device = replace(open_device("cpu"), threads=draw.choice([1, 2, 3]))  # workers, without starting Taichi anew
-    options = Options(max_length=draw.choice([None, 12, 70]))
+    longest = draw.choice([None, 12, 70])
+    options = Options(max_length=longest, collect=collect, rows=collect)
     run = Run(graph, device, options)
-    shares = [run.snapshot().share]
+    shares, found = [run.snapshot().share], []
     while not run.finished:
         run.advance()
         shares.append(run.snapshot().share)
+        found.extend(map(tuple, run.take_rows().tolist()))
         if draw.random() < 0.3:
             run = Run(graph, device, options, run.state())
-    wanted = {k: c for k, c in by_length(chordless_cycles(graph)).items() if k <= (options.max_length or graph.n)}
-    assert run.snapshot().cycles_by_length == wanted
+    wanted = [cycle for cycle in chordless_cycles(graph) if len(cycle) <= (longest or graph.n)]
+    assert run.snapshot().cycles_by_length == by_length(wanted)
+    if collect:
+        assert sorted(found) == sorted(map(tuple, Cycles.of_lists(wanted).rows(graph.n).tolist()))
     assert np.all(np.diff(shares) >= -1e-12)
     assert shares[-1] == 1
 
 
+@pytest.mark.parametrize("collect", [False, True])
 @pytest.mark.parametrize("budget", [50, 333, 5000])
-def test_the_frames_are_those_of_wider_rows(budget: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counting makes rows compact, listing does not: with a certificate at every step they stop at the same frames."""
+def test_the_frames_are_those_of_wider_rows(budget: int, collect: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel for long rows makes none compact; with a certificate at every step both stop at the same frames."""
     monkeypatch.setattr(search_sweep, "PATIENCE", -1)
     block = nx.convert_node_labels_to_integers(nx.grid_2d_graph(5, 14))
     graph = Graph.from_networkx(nx.disjoint_union(nx.cycle_graph(70), block))
     (group,) = groups_of(graph)
-    counting, listing = (sweep_of(graph, group, collect, 1, GroupState()) for collect in (False, True))
-    remembered = counting._stack[-compact_words(group.words) :]
+    compact = sweep_of(graph, group, collect, 1, GroupState())
+    monkeypatch.setattr(search_sweep, "LARGEST_UNROLLED", 0)
+    wide = sweep_of(graph, group, collect, 1, GroupState())
+    remembered = compact._stack[-compact_words(group.words) :]
     remembered[:] = 99
+    found: dict[SweepSearch, list[np.ndarray]] = {compact: [], wide: []}
     for _ in range(12):
-        step(counting, budget, [])
-        step(listing, budget, [])
-        (counted,), (listed,) = (list(search.frames()) for search in (counting, listing))
-        assert len(counted) > 0
-        for part in ("extensions", "end", "length", "weight"):
-            np.testing.assert_array_equal(getattr(counted, part), getattr(listed, part), part)
+        for search, rows in found.items():
+            step(search, budget, rows)
+        (of_compact,), (of_wide,) = (list(search.frames()) for search in found)
+        assert len(of_compact) > 0
+        for part in ("extensions", "end", "length", "weight", *(["members"] if collect else [])):
+            np.testing.assert_array_equal(getattr(of_compact, part), getattr(of_wide, part), part)
         vertices = np.array([~np.uint64(0), np.uint64((1 << 70 - 64) - 1)])
-        np.testing.assert_array_equal(counted.allowed & vertices, listed.allowed & vertices)
-        assert counting.totals == listing.totals
-    assert counting.totals.cycles
+        np.testing.assert_array_equal(of_compact.allowed & vertices, of_wide.allowed & vertices)
+        assert compact.totals == wide.totals
+    assert compact.totals.cycles
+    np.testing.assert_array_equal(*(np.concatenate(rows) for rows in found.values()))
     assert (remembered != 99).any(), "no row was made compact"
 
 

@@ -3,7 +3,7 @@
 A path can still use the vertices that are allowed and its extensions. The longer a path, the fewer they are. When one
 word has a bit for each of them, the search below that frame goes on in **compact** rows of one word, in the worker's
 local memory. It ends when no frame is left, or with the slice; frames that are left then get the labels of their block
-again.
+again. Members keep the labels of the block all the time, so that a cycle is written as it is found.
 """
 
 import taichi as ti
@@ -32,8 +32,18 @@ PAUSE = 1024
 
 
 def compact_words(words: int) -> int:
-    """Count the words of a worker's stack that hold the usable vertices, the label of each, and the waiting end's."""
-    return words + WORD + 1
+    """Count the words of a worker's stack that a search in compact rows needs.
+
+    They hold the usable vertices of the block, the label of each and of the waiting end, and for each usable vertex the
+    bit row of the block that holds it alone.
+    """
+    return words + WORD + 1 + WORD * words
+
+
+@ti.func
+def first_single(words, place):
+    """Return the word of the stack with the first of the bit rows that hold one vertex alone."""
+    return place + words + WORD + 1
 
 
 @ti.func
@@ -61,8 +71,19 @@ def compact_row(words, source: ti.template(), at, stack: ti.template(), place):
 
 
 @ti.func
-def make_compact(words, rows: ti.template(), first, stack: ti.template(), at, place, compact: ti.template()):
+def make_compact(
+    words,
+    member_words: ti.template(),
+    rows: ti.template(),
+    first,
+    stack: ti.template(),
+    at,
+    place,
+    compact: ti.template(),
+):
     """Write the compact row of each vertex that the frame at word `at` of the stack can still use.
+
+    With members, also the bit row of the block that holds this vertex alone.
 
     Word `place` of the stack is the first of those that `compact_words` counts.
     """
@@ -75,18 +96,23 @@ def make_compact(words, rows: ti.template(), first, stack: ti.template(), at, pl
             label = w * WORD + lowest_bit(rest, WORD)
             rest = without_lowest(rest, WORD)
             stack[place + words + count] = ti.cast(label, ti.u64)
+            if ti.static(member_words > 0):
+                single_at = first_single(words, place) + count * words
+                for k in range(words):
+                    stack[single_at + k] = ti.u64(0)
+                stack[single_at + w] = ti.u64(1) << ti.cast(label % WORD, ti.u64)
             compact[count] = compact_row(words, rows, (first + label) * words, stack, place)
             count += 1
-    last = stack[at + 3 * words + 1]
+    last = stack[at + 3 * words + member_words + 1]
     stack[place + words + WAITING_END] = ti.cast(end_of(last) - first, ti.u64)
 
 
 @ti.func
-def put_back(words, first, top: ti.template(), frames, stack: ti.template(), at, place):
+def put_back(words, member_words: ti.template(), first, top: ti.template(), frames, stack: ti.template(), at, place):
     """Write frames of a search in compact rows to the stack, from word `at` on, with the labels of their block."""
     labels = place + words
     for h in range(frames):
-        frame = at + h * (3 * words + 2)
+        frame = at + h * (3 * words + member_words + 2)
         for part in ti.static(range(3)):
             row = frame + part * words
             for w in range(words):
@@ -97,7 +123,9 @@ def put_back(words, first, top: ti.template(), frames, stack: ti.template(), at,
                 rest = without_lowest(rest, WORD)
                 place_of_word = row + label // WORD
                 stack[place_of_word] = stack[place_of_word] | ti.u64(1) << ti.cast(label % WORD, ti.u64)
-        last = top[4][h]
+        for w in ti.static(range(member_words)):  # they have the labels of the block anyway
+            stack[frame + 3 * words + w] = top[3 + w][h]
+        last = top[4 + member_words][h]
         end = first + ti.cast(stack[labels + end_of(last)], ti.i32)
-        stack[frame + 3 * words] = top[3][h]
-        stack[frame + 3 * words + 1] = end_and_length(end, length_of(last))
+        stack[frame + 3 * words + member_words] = top[3 + member_words][h]
+        stack[frame + 3 * words + member_words + 1] = end_and_length(end, length_of(last))

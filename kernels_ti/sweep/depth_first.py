@@ -24,16 +24,35 @@ def add(counters: ti.template(), at, amount):
 
 
 @ti.func
-def emit(words: ti.template(), cycles: ti.template(), at, members, closers, count, first_row):
+def joined(words: ti.template(), kept: ti.template(), members, label, singles: ti.template(), singles_at):
+    """Return the members with one vertex more, given by its label in the rows that are searched.
+
+    In compact rows, the bit row that holds this vertex alone is at word ``singles_at + label * kept.n`` of `singles`.
+    In the rows of the block it is made.
+    """
+    together = kept(0)
+    for w in ti.static(range(kept.n)):
+        if ti.static(words.n == kept.n):
+            together[w] = members[w] | single(label, w, WORD)
+        else:
+            together[w] = members[w] | singles[singles_at + label * kept.n + w]
+    return together
+
+
+@ti.func
+def emit(
+    words: ti.template(), kept: ti.template(), cycles: ti.template(), at, members, closers, count, first_row,
+    singles: ti.template(), singles_at,
+):  # fmt: skip
     """Write one cycle for each of the `count` labels in `closers`, from cycle number `at` on."""
-    bits = ti.static(bits_of(words))
     rest = closers
     for i in range(count):
         closer, rest = lowest_taken(words, rest)
-        place = (at + i) * (words.n + 1)
-        for k in ti.static(range(words.n)):
-            cycles[place + k] = members[k] | single(closer, k, bits)
-        cycles[place + words.n] = ti.cast(first_row, ti.u64)
+        cycle = joined(words, kept, members, closer, singles, singles_at)
+        place = (at + i) * (kept.n + 1)
+        for k in ti.static(range(kept.n)):
+            cycles[place + k] = cycle[k]
+        cycles[place + kept.n] = ti.cast(first_row, ti.u64)
 
 
 @ti.func
@@ -62,7 +81,7 @@ def lengthened(last, end):
 
 @ti.func
 def put(
-    words: ti.template(), collect: ti.template(), top: ti.template(), height,
+    words: ti.template(), kept: ti.template(), collect: ti.template(), top: ti.template(), height,
     allowed, waiting, extensions, members, weight, last,
 ):  # fmt: skip
     """Write a frame to the worker's own memory."""
@@ -70,24 +89,26 @@ def put(
         top[w][height] = allowed[w]
         top[words.n + w][height] = waiting[w]
         top[2 * words.n + w][height] = extensions[w]
-        if ti.static(collect):
+    if ti.static(collect):
+        for w in ti.static(range(kept.n)):
             top[3 * words.n + w][height] = members[w]
-    frame = ti.static(frame_words(words.n, collect))
+    frame = ti.static(frame_words(words.n, kept.n if collect else 0))
     top[frame - 2][height] = ti.bit_cast(weight, ti.u64)
     top[frame - 1][height] = last
 
 
 @ti.func
-def taken_back(words: ti.template(), collect: ti.template(), top: ti.template(), height):
+def taken_back(words: ti.template(), kept: ti.template(), collect: ti.template(), top: ti.template(), height):
     """Read a frame from the worker's own memory."""
-    allowed, waiting, extensions, members = words(0), words(0), words(0), words(0)
+    allowed, waiting, extensions, members = words(0), words(0), words(0), kept(0)
     for w in ti.static(range(words.n)):
         allowed[w] = top[w][height]
         waiting[w] = top[words.n + w][height]
         extensions[w] = top[2 * words.n + w][height]
-        if ti.static(collect):
+    if ti.static(collect):
+        for w in ti.static(range(kept.n)):
             members[w] = top[3 * words.n + w][height]
-    frame = ti.static(frame_words(words.n, collect))
+    frame = ti.static(frame_words(words.n, kept.n if collect else 0))
     return allowed, waiting, extensions, members, ti.bit_cast(top[frame - 2][height], ti.f64), top[frame - 1][height]
 
 
@@ -102,10 +123,11 @@ def usable(words: ti.template(), allowed, extensions):
 
 @ti.func
 def search_depth_first(
-    words: ti.template(), collect: ti.template(), required: ti.template(), chorded: ti.template(),
-    compacting: ti.template(), rows: ti.template(), first_row: ti.template(), ends, first, top: ti.template(),
-    frames: ti.template(), height: ti.template(), allowed: ti.template(), waiting: ti.template(),
-    extensions: ti.template(), members: ti.template(), weight: ti.template(), last: ti.template(),
+    words: ti.template(), kept: ti.template(), collect: ti.template(), required: ti.template(),
+    chorded: ti.template(), compacting: ti.template(), rows: ti.template(), first_row: ti.template(), ends, first,
+    block, singles: ti.template(), singles_at, top: ti.template(), frames: ti.template(), height: ti.template(),
+    allowed: ti.template(), waiting: ti.template(), extensions: ti.template(), members: ti.template(),
+    weight: ti.template(), last: ti.template(),
     active: ti.template(), turns: ti.template(), barren: ti.template(), pause: ti.template(), patience, max_length,
     counters, paths_by_length: ti.template(), cycles_by_length: ti.template(), cycles: ti.template(),
     found: ti.template(), cycles_end,
@@ -121,12 +143,16 @@ def search_depth_first(
     ----------
     words, collect, required, rows, patience, max_length, paths_by_length, cycles_by_length, cycles
         As in `kernels_ti.sweep.kernel.sweep`; `counters` is where this worker's begin.
+    kept : template
+        Vector type of a bit row over the labels of the block: of `members`.
     chorded, first_row, ends
         Whether rows have chords, and what is needed then, see `kernels_ti.step.chords`.
     compacting : bool
         Whether to stop at frames that need bits for 64 vertices or fewer, once `pause` paths have been expanded.
     first : int
         First row of the paths' block in `rows`.
+    block, singles, singles_at
+        First row of that block in its group, and see `joined`; used with `collect` only.
     top : list of vectors
         The ancestors of the frame in registers that have extensions left: `height` of at most `frames`.
     allowed, waiting, extensions, members, weight, last
@@ -148,7 +174,8 @@ def search_depth_first(
         length = length_of(last)
         closing, of_v, of_end = 0, 0, 0
         left = ti.u64(0)
-        free, closers, only_v, only_end, path = words(0), words(0), words(0), words(0), members
+        free, closers, only_v, only_end = words(0), words(0), words(0), words(0)
+        path = kept(0)
         may_join = words(0)
         for w in ti.static(range(words.n)):  # as in `choice_of_end`, with the words that are at hand
             if ti.static(chorded):
@@ -162,23 +189,23 @@ def search_depth_first(
             of_v += population(only_v[w], bits)
             of_end += population(only_end[w], bits)
             left |= extensions[w]
-            if ti.static(collect):
-                path[w] |= single(label, w, bits)
+        if ti.static(collect):
+            path = joined(words, kept, members, label, singles, singles_at)
         if ti.static(required):
             # A new vector: Taichi confuses one that is passed as a whole and set word by word.
             ending = completing(words, rows, path, closers)
             closing = 0
             for w in ti.static(range(words.n)):
                 closing += population(ending[w], bits)
-            emit(words, cycles, found, path, ending, closing, first)
+            emit(words, kept, cycles, found, path, ending, closing, block, singles, singles_at)
         add(cycles_by_length, counters + length + 2, closing)
         if ti.static(collect):
             if ti.static(not required):
-                emit(words, cycles, found, path, closers, closing, first)
+                emit(words, kept, cycles, found, path, closers, closing, block, singles, singles_at)
             found += closing
         barren = ti.select(closing > 0, 0, barren + 1)
         # Written whether it is needed again or not: a branch that cannot be foreseen costs more.
-        put(words, collect, top, height, allowed, waiting, extensions, members, weight, last)
+        put(words, kept, collect, top, height, allowed, waiting, extensions, members, weight, last)
         opened = tried(1, ti.cast(length + 3 <= max_length, ti.i32), of_v, of_end)
         if opened > 0:
             height += ti.cast(left != 0, ti.i32)
@@ -210,7 +237,7 @@ def search_depth_first(
         if opened == 0:
             height -= ti.cast(left == 0, ti.i32)
             if height >= 0:
-                allowed, waiting, extensions, members, weight, last = taken_back(words, collect, top, height)
+                allowed, waiting, extensions, members, weight, last = taken_back(words, kept, collect, top, height)
             else:
                 height = 0
                 active = 0

@@ -18,9 +18,9 @@ LENGTH_SHIFT = 32
 """Bits of the last word that hold the end; the length lies above."""
 
 
-def frame_words(words: int, collect: bool) -> int:
-    """Return the words of a frame on a stack, for bit rows of `words` words."""
-    return (4 if collect else 3) * words + 2
+def frame_words(words: int, member_words: int) -> int:
+    """Return the words of a frame for bit rows of `words` words, with `member_words` words of members."""
+    return 3 * words + member_words + 2
 
 
 def packed(frames: Frames, rows: Rows, collect: bool) -> Rows:

@@ -4,8 +4,9 @@ A **frame** is a path that is being extended at one end, with the extensions tha
 one frame in registers. The ancestors of that frame wait below it: the latest in local memory
 (`kernels_ti.sweep.depth_first`), the others on the worker's stack. A frame is self-contained, so any frame can move to
 another worker. The initial triplets of a seed are a frame too: the path <x, u> with the extensions y. Triangles and
-triplets have been counted before, see `kernels_ti.sweep.stage_1`. A search that only counts changes to bit rows of one
-word as soon as one word has a bit for each vertex that the path can still use, see `kernels_ti.sweep.compact`.
+triplets have been counted before, see `kernels_ti.sweep.stage_1`. The search changes to bit rows of one word as soon as
+one word has a bit for each vertex that the path can still use, see `kernels_ti.sweep.compact`; not where rows have
+chords, or where cycles must pass certain vertices.
 
 Taichi hands out the iterations of a CPU loop in blocks of 512, so one worker is the first of 512.
 """
@@ -24,6 +25,7 @@ from kernels_ti.sweep.compact import (
     WAITING_END,
     compact_row,
     compact_words,
+    first_single,
     make_compact,
     put_back,
     usable_on,
@@ -61,7 +63,7 @@ def asked_for_frames(queue: ti.template(), workers, steps, budget):
 @ti.func
 def spill(words: ti.template(), collect: ti.template(), top: ti.template(), frames, stack: ti.template(), bottom):
     """Move `frames` frames from the worker's own memory to its stack, from word `bottom` on."""
-    frame = ti.static(frame_words(words.n, collect))
+    frame = ti.static(frame_words(words.n, words.n if collect else 0))
     for h in range(frames):
         at = bottom + h * frame
         for w in ti.static(range(words.n)):
@@ -84,7 +86,7 @@ def restored(words: ti.template(), collect: ti.template(), stack: ti.template(),
         extensions[w] = stack[at + 2 * words.n + w]
         if ti.static(collect):
             members[w] = stack[at + 3 * words.n + w]
-    last = at + ti.static(frame_words(words.n, collect) - 1)
+    last = at + ti.static(frame_words(words.n, words.n if collect else 0) - 1)
     return allowed, waiting, extensions, members, ti.bit_cast(stack[last - 1], ti.f64), stack[last]
 
 
@@ -187,8 +189,9 @@ def sweep(
     cycle_count : shape (workers,)
         Cycles that each worker wrote.
     """
-    compacting = ti.static(words.n > 1 and not collect and not chorded)
-    frame = ti.static(frame_words(words.n, collect))
+    compacting = ti.static(words.n > 1 and not required and not chorded)
+    member_words = ti.static(words.n if collect else 0)
+    frame = ti.static(frame_words(words.n, member_words))
     workers = depth_of.shape[0]
     ends = rows_of_ends(chorded, first_row)
     for i in range(workers * ITERATIONS_PER_WORKER):
@@ -201,7 +204,7 @@ def sweep(
             height = 0
             counters = me * (max_length + 2)
             # One more than ever wait there: the frame in registers, when it goes to the stack with them.
-            top = [ti.Vector.zero(ti.u64, TOP_FRAMES + 1) for k in ti.static(range(frame_words(words.n, collect)))]
+            top = [ti.Vector.zero(ti.u64, TOP_FRAMES + 1) for k in ti.static(range(frame))]
             allowed, waiting, extensions, members = words(0), words(0), words(0), words(0)
             weight = ti.f64(0.0)
             last = ti.u64(0)
@@ -209,9 +212,8 @@ def sweep(
             compact_rows = ti.Vector.zero(ti.u64, WORD if ti.static(compacting) else 1)
             compact_top = [
                 ti.Vector.zero(ti.u64, MOST_FRAMES + 1 if ti.static(compacting) else 1)
-                for k in ti.static(range(frame_words(1, False)))
+                for k in ti.static(range(frame_words(1, member_words)))
             ]
-            few_members = ONE_WORD(0)  # of frames that have none
             first, active, barren, size = 0, 0, 0, 0
             pause, credit = -1, 0  # no pause; each slice begins a new account
             steps = budget
@@ -249,11 +251,14 @@ def sweep(
                         allowed, waiting, extensions, members, weight, last = restored(words, collect, stack, at)
                 if ti.static(compacting):
                     if compact == 1:
-                        make_compact(words.n, rows, first, stack, at, labels, compact_rows)
+                        make_compact(words.n, member_words, rows, first, stack, at, labels, compact_rows)
                         few_allowed, few_waiting, few_extensions = ONE_WORD(0), ONE_WORD(0), ONE_WORD(0)
                         few_allowed[0] = compact_row(words.n, stack, at, stack, labels)
                         few_waiting[0] = compact_row(words.n, stack, at + words.n, stack, labels)
                         few_extensions[0] = compact_row(words.n, stack, at + 2 * words.n, stack, labels)
+                        if ti.static(collect):
+                            for w in ti.static(range(words.n)):
+                                members[w] = stack[at + 3 * words.n + w]
                         weight = ti.bit_cast(stack[at + frame - 2], ti.f64)
                         last = end_and_length(WAITING_END, length_of(stack[at + frame - 1]))
                         before, frames = steps, 0
@@ -261,13 +266,16 @@ def sweep(
                             turns = ti.min(steps, STEPS_BETWEEN_LOOKS)
                             steps -= turns
                             search_depth_first(
-                                ONE_WORD, False, False, False, False, compact_rows, first_row, 0, 0, compact_top,
-                                MOST_FRAMES, frames,
-                                few_allowed, few_waiting, few_extensions, few_members, weight, last, compact, turns,
+                                ONE_WORD, words, collect, False, False, False, compact_rows, first_row, 0, 0,
+                                first, stack, first_single(words.n, labels), compact_top, MOST_FRAMES, frames,
+                                few_allowed, few_waiting, few_extensions, members, weight, last, compact, turns,
                                 barren, pause, patience, max_length, counters, paths_by_length, cycles_by_length,
                                 cycles, found, cycles_end,
                             )  # fmt: skip
                             steps += turns
+                            if ti.static(collect):
+                                if found > cycles_end:
+                                    steps = 0
                             if depth + frames + compact > 1 and asked_for_frames(queue, workers, steps, budget) == 1:
                                 steps = 0
                         credit = ti.min(credit + before - steps - COST * size, MOST_CREDIT)
@@ -275,16 +283,16 @@ def sweep(
                             credit, pause = 0, PAUSE
                         if compact == 1:
                             put(
-                                ONE_WORD, False, compact_top, frames,
-                                few_allowed, few_waiting, few_extensions, few_members, weight, last,
+                                ONE_WORD, words, collect, compact_top, frames,
+                                few_allowed, few_waiting, few_extensions, members, weight, last,
                             )  # fmt: skip
-                            put_back(words.n, first, compact_top, frames + 1, stack, at, labels)
+                            put_back(words.n, member_words, first, compact_top, frames + 1, stack, at, labels)
                             depth += frames + 1
                 turns = ti.min(steps, STEPS_BETWEEN_LOOKS) * active
                 steps -= turns
                 search_depth_first(
-                    words, collect, required, chorded, compacting, rows, first_row, ends, first, top,
-                    TOP_FRAMES, height,
+                    words, words, collect, required, chorded, compacting, rows, first_row, ends, first,
+                    first, stack, labels, top, TOP_FRAMES, height,
                     allowed, waiting, extensions, members, weight, last, active, turns,
                     barren, pause, patience, max_length, counters, paths_by_length, cycles_by_length,
                     cycles, found, cycles_end,
@@ -300,7 +308,7 @@ def sweep(
                     if pause < 0 and usable(words, allowed, extensions) <= WORD:
                         leaves = 1
                 if leaves == 1 and active == 1:
-                    put(words, collect, top, height, allowed, waiting, extensions, members, weight, last)
+                    put(words, words, collect, top, height, allowed, waiting, extensions, members, weight, last)
                     height += 1
                     active = 0
                 if leaves == 1 or height == TOP_FRAMES:

@@ -102,7 +102,7 @@ class SweepSearch:
         self._most_closers = int(np.diff(group.row_ptr).max())
         self._wide = group.words > (LARGEST_UNROLLED if group.chords is None else LARGEST_WITH_CHORDS)
         self._words = group.words if self._wide else vector_of(group.words, 64)
-        self._frame = frame_words(group.words, collect)
+        self._frame = frame_words(group.words, group.words if collect else 0)
         self._stack_words = self._depth * self._frame + (2 * group.words if self._wide else compact_words(group.words))
         start = replace(start, frames=tuple(start.frames))
         memory -= sum(frames.nbytes for frames in start.frames)
