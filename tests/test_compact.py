@@ -9,7 +9,7 @@ import pytest
 from oracles import by_length, grid
 from test_sweep_state import finish, groups_of, step, sweep_of
 
-from kernels_ti import Graph, Options, Run, count_cycles, open_device
+from kernels_ti import Graph, Options, Run, count_cycles, enumerate_cycles, open_device
 from kernels_ti.cycles import Cycles
 from kernels_ti.reference import chordless_cycles
 from kernels_ti.state import GroupState
@@ -112,3 +112,15 @@ def test_many_usable_vertices_and_few() -> None:
     graph.add_edges_from((v, v + 30) for v in range(40, 400, 90))
     graph.add_edge(5, 300)
     assert count_cycles(graph, arch="cpu").by_length == by_length(chordless_cycles(Graph.from_networkx(graph)))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_cycles_through_some_vertices_and_around_others(seed: int) -> None:
+    """Through one vertex or edge rows are made compact, through several vertices they are not."""
+    draw = random.Random(seed)
+    graph = Graph.from_networkx(some_graph(seed))
+    everything = list(enumerate_cycles(graph, arch="reference"))
+    through = draw.sample(draw.choice(everything), seed % 3)
+    avoid = draw.sample([name for name in graph.names if name not in through], 2)
+    wanted = [cycle for cycle in everything if set(through) <= set(cycle) and not set(avoid) & set(cycle)]
+    assert sorted(enumerate_cycles(graph, arch="cpu", through=through, avoid=avoid)) == sorted(wanted)

@@ -192,7 +192,7 @@ def test_frames_survive_a_round_trip(name: str, monkeypatch: pytest.MonkeyPatch)
     step(other, 1, [])
     assert other.next_seed == search.next_seed, "frames come before seeds"
     laid_out = other.device_bytes - before
-    assert 0 < laid_out <= 2 * 8 * frame_words(group.words, True)
+    assert 0 < laid_out <= 2 * 8 * frame_words(group.words, group.words)
     for _ in range(8):
         step(other, 5, [])
         assert other.waiting_by_length == waiting_in(other.frames())

@@ -33,8 +33,9 @@ PATIENCE = 32
 ROW_BYTES_PER_WORKER = 1 << 25
 """Bytes of the host that the cycles of a worker may take on their way out: bit rows over a large graph are long."""
 
-CYCLE_BYTES_PER_WORKER = 1 << 21
-"""Small, so that a slice of a listing is short."""
+CYCLE_BYTES_PER_WORKER = 1 << 23
+"""Small, so that a slice of a listing is short. Large enough for the arrays that the caller gets to lie in large pages,
+which the system clears faster than small ones."""
 
 FRAMES_AT_ONCE = 1 << 18
 """Frames of an earlier search that are laid out for the workers at a time, at most."""
