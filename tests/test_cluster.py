@@ -4,93 +4,30 @@ from __future__ import annotations
 
 import random
 import re
-import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import networkx as nx
 import numpy as np
 import pytest
 from oracles import grid
+from simulated_workers import SimulatedWorkers
 
 from kernels_ti import Device, EngineError, Graph, OptionError, Options, Run, count_cycles, open_device
 from kernels_ti.cluster import on_worker
 from kernels_ti.cluster.address import check_cluster
 from kernels_ti.cluster.driver import ClusterRun
 from kernels_ti.cluster.leases import Pace
-from kernels_ti.cluster.on_worker import Job, NotPrepared
+from kernels_ti.cluster.on_worker import SearchJob
 from kernels_ti.cluster.portions import Portions, frame_bytes, untouched
 from kernels_ti.cluster.work import FEWEST_CHUNKS, Chunk, WaitingWork, chunks_of, groups_of
-from kernels_ti.cluster.workers import Reply
-from kernels_ti.device.machine import cores
 from kernels_ti.resident_batch import ResidentBatch
 from kernels_ti.state import RunState
 
 QUICK = Pace(shortest=0.0, longest=0.0, patience=0.05, no_worker_patience=0.2, scheduler_patience=0.2)
 """Leases of one slice; a driver that waits for nobody."""
-
-
-@dataclass
-class SimulatedWorkers:
-    """Workers that do their leases in this process, at once, unless they are told to misbehave.
-
-    `faults` gives, for some addresses, what each of their leases comes to: ``ok``, ``die``, ``fail``, ``silent`` or
-    ``forget``, which loses what the worker prepared. After the last one all is well.
-    """
-
-    here: dict[str, int]
-    faults: dict[str, list[str]] = field(default_factory=dict)
-    refusals: dict[str, str] = field(default_factory=dict)
-    mute: float = 0.0
-    waiting: list[Reply] = field(default_factory=list)
-    leases: Counter[str] = field(default_factory=Counter)
-    recalls: int = 0
-    joining: dict[int, str] = field(default_factory=dict)
-
-    def threads(self) -> dict[str, int]:
-        return dict(self.here)
-
-    def silence(self) -> float:
-        return self.mute
-
-    def last_seen(self) -> dict[str, float]:
-        return dict.fromkeys(self.here, 1.0)
-
-    def prepare(self, address: str, job: Job) -> None:
-        if address in self.refusals:
-            job = replace(job, versions={**job.versions, "numpy": self.refusals[address]})
-        self.waiting.append(Reply(address, -1, on_worker.prepare(job, cores())))
-
-    def lease(self, address: str, key: str, number: int, state: RunState, seconds: float) -> None:
-        self.leases[address] += 1
-        if (joined := self.joining.pop(self.leases.total(), None)) is not None:
-            self.here[joined] = 1
-        fault = self.faults[address].pop(0) if self.faults.get(address) else "ok"
-        if fault == "die":
-            del self.here[address]
-        elif fault == "fail":
-            self.waiting.append(Reply(address, number, error=EngineError("no room")))
-        elif fault == "forget":
-            self.waiting.append(Reply(address, number, error=NotPrepared(key)))
-        elif fault != "silent":
-            self.waiting.append(Reply(address, number, on_worker.lease(key, number, state, seconds)))
-
-    def recall(self, address: str, key: str, number: int) -> None:
-        self.recalls += 1
-
-    def forget(self, address: str) -> None:
-        self.waiting = [reply for reply in self.waiting if reply.address != address]
-
-    def replies(self, seconds: float) -> list[Reply]:
-        if not self.waiting:
-            time.sleep(min(seconds, 0.01))
-        some, self.waiting = self.waiting, []
-        return some
-
-    def close(self) -> None:
-        self.waiting.clear()
 
 
 @pytest.fixture(autouse=True)
@@ -211,12 +148,11 @@ def test_a_run_goes_from_one_machine_to_a_cluster_and_back(cpu: Device) -> None:
     assert back.snapshot().cycles_by_length == expected
 
 
-def prepared(graph: Graph, run: ClusterRun, cpu: Device, key: str) -> Job:
+def prepared(graph: Graph, run: ClusterRun, cpu: Device, key: str) -> None:
     """Prepare this process for the leases of a run."""
     state = run.state()
-    job = Job(key, graph, Options(), state.layout, state.batch, cpu.arch, 1, on_worker.versions())
+    job = SearchJob(key, on_worker.versions(), graph, Options(), state.layout, state.batch, cpu.arch, 1)
     assert on_worker.prepare(job, 1).refusal == ""
-    return job
 
 
 def leased(run: ClusterRun) -> tuple[list[Chunk], RunState]:

@@ -157,6 +157,25 @@ def test_list_on_a_cluster_writes_each_cycle_once(tmp_path: Path) -> None:
     assert sorted(there) == sorted(here)
 
 
+def test_a_batch_on_a_cluster_writes_the_lines_of_a_batch_here(tmp_path: Path) -> None:
+    lines = []
+    for where, file in (("", "here.jsonl"), ("local:2", "there.jsonl")):
+        cluster = ["--cluster", where] if where else []
+        graphs = ["petersen", "grid:6x7", "nothing.txt", "cycle:70"]
+        (tmp_path / "nothing.txt").write_text("1 1\n")
+        done = chordless("batch", *graphs, "-o", file, "--arch", "cpu", *cluster, cwd=tmp_path)
+        assert done.returncode == 5, done.stderr
+        read = map(json.loads, (tmp_path / file).read_text().splitlines())
+        lines.append([(line["graph"], line["by_length"], line["error"], line["hash"]) for line in read])
+    assert lines[0] == lines[1]
+
+
+def test_first_on_a_cluster_prints_a_cycle() -> None:
+    done = chordless("first", "grid:5x5", "--length", "12", "--cluster", "local:1", "--arch", "cpu", "-q")
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.split()) == 12
+
+
 def test_a_driver_that_is_killed_leaves_no_worker_and_can_be_gone_on_with(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     arguments = command(

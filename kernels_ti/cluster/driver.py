@@ -18,7 +18,7 @@ from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.choices import EXPANSIONS
 from kernels_ti.cluster.batch_work import BatchWork
 from kernels_ti.cluster.leases import Lease, Pace, Work
-from kernels_ti.cluster.on_worker import Answer, Job, NotPrepared, Readiness, versions
+from kernels_ti.cluster.on_worker import Answer, NotPrepared, SearchJob, versions
 from kernels_ti.cluster.portions import frame_bytes, untouched
 from kernels_ti.cluster.roster import Roster, WorkerView
 from kernels_ti.cluster.watch import Watch
@@ -113,7 +113,7 @@ class ClusterRun:
         self._roster = Roster()
         searched = replace(self.options, part=None)
         batch = self._batch.batch
-        self._job = Job(uuid.uuid4().hex, self.graph, searched, layout, batch, arch, threads, versions())
+        self._job = SearchJob(uuid.uuid4().hex, versions(), self.graph, searched, layout, batch, arch, threads)
         self._watch = Watch(workers, self._roster, self._pace, self._job, tell)
         self._finished = self._batch.ended
         if state is None and (self.options.part or (1, 1))[0] == 1:
@@ -289,14 +289,7 @@ class ClusterRun:
     def _hear(self, reply: Reply) -> None:
         """Take what a worker replied."""
         if reply.number < 0:
-            if isinstance(reply.value, Readiness) and not reply.value.refusal:
-                self._roster.ready(reply.address, reply.value.device)
-            elif isinstance(reply.error, ConnectionError):
-                self._roster.forget(reply.address)
-            else:
-                why = reply.value.refusal if reply.error is None else f"{type(reply.error).__name__}: {reply.error}"
-                self._roster.refused(reply.address, why)
-                self._tell(f"the worker {reply.address} is not used: {why}")
+            self._watch.prepared(reply)
             return
         lease = self._leases.pop(reply.address)
         if isinstance(reply.value, Answer):
@@ -351,7 +344,7 @@ class ClusterRun:
             number, self._next_lease = self._next_lease, self._next_lease + 1
             surveyed = self._batch.surveyed if work.stage_1 else None
             state = self._batch.state(work.chunks, surveyed=surveyed, alone=True)
-            self._leases[address] = Lease(number, address, work, seconds, frame_bytes(state))
+            self._leases[address] = Lease(number, address, seconds, work, frame_bytes(state))
             self._workers.lease(address, self._job.key, number, state, seconds)
 
     def _work_for(self, address: str, idle: int) -> Work | None:

@@ -65,37 +65,47 @@ class Work:
 
 
 @dataclass(eq=False)
-class Lease:
-    """Work that a worker has.
+class Request:
+    """Something that a worker was asked for.
 
     Attributes
     ----------
     number : int
-        Later leases have larger numbers.
+        Later requests have larger numbers.
     address : str
-    work : Work
     seconds : float
-        How long the worker may search.
-    frame_bytes : int
-        Bytes of the frames that were sent.
+        How long the worker may take before it is overdue.
     began : float
-        When it was given (`time.monotonic`).
-    recalled : bool
-        The worker was asked to answer soon.
+        When it was asked (`time.monotonic`).
     heard : (float, float) or None
         When the scheduler last heard of the worker, on its clock, and when the driver learnt that, on its own.
     """
 
     number: int
     address: str
-    work: Work
     seconds: float
-    frame_bytes: int
-    began: float = field(default_factory=time.monotonic)
-    recalled: bool = False
-    heard: tuple[float, float] | None = None
+    began: float = field(default_factory=time.monotonic, kw_only=True)
+    heard: tuple[float, float] | None = field(default=None, kw_only=True)
 
     @property
     def age(self) -> float:
-        """Seconds since it was given."""
+        """Seconds since it was asked."""
         return time.monotonic() - self.began
+
+
+@dataclass(eq=False)
+class Lease(Request):
+    """Work that a worker has; it may search for `seconds`.
+
+    Attributes
+    ----------
+    work : Work
+    frame_bytes : int
+        Bytes of the frames that were sent.
+    recalled : bool
+        The worker was asked to answer soon.
+    """
+
+    work: Work
+    frame_bytes: int
+    recalled: bool = False

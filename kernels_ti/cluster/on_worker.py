@@ -43,12 +43,26 @@ LONGEST_OVERRUN = 10.0
 
 @dataclass(frozen=True)
 class Job:
-    """A search, as its workers see it.
+    """What workers are to be ready for: by itself calls of functions.
 
     Attributes
     ----------
     key : str
         Unique in the cluster.
+    versions : dict of str to str
+        The versions of the driver; a worker must have the same.
+    """
+
+    key: str
+    versions: dict[str, str]
+
+
+@dataclass(frozen=True)
+class SearchJob(Job):
+    """A search, as its workers see it.
+
+    Attributes
+    ----------
     graph : Graph
     options : Options
     layout : Layout
@@ -57,18 +71,14 @@ class Job:
     arch : str
     threads : int or None
         Worker threads on the CPU; None for as many as Dask gave the worker.
-    versions : dict of str to str
-        The versions of the driver; a worker must have the same.
     """
 
-    key: str
     graph: Graph
     options: Options
     layout: Layout
     batch: int
     arch: str
     threads: int | None
-    versions: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -135,7 +145,7 @@ class NotPrepared(Exception):
 class _Held:
     """A search in this process."""
 
-    job: Job
+    job: SearchJob
     space: SearchSpace
     device: Device
     cache: BatchCache = field(default_factory=BatchCache)
@@ -154,7 +164,7 @@ def versions() -> dict[str, str]:
 
 
 def prepare(job: Job, threads: int) -> Readiness:
-    """Get ready for the leases of a search: compare versions, open the device.
+    """Get ready: compare versions; for the leases of a search open the device and compile.
 
     Parameters
     ----------
@@ -172,6 +182,8 @@ def prepare(job: Job, threads: int) -> Readiness:
     others = [f"{name} {own[name]}, not {wanted}" for name, wanted in job.versions.items() if own[name] != wanted]
     if others:
         return Readiness(refusal=f"it has {' and '.join(others)}")
+    if not isinstance(job, SearchJob):
+        return Readiness()
     with _turn:
         try:
             space = SearchSpace(job.graph, job.options)
@@ -232,7 +244,7 @@ class _Until:
     @property
     def late(self) -> bool:
         """Whether its time is over, or it is recalled."""
-        return time.perf_counter() >= self.deadline or _recalled.get(self.key, -1) >= self.number
+        return time.perf_counter() >= self.deadline or is_recalled(self.key, self.number)
 
     @property
     def overrun(self) -> bool:
@@ -300,5 +312,10 @@ def _joined(found: list[Any]) -> Cycles | Rows | None:
 
 
 def recall(key: str, number: int) -> None:
-    """Ask the leases up to this number to answer after their current slice."""
+    """Ask the leases and calls up to this number to answer soon."""
     _recalled[key] = max(number, _recalled.get(key, -1))
+
+
+def is_recalled(key: str, number: int) -> bool:
+    """Whether a lease or a call is to answer soon."""
+    return _recalled.get(key, -1) >= number

@@ -6,10 +6,10 @@ import math
 import time
 from collections.abc import Callable, Collection
 
-from kernels_ti.cluster.leases import Lease, Pace
-from kernels_ti.cluster.on_worker import Job
+from kernels_ti.cluster.leases import Pace, Request
+from kernels_ti.cluster.on_worker import Job, Readiness
 from kernels_ti.cluster.roster import Roster
-from kernels_ti.cluster.workers import Workers
+from kernels_ti.cluster.workers import Reply, Workers
 from kernels_ti.errors import EngineError
 
 _LONGEST_WITHOUT_NEWS = 10.0
@@ -36,28 +36,28 @@ class Watch:
         self._tell = tell
         self._some_worker = time.monotonic()
 
-    def look(self, leases: Collection[Lease]) -> list[tuple[str, str]]:
+    def look(self, requests: Collection[Request]) -> list[tuple[str, str]]:
         """Notice changes.
 
         Parameters
         ----------
-        leases : collection of Lease
+        requests : collection of Request
             Those that are out.
 
         Returns
         -------
         list of (str, str)
-            For each worker that was lost its address, and why; its lease is to be given to another.
+            For each worker that was lost its address, and why; its request is to be given to another.
         """
         here = self._workers.threads()
         lost = [(address, "it left the cluster") for address in self._roster.gone(here)]
         for address in self._roster.new(here):
             self._workers.prepare(address, self._job)
-        for lease in leases:
-            overdue = lease.address in here and lease.age > lease.seconds + self._pace.patience
-            if overdue and self._is_silent(lease):
-                self._roster.silent(lease.address)
-                lost.append((lease.address, "it does not answer"))
+        for request in requests:
+            overdue = request.address in here and request.age > request.seconds + self._pace.patience
+            if overdue and self._is_silent(request):
+                self._roster.silent(request.address)
+                lost.append((request.address, "it does not answer"))
         for address, why in lost:
             self._workers.forget(address)
             self._tell(f"the worker {address} is lost: {why}")
@@ -66,6 +66,17 @@ class Watch:
                 self._workers.forget(address)
                 self._workers.prepare(address, self._job)
         return lost
+
+    def prepared(self, reply: Reply) -> None:
+        """Note how a worker has prepared itself."""
+        if isinstance(reply.value, Readiness) and not reply.value.refusal:
+            self._roster.ready(reply.address, reply.value.device)
+        elif isinstance(reply.error, ConnectionError):
+            self._roster.forget(reply.address)
+        else:
+            why = reply.value.refusal if reply.error is None else f"{type(reply.error).__name__}: {reply.error}"
+            self._roster.refused(reply.address, why)
+            self._tell(f"the worker {reply.address} is not used: {why}")
 
     def require_workers(self) -> None:
         """Raise EngineError if the scheduler is gone, or no worker can be expected to search."""
@@ -82,10 +93,10 @@ class Watch:
         if time.monotonic() - self._some_worker > patience:
             raise EngineError(f"the cluster has had no worker for {patience:.0f} s")
 
-    def _is_silent(self, lease: Lease) -> bool:
+    def _is_silent(self, request: Request) -> bool:
         """Whether the scheduler has not heard of a worker either since it was first missed."""
-        heard, now = self._workers.last_seen().get(lease.address, math.nan), time.monotonic()
-        if lease.heard is None or lease.heard[0] != heard:
-            lease.heard = heard, now
+        heard, now = self._workers.last_seen().get(request.address, math.nan), time.monotonic()
+        if request.heard is None or request.heard[0] != heard:
+            request.heard = heard, now
             return False
-        return now - lease.heard[1] > min(self._pace.patience, _LONGEST_WITHOUT_NEWS)
+        return now - request.heard[1] > min(self._pace.patience, _LONGEST_WITHOUT_NEWS)

@@ -32,8 +32,8 @@ class Reply:
     ----------
     address : str
     number : int
-        Number of the lease, or -1 for `Workers.prepare`.
-    value : Readiness or Answer or None
+        Number of the lease or the call, or -1 for `Workers.prepare`.
+    value : Readiness or Answer or None, or what a function returned
     error : BaseException or None
         Why there is no value.
     """
@@ -61,6 +61,11 @@ class Workers(Protocol):
 
     def lease(self, address: str, key: str, number: int, state: RunState, seconds: float) -> None:
         """Lease frames to a worker."""
+
+    def call(
+        self, address: str, key: str, number: int, function: Callable[..., Any], arguments: tuple[Any, ...]
+    ) -> None:
+        """Let a worker call ``function(key, number, *arguments)``."""
 
     def recall(self, address: str, key: str, number: int) -> None:
         """Ask a worker to answer soon."""
@@ -119,6 +124,12 @@ class DaskWorkers:
     def lease(self, address: str, key: str, number: int, state: RunState, seconds: float) -> None:
         """Lease frames to a worker."""
         self._request(address, number, lease, key, number, state, seconds)
+
+    def call(
+        self, address: str, key: str, number: int, function: Callable[..., Any], arguments: tuple[Any, ...]
+    ) -> None:
+        """Let a worker call ``function(key, number, *arguments)``."""
+        self._request(address, number, function, key, number, *arguments)
 
     def recall(self, address: str, key: str, number: int) -> None:
         """Ask a worker to answer soon; nothing happens if it does not listen."""

@@ -55,8 +55,8 @@ class AloneChannel(Channel):
             self._hear(event)
 
 
-def run_command(entry: Entry, loaded: LoadedGraph, batch: BatchCommand) -> RunCommand:
-    """Make the command that searches one graph of a batch. Create the folder for its cycles."""
+def run_command(entry: Entry, loaded: LoadedGraph, batch: BatchCommand, threads: int | None) -> RunCommand:
+    """Make the command that searches one graph of a batch, with so many threads. Create the folder for its cycles."""
     job = entry.chunk.job
     output = None
     if job.listing is not None:
@@ -69,7 +69,7 @@ def run_command(entry: Entry, loaded: LoadedGraph, batch: BatchCommand) -> RunCo
         graph=loaded.title,
         program_start=time.time(),
         arch=job.arch,
-        threads=batch.threads,
+        threads=threads,
         min_length=job.min_length,
         max_length=job.max_length,
         limit=job.limit,

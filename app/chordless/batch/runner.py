@@ -38,11 +38,17 @@ def run_batch(command: BatchCommand, channel: Channel) -> None:
     Raises
     ------
     ChordlessError
-        If the output cannot be written, or all jobs ask for the same arch and it is not available.
+        If the output cannot be written, or all jobs ask for the same arch and it is not available. If the cluster
+        cannot be used.
     """
     output = BatchFile(command.output, keep_unreadable=not command.fail_fast)
     try:
-        Batch(command, channel, output).go()
+        if command.cluster is None:
+            Batch(command, channel, output).go()
+        else:
+            from chordless.batch.spread import go_on_cluster
+
+            go_on_cluster(command, channel, output)
     finally:
         output.close()
 
@@ -80,21 +86,16 @@ class Batch:
         self._began = self._reported = time.monotonic()
         self._total: int | None = None
         self._alone: tuple[str, float] | None = None
+        self._threads = self.command.threads
         self._crashes = sorted(self.command.crashes, key=lambda crash: crash[1] - crash[0])
 
     def go(self) -> None:
         """Do everything that is left, until the end or a stop."""
-        arches = {job.arch for job in self.command.jobs}
-        if len(arches) == 1 and arches != {"auto"}:
-            open_device(arches.pop(), threads=self.command.threads)
+        self._open_device()
         counts = [count_graphs(job) for job in self.command.jobs]
         self._total = None if None in counts else sum(count for count in counts if count is not None)
         self.channel.send(BatchStarted(os.getpid(), self.command.output, self._total))
-        for launch in self._launches():
-            self._do(launch)
-            self._attend(report=True)
-            if self._reason is not None:
-                break
+        self._do_all()
         reason = self._reason or "complete"
         beside = self.output.complete() if reason == "complete" else 0
         tally, seconds = self._tally, time.monotonic() - self._began
@@ -111,6 +112,20 @@ class Batch:
                 self._notes.lines(),
             )
         )
+
+    def _open_device(self) -> None:
+        """Open the device at once if all jobs ask for the same arch, which may not be available."""
+        arches = {job.arch for job in self.command.jobs}
+        if len(arches) == 1 and arches != {"auto"}:
+            open_device(arches.pop(), threads=self.command.threads)
+
+    def _do_all(self) -> None:
+        """Do the graphs one group after another, until the end or a stop."""
+        for launch in self._launches():
+            self._do(launch)
+            self._attend(report=True)
+            if self._reason is not None:
+                return
 
     # Groups of graphs
 
@@ -225,7 +240,7 @@ class Batch:
     def _launch(self, entries: list[Entry]) -> dict[int, tuple[str, str, int]]:
         job = entries[0].chunk.job
         try:
-            device = open_device("cpu" if job.arch == "auto" else job.arch, threads=self.command.threads)
+            device = open_device("cpu" if job.arch == "auto" else job.arch, threads=self._threads)
         except ChordlessError:
             # Each graph is then searched on its own, and gets this error in its line.
             return {}
@@ -280,7 +295,7 @@ class Batch:
         self._alone = (entry.title, 0.0)
         try:
             loaded = entry.chunk.graph(entry.number)
-            command = run_command(entry, loaded, self.command)
+            command = run_command(entry, loaded, self.command, self._threads)
             alone = AloneChannel(self.channel, self._hear)
             count_or_search(command, alone, -1, loaded)
         except Exception as error:

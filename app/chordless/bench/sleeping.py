@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import json
 import time
+from typing import Any
 
 from chordless.graphs.load import load_graph
 from kernels_ti import ChordlessError, Graph
@@ -60,6 +61,9 @@ class SleepingWorkers:
         begun = tuple(sum(map(len, group.frames)) for group in state.groups)
         answer = Answer(_PATHS_OF_A_LEASE, {}, None, state, begun, seconds, device_bytes=0, memory_bytes=0)
         self._answer(seconds, Reply(address, number, answer))
+
+    def call(self, address: str, key: str, number: int, function: Any, arguments: tuple[Any, ...]) -> None:
+        """Do nothing: only leases are simulated."""
 
     def recall(self, address: str, key: str, number: int) -> None:
         """Do nothing: the answer comes in its time."""

@@ -151,6 +151,7 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
     shared.add_stops(group, "stop a graph once N cycles or more were found")
     group = parser.add_argument_group("how to run")
     shared.add_device(group)
+    shared.add_cluster(group)
     group.add_argument(
         "--method",
         choices=METHODS,
@@ -186,6 +187,7 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         parser.error("--format parquet needs a file: -o FILE.parquet")
     if not to_file and options.resume:
         parser.error("--resume needs a file to go on with: -o FILE")
+    shared.check_cluster(parser, options)
 
 
 def act(options: argparse.Namespace) -> int:
@@ -222,6 +224,8 @@ def act(options: argparse.Namespace) -> int:
         jobs = read_manifest(options.manifest, template)
     else:
         jobs = checked(jobs_of(options.graphs, template))
+    if options.cluster is not None:
+        _require_counts(jobs)
     if options.dry_run:
         return print_plan(options, jobs)
     if options.output_format == "parquet":
@@ -236,8 +240,27 @@ def act(options: argparse.Namespace) -> int:
     if not options.quiet:
         _warn_of_missing_types(jobs)
     with _lines_file(options) as lines:
-        command = BatchCommand(jobs, lines, threads=options.threads, memory=options.memory, fail_fast=options.fail_fast)
+        command = BatchCommand(
+            jobs,
+            lines,
+            threads=options.threads,
+            memory=options.memory,
+            fail_fast=options.fail_fast,
+            cluster=options.cluster,
+            gpus=options.gpus,
+        )
         return _run(command, options)
+
+
+def _require_counts(jobs: tuple[BatchJob, ...]) -> None:
+    """Raise OptionError for a job that lists: the workers of a cluster may share no folder."""
+    from kernels_ti import OptionError
+
+    for job in jobs:
+        if job.listing is not None:
+            raise OptionError(
+                f"{job.graph}: a batch on a cluster only counts; `chordless list {job.graph} --cluster ...` lists"
+            )
 
 
 def _warn_of_missing_types(jobs: tuple[BatchJob, ...]) -> None:

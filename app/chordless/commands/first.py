@@ -58,6 +58,7 @@ def add_parser(subparsers: Any) -> None:
     group = parser.add_argument_group("other lengths (searched for as `chordless list` does, which may take long)")
     shared.add_lengths(group, values.any_cycle_length)
     shared.add_device(group)
+    shared.add_cluster(group)
     shared.add_reporting(parser)
     parser.set_defaults(act=act, check=check, parser=parser)
 
@@ -65,10 +66,12 @@ def add_parser(subparsers: Any) -> None:
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """End with a usage error for options that do not go together."""
     shared.settle_lengths(parser, options, SHORTEST_HOLE)
-    if options.events is not None and _asks_for_any_hole(options):
-        parser.error(
-            f"--events is for other lengths than {SHORTEST_HOLE} or more: such a cycle is found without the engine"
-        )
+    shared.check_cluster(parser, options)
+    for name in ("events", "cluster"):
+        if getattr(options, name) is not None and _asks_for_any_hole(options):
+            parser.error(
+                f"--{name} is for other lengths than {SHORTEST_HOLE} or more: such a cycle is found without the engine"
+            )
     if options.certificate and not _asks_for_any_hole(options):
         parser.error(f"--certificate proves that no cycle has {SHORTEST_HOLE} or more vertices: leave out the lengths")
 
@@ -147,6 +150,8 @@ def _engine(options: argparse.Namespace) -> int:
             arch=options.arch,
             threads=options.threads,
             memory=options.memory,
+            cluster=options.cluster,
+            gpus=options.gpus,
             min_length=options.min_length,
             max_length=options.max_length,
             limit=1,

@@ -183,6 +183,8 @@ class BatchCommand:
     crashes : tuple of (int, int, str)
         Ranges of places in the batch (the second number is exclusive) where an earlier engine died, and the reason. A
         range of one place is a failed graph. A longer range is searched in smaller pieces until the graph is found.
+    cluster, gpus
+        Count on the workers of a cluster, each graph on one of them; see `RunCommand`.
     """
 
     name: ClassVar[str] = "batch"
@@ -192,6 +194,8 @@ class BatchCommand:
     memory: int | None = None
     fail_fast: bool = False
     crashes: tuple[tuple[int, int, str], ...] = ()
+    cluster: str | None = None
+    gpus: Sequence[int] | None = None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,197 @@
+"""A batch whose graphs are spread over the workers of a cluster. The lines come in the order of the input."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from chordless.batch.alone import message_of
+from chordless.batch.entries import Entry
+from chordless.batch.on_worker import Result, count_entries
+from chordless.batch.output import BatchFile, encoded
+from chordless.batch.rows import error_line
+from chordless.batch.runner import Batch
+from chordless.engine.channel import Channel
+from chordless.protocol.orders import BatchCommand
+from kernels_ti import EngineError
+from kernels_ti.cluster.connect import connected
+from kernels_ti.cluster.leases import Pace
+from kernels_ti.cluster.spread import Outcome, Spread
+from kernels_ti.cluster.workers import DaskWorkers, Workers
+
+GRAPHS_AT_ONCE = 2048
+"""Small graphs that a worker counts together."""
+
+_AHEAD = 4
+"""Calls that are read ahead for each worker, so that a large graph does not make the others wait."""
+
+_FEWEST_AHEAD = 16
+_WAIT_SECONDS = 0.1
+
+
+@dataclass(eq=False)
+class _Slot:
+    """Lines that follow one another: known ones, or those that a call will bring."""
+
+    entries: list[Entry]
+    results: list[Result] | None = None
+    kept: bool = False
+
+
+class SpreadBatch(Batch):
+    """A batch on a cluster.
+
+    Parameters
+    ----------
+    command : BatchCommand
+    channel : Channel
+    output : BatchFile
+    workers : Workers
+    pace : Pace, optional
+    """
+
+    def __init__(
+        self, command: BatchCommand, channel: Channel, output: BatchFile, workers: Workers, pace: Pace | None = None
+    ) -> None:
+        super().__init__(command, channel, output)
+        self._spread = Spread(workers, count_entries, pace=pace, tell=_tell)
+        self._slots: deque[_Slot] = deque()
+        self._called: dict[int, _Slot] = {}
+        self._calls = 0
+        # A worker knows nothing of the other graphs.
+        self._for_workers = replace(command, jobs=(), crashes=(), cluster=None, gpus=None)
+
+    def _open_device(self) -> None:
+        """Do nothing: the workers open theirs."""
+
+    def _do_all(self) -> None:
+        try:
+            for launch in self._launches():
+                self._line_up(launch)
+                while len(self._called) > max(_AHEAD * self._spread.workers, _FEWEST_AHEAD) and not self._reason:
+                    self._take()
+                if self._reason is not None:
+                    break
+            while self._slots and not self._reason:
+                self._take()
+        finally:
+            self._spread.close()
+        self._flush()
+
+    def _line_up(self, entries: list[Entry]) -> None:
+        """Append the slots of some entries, and call workers for those without an earlier line."""
+        to_count: list[Entry] = []
+        for entry in entries:
+            known = self.output.find(entry.key, entry.title)
+            error = entry.error or self._crash_of(entry)
+            if known is None and error is None:
+                to_count.append(entry)
+                continue
+            self._call(to_count)
+            to_count = []
+            if known is None:
+                self._slots.append(_Slot([entry], [(error_line(entry, str(error)), "error", 0)]))
+                continue
+            line, in_place = known
+            text = b"" if in_place else encoded({**line, "name": entry.name})
+            total = line["total"] if isinstance(line["total"], int) else 0
+            self._slots.append(_Slot([entry], [(text, str(line["status"]), total)], kept=True))
+        self._call(to_count)
+
+    def _call(self, entries: list[Entry]) -> None:
+        for first in range(0, len(entries), GRAPHS_AT_ONCE):
+            some = entries[first : first + GRAPHS_AT_ONCE]
+            slot = _Slot(some)
+            self._slots.append(slot)
+            self._submit(slot)
+
+    def _submit(self, slot: _Slot) -> None:
+        number, self._calls = self._calls, self._calls + 1
+        self._called[number] = slot
+        self._spread.call(number, list(_without_others(slot.entries)), self._for_workers)
+
+    def _take(self) -> None:
+        """Wait a little for outcomes; write the lines that are next."""
+        for outcome in self._spread.outcomes(_WAIT_SECONDS):
+            self._hear_outcome(outcome)
+        while self._slots and self._slots[0].results is not None and not self._ends():
+            slot = self._slots.popleft()
+            for line, status, cycles in slot.results or ():
+                if slot.kept:
+                    self._note(status, cycles, kept=True)
+                    self._lines += [line] if line else []
+                else:
+                    self._put((line, status, cycles))
+                if self._ends():
+                    break
+        self._flush()
+        self._attend()
+
+    def _ends(self) -> bool:
+        return self._reason is not None
+
+    def _hear_outcome(self, outcome: Outcome) -> None:
+        slot = self._called.pop(outcome.number)
+        if outcome.error is None and not outcome.lost:
+            slot.results = outcome.value
+        elif len(slot.entries) > 1:
+            # One of them is to blame: the halves are counted apart.
+            half = len(slot.entries) // 2
+            halves = [_Slot(slot.entries[:half]), _Slot(slot.entries[half:])]
+            place = self._slots.index(slot)
+            self._slots.remove(slot)
+            for each in reversed(halves):
+                self._slots.insert(place, each)
+            for each in halves:
+                self._submit(each)
+        else:
+            error = outcome.error or EngineError(f"{outcome.lost} workers were lost with this graph")
+            (entry,) = slot.entries
+            failure = error if isinstance(error, Exception) else EngineError(f"{type(error).__name__}: {error}")
+            slot.results = [(error_line(entry, message_of(entry, failure)), "error", 0)]
+
+
+def go_on_cluster(command: BatchCommand, channel: Channel, output: BatchFile) -> None:
+    """Do all jobs of a batch on the workers of a cluster.
+
+    Raises
+    ------
+    ChordlessError
+        If the output cannot be written, or the cluster cannot be reached or used.
+    """
+    assert command.cluster is not None
+    with connected(command.cluster, command.gpus) as client:
+        SpreadBatch(command, channel, output, DaskWorkers(client)).go()
+
+
+def _without_others(entries: list[Entry]) -> Iterator[Entry]:
+    """Yield entries whose chunks hold no other graphs, so that only these travel."""
+    first = 0
+    while first < len(entries):
+        chunk = entries[first].chunk
+        stop = first
+        while stop < len(entries) and entries[stop].chunk is chunk:
+            stop += 1
+        some = entries[first:stop]
+        first = stop
+        graphs = chunk.graphs
+        if graphs is not None:
+            graphs = graphs.chosen(np.array([entry.number for entry in some], np.int64))
+        smaller = replace(
+            chunk,
+            titles=[entry.title for entry in some],
+            names=[entry.name for entry in some],
+            errors={},
+            graphs=graphs,
+            atom_names=None,
+        )
+        for number, entry in enumerate(some):
+            yield entry._replace(chunk=smaller, number=number if graphs is not None else entry.number)
+
+
+def _tell(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
