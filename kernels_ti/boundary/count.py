@@ -110,6 +110,8 @@ class BoundaryCount:
     Attributes
     ----------
     plan : BoundaryPlan
+    states_by_step : list of int
+        How many states there were when each of the vertices came, in the order of `BoundaryPlan.expected_states`.
 
     Raises
     ------
@@ -153,6 +155,7 @@ class BoundaryCount:
         self._done = 0.0
         self.seconds = 0.0
         self.most_states = 0
+        self.states_by_step: list[int] = []
 
     def use(self, device: Device, memory: int | None) -> None:
         """Count large blocks on a device, from the next block on; without one, all are counted in Python.
@@ -217,10 +220,12 @@ class BoundaryCount:
         while not done:
             if self._block is None:
                 self._block = self._begun(*self._blocks.pop(0))
+            states = self._block.states
             try:
                 self._done += self._block.take_vertex(enough)
             except GivenUp:
                 break
+            self.states_by_step.append(states)
             self.most_states = max(self.most_states, self._block.states)
             if self._block.finished:
                 self._counts.update(self._block.cycles)

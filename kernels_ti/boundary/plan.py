@@ -59,6 +59,11 @@ class BoundaryPlan:
         return sum(order.cost for order in self.orders if order is not None)
 
     @property
+    def expected_states(self) -> tuple[float, ...]:
+        """About how many states there are when each vertex comes, block after block."""
+        return tuple(itertools.chain.from_iterable(order.costs for order in self.orders if order is not None))
+
+    @property
     def seconds(self) -> float:
         """About how long a count of all lengths together takes; for each length, up to four times as long."""
         return self.cost * _SECONDS_TO_A_STATE

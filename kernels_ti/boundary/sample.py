@@ -123,6 +123,8 @@ def drawn(
     seed: int,
     memory: int | None = None,
     report: Callable[[Step, int], None] = lambda step, states: None,
+    *,
+    enough: Callable[[], bool] = lambda: False,
 ) -> tuple[list[list[int]], int]:
     """Draw cycles from blocks; return them, each in cycle order, and how many there are in all.
 
@@ -130,14 +132,14 @@ def drawn(
     ----------
     planned : PlannedBlocks
     k, seed : int
-    memory, report
+    memory, report, enough
         See `kernels_ti.boundary.layers.History`.
     """
     rules, histories, held = [], [], 0
     for block in planned.blocks:
         rules.append(Ways())
         room = None if memory is None else memory - held
-        history = History(block, rules[-1], room, report=report)
+        history = History(block, rules[-1], room, enough, report)
         is_kept = room is None or len(planned.blocks) == 1 or history.nbytes <= _PART_KEPT * room
         histories.append(history if is_kept else None)
         held += history.nbytes if is_kept else 0
@@ -159,7 +161,7 @@ def drawn(
         kept, histories[i] = histories[i], None
         if samples:
             room = None if memory is None else memory - sum(each.nbytes for each in histories if each is not None)
-            cycles.update(_numbered(block, rule, kept or History(block, Ways(), room), samples))
+            cycles.update(_numbered(block, rule, kept or History(block, Ways(), room, enough), samples))
     return [cycles[sample] for sample in range(k)], total
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 from chordless.protocol.orders import RunCommand
 from chordless.runs.state import RunState
-from chordless.tui.cycle_words import offer_words
+from chordless.tui.cycle_words import offer_words, picked_words
 from chordless.tui.run_form import listing_of
 from chordless.tui.widgets.glyphs import AsciiFilter
 from rich.segment import Segment
@@ -65,3 +66,22 @@ def test_a_line_is_as_wide_in_ascii(drawn, plain):
     (segment,) = AsciiFilter().apply([Segment(drawn)], Color(0, 0, 0))
     assert segment.text == plain
     assert segment.cell_length == Segment(drawn).cell_length
+
+
+def test_of_too_many_cycles_some_are_drawn_at_random():
+    text, button = offer_words(replace(COUNTED, cycles=10**18), can_list=True)
+    assert "too many to be listed" in text
+    assert button == "Draw 1,000 of them at random"
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        ({}, ""),
+        ({"width": 3, "states": 9, "ways": 1}, "the only one of this length"),
+        ({"ways": 1398}, "one of the 1,398 longest"),
+        ({"drawn_from": 3436}, "drawn at random from 3,436"),
+    ],
+)
+def test_what_was_picked_is_told(found, words):
+    assert picked_words(RunState(boundary=found)) == words

@@ -61,8 +61,29 @@ def test_what_is_said_about_the_frontier(state, words):
 
 def test_nothing_is_said_of_a_run_without_paths():
     assert frontier_words(RunState()) == ("",)
-    assert frontier_words(RunState(states=7_700)) == ("A count along a boundary: 7,700 states held now.",)
-    assert frontier_words(RunState(phase="finished", states=9)) == ("A count along a boundary: 9 states at the most.",)
+
+
+ALONG = RunState(
+    phase="running",
+    states=7_700,
+    states_by_step={1: 1, 2: 7_700},
+    expected_by_step={1: 1, 2: 9_000, 3: 10_500},
+    width=9,
+)
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        (RunState(states=0), "Looking for an order of the vertices with a small boundary."),
+        (ALONG, "Vertex 2 of 3: 7.7 k states now, about 10.5 k expected at vertex 3. Boundary: 9 vertices."),
+        (replace(ALONG, phase="finished"), "Along a boundary of at most 9 vertices: 7,700 states at the most."),
+    ],
+)
+def test_along_a_boundary_the_line_tells_vertices_states_and_width(state, words):
+    said = frontier_words(state)
+    assert said[0] == words
+    assert list(said) == sorted(said, key=len, reverse=True)
 
 
 def test_numbers_are_resampled_by_their_largest():

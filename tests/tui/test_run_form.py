@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from chordless.graphs.load import load_graph
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import created
 from chordless.runs.history import list_runs
-from chordless.tui.run_form import adopt, faults_of, run_folder
+from chordless.tui.run_form import adopt, command_of, faults_of, run_folder, sample_of
 from chordless.tui.settings import LastChoices
 from chordless.tui.widgets.graph_suggester import complete_path
 
@@ -64,3 +66,35 @@ def test_bounds_that_cannot_be_are_told_beside_their_field():
     assert faults["threads"].startswith("at most ")
     assert "min_length" not in faults_of(wrong)
     assert faults_of(LastChoices(min_length="930", threads="2"), 930) == {}
+
+
+@pytest.mark.parametrize("find", ["boundary", "longest", "sample"])
+def test_what_means_nothing_along_a_boundary_is_told(find):
+    typed = LastChoices(find=find, arch="vulkan", limit="5", threads="2", expansion="paper")
+    wrong = {"what", "limit", "threads", "expansion"} - ({"limit"} if find == "sample" else set())
+    assert faults_of(typed).keys() == wrong
+    assert faults_of(LastChoices(find=find, arch="cpu")) == {}
+    assert faults_of(replace(typed, find="count")) == {}
+
+
+@pytest.mark.parametrize(
+    ("find", "method", "pick", "is_listed"),
+    [
+        ("count", "search", "all", False),
+        ("boundary", "boundary", "all", False),
+        ("list", "search", "all", True),
+        ("longest", "search", "longest", True),
+        ("sample", "search", "sample", True),
+    ],
+)
+def test_each_thing_to_find_has_its_command(tmp_path, find, method, pick, is_listed):
+    command = command_of(LastChoices(find=find, limit="7" if find == "sample" else ""), "petersen", tmp_path)
+    assert (command.method, command.pick, command.output_format == "parts") == (method, pick, is_listed)
+    assert command.per_edge == (find == "sample")
+
+
+def test_a_count_becomes_a_sample_of_the_same_cycles(tmp_path):
+    counted = RunCommand("petersen", 0.0, method="boundary", max_length=8, avoid=("0",), threads=2, limit=9)
+    sample = sample_of(counted, tmp_path)
+    assert (sample.pick, sample.per_edge, sample.output) == ("sample", True, str(tmp_path))
+    assert (sample.max_length, sample.avoid, sample.threads, sample.limit) == (8, ("0",), None, None)

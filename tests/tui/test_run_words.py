@@ -108,8 +108,30 @@ def test_notes_of_the_reader_are_one_line_without_the_name_of_the_file():
 
 
 def test_a_count_along_a_boundary_has_states_and_no_paths():
-    state = replace(RUNNING, states=4321, paths=0, frontier=0)
-    assert run_words.paths_tile(state).value == "none"
+    state = replace(RUNNING, states=4321, paths=0, frontier=0, directory="d")
+    assert run_words.paths_tile(state).short == "4,321 states"
+    assert run_words.cycles_tile(state).rates == ()
+    assert run_words.checkpoint_tile(state).short == "result kept only at the end"
+
+
+@pytest.mark.parametrize(
+    ("pick", "found", "cycles", "words"),
+    [
+        ("longest", {"ways": 1398}, {20: 1}, "longest: 20 vertices, 1,398 are as long"),
+        ("longest", {"ways": 1}, {7: 1}, "longest: 7 vertices, the only one"),
+        ("longest", {"ways": 0}, {}, "no chordless cycle"),
+        ("sample", {"drawn_from": 10**18}, {20: 3, 18: 2}, "5 drawn from 1,000,000,000,000,000,000"),
+        ("sample", {}, {}, "none picked yet"),
+    ],
+)
+def test_picked_cycles_are_told_with_what_they_were_picked_from(pick, found, cycles, words):
+    options = {**RUNNING.options, "pick": pick, "output": "d", "output_format": "parts"}
+    state = replace(RUNNING, phase="finished", reason="complete", options=options, boundary=found, states=9)
+    state = replace(state, cycles=sum(cycles.values()), cycles_by_length=cycles)
+    assert run_words.cycles_tile(state).short == words
+    stopped = replace(state, reason="interrupted", cycles=0)
+    assert run_words.trouble_words(stopped, "r", "f2").startswith("The run was stopped before its end")
+    assert run_words.has_picked(state) == bool(cycles)
 
 
 def test_every_ending_has_words_and_a_glyph_of_its_own():

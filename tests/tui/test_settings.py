@@ -39,7 +39,7 @@ def written(text):
 
 def test_what_is_saved_is_loaded():
     assert load_settings() == (Settings(), [])
-    last = LastChoices(source="file", graph='C:\\a "b"\n', arch="cpu", collect=True, min_length="4", memory="1 GiB")
+    last = LastChoices(source="file", graph='C:\\a "b"\n', arch="cpu", find="list", min_length="4", memory="1 GiB")
     settings = Settings("nord", True, {"run.pause": "p"}, ("grid:6x10", "é.net"), last, Path("/elsewhere/runs"))
     for wanted in (settings, Settings()):
         settings_path().unlink(missing_ok=True)
@@ -75,11 +75,11 @@ def test_a_broken_file_is_reported_and_kept(content):
 def test_wrong_values_are_reported_one_by_one():
     written(
         'theme = 7\nascii = "yes"\nrecent = ["a", 1]\nfuture = true\n'
-        '[keys]\n"run.pause" = 5\n"run.stop" = "x"\n[last]\ncollect = 1\nsource = "cloud"\ngraph = "b"\n'
+        '[keys]\n"run.pause" = 5\n"run.stop" = "x"\n[last]\nfind = 1\nsource = "cloud"\ngraph = "b"\n'
     )
     settings, warnings = load_settings()
     assert settings == Settings(keys={"run.stop": "x"}, recent=("a",), last=LastChoices(graph="b"))
-    faults = ["theme = 7", "ascii = 'yes'", "keys.run.pause = 5", "last.collect = 1", "last.source = 'cloud'"]
+    faults = ["theme = 7", "ascii = 'yes'", "keys.run.pause = 5", "last.find = 1", "last.source = 'cloud'"]
     assert [warning.partition(" is ignored: it must be ")[0] for warning in sorted(warnings)] == sorted(faults)
 
 
@@ -96,7 +96,7 @@ def test_what_the_dashboard_does_not_set_itself_stays_as_it_is_in_the_file():
     # An editor changes the file while the dashboard is open.
     path.write_text(
         'ascii = "yes"\nfuture = true\nruns_folder = "~/runs"\nrecent = ["a"]\n'
-        '[keys]\n"run.pause" = "p"\n"run.stop" = 5\n[last]\ncollect = 1\nlater = "x"\n'
+        '[keys]\n"run.pause" = "p"\n"run.stop" = 5\n[last]\nfind = 1\nlater = "x"\n'
     )
     last = replace(settings.last, graph="b", arch="auto")
     save_settings(replace(settings, theme="nord", last=last).with_recent("b"))
@@ -106,7 +106,7 @@ def test_what_the_dashboard_does_not_set_itself_stays_as_it_is_in_the_file():
         "runs_folder": "~/runs",
         "recent": ["b", "a"],
         "keys": {"run.pause": "p", "run.stop": 5},
-        "last": {"collect": 1, "later": "x", "graph": "b"},
+        "last": {"find": 1, "later": "x", "graph": "b"},
         "theme": "nord",
     }
 
@@ -171,7 +171,7 @@ def test_comments_and_order_stay():
     ],
 )
 def test_new_values_are_those_that_are_read(text):
-    changes = {"theme": 'a "b" # c', "recent": ["x", "y"], "last": {"graph": "g", "collect": True}}
+    changes = {"theme": 'a "b" # c', "recent": ["x", "y"], "last": {"graph": "g", "find": "list"}}
     values = tomllib.loads(text)
     last = values.get("last")
     wanted = {**values, **changes, "last": {**(last if isinstance(last, dict) else {}), **changes["last"]}}
@@ -237,3 +237,20 @@ def test_the_table_has_no_clash_and_a_footer_of_eight():
         assert len(footer) + sum(action.in_footer for action in actions_of(screen)) <= 8
     for action in ACTIONS:
         assert usable_keys({action.id: action.keys}) == ({action.id: action.keys}, [])
+
+
+@pytest.mark.parametrize(
+    ("last", "find"),
+    [("collect = true", "list"), ("collect = false", "count"), ('collect = true\nfind = "longest"', "longest")],
+)
+def test_the_choice_of_version_0_5_0_is_still_understood(last, find):
+    written(f"[last]\n{last}\n")
+    settings, warnings = load_settings()
+    assert (settings.last.find, warnings) == (find, [])
+
+
+def test_a_thing_to_find_that_does_not_exist_is_told():
+    written('[last]\nfind = "gold"\n')
+    settings, (warning,) = load_settings()
+    assert settings.last.find == "count"
+    assert warning == "last.find = 'gold' is ignored: it must be one of count, boundary, list, longest, sample"

@@ -6,6 +6,7 @@ import time
 from functools import partial
 
 from chordless.engine.channel import Channel
+from chordless.engine.steps import StepReports
 from chordless.graphs.vertex_order import read_order, write_order
 from chordless.protocol.events import Paused, Progress, Reason
 from chordless.protocol.orders import RunCommand
@@ -17,7 +18,7 @@ from kernels_ti.boundary.count import BoundaryCount, arch_of_count
 from kernels_ti.boundary.participation import shares_of
 from kernels_ti.boundary.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.states import GivenUp
-from kernels_ti.device.memory import host_budget, resident_bytes, search_budget
+from kernels_ti.device.memory import host_budget, search_budget
 
 _SLICE_SECONDS = 0.1
 _TRIANGLE = 3
@@ -60,7 +61,7 @@ def count_along_boundary(
     EngineError
         If the states do not fit into the memory allowed.
     """
-    watch = _Watch(command, channel)
+    watch = Watch(command, channel)
     by_length = not command.total_only
     order = None if command.order is None else read_order(command.order, space.graph)
     if plan is None:
@@ -77,13 +78,14 @@ def count_along_boundary(
             raise
         # The count was stopped while the order of the vertices was being sought.
         return reason, Snapshot(seconds=watch.seconds), {"width": 0, "states": 0}, None, None
+    reports = StepReports(count.plan.expected_states, count.plan.width)
     device = None if arch == "reference" else open_device(arch, threads=command.threads)
     if device is not None:
         count.use(device, search_budget(device, command.memory))
     reason = None
     while reason is None and not count.finished:
-        count.advance(_SLICE_SECONDS, partial(_reported_enough, channel, watch, count))
-        channel.send(_progress(count, watch.seconds))
+        count.advance(_SLICE_SECONDS, partial(_reported_enough, channel, watch, count, reports))
+        channel.send(_progress(count, watch.seconds, reports))
         if not count.finished:
             reason = watch.look()
     shares = None
@@ -93,7 +95,7 @@ def count_along_boundary(
                 space,
                 planned_blocks(space, count.plan),
                 host_budget(command.memory),
-                enough=partial(_reported_enough, channel, watch, count),
+                enough=partial(_reported_enough, channel, watch, count, reports),
             )
         except GivenUp:
             reason = watch.look()
@@ -109,15 +111,21 @@ def count_along_boundary(
     return reason or "complete", snapshot, {"width": count.plan.width, "states": count.most_states}, device, shares
 
 
-def _reported_enough(channel: Channel, watch: _Watch, count: BoundaryCount) -> bool:
+def _reported_enough(channel: Channel, watch: Watch, count: BoundaryCount, reports: StepReports) -> bool:
     """Say whether to end, and report now and then, while one vertex takes long."""
     if watch.is_due:
-        channel.send(_progress(count, watch.seconds))
+        channel.send(_progress(count, watch.seconds, reports))
     return watch.says_enough()
 
 
-class _Watch:
-    """Watches for commands and for the timeout; pauses do not count."""
+class Watch:
+    """Watches for commands and for the timeout; pauses do not count.
+
+    Parameters
+    ----------
+    command : RunCommand
+    channel : Channel
+    """
 
     def __init__(self, command: RunCommand, channel: Channel) -> None:
         self._timeout = command.timeout
@@ -163,17 +171,11 @@ class _Watch:
         self._channel.send(_NOTHING_YET)
 
 
-def _progress(count: BoundaryCount, seconds: float) -> Progress:
-    lengths = count.cycles_by_length
-    return Progress(
-        seconds=seconds,
-        paths=0,
-        cycles=sum(lengths.values()),
-        frontier=0,
-        frontier_by_length={},
-        cycles_by_length={length: cycles for length, cycles in lengths.items() if length},
-        device_bytes=0,
-        share=count.share,
-        memory_bytes=resident_bytes(),
-        states=count.states,
+def _progress(count: BoundaryCount, seconds: float, reports: StepReports) -> Progress:
+    return reports.report(
+        seconds,
+        count.share,
+        count.states_by_step,
+        states_now=count.states,
+        cycles_by_length=count.cycles_by_length,
     )

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from chordless.engine.channel import Channel
-from chordless.protocol.events import Finished, Reason, Started
+from chordless.engine.framing import finished_event, identity_of, search_space, started_event
 from chordless.protocol.orders import RunCommand
-from chordless.runs.directory import RunDirectory, check_is_free, created, graph_hash, program_version, reopened
+from chordless.runs.directory import RunDirectory, check_is_free, created, graph_hash, reopened
 from kernels_ti import OptionError
 
 if TYPE_CHECKING:
     from chordless.engine.forecast import Forecast
     from chordless.engine.loop import Place
     from chordless.graphs.load import LoadedGraph
-    from chordless.runs.checkpoint import Checkpoint, Sessions
-    from kernels_ti import Device, Graph, Run, Snapshot
+    from chordless.runs.checkpoint import Checkpoint
+    from kernels_ti import Device, Run, Snapshot
     from kernels_ti.blocks.search_space import SearchSpace
-    from kernels_ti.boundary.plan import BoundaryPlan
     from kernels_ti.cluster.driver import ClusterRun
     from kernels_ti.state import RunState
-
-
-_NOT_OPTIONS = ("graph", "program_start")
 
 
 _ROW_FORMATS = ("npy", "parts")
@@ -50,7 +45,7 @@ def run(command: RunCommand, channel: Channel, standard_output: int) -> None:
     """
     if command.checkpoint is not None and command.arch == "reference":
         raise OptionError("--arch reference has no checkpoints: it keeps its place in Python's own stack")
-    if command.checkpoint is not None and (command.per_vertex or command.per_edge):
+    if command.checkpoint is not None and (command.per_vertex or command.per_edge) and not _goes_along(command):
         raise OptionError("a count for each vertex or edge keeps no checkpoints: leave --checkpoint out")
     if command.resume:
         assert command.checkpoint is not None
@@ -67,12 +62,14 @@ def run(command: RunCommand, channel: Channel, standard_output: int) -> None:
 def count_or_search(command: RunCommand, channel: Channel, standard_output: int, loaded: LoadedGraph) -> None:
     """Carry out a command that begins, by its method."""
     plan = None
-    if command.method == "auto":
+    if command.method == "auto" and command.pick == "all":
         from chordless.engine.method import settled
 
-        command, loaded, plan = settled(command, loaded, _search_space(command, loaded.graph))
-    if command.method == "boundary":
-        _count_along_boundary(command, channel, loaded, plan)
+        command, loaded, plan = settled(command, loaded, search_space(command, loaded.graph))
+    if _goes_along(command):
+        from chordless.engine.along_boundary import go_along_boundary
+
+        go_along_boundary(command, channel, standard_output, loaded, plan)
     else:
         search(command, channel, standard_output, loaded, None, None)
 
@@ -103,7 +100,7 @@ def _go_on(command: RunCommand, channel: Channel, directory: RunDirectory) -> No
     from kernels_ti.blocks import bulk
 
     loaded = directory.graph()
-    large, options = loaded.graph.m >= bulk.LARGE, _identity(command)
+    large, options = loaded.graph.m >= bulk.LARGE, identity_of(command)
     with open_checkpoint(directory.checkpoint, graph_hash(loaded.graph), options, large=large) as checkpoint:
         if not checkpoint.finished:
             # Standard output cannot be cut back to a checkpoint, so a run with a directory never lists to it.
@@ -116,8 +113,8 @@ def _go_on(command: RunCommand, channel: Channel, directory: RunDirectory) -> No
             read_rows(directory.path, checkpoint.position)
         snapshot = _last_snapshot(checkpoint, command.min_length)
         sessions, listed = checkpoint.sessions, checkpoint.listed
-    channel.send(_started(command, loaded, sessions, directory))
-    channel.send(_finished("complete", snapshot, loaded, sessions, listed, directory))
+    channel.send(started_event(command, loaded, sessions, directory))
+    channel.send(finished_event("complete", snapshot, loaded, sessions, listed, directory))
 
 
 def search(
@@ -143,7 +140,7 @@ def search(
         from chordless.cycles.write import check_size
 
         check_size(graph.n)
-    space = _search_space(command, graph, rows=rows)
+    space = search_space(command, graph, rows=rows)
     state = None if checkpoint is None else checkpoint.state
     # A local cluster takes its time to end: the result is sent before.
     with _engine(command, space, state, device) as (engine, place, cluster):
@@ -163,17 +160,19 @@ def search(
                 channel,
                 engine,
                 output,
-                keeper=None if directory is None else Keeper(directory, graph_hash(graph), _identity(command), session),
+                keeper=None
+                if directory is None
+                else Keeper(directory, graph_hash(graph), identity_of(command), session),
                 forecast=_forecast(command, space, place),
                 cluster=cluster,
                 unwritten=[] if checkpoint is None else list(checkpoint.unwritten),
             )
             if directory is not None and checkpoint is None:
                 search.keep()
-            channel.send(_started(command, loaded, session.so_far(), directory))
+            channel.send(started_event(command, loaded, session.so_far(), directory))
             reason, snapshot = search.go()
             listed = 0 if output is None else output.listed
-        finished = _finished(reason, snapshot, loaded, session.so_far(search.write_seconds), listed, directory)
+        finished = finished_event(reason, snapshot, loaded, session.so_far(search.write_seconds), listed, directory)
         if cluster is not None:
             finished = replace(finished, workers=[asdict(view) for view in cluster.worker_views()])
         if cluster is None and space.options.participation != "none":
@@ -202,54 +201,9 @@ def _engine(
         yield run, ClusterPlace(run), run
 
 
-def _count_along_boundary(
-    command: RunCommand, channel: Channel, loaded: LoadedGraph, plan: BoundaryPlan | None
-) -> None:
-    """Count along a boundary, without checkpoints."""
-    from chordless.engine.boundary import count_along_boundary
-    from chordless.runs.checkpoint import Sessions
-    from kernels_ti.device.machine import cpu_name
-    from kernels_ti.device.memory import peak_memory
-
-    setup = time.time() - command.program_start
-    sessions = Sessions("cpu", cpu_name(), setup, 0.0, 0)
-    channel.send(_started(command, loaded, sessions, None))
-    space = _search_space(command, loaded.graph)
-    reason, snapshot, boundary, device, shares = count_along_boundary(command, channel, space, plan)
-    if device is not None:
-        sessions = replace(sessions, arch=device.arch, device=device.name)
-    total = time.time() - command.program_start
-    sessions = replace(sessions, total_seconds=total, peak_memory_bytes=peak_memory())
-    finished = _finished(reason, snapshot, loaded, sessions, 0, None)
-    if shares is not None:
-        from chordless.cycles.participation import shares_object
-
-        counted = shares_object(loaded.graph, shares, vertices=command.per_vertex, edges=command.per_edge)
-        finished = replace(finished, participation=counted)
-    channel.send(replace(finished, boundary=boundary))
-
-
-def _search_space(command: RunCommand, graph: Graph, *, rows: bool = False) -> SearchSpace:
-    """Return the graph with the bounds and the restriction of the command; with `rows` cycles are kept as bit rows."""
-    from chordless.graphs.vertex_names import edges_named, restriction_named
-    from kernels_ti import Options
-    from kernels_ti.blocks.search_space import SearchSpace
-
-    through, avoid = restriction_named(graph, command.through, command.through_edges, command.avoid)
-    options = Options(
-        min_length=command.min_length,
-        max_length=command.max_length,
-        expansion=command.expansion,
-        collect=command.output is not None,
-        rows=rows,
-        part=command.part,
-        memory=command.memory,
-        through=through,
-        avoid=avoid,
-        avoid_edges=edges_named(graph, command.avoid_edges),
-        participation="edges" if command.per_edge else "vertices" if command.per_vertex else "none",
-    )
-    return SearchSpace(graph, options)
+def _goes_along(command: RunCommand) -> bool:
+    """Return whether a command is carried out along a boundary, without a search."""
+    return command.method == "boundary" or command.pick != "all"
 
 
 def _forecast(command: RunCommand, space: SearchSpace, place: Place) -> Forecast | None:
@@ -262,77 +216,9 @@ def _forecast(command: RunCommand, space: SearchSpace, place: Place) -> Forecast
     return Forecast(space, within_budget=command.memory is not None and place.arch in ("cpu", "reference"))
 
 
-def _identity(command: RunCommand) -> dict[str, Any]:
-    """Return the options that a checkpoint of this run must match."""
-    restriction = {name: list(getattr(command, name)) for name in ("through", "through_edges", "avoid", "avoid_edges")}
-    return {
-        "min_length": command.min_length,
-        "max_length": command.max_length,
-        "expansion": command.expansion,
-        "part": command.part,
-        "output_format": None if command.output is None else command.output_format,
-        **{name: names for name, names in restriction.items() if names},
-    }
-
-
 def _last_snapshot(checkpoint: Checkpoint, min_length: int) -> Snapshot:
     from kernels_ti import Snapshot
 
     state = checkpoint.state
     done = {"seconds": state.seconds, "share": 1.0, "finished": True}
     return Snapshot.of_totals(state.paths_by_length, state.cycles_by_length, min_length, **done)
-
-
-def _started(command: RunCommand, loaded: LoadedGraph, sessions: Sessions, directory: RunDirectory | None) -> Started:
-    graph = loaded.graph
-    return Started(
-        graph=loaded.title,
-        n=graph.n,
-        m=graph.m,
-        max_degree=graph.max_degree,
-        arch=sessions.arch,
-        device=sessions.device,
-        setup_seconds=sessions.setup_seconds,
-        pid=os.getpid(),
-        options={key: value for key, value in asdict(command).items() if key not in _NOT_OPTIONS},
-        directory=None if directory is None else os.path.abspath(directory.path),
-        notes=list(loaded.notes),
-        program=program_version(),
-    )
-
-
-def _finished(
-    reason: Reason,
-    snapshot: Snapshot,
-    loaded: LoadedGraph,
-    sessions: Sessions,
-    listed: int,
-    directory: RunDirectory | None,
-) -> Finished:
-    graph = loaded.graph
-    return Finished(
-        reason=reason,
-        graph=loaded.title,
-        n=graph.n,
-        m=graph.m,
-        max_degree=graph.max_degree,
-        cycles=snapshot.cycles,
-        cycles_by_length=snapshot.cycles_by_length,
-        paths=snapshot.paths,
-        frontier=snapshot.frontier,
-        frontier_by_length=snapshot.paths_by_length,
-        listed=listed,
-        device_bytes=snapshot.device_bytes,
-        arch=sessions.arch,
-        device=sessions.device,
-        setup_seconds=sessions.setup_seconds,
-        enumerate_seconds=snapshot.seconds,
-        total_seconds=sessions.total_seconds,
-        share=snapshot.share,
-        peak_memory_bytes=sessions.peak_memory_bytes,
-        checkpoint=None if directory is None else str(directory.path),
-        write_seconds=sessions.write_seconds,
-        graph_hash=graph_hash(graph),
-        program=program_version(),
-        waiting_by_length=snapshot.waiting_by_length,
-    )

@@ -18,8 +18,10 @@ from chordless.protocol.events import PROTOCOL_VERSION, Event
 from chordless.protocol.orders import BatchCommand, BatchJob, Command
 from kernels_ti import EngineError
 
-# Lengths are keys, and JSON knows only strings as keys.
-_BY_LENGTH = frozenset({"frontier_by_length", "cycles_by_length", "waiting_by_length"})
+# Lengths and steps are keys, and JSON knows only strings as keys.
+_BY_NUMBER = frozenset(
+    {"frontier_by_length", "cycles_by_length", "waiting_by_length", "states_by_step", "expected_by_step"}
+)
 TUPLE_FIELDS = frozenset({"gpus", "part", "through", "through_edges", "avoid", "avoid_edges"})
 """Fields of commands that are tuples; JSON has lists only."""
 
@@ -90,7 +92,7 @@ def _build(kinds: Mapping[str, type[_Message]], name: Any, values: dict[str, Any
     known = {item.name for item in fields(kind)}
     try:
         given: dict[str, Any] = {
-            key: {int(length): int(count) for length, count in value.items()} if key in _BY_LENGTH else value
+            key: {int(number): int(count) for number, count in value.items()} if key in _BY_NUMBER else value
             for key, value in values.items()
             if key in known
         }

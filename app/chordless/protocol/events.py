@@ -73,6 +73,12 @@ class Progress:
         On a cluster, the fields of `kernels_ti.cluster.roster.WorkerView` for each worker.
     compiling : bool
         Whether the engine compiles kernels now instead of searching.
+    states_by_step : dict
+        Along a boundary: how many states there were at each step since the last report, by its number, from 1.
+    expected_by_step : dict
+        Along a boundary: about how many states there will be at each step. Only one report of a run has it.
+    width : int
+        Along a boundary: vertices in the largest boundary, 0 while an order of the vertices is sought.
     """
 
     name: ClassVar[str] = "progress"
@@ -93,6 +99,9 @@ class Progress:
     waiting_by_length: dict[int, int] = field(default_factory=dict)
     workers: list[dict[str, Any]] = field(default_factory=list)
     compiling: bool = False
+    states_by_step: dict[int, int] = field(default_factory=dict)
+    expected_by_step: dict[int, int] = field(default_factory=dict)
+    width: int = 0
 
 
 @dataclass(frozen=True)
@@ -127,8 +136,9 @@ class Finished:
     graph, and `program` is the version that searched; recordings of version 0.4.0 have neither, nor `write_seconds`.
     `participation` is the result of `chordless.cycles.participation.participation_object`, if a count for each vertex
     or edge was asked for. `boundary` belongs to a count along a boundary: its ``width`` in vertices and the largest
-    number of ``states`` held at once. Such a count has no paths. If it did not distinguish lengths, `cycles_by_length`
-    has only the triangles. `workers` are those of a cluster, as in `Progress`.
+    number of ``states`` held at once; for a longest cycle also ``ways``, how many are as long, and for a sample
+    ``drawn_from``, how many cycles there are. Such a count has no paths. If it did not distinguish lengths,
+    `cycles_by_length` has only the triangles. `workers` are those of a cluster, as in `Progress`.
     """
 
     name: ClassVar[str] = "finished"

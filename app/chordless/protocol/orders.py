@@ -8,6 +8,9 @@ from typing import ClassVar, Literal
 
 CycleFormat = Literal["text", "jsonl", "npy", "parts"]
 Method = Literal["search", "boundary", "auto"]
+Pick = Literal["all", "longest", "sample"]
+USUAL_SAMPLE = 1000
+"""Cycles of a sample for which nobody says how many."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,8 @@ class RunCommand:
     min_length, max_length, expansion
         See `kernels_ti.run.Options`.
     limit : int or None
-        Stop once this many cycles were found in all sessions together; a listing ends after exactly this many.
+        Stop once this many cycles were found in all sessions together; a listing ends after exactly this many. A sample
+        has so many cycles, by default 1,000.
     timeout : float or None
         Stop this many seconds after the search began or was resumed. Writing a listing counts, pauses do not.
     output : str or None
@@ -56,9 +60,15 @@ class RunCommand:
     avoid_edges : sequence of str
         Edges that no cycle has, such as ``3-4``.
     per_vertex, per_edge : bool
-        Count the cycles through each vertex, or each edge. Not for a listing, and not with checkpoints.
+        Count the cycles through each vertex, or each edge. Not for a listing of all cycles, and not for a search with
+        checkpoints.
     method : {"search", "boundary", "auto"}
         How to count; for the second see `kernels_ti.boundary.count`, for the last one `kernels_ti.method`.
+    pick : {"all", "longest", "sample"}
+        Which cycles are listed: all, one that is longest, or cycles drawn uniformly at random; the last two along a
+        boundary. A sample may be told with `per_vertex` and `per_edge`.
+    seed : int
+        The same seed draws the same sample.
     total_only : bool
         With the method boundary: count all lengths together, in less time and memory.
     order, write_order : str or None
@@ -93,6 +103,8 @@ class RunCommand:
     checkpoint_every: float = 60.0
     resume: bool = False
     method: Method = "search"
+    pick: Pick = "all"
+    seed: int = 0
     total_only: bool = False
     order: str | None = None
     write_order: str | None = None

@@ -56,11 +56,16 @@ class RunState:
     graph, n, m, max_degree, arch, device, directory, options, setup_seconds, notes
         See `chordless.protocol.events.Started`; empty, 0 or None before the search began.
     seconds, paths, cycles, frontier, frontier_by_length, cycles_by_length, device_bytes, listed, share, memory_bytes,
-    states, cycles_estimate, cycles_low, cycles_high, waiting_by_length, compiling, workers
+    states, cycles_estimate, cycles_low, cycles_high, waiting_by_length, compiling, workers, width
         See `chordless.protocol.events.Progress`; at the end of a count along a boundary `states` is the most that
         it held.
+    states_by_step, expected_by_step : dict of int to int
+        See `chordless.protocol.events.Progress`; of all reports together.
     peak_memory_bytes, total_seconds : int, float
         See `chordless.protocol.events.Finished`; 0 before the end.
+    boundary : dict of str to int
+    participation : dict or None
+        See `chordless.protocol.events.Finished`; {} and None before the end.
     reason : Reason or None
         Why it finished; see `chordless.protocol.events.Finished`.
     path_rates, cycle_rates : tuple of float
@@ -113,6 +118,11 @@ class RunState:
     waiting_by_length: dict[int, int] = field(default_factory=dict)
     compiling: bool = False
     workers: list[dict[str, Any]] = field(default_factory=list)
+    width: int = 0
+    states_by_step: dict[int, int] = field(default_factory=dict)
+    expected_by_step: dict[int, int] = field(default_factory=dict)
+    boundary: dict[str, int] = field(default_factory=dict)
+    participation: dict[str, Any] | None = None
     reason: Reason | None = None
     path_rates: tuple[float, ...] = ()
     cycle_rates: tuple[float, ...] = ()
@@ -154,11 +164,13 @@ class RunState:
 
 
 _KNOWN = frozenset(item.name for item in fields(RunState))
-_OF_PROGRESS = tuple(item.name for item in fields(Progress) if item.name in _KNOWN)
+# Each report has only what is new of these.
+_GROWING = ("states_by_step", "expected_by_step")
+_OF_PROGRESS = tuple(item.name for item in fields(Progress) if item.name in _KNOWN and item.name not in _GROWING)
 _OF_FINISHED = (
     "graph", "n", "m", "max_degree", "arch", "device", "setup_seconds", "paths", "cycles", "frontier",
     "frontier_by_length", "cycles_by_length", "device_bytes", "listed", "share", "reason", "waiting_by_length",
-    "total_seconds", "workers",
+    "total_seconds", "workers", "participation",
 )  # fmt: skip
 _OF_STARTED = ("graph", "n", "m", "max_degree", "arch", "device", "setup_seconds", "options")
 
@@ -180,6 +192,7 @@ class _Fold:
         # None at the start and after a pause.
         self._base = before.rate_base
         self._course = before.frontier_course
+        self._grown: dict[str, dict[int, int]] = {name: {} for name in _GROWING}
 
     def take(self, time: float, event: Event) -> None:
         """Add one event."""
@@ -191,6 +204,8 @@ class _Fold:
             self._phase = "running"
             self._rate(time, event.seconds, event.paths, event.cycles)
             self._course = self._course.after(event.seconds, event.frontier)
+            for name, grown in self._grown.items():
+                grown.update(getattr(event, name))
         elif isinstance(event, Log):
             self._say(time, event.text)
         elif isinstance(event, Started):
@@ -217,6 +232,7 @@ class _Fold:
         return replace(
             self._before,
             **self._values,
+            **{name: getattr(self._before, name) | grown for name, grown in self._grown.items() if grown},
             phase=self._phase,
             changed=self._changed,
             directory=self._directory,
@@ -250,7 +266,8 @@ class _Fold:
         self._values["seconds"] = event.enumerate_seconds
         self._values["peak_memory_bytes"] = event.peak_memory_bytes
         if event.boundary is not None:
-            self._values["states"] = event.boundary["states"]
+            self._values |= {name: event.boundary[name] for name in ("states", "width")}
+            self._values["boundary"] = event.boundary
         self._say(time, f"{ENDINGS[event.reason]}: {_cycles(event.cycles)}")
 
     def _settle(self) -> None:

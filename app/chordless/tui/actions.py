@@ -99,6 +99,7 @@ ACTIONS = (
     Action("slower", "run", "down", "Slower", "Play a replay at half the speed."),
     Action("faster", "run", "up", "Faster", "Play a replay at twice the speed."),
     Action("read", "run", "v", "Values", "Read the values of the chart: left and right go from length to length."),
+    Action("by_step", "run", "b", "By step", "Along a boundary: draw the states by step, or the cycles by length."),
     Action("scale", "run", "l", "Log/linear", "Draw the curves on a logarithmic or on a linear scale."),
     Action("go_to", "cycles", "slash,g", "Go to", "Go to a cycle by its number.", in_footer=True),
     Action(

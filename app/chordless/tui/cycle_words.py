@@ -7,6 +7,7 @@ from pathlib import Path
 from chordless.cycles.browse import FoundCycle, RunCycles
 from chordless.cycles.index import CycleIndex, Order
 from chordless.cycles.read import row_words
+from chordless.protocol.orders import USUAL_SAMPLE
 from chordless.runs.state import RunState
 from chordless.words.numbers import bytes_text
 from kernels_ti import Graph
@@ -14,7 +15,22 @@ from kernels_ti import Graph
 _ORDERS: dict[Order, str] = {"found": "as found", "longest": "longest first", "shortest": "shortest first"}
 
 
-def status_words(run: RunCycles, index: CycleIndex, work: str, separator: str, sort_key: str) -> str:
+# Nobody waits for more cycles to be listed.
+_MOST_TO_LIST = 10**10
+
+
+def picked_words(state: RunState) -> str:
+    """Return what the cycles of a run are, if they are not all: ``drawn at random from 3,436``; otherwise ""."""
+    if (all_of_them := state.boundary.get("drawn_from")) is not None:
+        return f"drawn at random from {all_of_them:,}"
+    if (ways := state.boundary.get("ways")) is not None:
+        return "the only one of this length" if ways == 1 else f"one of the {ways:,} longest"
+    return ""
+
+
+def status_words(
+    run: RunCycles, index: CycleIndex, work: str, separator: str, sort_key: str, *, picked: str = ""
+) -> str:
     """Return the status line: the graph, the number of cycles, the filter and the order.
 
     Parameters
@@ -26,10 +42,13 @@ def status_words(run: RunCycles, index: CycleIndex, work: str, separator: str, s
     separator : str
     sort_key : str
         The key that changes the order.
+    picked : str
+        What the cycles are, see `picked_words`.
     """
     chosen, count = index.chosen, len(run)
     cycles = f"{count:,} cycle{'s' * (count != 1)}{' so far' if run.at_work else ''}"
     parts = [Path(run.loaded.title).name, cycles if chosen.keeps_all else f"{len(index):,} of {cycles}"]
+    parts += [picked] if picked else []
     if chosen.lengths_text():
         parts.append(f"length {chosen.lengths_text()}")
     if chosen.through:
@@ -56,6 +75,11 @@ def cycle_words(cycle: FoundCycle | None, graph: Graph) -> str:
     return f"{number}, length {len(names):,}: {separator.join(names)}"
 
 
+def is_too_many(state: RunState) -> bool:
+    """Return whether a run has more cycles than anybody would list."""
+    return state.cycles > _MOST_TO_LIST
+
+
 def offer_words(state: RunState, can_list: bool) -> tuple[str, str]:
     """Return the text for a run whose folder holds no cycles, and the label of the button below it.
 
@@ -77,6 +101,9 @@ def offer_words(state: RunState, can_list: bool) -> tuple[str, str]:
     text = f"This run has counted {counted}, but kept no list of them." if state.cycles else "This run found no cycles."
     if not can_list or state.cycles == 0:
         return text, ""
+    if is_too_many(state):
+        text += "\n\nThey are too many to be listed. Some can be drawn at random, with how many of all pass each edge."
+        return text, f"Draw {USUAL_SAMPLE:,} of them at random"
     size = bytes_text(state.cycles * row_words(state.n) * 8)
     amount = f"about {size}" if state.reason == "complete" else f"more than {size}"
     text += f"\n\nListed, they can be browsed, sorted and drawn here. The search is made again, and they take {amount}"

@@ -6,7 +6,6 @@ from chordless.runs.state import RunState
 from chordless.words.numbers import seconds_text, short_number
 
 _LENGTHS_OF_A_WAVE = 2
-_HELD = ("held now", "at the most")
 
 
 def frontier_words(state: RunState) -> tuple[str, ...]:
@@ -18,7 +17,7 @@ def frontier_words(state: RunState) -> tuple[str, ...]:
     """
     course = state.frontier_course
     if state.states is not None:
-        return (f"A count along a boundary: {state.states:,} states {_HELD[state.phase == 'finished']}.",)
+        return boundary_words(state)
     if not course.peak:
         return ("",)
     most, when = short_number(course.peak), f"after {seconds_text(course.peak_seconds)}"
@@ -34,6 +33,29 @@ def frontier_words(state: RunState) -> tuple[str, ...]:
         f"{number} wait: {_lengths(waiting)} vertices. Peak: {most} {when}",
         f"{number} wait. Peak: {most} {when}",
         f"{number} wait",
+    )
+
+
+def boundary_words(state: RunState) -> tuple[str, ...]:
+    """Return one line on a way along a boundary, in several lengths, the longest first.
+
+    Parameters
+    ----------
+    state : RunState
+    """
+    width = f"{state.width:,} {'vertex' if state.width == 1 else 'vertices'}"
+    if state.phase == "finished":
+        most = f"{state.states or 0:,} states at the most"
+        return (f"Along a boundary of at most {width}: {most}.", f"{most}, boundary {state.width:,}", most)
+    steps, done = len(state.expected_by_step), len(state.states_by_step)
+    if not steps:
+        return ("Looking for an order of the vertices with a small boundary.", "looking for a small boundary")
+    now, peak = short_number(state.states or 0), short_number(max(state.expected_by_step.values()))
+    at = max(state.expected_by_step, key=lambda step: state.expected_by_step[step])
+    return (
+        f"Vertex {done:,} of {steps:,}: {now} states now, about {peak} expected at vertex {at:,}. Boundary: {width}.",
+        f"Vertex {done:,} of {steps:,}: {now} states, about {peak} at vertex {at:,}",
+        f"vertex {done:,} of {steps:,}, {now} states",
     )
 
 

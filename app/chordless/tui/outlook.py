@@ -73,7 +73,7 @@ class Outlook:
         along = self.boundary_seconds
         if along is None or along > self.seconds or self.seconds < _SHORT_RUN:
             return "Method: search."
-        return f"Just to count, `chordless count --method boundary` takes about {duration_text(along)}."
+        return f"A count along a boundary takes about {duration_text(along)}: choose it under Find."
 
 
 def outlook_of(graph: Graph, options: Options, given_up: Callable[[], bool]) -> Outlook | None:

@@ -20,12 +20,14 @@ from chordless.runs.directory import check_is_free
 from chordless.tui.settings import LastChoices
 from chordless.values import SHORTEST_CYCLE, cycle_length, positive, size
 from kernels_ti import ChordlessError, EngineError, Graph
+from kernels_ti.choices import EXPANSIONS
 
 OVERLAP_FOLDER = "graphs"
 WITHOUT_FOLDER = "reference"
 """The arch without checkpoints. A run on it has no directory, lists no cycles, and is not in the history."""
 # More make a search slower, and at last the system starts no more.
 _MOST_THREADS_OF_A_CORE = 16
+_SEEDS = 1 << 31
 # The system reports these as writable for a superuser, but they are not.
 _OF_THE_KERNEL = (Path("/proc"), Path("/sys"))
 
@@ -99,12 +101,28 @@ def faults_of(choices: LastChoices, vertices: int | None = None) -> dict[str, st
             faults["what"] = f"arch {WITHOUT_FOLDER} keeps no cycles: count them, or choose another arch"
         if choices.directory.strip():
             faults["directory"] = f"arch {WITHOUT_FOLDER} keeps no run folder: leave this empty"
-    elif choices.directory.strip():
+    if choices.arch != WITHOUT_FOLDER and choices.directory.strip():
         try:
             check_is_free(expanded(choices.directory))
             _check_is_writable(expanded(choices.directory))
         except ChordlessError as error:
             faults["directory"] = str(error)
+    return {**faults, **_faults_along_boundary(choices)}
+
+
+def _faults_along_boundary(choices: LastChoices) -> dict[str, str]:
+    """Return the fields that mean nothing to what is found along a boundary."""
+    faults: dict[str, str] = {}
+    if choices.find != "boundary" and not choices.picks:
+        return faults
+    if choices.arch == "vulkan" or (choices.picks and choices.arch == "cuda"):
+        faults["what"] = f"this does not run on {choices.arch}: choose auto or cpu"
+    if choices.limit.strip() and choices.find != "sample":
+        faults["limit"] = "nothing to stop at: leave this empty"
+    if choices.threads.strip():
+        faults["threads"] = "one thread does this: leave this empty"
+    if choices.expansion == "paper":
+        faults["expansion"] = "no paths grow along a boundary: choose both ends"
     return faults
 
 
@@ -149,6 +167,13 @@ def command_of(choices: LastChoices, graph: str, directory: Path | None, *, simp
     }
     if choices.collect:
         values.update(output=str(directory), output_format="parts")
+    if choices.find == "boundary":
+        values.update(method="boundary")
+    elif choices.find == "longest":
+        values.update(pick="longest")
+    elif choices.find == "sample":
+        # Another sample each time; the run keeps the seed.
+        values.update(pick="sample", seed=time.time_ns() // 1_000_000 % _SEEDS, per_vertex=True, per_edge=True)
     return RunCommand(
         graph=graph,
         program_start=time.time(),
@@ -171,10 +196,18 @@ def listing_of(command: RunCommand, directory: Path) -> RunCommand:
         checkpoint=str(directory),
         resume=False,
         method="search",
+        pick="all",
         total_only=False,
         per_vertex=False,
         per_edge=False,
     )
+
+
+def sample_of(command: RunCommand, directory: Path) -> RunCommand:
+    """Turn the command of a count into one that draws some of the same cycles, in a new run directory."""
+    seed = time.time_ns() // 1_000_000 % _SEEDS
+    sample = replace(listing_of(command, directory), pick="sample", limit=None, threads=None, expansion=EXPANSIONS[0])
+    return replace(sample, seed=seed, per_vertex=True, per_edge=True)
 
 
 def expanded(text: str) -> str:

@@ -120,6 +120,8 @@ def trouble_words(state: RunState, resume_key: str, new_key: str) -> str:
         what = (state.error or "the engine failed").rstrip(".") + "."
     elif state.phase == "lost":
         what = "The recording ends here, and no engine is at work."
+    elif state.phase == "finished" and state.reason != "complete" and state.options.get("pick", "all") != "all":
+        what = "The run was stopped before its end: it has picked no cycle, and its folder is removed."
     elif state.phase == "finished" and state.reason != "complete":
         what = "The search is not complete: the counts are lower bounds."
     else:
@@ -146,6 +148,8 @@ def time_left(state: RunState) -> float | None:
 
 def cycles_tile(state: RunState) -> TileWords:
     """Return the number of cycles found, and the rate."""
+    if (pick := state.options.get("pick", "all")) != "all":
+        return _picked_tile(state, pick)
     speed = _speed(state, state.cycle_rates, state.cycles)
     listed = (f"{state.listed:,} listed",) if state.options.get("output") is not None else ()
     return TileWords(
@@ -153,14 +157,38 @@ def cycles_tile(state: RunState) -> TileWords:
         (speed, *listed, *_estimate(state)),
         f"cycles {state.cycles:,}  {speed}",
         (f"cycles {state.cycles:,}",),
-        rates=state.cycle_rates,
+        rates=state.cycle_rates if state.states is None else (),
     )
+
+
+def has_picked(state: RunState) -> bool:
+    """Return whether the run has picked cycles: a longest one, or a sample."""
+    return state.options.get("pick", "all") != "all" and state.reason == "complete" and state.cycles > 0
+
+
+def _picked_tile(state: RunState, pick: str) -> TileWords:
+    """Return what was picked: the longest cycle and how many are as long, or how many were drawn out of how many."""
+    found = state.boundary
+    if not found or state.reason != "complete":
+        return TileWords("none yet", ("the longest cycle" if pick == "longest" else "a sample",), "none picked yet")
+    if pick == "sample":
+        drawn, all_of_them = f"{state.cycles:,} drawn", found.get("drawn_from", 0)
+        exact = f"{drawn} from {all_of_them:,}"
+        about = f"{drawn} from {large_number(all_of_them)}"
+        return TileWords(f"{state.cycles:,}", ("drawn at random", f"from {large_number(all_of_them)}"), exact, (about,))
+    if not state.cycles:
+        return TileWords("none", ("there is no", "chordless cycle"), "no chordless cycle")
+    length, ways = max(state.cycles_by_length), found.get("ways", 1)
+    many = f"{ways:,} are as long" if ways != 1 else "the only one"
+    return TileWords(f"{length:,} vertices", ("the longest", many), f"longest: {length:,} vertices, {many}")
 
 
 def paths_tile(state: RunState) -> TileWords:
     """Return the number of paths expanded, and the rate."""
     if state.states is not None:
-        return TileWords("none", ("a count along", "a boundary"), "a count along a boundary: no paths")
+        held = "states at the most" if state.phase in _OVER else "states"
+        number, width = f"{state.states:,}", f"boundary of {state.width:,} vertices"
+        return TileWords(number, (held, width), f"{number} {held}", (f"{short_number(state.states)} {held}",))
     speed = _speed(state, state.path_rates, state.paths)
     if state.phase == "finished" and paths_vary(state):
         # Exact digits would differ from run to run, and look like a fault.
@@ -246,7 +274,7 @@ def memory_tile(state: RunState) -> TileWords:
         notes.append("at its largest")
     elif on_gpu:
         notes.append(f"{bytes_text(other)} of the host")
-    else:
+    elif state.states is None:
         notes.append(f"{bytes_text(other)} of records")
     short = f"memory {bytes_text(used)}"
     return TileWords(bytes_text(used), tuple(notes), short + (f" of {bytes_text(budget)}" if budget else ""), (short,))
@@ -256,6 +284,9 @@ def checkpoint_tile(state: RunState) -> TileWords:
     """Return the age of the last checkpoint."""
     if state.directory is None:
         return TileWords("none", ("this run has", "no folder"), "no checkpoints")
+    if state.states is not None:
+        kept = "kept in its folder" if state.reason == "complete" else "kept only at the end"
+        return TileWords("none", ("the result is", kept), f"result {kept}", (kept,))
     if state.checkpoint_time is None:
         left = state.options.get("checkpoint_every", 0.0) - (state.changed - state.began)
         if state.phase != "running" or left <= 0:
@@ -294,6 +325,9 @@ def _estimate(state: RunState, *, with_spread: bool = True) -> tuple[str, ...]:
 
 
 def _speed(state: RunState, rates: tuple[float, ...], total: int) -> str:
+    if state.states is not None:
+        # Along a boundary cycles are not found one by one.
+        return ""
     if state.phase in _OVER:
         return f"{short_number(total / state.seconds)}/s" if state.seconds > 0 else ""
     return f"{short_number(rates[-1])}/s" if rates and not _compiles(state) else ""

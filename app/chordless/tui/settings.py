@@ -19,6 +19,8 @@ from kernels_ti.folders import base_folder
 
 DEFAULT_THEME = "textual-dark"
 SOURCES = ("file", "spec", "overlap")
+FINDS = ("count", "boundary", "list", "longest", "sample")
+"""What a run finds: counts by a search or along a boundary, all cycles, one longest cycle, cycles at random."""
 _MOST_RECENT = 20
 _MOST_WARNINGS, _LONGEST_WARNING = 5, 150
 _FILE = "settings.toml"
@@ -42,8 +44,8 @@ class LastChoices:
     graph : str
         Path or spec.
     arch : str
-    collect : bool
-        Whether cycles are listed, not only counted.
+    find : str
+        One of `FINDS`.
     min_length, max_length, limit, memory, threads, directory : str
     expansion : str
         How paths grow: ``two-ended``, or ``paper``.
@@ -52,7 +54,7 @@ class LastChoices:
     source: str = "spec"
     graph: str = ""
     arch: str = "auto"
-    collect: bool = False
+    find: str = "count"
     min_length: str = ""
     max_length: str = ""
     limit: str = ""
@@ -60,6 +62,16 @@ class LastChoices:
     threads: str = ""
     directory: str = ""
     expansion: str = "two-ended"
+
+    @property
+    def collect(self) -> bool:
+        """Whether cycles are listed, not only counted."""
+        return self.find in ("list", "longest", "sample")
+
+    @property
+    def picks(self) -> bool:
+        """Whether only some cycles are listed, which are found along a boundary."""
+        return self.find in ("longest", "sample")
 
 
 def default_runs_folder() -> Path:
@@ -191,7 +203,13 @@ def _settings_of(values: dict[str, Any], report: Callable[[str], None]) -> Setti
     chosen: dict[str, Any] = {}
     for name, otherwise in asdict(LastChoices()).items():
         chosen[name] = take(last, name, type(otherwise), otherwise, "last.")
+    if "find" not in last and last.get("collect") is True:
+        # Version 0.5.0 knew only counts and lists.
+        chosen["find"] = "list"
     choices = LastChoices(**chosen)
+    if choices.find not in FINDS:
+        report(f"last.find = {choices.find!r} is ignored: it must be one of {', '.join(FINDS)}")
+        choices = replace(choices, find=LastChoices.find)
     if choices.source not in SOURCES:
         report(f"last.source = {choices.source!r} is ignored: it must be one of {', '.join(SOURCES)}")
         choices = replace(choices, source=LastChoices.source)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -18,14 +17,12 @@ from textual.worker import Worker, get_current_worker
 from chordless.cycles.browse import FoundCycle, RunCycles, ShownCycles
 from chordless.cycles.index import ORDERS, CycleFilter, CycleIndex, Order, build_index
 from chordless.graphs.drawing import can_be_drawn, layout_of
-from chordless.protocol.orders import RunCommand
-from chordless.runs.directory import RunDirectory
 from chordless.runs.state import RunState
+from chordless.tui import cycle_words
 from chordless.tui.actions import actions_of, bindings_of, key_of
-from chordless.tui.cycle_words import cycle_words, offer_words, status_words
-from chordless.tui.messages import RunChanged, StartRun
-from chordless.tui.run_form import listing_of, run_folder
+from chordless.tui.messages import RunChanged
 from chordless.tui.screens.cycle_drawing import DrawingActions
+from chordless.tui.screens.cycle_offer import OfferActions
 from chordless.tui.screens.cycle_questions import FilterQuestion, GoToQuestion
 from chordless.tui.screens.cycle_taking import TakingActions
 from chordless.tui.widgets.cycle_table import CycleTable
@@ -46,7 +43,7 @@ _NOTHING = "No cycles to browse yet.\n\nStart a run that lists its cycles, or op
 _SOON = "The engine is getting ready. The cycles come here as they are found."
 
 
-class CyclesScreen(DrawingActions, TakingActions, Screen[None]):
+class CyclesScreen(DrawingActions, OfferActions, TakingActions, Screen[None]):
     """The cycles that a run has listed.
 
     Attributes
@@ -61,6 +58,7 @@ class CyclesScreen(DrawingActions, TakingActions, Screen[None]):
     def __init__(self) -> None:
         super().__init__()
         self._path: Path | None = None
+        self._state = RunState()
         self._run: RunCycles | None = None
         self._session = 0
         self.index = CycleIndex(0)
@@ -103,9 +101,10 @@ class CyclesScreen(DrawingActions, TakingActions, Screen[None]):
         self._take(message.state)
 
     def _take(self, state: RunState) -> None:
+        self._state = state
         if state.options and state.options.get("output_format") != "parts":
             self._path = self._run = None
-            self._say(*offer_words(state, self._listing_command() is not None))
+            self._say(*cycle_words.offer_words(state, self.listing_command() is not None))
         elif state.phase == "failed" and state.directory is None:
             self._say(_sentence(state.error or "the engine failed"))
         elif state.directory is None:
@@ -113,24 +112,6 @@ class CyclesScreen(DrawingActions, TakingActions, Screen[None]):
             self._say(_SOON if state.phase == "starting" else _NOTHING)
         elif Path(state.directory) != self._path:
             self.show_directory(Path(state.directory))
-
-    def _listing_command(self) -> RunCommand | None:
-        """Return the command of a run that has ended without keeping its cycles; None if it is unknown."""
-        session = getattr(self.app, "session", None)
-        if session is None or session.is_at_work:
-            return None
-        command: RunCommand | None = session.command
-        if command is None and session.directory is not None:
-            with contextlib.suppress(ChordlessError):
-                command = RunDirectory(session.directory).command()
-        return None if command is None or command.graph == "-" else command
-
-    def on_cycles_offer_taken(self) -> None:
-        """Start a run that lists the cycles. This screen shows them."""
-        command = self._listing_command()
-        if command is not None:
-            runs_folder = cast("ChordlessApp", self.app).settings.runs_folder
-            self.post_message(StartRun(listing_of(command, run_folder(runs_folder, command.graph)), show="cycles"))
 
     # Which run
 
@@ -323,13 +304,15 @@ class CyclesScreen(DrawingActions, TakingActions, Screen[None]):
     def _light(self, cycle: FoundCycle | None) -> None:
         if self._run is not None:
             self._graph_view.light(np.empty(0, np.int64) if cycle is None else cycle.vertices)
-            self._detail.update(cycle_words(cycle, self._run.loaded.graph))
+            self._detail.update(cycle_words.cycle_words(cycle, self._run.loaded.graph))
 
     def _update_status(self) -> None:
         if self._run is not None:
             separator = " | " if self._ascii_only else " · "
             key = key_of(self, "cycles.sort")
-            self._status.update(status_words(self._run, self.index, self._doing, separator, key))
+            picked = cycle_words.picked_words(self._state)
+            words = cycle_words.status_words(self._run, self.index, self._doing, separator, key, picked=picked)
+            self._status.update(words)
 
     # Actions
 

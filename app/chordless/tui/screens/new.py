@@ -13,6 +13,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Button, Footer, Input, Static
 
+from chordless.protocol.orders import USUAL_SAMPLE
 from chordless.tui.actions import bindings_of, key_of
 from chordless.tui.messages import StartRun
 from chordless.tui.run_form import (
@@ -51,7 +52,10 @@ _WHAT_IT_IS = (
 )
 _WHAT = (
     ("count", "count the cycles, by length"),
+    ("boundary", "count them along a boundary"),
     ("list", "list them, to browse and draw"),
+    ("longest", "the longest one, drawn"),
+    ("sample", "some at random, a heat map"),
 )
 _GROWTH = (
     ("two-ended", "at both ends: the fast way"),
@@ -59,7 +63,7 @@ _GROWTH = (
 )
 _NOT_KEPT = f"none: a run on {WITHOUT_FOLDER} is not kept"
 _FIELDS = {field.name: field.label for field in (*LENGTHS, *RESOURCES)} | {"directory": "Run folder"}
-_LABELS = {"what": "Find", **_FIELDS}
+_LABELS = {"what": "Find", "expansion": "Paths grow", **_FIELDS}
 
 
 class NewScreen(Screen[None]):
@@ -89,7 +93,7 @@ class NewScreen(Screen[None]):
             with VerticalScroll(id="form", can_focus=False):
                 yield GraphSource(last.graph or EXAMPLE, overlap=last.source == "overlap", recent=settings.recent)
                 with FormLine("Find"):
-                    yield Choice(_WHAT, "list" if last.collect else "count", id="what")
+                    yield Choice(_WHAT, last.find, id="what")
                 for field in LENGTHS:
                     yield FormRow(
                         field.name, field.label, getattr(last, field.name), empty=field.empty, help=field.help
@@ -192,7 +196,7 @@ class NewScreen(Screen[None]):
             source=kind_of(question.text, question.reading),
             graph=question.text.strip(),
             arch=self.query_one(ArchField).chosen,
-            collect=self.query_one("#what", Choice).chosen == "list",
+            find=self.query_one("#what", Choice).chosen,
             expansion=self.query_one("#expansion", Choice).chosen,
             **typed,
         )
@@ -290,10 +294,14 @@ class NewScreen(Screen[None]):
 
 def _sentence(choices: LastChoices) -> str:
     """Return a sentence about what will be searched."""
-    verb = "List" if choices.collect else "Count"
     least, most = choices.min_length.strip(), choices.max_length.strip()
     of = f" of {least} or more vertices" if least else ""
     if most:
         of = f" of {most} vertices" if most == (least or "3") else f" of {least or 3} to {most} vertices"
-    limit = choices.limit.strip()
-    return f"{verb} {f'up to {limit}' if limit else 'all'} chordless cycles{of} in {choices.graph}"
+    limit, where = choices.limit.strip(), f"chordless cycles{of} in {choices.graph}"
+    if choices.find == "longest":
+        return f"Draw one of the longest {where}"
+    if choices.find == "sample":
+        return f"Draw {limit or f'{USUAL_SAMPLE:,}'} {where} at random, and how many pass each edge"
+    how = " along a boundary, without a look at each" if choices.find == "boundary" else ""
+    return f"{'List' if choices.collect else 'Count'} {f'up to {limit}' if limit else 'all'} {where}{how}"

@@ -21,7 +21,7 @@ from chordless.runs.state import RunState
 from chordless.tui import run_words
 from chordless.tui.actions import bindings_of, key_of
 from chordless.tui.messages import RunChanged, ShowLength, StartRun
-from chordless.tui.widgets.chart import EvolutionChart, end_of_axis, run_series
+from chordless.tui.widgets.chart import EvolutionChart, end_of_axis, series_of
 from chordless.tui.widgets.event_log import EventLog
 from chordless.tui.widgets.frontier_line import FrontierLine
 from chordless.tui.widgets.histogram import Histogram
@@ -62,6 +62,8 @@ class RunScreen(Screen[None]):
         self._newest: RunState | None = None
         self._shown: RunState | None = None
         self._frozen = False
+        # None: as long as the run goes on.
+        self._by_step: bool | None = None
         self._asked: tuple[str, RunState] | None = None
         self._drawn_at = 0.0
         self._waits = False
@@ -142,6 +144,8 @@ class RunScreen(Screen[None]):
         if session.is_at_work and session.can_control:
             return {"pause": "Go on" if state.phase == "paused" else "", "stop": "", "freeze": ""}
         offers = {"scale": ""}
+        if state.expected_by_step:
+            offers["by_step"] = "By length" if self._draws_steps(state) else "By step"
         if session.is_at_work or self._frozen:
             offers["freeze"] = ""
         if state.can_resume:
@@ -219,6 +223,8 @@ class RunScreen(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keep the keys of a replay free on other runs."""
+        if action == "by_step":
+            return self._newest is not None and bool(self._newest.expected_by_step)
         return action not in _OF_REPLAY or self._replay is not None
 
     def action_rewind(self) -> None:
@@ -243,7 +249,19 @@ class RunScreen(Screen[None]):
         if (replay := self._replay) is not None:
             replay.seek(share * (replay.length or _SECONDS_IF_UNKNOWN))
 
+    def action_by_step(self) -> None:
+        """Along a boundary, change between the states by step and the cycles by length."""
+        if self._shown is not None:
+            self._by_step = not self._draws_steps(self._shown)
+            self._draw()
+
     # What is shown
+
+    def _draws_steps(self, state: RunState) -> bool:
+        """Return whether the chart has the states by step. At the end of a count it has the cycles by length."""
+        if not state.expected_by_step:
+            return False
+        return state.phase != "finished" if self._by_step is None else self._by_step
 
     @property
     def _replay(self) -> ReplayFeed | None:
@@ -257,7 +275,11 @@ class RunScreen(Screen[None]):
     def _take(self, state: RunState | None) -> None:
         before, self._newest = self._newest, state
         if before is not None and state is not None and before.began != state.began:
-            self._frozen, self._asked = False, None
+            self._frozen, self._asked, self._by_step = False, None, None
+        was_running = before is not None and before.phase == "running" and self._replay is None
+        if was_running and self.is_current and state is not None and run_words.has_picked(state):
+            # These cycles are what the run was begun for.
+            self.call_later(self._app.show, "cycles")
         if self._asked is not None and (state is None or _answered(self._asked[1], state)):
             self._asked = None
         self._draw_soon()
@@ -300,10 +322,14 @@ class RunScreen(Screen[None]):
         state = self._shown
         session = self._app.session
         self.query_one(LoadMeter).watch_run(is_at_work=session is not None and session.is_at_work)
-        for name, (_, words, _) in _TILES.items():
-            self.query_one(f"#tile-{name}", Tile).show(words(state))
-        series = run_series(state.frontier_by_length, state.cycles_by_length, state.waiting_by_length)
-        self.query_one(EvolutionChart).show(series, end_of_axis(state))
+        for name, (title, words, _) in _TILES.items():
+            tile = self.query_one(f"#tile-{name}", Tile)
+            tile.border_title = "states" if name == "paths" and state.states is not None else title
+            tile.show(words(state))
+        chart = self.query_one(EvolutionChart)
+        by_step = self._draws_steps(state)
+        chart.border_title = "states by step" if by_step else "evolution"
+        chart.show(series_of(state, by_step=by_step), end_of_axis(state, by_step=by_step))
         self.query_one(FrontierLine).show(state)
         self.query_one(WorkerRows).show(state.workers)
         self.query_one(Histogram).show(state.cycles_by_length)

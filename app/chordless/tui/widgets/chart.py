@@ -16,6 +16,8 @@ from chordless.tui.widgets.plot import LOOKS, ON, Series, draw
 
 WAITING_MEANING = "chordless paths that wait now, the frontier"
 PATHS_MEANING = "chordless paths looked at, by number of vertices"
+STATES_MEANING = "classes of sets of vertices, when that many vertices have come"
+EXPECTED_MEANING = "about how many there will be, by the width of the boundary"
 CYCLES_MEANING = "chordless cycles found, by length"
 
 
@@ -31,11 +33,30 @@ def run_series(
     )
 
 
-def end_of_axis(state: RunState) -> int:
-    """Return the last length of the axis: while a run goes on, in steps, so that the frontier is seen to move.
+def boundary_series(states_by_step: dict[int, int], expected_by_step: dict[int, int]) -> tuple[Series, ...]:
+    """Return the curve of a way along a boundary, before what is expected of it."""
+    return (
+        Series("waiting", "states expected", EXPECTED_MEANING, expected_by_step),
+        Series("paths", "states held", STATES_MEANING, states_by_step),
+    )
 
-    The steps are 8, 12, 16, 24, 32, 48 and so on. Otherwise the wave would always stand at the right edge.
+
+def series_of(state: RunState, *, by_step: bool = False) -> tuple[Series, ...]:
+    """Return the curves of a run: paths and cycles by length, or along a boundary the states by step."""
+    if by_step:
+        return boundary_series(state.states_by_step, state.expected_by_step)
+    series = run_series(state.frontier_by_length, state.cycles_by_length, state.waiting_by_length)
+    # A count along a boundary has no paths.
+    return series if state.states is None else series[-1:]
+
+
+def end_of_axis(state: RunState, *, by_step: bool = False) -> int:
+    """Return the last length or step of the axis: rounded up while a search goes on, so that the frontier moves.
+
+    It is rounded up to 8, 12, 16, 24, 32, 48 and so on. Otherwise the wave would always stand at the right edge.
     """
+    if by_step:
+        return len(state.expected_by_step)
     longest = max([*state.frontier_by_length, *state.cycles_by_length, 0])
     if state.phase not in ("running", "paused"):
         return longest

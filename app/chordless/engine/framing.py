@@ -1,0 +1,114 @@
+"""What every run of the engine says at its beginning and at its end, and what its command means for a graph."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from chordless.protocol.events import Finished, Reason, Started
+from chordless.protocol.orders import RunCommand
+from chordless.runs.directory import RunDirectory, graph_hash, program_version
+
+if TYPE_CHECKING:
+    from chordless.graphs.load import LoadedGraph
+    from chordless.runs.checkpoint import Sessions
+    from kernels_ti import Graph, Snapshot
+    from kernels_ti.blocks.search_space import SearchSpace
+
+_NOT_OPTIONS = ("graph", "program_start")
+
+
+def search_space(command: RunCommand, graph: Graph, *, rows: bool = False) -> SearchSpace:
+    """Return the graph with the bounds and the restriction of the command; with `rows` cycles are kept as bit rows."""
+    from chordless.graphs.vertex_names import edges_named, restriction_named
+    from kernels_ti import Options
+    from kernels_ti.blocks.search_space import SearchSpace
+
+    through, avoid = restriction_named(graph, command.through, command.through_edges, command.avoid)
+    options = Options(
+        min_length=command.min_length,
+        max_length=command.max_length,
+        expansion=command.expansion,
+        collect=command.output is not None,
+        rows=rows,
+        part=command.part,
+        memory=command.memory,
+        through=through,
+        avoid=avoid,
+        avoid_edges=edges_named(graph, command.avoid_edges),
+        participation="edges" if command.per_edge else "vertices" if command.per_vertex else "none",
+    )
+    return SearchSpace(graph, options)
+
+
+def identity_of(command: RunCommand) -> dict[str, Any]:
+    """Return the options that a checkpoint of this run must match."""
+    restriction = {name: list(getattr(command, name)) for name in ("through", "through_edges", "avoid", "avoid_edges")}
+    return {
+        "min_length": command.min_length,
+        "max_length": command.max_length,
+        "expansion": command.expansion,
+        "part": command.part,
+        "output_format": None if command.output is None else command.output_format,
+        **{name: names for name, names in restriction.items() if names},
+    }
+
+
+def started_event(
+    command: RunCommand, loaded: LoadedGraph, sessions: Sessions, directory: RunDirectory | None
+) -> Started:
+    """Return the first event of a run."""
+    graph = loaded.graph
+    return Started(
+        graph=loaded.title,
+        n=graph.n,
+        m=graph.m,
+        max_degree=graph.max_degree,
+        arch=sessions.arch,
+        device=sessions.device,
+        setup_seconds=sessions.setup_seconds,
+        pid=os.getpid(),
+        options={key: value for key, value in asdict(command).items() if key not in _NOT_OPTIONS},
+        directory=None if directory is None else os.path.abspath(directory.path),
+        notes=list(loaded.notes),
+        program=program_version(),
+    )
+
+
+def finished_event(
+    reason: Reason,
+    snapshot: Snapshot,
+    loaded: LoadedGraph,
+    sessions: Sessions,
+    listed: int,
+    directory: RunDirectory | None,
+) -> Finished:
+    """Return the last event of a run."""
+    graph = loaded.graph
+    return Finished(
+        reason=reason,
+        graph=loaded.title,
+        n=graph.n,
+        m=graph.m,
+        max_degree=graph.max_degree,
+        cycles=snapshot.cycles,
+        cycles_by_length=snapshot.cycles_by_length,
+        paths=snapshot.paths,
+        frontier=snapshot.frontier,
+        frontier_by_length=snapshot.paths_by_length,
+        listed=listed,
+        device_bytes=snapshot.device_bytes,
+        arch=sessions.arch,
+        device=sessions.device,
+        setup_seconds=sessions.setup_seconds,
+        enumerate_seconds=snapshot.seconds,
+        total_seconds=sessions.total_seconds,
+        share=snapshot.share,
+        peak_memory_bytes=sessions.peak_memory_bytes,
+        checkpoint=None if directory is None else str(directory.path),
+        write_seconds=sessions.write_seconds,
+        graph_hash=graph_hash(graph),
+        program=program_version(),
+        waiting_by_length=snapshot.waiting_by_length,
+    )

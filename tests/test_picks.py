@@ -1,0 +1,94 @@
+"""A longest cycle and samples in the engine: what is reported, what the run directory keeps, and stops."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from chordless.cycles.browse import RunCycles
+from chordless.engine.channel import Channel
+from chordless.engine.search_run import run
+from chordless.protocol.codec import command_to_json, event_from_json
+from chordless.protocol.events import Finished, Progress, Started
+from chordless.protocol.orders import RunCommand, StopCommand
+
+from kernels_ti.reference import chordless_cycles
+
+
+def carried_out(command, *orders):
+    """Carry out a command in this process; return its events."""
+    reads, writes = os.pipe()
+    events = os.memfd_create("events")
+    try:
+        for order in orders:
+            os.write(writes, command_to_json(order).encode() + b"\n")
+        run(command, Channel(reads, events), -1)
+        os.lseek(events, 0, os.SEEK_SET)
+        with open(os.dup(events), "rb") as stream:
+            return [event_from_json(line) for line in stream]
+    finally:
+        for descriptor in (reads, writes, events):
+            os.close(descriptor)
+
+
+def picking(path, graph="grid:5x5", **options):
+    return RunCommand(graph, time.time(), checkpoint=str(path), output=str(path), output_format="parts", **options)
+
+
+@pytest.mark.parametrize(("bounds", "length"), [({}, 16), ({"max_length": 13}, 12), ({"through": ("2,2",)}, 16)])
+def test_a_longest_cycle_is_kept_as_a_listing_is(tmp_path, bounds, length):
+    first, *reports, last = carried_out(picking(tmp_path / "run", pick="longest", **bounds))
+    assert isinstance(first, Started)
+    assert isinstance(last, Finished)
+    assert (last.reason, last.cycles, last.listed) == ("complete", 1, 1)
+    assert last.cycles_by_length == {length: 1}
+    cycles = RunCycles(tmp_path / "run")
+    (found,) = cycles.found(np.array([0]))
+    every = [tuple(cycle) for cycle in chordless_cycles(cycles.loaded.graph)]
+    assert tuple(found.vertices.tolist()) in set(every)
+    as_long = [cycle for cycle in every if len(cycle) == length]
+    if not bounds:
+        assert last.boundary["ways"] == len(as_long)
+    assert not cycles.at_work
+    pictures = [report for report in reports if isinstance(report, Progress) and report.states_by_step]
+    assert pictures
+    assert max(pictures[-1].states_by_step) == max(pictures[0].expected_by_step)
+
+
+def test_a_sample_comes_with_the_exact_shares_of_all_cycles(tmp_path):
+    options = {"pick": "sample", "limit": 30, "seed": 4, "per_vertex": True, "per_edge": True}
+    last = carried_out(picking(tmp_path / "run", **options))[-1]
+    cycles = RunCycles(tmp_path / "run")
+    every = [tuple(cycle) for cycle in chordless_cycles(cycles.loaded.graph)]
+    assert (last.listed, last.boundary["drawn_from"]) == (30, len(every))
+    drawn = cycles.found(np.arange(30))
+    assert {tuple(cycle.vertices.tolist()) for cycle in drawn} <= set(every)
+    for entry, v in zip(last.participation["vertices"], range(25), strict=True):
+        assert entry["cycles"] == sum(v in cycle for cycle in every)
+    again = carried_out(picking(tmp_path / "again", **options))[-1]
+    assert again.cycles_by_length == last.cycles_by_length
+
+
+def test_a_count_along_a_boundary_keeps_its_result_and_is_reported_again(tmp_path):
+    counted = carried_out(RunCommand("grid:5x5", time.time(), checkpoint=str(tmp_path / "run"), method="boundary"))[-1]
+    asked = RunCommand("grid:5x5", time.time(), checkpoint=str(tmp_path / "run"), method="boundary", resume=True)
+    told = carried_out(asked)[-1]
+    assert told.cycles_by_length == counted.cycles_by_length
+    assert (told.reason, told.cycles) == ("complete", counted.cycles)
+
+
+@pytest.mark.parametrize("options", [{"pick": "longest"}, {"pick": "sample"}])
+def test_a_stop_leaves_no_folder_behind(tmp_path, options):
+    last = carried_out(picking(tmp_path / "run", "grid:9x9", **options), StopCommand())[-1]
+    assert (last.reason, last.cycles) == ("interrupted", 0)
+    assert not Path(tmp_path / "run").exists()
+
+
+def test_without_cycles_nothing_is_picked(tmp_path):
+    for pick in ("longest", "sample"):
+        last = carried_out(picking(tmp_path / pick, "path:9", pick=pick))[-1]
+        assert (last.reason, last.cycles, last.cycles_by_length) == ("complete", 0, {})
+        assert len(RunCycles(tmp_path / pick)) == 0
