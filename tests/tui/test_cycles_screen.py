@@ -9,6 +9,7 @@ import chordless.tui
 import numpy as np
 import pytest
 from chordless.cycles.browse import FoundCycle
+from chordless.cycles.index import CycleFilter
 from chordless.cycles.read import part_path
 from chordless.cycles.write import RowFile
 from chordless.graphs.load import load_graph
@@ -32,6 +33,7 @@ from tui.pilots import LARGE, SMALL, drive, text_of, until
 
 GRID = load_graph("grid:5x6")
 CYCLES = list(chordless_cycles(GRID.graph))
+NO_HEAT = "A heat map needs the drawing of the whole graph."
 LONGEST = max(range(len(CYCLES)), key=lambda i: (len(CYCLES[i]), -i))
 
 
@@ -98,6 +100,35 @@ def test_the_longest_cycle_is_found_and_drawn(path, size):
         assert screen.query_one(CycleTable).chosen.position == 0
 
     browse(path, steps, size=size)
+
+
+def test_a_heat_map_follows_the_filter_and_goes_away(path):
+    async def steps(pilot, screen):
+        view = screen.query_one(GraphView)
+        await pilot.press("h")
+        await until(pilot, lambda: view.is_warm)
+        assert f"edges in the most of {len(CYCLES):,} cycles" in text_of(pilot.app)
+        screen.show_only(CycleFilter(4, 4))
+        squares = sum(len(cycle) == 4 for cycle in CYCLES)
+        await until(pilot, lambda: f"edges in the most of {squares:,} cycles" in text_of(pilot.app))
+        await pilot.press("down")
+        await pilot.pause()
+        assert "edges in the most" in text_of(pilot.app)
+        await pilot.press("h")
+        await pilot.pause()
+        assert not view.is_warm
+        assert "length 4:" in text_of(pilot.app)
+
+    browse(path, steps, size=LARGE)
+
+
+def test_a_cycle_alone_has_no_heat_map(path):
+    async def steps(pilot, screen):
+        await pilot.press("o", "h")
+        await until(pilot, lambda: [note.message for note in pilot.app._notifications] == [NO_HEAT])
+        assert not screen.is_hot
+
+    browse(path, steps)
 
 
 def test_keys_and_mouse_move_the_cursor(path):

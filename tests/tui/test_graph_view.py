@@ -110,3 +110,28 @@ def test_names_without_room_are_told_of():
         assert near.count("●") == len(re.findall(r"\d+", near)) >= 1
 
     played(np.arange(90), steps, size=(60, 20), graph=ring, title="ring")
+
+
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_a_heat_map_shows_four_kinds_of_edges_without_colour_too(ascii_only):
+    graph = load_graph("ladder:9").graph
+    shares = np.linspace(0, 0.8, len(graph.pairs()))
+
+    async def steps(pilot, view):
+        pilot.app.ascii_only = ascii_only
+        view.warm(shares)
+        await pilot.pause()
+        hot = text_of(pilot.app)
+        legend = hot.splitlines()[-1]
+        assert [f"to {share}%" in legend for share in (20, 40, 60, 80)] == [True] * 4
+        assert "#" in hot or not ascii_only
+        assert view.is_warm
+        view.warm(None)
+        await pilot.pause()
+        return hot, text_of(pilot.app)
+
+    hot, cold = played(np.arange(4), steps, size=(90, 20), graph=graph, title="ladder:9")
+    drawn = {character for line in hot.splitlines()[:-1] for character in line}
+    assert not ascii_only or {*"-+*#"} <= drawn
+    assert "part of the cycles" in hot
+    assert "part of the cycles" not in cold

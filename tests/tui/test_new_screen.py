@@ -98,7 +98,7 @@ def test_every_field_comes_out_in_the_command_and_all_but_the_folder_come_back(t
     assert (command.output, command.output_format, command.checkpoint) == (directory, "parts", directory)
     settings, _ = load_settings()
     assert settings.last == LastChoices(
-        "spec", "grid:7x10", "cpu", True, "4", "12", "1000", "1.5GiB", "2", "", "paper"
+        "spec", "grid:7x10", "cpu", "list", "4", "12", "1000", "1.5GiB", "2", "", "paper"
     )  # fmt: skip
 
     async def look(pilot):

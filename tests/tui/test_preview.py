@@ -107,7 +107,7 @@ def test_a_small_graph_is_counted_exactly():
             [
                 "About 740 million chordless cycles (630 to 890 million).",
                 "About 25 s of search on 2 threads.",
-                "Just to count, `chordless count --method boundary` takes about 200 ms.",
+                "A count along a boundary takes about 200 ms: choose it under Find.",
             ],
         ),
         (

@@ -199,9 +199,20 @@ class RunCycles:
         ChordlessError
             If one of them is damaged, or no longer there.
         """
-        return self._walker.order(self._rows_at(positions))
+        return self._walker.order(self.rows_at(positions))
 
-    def _rows_at(self, positions: IntArray) -> Rows:
+    def rows_at(self, positions: IntArray) -> Rows:
+        """Read the cycles at any positions as bit rows, in the same order.
+
+        Parameters
+        ----------
+        positions : ndarray of int64, shape (k,)
+
+        Raises
+        ------
+        EngineError
+            If one of them is no longer there.
+        """
         # Adjacent rows of the file are read together.
         breaks = np.flatnonzero(np.diff(positions) != 1) + 1
         runs = np.split(positions, breaks)

@@ -116,6 +116,9 @@ ACTIONS = (
     Action("pan_up", "cycles", "shift+up", "Look up", "Move the view of the drawing up."),
     Action("pan_down", "cycles", "shift+down", "Look down", "Move the view of the drawing down."),
     Action("alone", "cycles", "o", "Cycle alone", "Draw the cycle alone, as a ring, or in the graph."),
+    Action(
+        "heat", "cycles", "h", "Heat map", "Draw how many of the shown cycles pass each edge, or the cycle again.", True
+    ),
     Action("drawing", "cycles", "d", "Drawing", "Show or hide the drawing."),
     Action("cancel", "cycles", "escape", "Stop sorting", "Stop sorting; otherwise undo the filter; otherwise go back."),
     Action("open", "runs", "enter", "Open", "Watch this run, or look at what it found.", in_footer=True),

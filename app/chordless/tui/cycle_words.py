@@ -5,16 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from chordless.cycles.browse import FoundCycle, RunCycles
+from chordless.cycles.heat import Heat
 from chordless.cycles.index import CycleIndex, Order
 from chordless.cycles.read import row_words
 from chordless.protocol.orders import USUAL_SAMPLE
 from chordless.runs.state import RunState
-from chordless.words.numbers import bytes_text
+from chordless.words.numbers import bytes_text, share_text
 from kernels_ti import Graph
 
 _ORDERS: dict[Order, str] = {"found": "as found", "longest": "longest first", "shortest": "shortest first"}
 
 
+_HOTTEST = 20
 # Nobody waits for more cycles to be listed.
 _MOST_TO_LIST = 10**10
 
@@ -73,6 +75,15 @@ def cycle_words(cycle: FoundCycle | None, graph: Graph) -> str:
     names = [str(graph.names[v]) for v in cycle.vertices]
     separator = ", " if any(" " in name for name in names) else " "
     return f"{number}, length {len(names):,}: {separator.join(names)}"
+
+
+def heat_words(heat: Heat, graph: Graph) -> str:
+    """Return which edges lie in the most cycles."""
+    hottest = heat.hottest(_HOTTEST)
+    if not hottest:
+        return f"no edge lies in any of {heat.total:,} cycles"
+    edges = (f"{graph.names[u]} - {graph.names[v]} ({share_text(count / heat.total)})" for u, v, count in hottest)
+    return f"edges in the most of {heat.total:,} cycles: {', '.join(edges)}"
 
 
 def is_too_many(state: RunState) -> bool:

@@ -285,7 +285,7 @@ def checkpoint_tile(state: RunState) -> TileWords:
     if state.directory is None:
         return TileWords("none", ("this run has", "no folder"), "no checkpoints")
     if state.states is not None:
-        kept = "kept in its folder" if state.reason == "complete" else "kept only at the end"
+        kept = "kept in its folder" if state.reason == "complete" else "kept at the end"
         return TileWords("none", ("the result is", kept), f"result {kept}", (kept,))
     if state.checkpoint_time is None:
         left = state.options.get("checkpoint_every", 0.0) - (state.changed - state.began)

@@ -38,6 +38,7 @@ class TakingActions(Screen[None]):
     index: CycleIndex
     _work: str
     exported: float | None = None
+    heated: float | None
 
     def _update_status(self) -> None:
         raise NotImplementedError
@@ -79,7 +80,9 @@ class TakingActions(Screen[None]):
 
     @property
     def _doing(self) -> str:
-        return self._work if self.exported is None else f"exporting {self.exported:.0%}"
+        if self.exported is not None:
+            return f"exporting {self.exported:.0%}"
+        return self._work if self.heated is None else f"counting for the heat map {self.heated:.0%}"
 
     def _tell_export(self, share: float | None) -> None:
         self.exported = share

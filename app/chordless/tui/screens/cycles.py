@@ -22,6 +22,7 @@ from chordless.tui import cycle_words
 from chordless.tui.actions import actions_of, bindings_of, key_of
 from chordless.tui.messages import RunChanged
 from chordless.tui.screens.cycle_drawing import DrawingActions
+from chordless.tui.screens.cycle_heat import HeatActions
 from chordless.tui.screens.cycle_offer import OfferActions
 from chordless.tui.screens.cycle_questions import FilterQuestion, GoToQuestion
 from chordless.tui.screens.cycle_taking import TakingActions
@@ -43,7 +44,7 @@ _NOTHING = "No cycles to browse yet.\n\nStart a run that lists its cycles, or op
 _SOON = "The engine is getting ready. The cycles come here as they are found."
 
 
-class CyclesScreen(DrawingActions, OfferActions, TakingActions, Screen[None]):
+class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions, Screen[None]):
     """The cycles that a run has listed.
 
     Attributes
@@ -126,7 +127,8 @@ class CyclesScreen(DrawingActions, OfferActions, TakingActions, Screen[None]):
         self.index = CycleIndex(0)
         self._may_build = True
         self.workers.cancel_group(self, "index")
-        self._work = ""
+        self.cancel_heat()
+        self._work, self._heat_of = "", None
         self._say(f"Reading {path} ...")
         self._open(path)
 
@@ -289,6 +291,7 @@ class CyclesScreen(DrawingActions, OfferActions, TakingActions, Screen[None]):
         mark = {"found": "", "longest": down, "shortest": up}[index.order]
         shown = ShownCycles(self._run, index)
         self._table.show(shown, cursor=cursor, largest=len(self._run), mark=mark, more=more)
+        self.follow_heat()
         self._update_status()
 
     # What is seen
@@ -297,6 +300,10 @@ class CyclesScreen(DrawingActions, OfferActions, TakingActions, Screen[None]):
         """Change the order, as the key does."""
         self.action_sort()
 
+    def show_cycle_again(self) -> None:
+        """Draw the chosen cycle again."""
+        self._light(self._table.chosen)
+
     def on_cycle_table_chosen(self, message: CycleTable.Chosen) -> None:
         """Highlight the chosen cycle."""
         self._light(message.cycle)
@@ -304,6 +311,7 @@ class CyclesScreen(DrawingActions, OfferActions, TakingActions, Screen[None]):
     def _light(self, cycle: FoundCycle | None) -> None:
         if self._run is not None:
             self._graph_view.light(np.empty(0, np.int64) if cycle is None else cycle.vertices)
+        if self._run is not None and not self.is_hot:
             self._detail.update(cycle_words.cycle_words(cycle, self._run.loaded.graph))
 
     def _update_status(self) -> None:
@@ -359,7 +367,7 @@ class CyclesScreen(DrawingActions, OfferActions, TakingActions, Screen[None]):
 
     def action_cancel(self) -> None:
         """Stop sorting or filtering; otherwise show all cycles again, or go back to the screen before."""
-        if self.cancel_export():
+        if self.cancel_export() or self.cancel_heat():
             return
         if self._work:
             self.workers.cancel_group(self, "index")

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from textual.app import ComposeResult
-from textual.binding import ActiveBinding, Binding
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
 from textual.events import ScreenResume
-from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Footer, Static
 
 from chordless.runs.directory import RunDirectory
@@ -21,6 +20,7 @@ from chordless.runs.state import RunState
 from chordless.tui import run_words
 from chordless.tui.actions import bindings_of, key_of
 from chordless.tui.messages import RunChanged, ShowLength, StartRun
+from chordless.tui.screens.run_offers import OfferedKeys, offers_of
 from chordless.tui.widgets.chart import EvolutionChart, end_of_axis, series_of
 from chordless.tui.widgets.event_log import EventLog
 from chordless.tui.widgets.frontier_line import FrontierLine
@@ -50,7 +50,7 @@ _TILES: dict[str, tuple[str, Callable[[RunState], run_words.TileWords], bool]] =
 }
 
 
-class RunScreen(Screen[None]):
+class RunScreen(OfferedKeys):
     """One run: live, ended, or replayed."""
 
     BINDINGS = bindings_of("run")
@@ -97,7 +97,6 @@ class RunScreen(Screen[None]):
         if self.app.return_code is not None:
             # The program ended while this screen was being made, so Textual has left out some or all of its parts.
             return
-        self.query_one("#run-chart").border_title = "evolution"
         self.query_one("#run-histogram").border_title = "cycles by length"
         self.query_one("#run-log").border_title = "log"
         self._draw()
@@ -121,36 +120,10 @@ class RunScreen(Screen[None]):
 
     # Actions
 
-    @property
-    def active_bindings(self) -> dict[str, ActiveBinding]:
-        """The key bindings. The footer shows those that are possible now. The other keys say why they are not."""
-        return {
-            key: active._replace(binding=self._as_offered(active.binding)) if active.node is self else active
-            for key, active in super().active_bindings.items()
-        }
-
-    def _as_offered(self, binding: Binding) -> Binding:
-        title = self._offered.get(binding.action)
-        return replace(binding, show=title is not None, description=title or binding.description)
-
     def _offers(self) -> dict[str, str]:
-        """Return the possible actions, each with another title for the footer, or ""."""
-        session, state = self._app.session, self._newest
-        if session is None or state is None:
-            return {}
-        if session.replay is not None:
-            title = "Again" if session.replay.has_ended else "Play" if session.replay.paused else "Pause"
-            return {"pause": title, "rewind": "", "forward": "", "scale": ""}
-        if session.is_at_work and session.can_control:
-            return {"pause": "Go on" if state.phase == "paused" else "", "stop": "", "freeze": ""}
-        offers = {"scale": ""}
-        if state.expected_by_step:
-            offers["by_step"] = "By length" if self._draws_steps(state) else "By step"
-        if session.is_at_work or self._frozen:
-            offers["freeze"] = ""
-        if state.can_resume:
-            offers["resume"] = ""
-        return offers
+        state = self._newest
+        by_step = state is not None and self._draws_steps(state)
+        return offers_of(self._app.session, state, frozen=self._frozen, by_step=by_step)
 
     def action_pause(self) -> None:
         """Pause the search or the replay, or continue it."""
@@ -324,11 +297,11 @@ class RunScreen(Screen[None]):
         self.query_one(LoadMeter).watch_run(is_at_work=session is not None and session.is_at_work)
         for name, (title, words, _) in _TILES.items():
             tile = self.query_one(f"#tile-{name}", Tile)
-            tile.border_title = "states" if name == "paths" and state.states is not None else title
+            _entitle(tile, "states" if name == "paths" and state.states is not None else title)
             tile.show(words(state))
         chart = self.query_one(EvolutionChart)
         by_step = self._draws_steps(state)
-        chart.border_title = "states by step" if by_step else "evolution"
+        _entitle(chart, "states by step" if by_step else "evolution")
         chart.show(series_of(state, by_step=by_step), end_of_axis(state, by_step=by_step))
         self.query_one(FrontierLine).show(state)
         self.query_one(WorkerRows).show(state.workers)
@@ -396,6 +369,12 @@ class RunScreen(Screen[None]):
 
     def _say_why_not(self, why: str) -> None:
         self.notify(why, severity="warning", markup=False)
+
+
+def _entitle(widget: Widget, title: str) -> None:
+    # A title that is set again would be drawn again.
+    if widget.border_title != title:
+        widget.border_title = title
 
 
 def _answered(asked_in: RunState, state: RunState) -> bool:

@@ -11,14 +11,21 @@ from rich.cells import cell_len
 
 Points = npt.NDArray[np.float64]
 
-BLANK, EDGE, FAINT_LABEL, VERTEX, LIT_EDGE, LABEL, LIT_VERTEX = range(7)
+BLANK, EDGE, WARM, WARMER, HOT, HOTTEST, FAINT_LABEL, VERTEX, LIT_EDGE, LABEL, LIT_VERTEX = range(11)
 """The kinds of content of a cell. A greater kind hides a smaller one. The lit kinds belong to the chosen cycle."""
+HEAT = (WARM, WARMER, HOT, HOTTEST)
+"""The kinds of lines of a heat map, the coldest first."""
+
+_LINES = (EDGE, *HEAT, LIT_EDGE)
+_THICK = (HOT, HOTTEST, LIT_EDGE)
 
 _BRAILLE = 0x2800
 # The bit of each dot of a braille cell, by its row and column.
 _BITS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
 _GLYPHS = {VERTEX: "•", LIT_VERTEX: "●"}
-_ASCII_GLYPHS = {EDGE: ".", VERTEX: "o", LIT_EDGE: "#", LIT_VERTEX: "@"}
+_ASCII_GLYPHS = {
+    EDGE: ".", WARM: "-", WARMER: "+", HOT: "*", HOTTEST: "#", VERTEX: "o", LIT_EDGE: "#", LIT_VERTEX: "@"
+}  # fmt: skip
 
 
 class Canvas:
@@ -40,8 +47,7 @@ class Canvas:
         self.height = height
         self._ascii_only = ascii_only
         self._columns, self._rows = (1, 1) if ascii_only else (2, 4)
-        # The dots of normal and of lit lines.
-        self._dots = {kind: np.zeros((height * self._rows, width * self._columns), bool) for kind in (EDGE, LIT_EDGE)}
+        self._dots = {kind: np.zeros((height * self._rows, width * self._columns), bool) for kind in _LINES}
         self._kinds = np.full((height, width), BLANK, np.uint8)
         self._text = np.full((height, width), " ", "<U1")
 
@@ -52,7 +58,7 @@ class Canvas:
         ----------
         starts, ends : ndarray of float64, shape (k, 2)
         kind : int
-            `EDGE`, or `LIT_EDGE`, which is thicker.
+            `EDGE`, one of `HEAT`, or `LIT_EDGE`. The last one and the hotter ones are thicker.
         """
         scale = np.array([self._columns, self._rows / 2])
         starts, ends = starts * scale, ends * scale
@@ -60,7 +66,7 @@ class Canvas:
         starts, ends = _clipped(starts, ends, size)
         steps = np.ceil(np.abs(ends - starts).max(axis=1, initial=0)).astype(np.int64)
         self._plot(starts, ends, steps, kind)
-        if kind == LIT_EDGE and not self._ascii_only:
+        if kind in _THICK and not self._ascii_only:
             # A second line makes it thicker: to the right of a steep line, below a flat one.
             slope = np.abs(ends - starts)
             steep = slope[:, 1] > slope[:, 0]
@@ -109,7 +115,7 @@ class Canvas:
     def strips(self) -> Iterator[list[tuple[str, int]]]:
         """Yield each line, from the top, as pieces of equal kind: (text, kind)."""
         text, kinds = self._text.copy(), self._kinds.copy()
-        for kind in (EDGE, LIT_EDGE):
+        for kind in _LINES:
             dots = self._dots[kind].reshape(self.height, self._rows, self.width, self._columns)
             some = dots.any(axis=(1, 3)) & (kinds < kind)
             if self._ascii_only:
@@ -133,7 +139,7 @@ class Canvas:
             slice(row * self._rows, (row + 1) * self._rows),
             slice(left * self._columns, (left + k) * self._columns),
         )
-        return not any(self._dots[line][area].any() for line in ((LIT_EDGE,) if kind == LABEL else (EDGE, LIT_EDGE)))
+        return not any(self._dots[line][area].any() for line in (_THICK if kind == LABEL else _LINES))
 
     def _cells(self, places: Points) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
         columns, rows = np.floor(places * [1.0, 0.5]).astype(np.int64).T

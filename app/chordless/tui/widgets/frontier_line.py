@@ -41,7 +41,8 @@ class FrontierLine(Widget):
         if y > 0 or not self._words[0]:
             return Strip.blank(width, words_style)
         if not any(self._pieces):
-            return Strip([Segment(f"{self._words[0]:<{width}}"[:width], words_style)], width)
+            text = next((words for words in self._words if len(words) <= width), "")
+            return Strip([Segment(f"{text:<{width}}", words_style)], width)
         bar_width = min(max(width // 4, _NARROWEST), _WIDEST)
         numbers = resampled(self._pieces, bar_width)
         peak = max(numbers)

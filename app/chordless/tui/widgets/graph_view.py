@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from rich.cells import set_cell_size
 from rich.segment import Segment
 from textual import events
@@ -14,7 +15,19 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from chordless.graphs.drawing import Layout, ring_layout
-from chordless.tui.widgets.canvas import EDGE, FAINT_LABEL, LABEL, LIT_EDGE, LIT_VERTEX, VERTEX, Canvas, Points
+from chordless.tui.widgets.canvas import (
+    EDGE,
+    FAINT_LABEL,
+    HEAT,
+    LABEL,
+    LIT_EDGE,
+    LIT_VERTEX,
+    VERTEX,
+    Canvas,
+    Points,
+)
+from chordless.tui.widgets.glyphs import is_ascii
+from chordless.words.numbers import share_text
 from kernels_ti import Graph
 from kernels_ti.graph import IntArray
 
@@ -25,6 +38,7 @@ _STYLES = {
     LIT_EDGE: "graph-view--lit-edge",
     LIT_VERTEX: "graph-view--lit-vertex",
     LABEL: "graph-view--label",
+    **{kind: f"graph-view--heat-{level}" for level, kind in enumerate(HEAT, 1)},
 }
 _SMALLEST_ZOOM, _LARGEST_ZOOM, _ZOOM_STEP = 0.25, 64.0, 1.25
 _PAN_SHARE = 0.15
@@ -58,6 +72,7 @@ class GraphView(Widget):
         self._caption = ""
         self._cycle: IntArray = np.empty(0, np.int64)
         self._alone = False
+        self._heat: npt.NDArray[np.float64] | None = None
         # Vertices of the cycle in view whose names have no room.
         self._unnamed = 0
         self._zoom = 1.0
@@ -83,7 +98,7 @@ class GraphView(Widget):
         self._graph, self._layout_of_graph, self._caption = graph, layout, caption
         self._names = _texts(graph.names)
         self._edges = graph.pairs() if layout is not None else np.empty((0, 2), np.int64)
-        self._cycle = np.empty(0, np.int64)
+        self._cycle, self._heat = np.empty(0, np.int64), None
         self.fit()
 
     def clear(self) -> None:
@@ -108,6 +123,22 @@ class GraphView(Widget):
             if self._middle is not before:
                 self._go_to_cycle()
         self._redraw()
+
+    def warm(self, shares: npt.NDArray[np.float64] | None) -> None:
+        """Draw edges by their heat, in place of the cycle.
+
+        Parameters
+        ----------
+        shares : ndarray of float64, shape (pairs,), or None
+            The heat of each pair of adjacent vertices, in the order of `Graph.pairs`. None draws the cycle again.
+        """
+        self._heat = shares
+        self._redraw()
+
+    @property
+    def is_warm(self) -> bool:
+        """Whether edges are drawn by their heat."""
+        return self._heat is not None and not self.is_alone
 
     @property
     def is_alone(self) -> bool:
@@ -231,7 +262,9 @@ class GraphView(Widget):
         styles = {kind: self.get_component_rich_style(name) for kind, name in _STYLES.items()}
         strips = [Strip([Segment(text, styles.get(kind, plain)) for text, kind in line]) for line in canvas.strips()]
         note = self._caption or self._note_on_names()
-        if note:
+        if self.is_warm:
+            strips = [*strips[: self.size.height - 1], self._heat_legend()]
+        elif note:
             # The names that have no room are told of in the last line of the drawing, which is mostly empty.
             style = self.get_component_rich_style("graph-view--caption")
             strips = [*strips[: self.size.height - 1], Strip([Segment(set_cell_size(note, width), style)])]
@@ -246,6 +279,29 @@ class GraphView(Widget):
         has_room = self.size.height >= _ROWS_FOR_A_NOTE and len(note) <= self.size.width
         return note if self._unnamed and has_room else ""
 
+    def _heat_legend(self) -> Strip:
+        """Return what the kinds of lines mean."""
+        assert self._heat is not None
+        most = self._heat.max(initial=0.0)
+        ascii_only = is_ascii(self)
+        plain = self.get_component_rich_style("graph-view--caption")
+        pieces = [Segment("part of the cycles that pass an edge: ", plain)]
+        for level, kind in enumerate(HEAT, 1):
+            style = self.get_component_rich_style(_STYLES[kind])
+            pieces += [
+                Segment(("-+*#" if ascii_only else "⠒⠒⠶⠶")[level - 1] * 2, style),
+                Segment(f" to {share_text(most * level / len(HEAT))}  ", plain),
+            ]
+        return Strip(pieces).adjust_cell_length(self.size.width, plain)
+
+    def _draw_heat(self, canvas: Canvas, places: Points) -> None:
+        """Draw the edges that some cycles pass; the hottest ones lie on top."""
+        assert self._heat is not None
+        levels = np.ceil(self._heat / max(self._heat.max(initial=0.0), 1e-300) * len(HEAT)).astype(np.int64)
+        for level, kind in enumerate(HEAT, 1):
+            edges = self._edges[levels == level]
+            canvas.lines(places[edges[:, 0]], places[edges[:, 1]], kind)
+
     def _draw_graph(self, canvas: Canvas) -> None:
         layout, members = self._drawn_layout(), self._drawn_members()
         away = (layout - self._centre()) * self._scale() * [1.0, -1.0]
@@ -256,6 +312,10 @@ class GraphView(Widget):
             canvas.lines(places[self._edges[:, 0]], places[self._edges[:, 1]], EDGE)
             if cells_per_vertex >= _CELLS_PER_DOT:
                 canvas.points(places, VERTEX)
+        if self.is_warm:
+            self._draw_heat(canvas, places)
+            self._write_names(canvas, places, inside, cells_per_vertex, np.empty(0, np.int64))
+            return
         lit = places[members]
         canvas.lines(lit, np.roll(lit, -1, axis=0), LIT_EDGE)
         box = np.ptp(lit, axis=0) + 1 if len(lit) else np.ones(2)
@@ -263,8 +323,15 @@ class GraphView(Widget):
             canvas.points(lit, LIT_VERTEX)
         named = [canvas.label(place, self._names[v]) for v, place in zip(self._cycle.tolist(), lit, strict=True)]
         self._unnamed = int((inside[members] & ~np.array(named, bool)).sum())
-        if not self.is_alone and cells_per_vertex > _CELLS_PER_NAME:
-            for v in np.setdiff1d(np.flatnonzero(inside), self._cycle).tolist():
+        if not self.is_alone:
+            self._write_names(canvas, places, inside, cells_per_vertex, self._cycle)
+
+    def _write_names(
+        self, canvas: Canvas, places: Points, inside: npt.NDArray[np.bool_], cells_per_vertex: float, without: IntArray
+    ) -> None:
+        """Write the names of vertices in view, if there is room for most of them."""
+        if cells_per_vertex > _CELLS_PER_NAME:
+            for v in np.setdiff1d(np.flatnonzero(inside), without).tolist():
                 canvas.label(places[v], self._names[v], FAINT_LABEL)
 
     def _drawn_layout(self) -> Layout:

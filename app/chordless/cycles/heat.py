@@ -1,0 +1,109 @@
+"""The share of some cycles that pass each edge: from bit rows, or from counts that the run made itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from chordless.cycles.participation import json_name
+from chordless.cycles.read import Rows
+from kernels_ti import Graph
+from kernels_ti.graph import IntArray
+from kernels_ti.state import populations
+
+_BITS = 64
+_CELLS_AT_ONCE = 1 << 24
+
+
+@dataclass(frozen=True, eq=False)
+class Heat:
+    """How many cycles pass each edge.
+
+    Parameters
+    ----------
+    pairs : ndarray of int64, shape (pairs, 2)
+        The pairs of adjacent vertices, as `Graph.pairs` returns them.
+    counts : tuple of int
+        Cycles through each of them.
+    total : int
+        All cycles that were looked at.
+    """
+
+    pairs: IntArray
+    counts: tuple[int, ...]
+    total: int
+
+    @property
+    def shares(self) -> npt.NDArray[np.float64]:
+        """Share of the cycles that pass each edge, 0 to 1."""
+        return np.array([count / max(self.total, 1) for count in self.counts])
+
+    def hottest(self, most: int) -> list[tuple[int, int, int]]:
+        """Return the edges in the most cycles as (u, v, cycles): those in at least one, at most `most` of them."""
+        order = sorted(range(len(self.counts)), key=lambda i: (-self.counts[i], i))[:most]
+        pairs = self.pairs.tolist()
+        return [(pairs[i][0], pairs[i][1], self.counts[i]) for i in order if self.counts[i]]
+
+
+def heat_of_rows(graph: Graph, chunks: Iterable[Rows], enough: Callable[[], bool] = lambda: False) -> Heat:
+    """Count the cycles through each edge.
+
+    A chordless cycle contains every edge between two of its vertices, so both ends tell that an edge is passed.
+
+    Parameters
+    ----------
+    graph : Graph
+    chunks : iterable of ndarray of uint64, shape (k, words)
+        The cycles as bit rows over the vertices.
+    enough : callable
+        Asked between two pieces; once it says so, the rest is left out.
+    """
+    pairs = graph.pairs()
+    counts, total = np.zeros(len(pairs), np.int64), 0
+    at_once = max(_CELLS_AT_ONCE // max(graph.n, 1) // _BITS, 1) * _BITS
+    for chunk in chunks:
+        for start in range(0, len(chunk), at_once):
+            if enough():
+                break
+            rows = np.ascontiguousarray(chunk[start : start + at_once])
+            total += len(rows)
+            counts += _passing(rows, graph.n, pairs)
+    return Heat(pairs, tuple(counts.tolist()), total)
+
+
+def heat_of_counts(graph: Graph, participation: dict[str, Any], total: int) -> Heat:
+    """Return what a run has counted for each edge.
+
+    Parameters
+    ----------
+    graph : Graph
+    participation : dict
+        See `chordless.cycles.participation.participation_object`; with edges.
+    total : int
+        All cycles.
+    """
+    pairs = graph.pairs()
+    names = [json_name(name) for name in graph.names]
+    counted = {frozenset(entry["name"]): int(entry["cycles"]) for entry in participation["edges"]}
+    counts = tuple(counted.get(frozenset((names[u], names[v])), 0) for u, v in pairs.tolist())
+    return Heat(pairs, counts, total)
+
+
+def _passing(rows: Rows, n: int, pairs: IntArray) -> IntArray:
+    """Return how many of the rows have both ends of each pair."""
+    padded = np.zeros((-(-len(rows) // _BITS) * _BITS, rows.shape[1]), np.uint64)
+    padded[: len(rows)] = rows
+    bits = np.unpackbits(padded.view(np.uint8), axis=1, bitorder="little")[:, :n]
+    # For each vertex a bit for each cycle.
+    by_vertex = np.packbits(np.ascontiguousarray(bits.T), axis=1).view(np.uint64)
+    words = max(by_vertex.shape[1], 1)
+    step = max(_CELLS_AT_ONCE // words, 1)
+    pieces = [
+        populations(by_vertex[pairs[start : start + step, 0]] & by_vertex[pairs[start : start + step, 1]])
+        for start in range(0, len(pairs), step)
+    ]
+    return np.concatenate(pieces) if pieces else np.zeros(0, np.int64)

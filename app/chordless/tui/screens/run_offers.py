@@ -1,0 +1,61 @@
+"""The keys that the Run screen offers in its footer: those that are possible now."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from textual.binding import ActiveBinding, Binding
+from textual.screen import Screen
+
+from chordless.runs.state import RunState
+
+if TYPE_CHECKING:
+    from chordless.tui.session import RunSession
+
+
+class OfferedKeys(Screen[None]):
+    """A screen whose footer shows only what is possible. All keys stay bound: the others say why they do nothing."""
+
+    _offered: dict[str, str]
+
+    @property
+    def active_bindings(self) -> dict[str, ActiveBinding]:
+        """The key bindings. The footer shows those that are possible now. The other keys say why they are not."""
+        return {
+            key: active._replace(binding=self._as_offered(active.binding)) if active.node is self else active
+            for key, active in super().active_bindings.items()
+        }
+
+    def _as_offered(self, binding: Binding) -> Binding:
+        title = self._offered.get(binding.action)
+        return replace(binding, show=title is not None, description=title or binding.description)
+
+
+def offers_of(session: RunSession | None, state: RunState | None, *, frozen: bool, by_step: bool) -> dict[str, str]:
+    """Return the possible actions, each with another title for the footer, or "".
+
+    Parameters
+    ----------
+    session : RunSession or None
+    state : RunState or None
+        Of the run that is shown.
+    frozen : bool
+        Whether the view is frozen.
+    by_step : bool
+        Whether the chart shows the states by step.
+    """
+    if session is None or state is None:
+        return {}
+    if session.replay is not None:
+        title = "Again" if session.replay.has_ended else "Play" if session.replay.paused else "Pause"
+        return {"pause": title, "rewind": "", "forward": "", "scale": ""}
+    steps = {"by_step": "By length" if by_step else "By step"} if state.expected_by_step else {}
+    if session.is_at_work and session.can_control:
+        return {"pause": "Go on" if state.phase == "paused" else "", "stop": "", "freeze": "", **steps}
+    offers = {"scale": "", **steps}
+    if session.is_at_work or frozen:
+        offers["freeze"] = ""
+    if state.can_resume:
+        offers["resume"] = ""
+    return offers
