@@ -13,13 +13,14 @@ import networkx as nx
 import pytest
 from batches import ATLAS, batch_in_process, expected, graph6, lines_in
 from chordless.batch.entries import Entry
-from chordless.batch.inputs import Chunk
+from chordless.batch.inputs import Chunk, read_job
 from chordless.batch.output import FIELDS, read_lines
 from chordless.batch.rows import TogetherLines
 from chordless.batch.tables import write_table
 from chordless.cli import main
 from chordless.commands.batch_display import BatchDisplay
 from chordless.graphs.load import load_graph
+from chordless.graphs.readers.incoming import Limits
 from chordless.protocol.codec import command_from_json, command_to_json, event_from_json, event_to_json
 from chordless.protocol.events import BatchFinished, BatchProgress, BatchSearching, BatchStarted
 from chordless.protocol.orders import BatchCommand, BatchJob
@@ -66,6 +67,52 @@ def test_every_kind_of_input_in_order(tmp_path):
     assert large["seconds"]["total"] > 0
 
 
+def graphs_read(path, **options):
+    """Return title, direction and number of edges, and error of each graph that a batch reads from a file."""
+    found = []
+    for chunk in read_job(BatchJob(str(path), **options), Limits()):
+        readable = iter(range(len(chunk.titles)))
+        for i, title in enumerate(chunk.titles):
+            error = chunk.errors.get(i)
+            graph = None if error is not None else chunk.graph(next(readable)).graph
+            found.append((title.removeprefix(f"{path.parent}/"), graph and (graph.directed, graph.m), error))
+    return found
+
+
+def test_a_file_of_many_graphs_may_have_directed_ones_and_multigraphs(tmp_path):
+    path = tmp_path / "all.g6"
+    doubled = nx.to_sparse6_bytes(nx.MultiGraph([(0, 1), (0, 1), (1, 2)]), header=False).strip()
+    ring, arcs = nx.to_graph6_bytes(nx.cycle_graph(4), header=False).strip(), b"&BP_"  # 0 -> 1 -> 2 -> 0
+    path.write_bytes(b"\n".join([ring, b"D", arcs, doubled, ring, b"&B?"]) + b"\n")
+    one, three, four, five = (f"all.g6:{i}" for i in (1, 3, 4, 5))
+    read = graphs_read(path)
+    assert [title for title, _, _ in read] == [f"all.g6:{i}" for i in range(1, 7)]
+    assert [graph for _, graph, _ in read] == [(False, 4), None, (True, 3), None, (False, 4), None]
+    assert "the edge 0 - 1 is there more than once" in read[3][2]
+    assert "all.g6:6: not a readable digraph6 file: 3 vertices take 2 characters" in read[5][2]
+    by_title = {title: graph for title, graph, _ in graphs_read(path, multigraph=True)}
+    assert (by_title[one], by_title[three], by_title[four]) == ((False, 4), (True, 3), (False, 3))
+    by_title = {title: graph for title, graph, _ in graphs_read(path, simplify=True)}
+    assert (by_title[three], by_title[four], by_title[five]) == ((False, 3), (False, 2), (False, 4))
+    path.write_bytes(arcs)
+    assert graphs_read(path) == [("all.g6", (True, 3), None)]
+    assert "says itself whether it is directed" in graphs_read(path, directed=True)[0][2]
+
+
+@pytest.mark.slow
+def test_a_batch_takes_graphs_as_directed_or_drops_directions(tmp_path):
+    path, output = tmp_path / "arcs.txt", tmp_path / "out.jsonl"
+    path.write_text("1 2\n2 3\n3 1\n3 4\n4 3\n4 4\n")
+    for options, found in (
+        (["--multigraph", "--min-length", "1"], {"1": 1, "3": 1}),
+        (["--directed", "--min-length", "2"], {"3": 1}),
+        (["--underlying", "--min-length", "1", "--limit", "9"], {"3": 1}),
+    ):
+        output.unlink(missing_ok=True)
+        assert main(["batch", str(path), *options, "--progress", "none", "-o", str(output)]) == 0
+        assert [line["by_length"] for line in lines_in(output)] == [found]
+
+
 @pytest.mark.parametrize(("min_length", "triangles", "others"), [(3, 2, 7), (4, None, 7)])
 def test_a_line_has_triangles_only_where_they_were_asked_for(min_length, triangles, others):
     job = BatchJob("g", min_length=min_length)
@@ -108,6 +155,7 @@ def test_all_small_graphs_through_a_pipe_as_csv(tmp_path):
         (["petersen", "petersen"], ["petersen is given twice"]),
         (["-", "cycle:4", "-"], ["standard input is given twice"]),
         (["missing.txt"], ["missing.txt: no such file"]),
+        (["petersen", "--directed", "--underlying"], ["petersen", "have no directions: leave directed out"]),
         (["."], [".: this is a folder; for all files in it, ./* in quotes"]),
         (["petersen", "--graph-format", "cbor"], ["there is no file format 'cbor'; the formats are edgelist,"]),
         (["--manifest", "missing.toml"], ["missing.toml: cannot be read: No such file or directory"]),

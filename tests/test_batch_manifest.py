@@ -53,7 +53,7 @@ def toml(text):
         ("[job]", "job: there is no such key; did you mean jobs?"),
         ("[[jobs]]\n[[jobs]\n", "4: not TOML"),
         (toml("max_lenght = 3"), "job 1: max_lenght: there is no such key; did you mean max_length?"),
-        (toml("max_length = 2"), "job 1: max_length: a cycle has at least 3 vertices, not 2"),
+        (toml("max_length = 0"), "job 1: max_length: a cycle has at least 1 vertex, not 0"),
         (toml("max_length = 4.5"), "job 1: max_length: 4.5 is not a whole number"),
         (toml("min_length = 5\nmax_length = 4"), "petersen: the maximum length 4 is less than the minimum 5"),
         (toml('timeout = "soon"'), "job 1: timeout: 'soon' is not a time: seconds above 0, or 90s, 5m, 2h"),

@@ -69,7 +69,6 @@ def test_a_bad_line_is_an_error_of_its_own() -> None:
         b"~": "not a graph6 line: it ends within the number of vertices",
         b"~~????": "not a graph6 line: it ends within the number of vertices",
         b"~~~~~~~~": "of 68,719,476,735 vertices has 393,530,540,221,957,231,958 characters",
-        b"&B?": "this graph is directed (digraph6)",
         b";A": "incremental sparse6 needs the graph before it",
         b">>planar_code<<": "not a header that is known here",
         b":": "not a sparse6 line: it ends within",
@@ -85,6 +84,17 @@ def test_a_bad_line_is_an_error_of_its_own() -> None:
     assert [number for number, _ in chunk.errors] == [3 + 3 * k for k in range(len(bad))]
     for (_, message), wanted in zip(chunk.errors, bad.values(), strict=True):
         assert wanted in message
+
+
+def test_lines_that_are_not_simple_are_handed_on() -> None:
+    sparse = line(nx.MultiGraph([(0, 1), (0, 1), (1, 2)]), sparse=True)
+    text = b"\n".join([b">>digraph6<<&BP_", line(nx.path_graph(2)), sparse, b"&B?"])
+    assert decoded(text, 5).apart == ((5, b"&BP_"), (8, b"&B?"))
+    assert [number for number, _ in decoded(text).errors] == [3]
+    chunk = decoded(text, multigraph=True)
+    assert chunk.apart == ((1, b"&BP_"), (3, sparse), (4, b"&B?"))
+    assert chunk.errors == ()
+    check(chunk, [nx.path_graph(2)])
 
 
 def test_loops_and_repeats_of_sparse6_are_dropped_if_asked() -> None:
@@ -121,7 +131,7 @@ def test_the_same_lines_are_graphs_as_for_networkx(lines: list[bytes]) -> None:
 @given(st.binary(max_size=60))
 def test_any_bytes_are_read_as_lines(text: bytes) -> None:
     chunk = decoded(text)
-    told = [*chunk.line_numbers.tolist(), *(number for number, _ in chunk.errors)]
+    told = [*chunk.line_numbers.tolist(), *(number for number, _ in (*chunk.errors, *chunk.apart))]
     lines = [number for number, content in enumerate(text.split(b"\n"), 1) if content.strip(b" \t\r")]
     assert set(told) <= set(lines)
     assert len(told) == len(set(told))

@@ -14,6 +14,7 @@ from chordless.engine.channel import Channel
 from chordless.graphs.load import LoadedGraph
 from chordless.protocol.events import Event, Finished
 from chordless.protocol.orders import BatchCommand, RunCommand
+from chordless.values import SHORTEST_CYCLE
 from kernels_ti import ChordlessError
 
 _SUFFIXES = {"text": ".txt", "jsonl": ".jsonl", "npy": ".npy"}
@@ -70,7 +71,8 @@ def run_command(entry: Entry, loaded: LoadedGraph, batch: BatchCommand, threads:
         program_start=time.time(),
         arch=job.arch,
         threads=threads,
-        min_length=job.min_length,
+        # Of all graphs of a job, only those that are not simple have cycles of one or two vertices.
+        min_length=max(job.min_length, SHORTEST_CYCLE) if loaded.graph.is_simple else job.min_length,
         max_length=job.max_length,
         limit=job.limit,
         timeout=job.timeout,

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import functools
+import math
 import zlib
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import IO, BinaryIO, cast
 
 import numpy as np
 
 from chordless.batch.detect import many_format
+from chordless.graphs.graph6 import Chunk as DecodedLines
 from chordless.graphs.graph6 import read_chunks
-from chordless.graphs.load import LoadedGraph, load_graph
+from chordless.graphs.load import LoadedGraph, load_graph, require_direction_unsaid
 from chordless.graphs.molecules import MoleculeFormat, read_molecules
 from chordless.graphs.overlap import load_overlap
 from chordless.graphs.readers.incoming import STANDARD_INPUT, Limits, open_input
+from chordless.graphs.readers.library import read_graph6
+from chordless.graphs.readers.source import Source
 from chordless.protocol.orders import BatchJob
 from kernels_ti import ChordlessError, Graph, GraphError
 from kernels_ti.many.graphs import ManyGraphs
@@ -95,12 +101,16 @@ def read_job(job: BatchJob, limits: Limits) -> Iterator[Chunk]:
             loaded = load_graph(
                 job.graph,
                 simplify=job.simplify,
+                directed=job.directed,
+                multigraph=job.multigraph,
                 file_format=job.file_format,
                 encoding=job.encoding,
                 limits=replace(limits, seconds=job.timeout),
             )
             yield Chunk(job, (_label(job),), (None,), loaded=loaded)
             return
+        if job.directed:
+            require_direction_unsaid(file_format)
         read = _read_graph6 if file_format == "graph6" else _read_molecules
         with open_input(job.graph, limits) as stream:
             yield from _lone_graph_goes_by_its_file(read(job, stream, file_format))
@@ -122,7 +132,7 @@ def _lone_graph_goes_by_its_file(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
         return
     second = next(chunks, None)
     if second is None and len(first.titles) == 1:
-        yield Chunk(first.job, (_label(first.job),), first.names, first.errors, first.graphs, None, first.atom_names)
+        yield replace(first, titles=(_label(first.job),))
         return
     yield first
     if second is not None:
@@ -144,14 +154,42 @@ def _read_molecules(job: BatchJob, stream: IO[bytes], file_format: str) -> Itera
 
 def _read_graph6(job: BatchJob, stream: IO[bytes], file_format: str) -> Iterator[Chunk]:
     empty = True
-    for some in read_chunks(cast(BinaryIO, stream), lines_at_once=LINES_AT_ONCE, simplify=job.simplify):
-        lines = sorted([*some.line_numbers.tolist(), *(line for line, _ in some.errors)])
-        if not lines:
-            continue
-        empty = False
-        titles = [f"{_label(job)}:{line}" for line in lines]
-        places = {line: place for place, line in enumerate(lines)} if some.errors else {}
-        errors = {places[line]: f"{_label(job)}:{line}: {message}" for line, message in some.errors}
-        yield Chunk(job, titles, [None] * len(lines), errors, some.graphs)
+    reader = cast(BinaryIO, stream)
+    for some in read_chunks(reader, lines_at_once=LINES_AT_ONCE, simplify=job.simplify, multigraph=job.multigraph):
+        first = 0
+        for line, text in some.apart:
+            yield from _between(job, some, first, line)
+            yield _read_apart(job, f"{_label(job)}:{line}", text)
+            empty, first = False, line
+        for chunk in _between(job, some, first, None):
+            yield chunk
+            empty = False
     if empty:
         raise GraphError(f"{_label(job)}: the file is empty; graph6 has a line for each graph")
+
+
+def _between(job: BatchJob, some: DecodedLines, first: int, last: int | None) -> Iterator[Chunk]:
+    """Yield the graphs and errors of the lines behind the first, up to the last, if there are any."""
+    if first == 0 and last is None:
+        numbers, graphs, failed = some.line_numbers, some.graphs, some.errors
+    else:
+        bounds = (first, math.inf if last is None else last)
+        begin, end = np.searchsorted(some.line_numbers, bounds, "right")
+        numbers, graphs = some.line_numbers[begin:end], some.graphs.chosen(np.arange(begin, end))
+        begin, end = (bisect_right(some.errors, line, key=itemgetter(0)) for line in bounds)
+        failed = some.errors[begin:end]
+    lines = sorted([*numbers.tolist(), *(line for line, _ in failed)])
+    if lines:
+        titles = [f"{_label(job)}:{line}" for line in lines]
+        places = {line: place for place, line in enumerate(lines)} if failed else {}
+        errors = {places[line]: f"{_label(job)}:{line}: {message}" for line, message in failed}
+        yield Chunk(job, titles, [None] * len(lines), errors, graphs)
+
+
+def _read_apart(job: BatchJob, title: str, text: bytes) -> Chunk:
+    """Read one line of a directed graph or a multigraph."""
+    try:
+        graph, _ = read_graph6(Source(title, text, multigraph=job.multigraph), simplify=job.simplify)
+    except GraphError as error:
+        return Chunk(job, (title,), (None,), {0: str(error)})
+    return Chunk(job, (title,), (None,), loaded=LoadedGraph(graph, title))

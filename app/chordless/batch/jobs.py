@@ -76,6 +76,10 @@ def checked(jobs: Sequence[BatchJob]) -> tuple[BatchJob, ...]:
             raise OptionError(
                 f"{job.graph}: a listing, a limit and the arches {' and '.join(_SEARCHED)} are for the method search"
             )
+        if job.directed and (job.simplify or job.overlap):
+            raise OptionError(
+                f"{job.graph}: the underlying graph and the niche overlap graph have no directions: leave directed out"
+            )
         if job.overlap and job.graph == STANDARD_INPUT:
             raise OptionError("a food web is a file, with its types beside it; standard input is none")
         same = replace(job, graph=os.path.realpath(job.graph) if os.path.lexists(job.graph) else job.graph)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from chordless.commands import options as shared
 from chordless.commands.batch_plan import lines_path, print_plan
 from chordless.commands.parser import examples
-from chordless.values import ALL_LIVING
+from chordless.values import ALL_LIVING, any_cycle_length
 from kernels_ti.choices import METHODS
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ a manifest:
   overlap = true                # these are food webs; also types = "none"
   [[jobs]]
   graph = ["grid:6x6", "roads.txt"]
-  simplify = true               # also format = "edgelist"
+  simplify = true               # or directed, multigraph; also format = "gml"
   task = "list"                 # instead of "count"
   cycles = "cycles"             # a folder; also cycles_format: txt, jsonl, npy
   arch = "cpu"
@@ -121,11 +121,7 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
         metavar="FORMAT",
         help="one of chordless help formats, sdf or smiles (default: by name and content of each file)",
     )
-    group.add_argument(
-        "--simplify",
-        action="store_true",
-        help="drop self-loops, repeated edges and directions instead of refusing them",
-    )
+    shared.add_kind(group)
     group.add_argument(
         "--overlap",
         action="store_true",
@@ -142,7 +138,7 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
 
 def _add_search(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what to look for in each graph, and when to stop")
-    shared.add_lengths(group)
+    shared.add_lengths(group, any_cycle_length)
     group.add_argument(
         "--cycles",
         metavar="DIR",
@@ -207,6 +203,8 @@ def act(options: argparse.Namespace) -> int:
         "",
         file_format=options.file_format,
         simplify=options.simplify,
+        directed=options.directed,
+        multigraph=options.multigraph,
         encoding=options.encoding,
         min_length=options.min_length,
         max_length=options.max_length,

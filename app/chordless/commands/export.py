@@ -66,7 +66,6 @@ def add_parser(subparsers: Any) -> None:
         help="write to FILE (default, for txt and jsonl: standard output)",
     )
     parser.add_argument("--graph", metavar="GRAPH", help="for a FILE.npy: the graph whose cycles it holds")
-    parser.add_argument("--simplify", action="store_true", help="read that graph as `list --simplify` does")
     shared.add_kind(parser)
     shared.add_encoding(parser)
     group = parser.add_argument_group("progress (on standard error)")

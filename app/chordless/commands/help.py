@@ -152,8 +152,9 @@ def format_help() -> str:
             *_rows([(name, _FORMATS[name]) for name in (*FORMATS, *MOLECULE_FORMATS)]),
             "",
             "A graph may be directed, as the file says or with --directed; --multigraph keeps",
-            "self-loops and repeated edges, --simplify drops them and directions. Weights are",
-            "not used. Text is UTF-8; --encoding names another.",
+            "self-loops and repeated edges, --underlying (or --simplify) drops them and",
+            "directions: the underlying simple graph is searched. Weights are not used. Text",
+            "is UTF-8; --encoding names another.",
             "The atoms of a molecule are called C1, N2 ...: symbol, and number in the file.",
         ]
     )

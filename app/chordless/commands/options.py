@@ -30,17 +30,20 @@ def add_graph(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--format", dest="file_format", metavar="FORMAT", help="format of the file (default: by its name and content)"
     )
-    group.add_argument(
-        "--simplify",
-        action="store_true",
-        help="drop self-loops, repeated edges and directions: the underlying simple graph",
-    )
     add_kind(group)
     add_encoding(group)
 
 
 def add_kind(group: Any) -> None:
-    """Add what kind of graph a file has, where its format does not say."""
+    """Add what kind of graph is searched: the underlying simple one, or what the file has and may not say."""
+    group.add_argument(
+        "--underlying",
+        "--simplify",
+        dest="simplify",
+        action="store_true",
+        help="drop self-loops, repeated edges and directions: the underlying simple graph is searched (both names mean "
+        "the same)",
+    )
     group.add_argument(
         "--directed",
         action="store_true",

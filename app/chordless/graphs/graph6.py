@@ -1,6 +1,7 @@
 """Files or endless pipes of many graphs in graph6 or sparse6, one graph on each line, such as ``geng`` writes.
 
-numpy decodes graph6, all lines with the same number of vertices at once. networkx reads the lines of sparse6.
+numpy decodes graph6, all lines with the same number of vertices at once. networkx reads the lines of sparse6. Lines
+whose graph is directed, or may be a multigraph, are handed on as they are.
 """
 
 from __future__ import annotations
@@ -31,11 +32,10 @@ Bytes = npt.NDArray[np.uint8]
 
 LEAST, MOST = 63, 126  # the characters ? and ~ stand for 0 and 63
 _BLANK = np.isin(np.arange(256), [ord(c) for c in " \t\r"])
-HEADERS = (b">>graph6<<", b">>sparse6<<")
+HEADERS = (b">>graph6<<", b">>sparse6<<", b">>digraph6<<")
 OTHER_KINDS = {
-    ord("&"): "this graph is directed (digraph6), a batch counts undirected ones; `chordless count FILE:LINE` takes it",
     ord(";"): "incremental sparse6 needs the graph before it; convert the file to graph6",
-    ord(">"): "not a header that is known here: >>graph6<< and >>sparse6<< are",
+    ord(">"): "not a header that is known here: >>graph6<<, >>sparse6<< and >>digraph6<< are",
 }
 
 
@@ -51,24 +51,32 @@ class Chunk:
         The line of each graph, from 1 on in the whole file.
     errors : tuple of (int, str)
         The lines that are not a graph, ascending: the line number and the error. A blank line is not an error.
+    apart : tuple of (int, bytes)
+        The lines that are to be read one by one, ascending: the line number and the line. These are digraph6, and
+        sparse6 where a multigraph is allowed.
     """
 
     graphs: ManyGraphs
     line_numbers: IntArray
     errors: tuple[tuple[int, str], ...]
+    apart: tuple[tuple[int, bytes], ...] = ()
 
 
-def read_chunks(source: IO[bytes], *, lines_at_once: int = LINES_AT_ONCE, simplify: bool = False) -> Iterator[Chunk]:
+def read_chunks(
+    source: IO[bytes], *, lines_at_once: int = LINES_AT_ONCE, simplify: bool = False, multigraph: bool = False
+) -> Iterator[Chunk]:
     """Read graphs from a file or a pipe of any length.
 
     Parameters
     ----------
     source : binary file
-        Lines of graph6 or sparse6, with or without a header; lines of different sizes may be mixed.
+        Lines of graph6, sparse6 or digraph6, with or without a header; lines of different sizes may be mixed.
     lines_at_once : int
         Largest number of lines in a chunk.
     simplify : bool
         Drop self-loops and repeated edges, which sparse6 may have, instead of refusing them.
+    multigraph : bool
+        Do not decode sparse6, which may have self-loops and repeated edges that are to be kept.
 
     Yields
     ------
@@ -77,7 +85,7 @@ def read_chunks(source: IO[bytes], *, lines_at_once: int = LINES_AT_ONCE, simpli
     """
     line = 1
     for text in _texts(source, lines_at_once):
-        yield decoded(text, line, simplify=simplify)
+        yield decoded(text, line, simplify=simplify, multigraph=multigraph)
         line += text.count(b"\n")
 
 
@@ -106,7 +114,7 @@ def _cut(text: bytes, lines_at_once: int) -> Iterator[bytes]:
             yield text[start:end]
 
 
-def decoded(text: bytes, first_line: int = 1, *, simplify: bool = False) -> Chunk:
+def decoded(text: bytes, first_line: int = 1, *, simplify: bool = False, multigraph: bool = False) -> Chunk:
     """Decode lines of graph6 or sparse6.
 
     Parameters
@@ -115,7 +123,7 @@ def decoded(text: bytes, first_line: int = 1, *, simplify: bool = False) -> Chun
         Whole lines; the last may lack its newline.
     first_line : int
         Number of the first line, for errors.
-    simplify : bool
+    simplify, multigraph : bool
         See `read_chunks`.
 
     Returns
@@ -130,15 +138,22 @@ def decoded(text: bytes, first_line: int = 1, *, simplify: bool = False) -> Chun
     first = _first_bytes(data, starts, ends)
     for kind, message in OTHER_KINDS.items():
         errors |= dict.fromkeys(np.flatnonzero(first == kind).tolist(), message)
+    kinds_apart = [ord("&"), *[ord(":")] * multigraph]
+    apart = np.flatnonzero(np.isin(first, kinds_apart)).tolist()
     parts = []
-    sparse = np.flatnonzero(first == ord(":"))
+    sparse = np.flatnonzero((first == ord(":")) & (not multigraph))
     if len(sparse):
         texts = [text[starts[at] : ends[at]] for at in sparse.tolist()]
         parts.append(_sparse6(texts, sparse, errors, simplify))
-    dense = np.flatnonzero((ends > starts) & ~np.isin(first, [ord(":"), *OTHER_KINDS]))
+    dense = np.flatnonzero((ends > starts) & ~np.isin(first, [ord(":"), ord("&"), *OTHER_KINDS]))
     parts += _graph6(data, starts, ends, dense, errors)
     graphs, lines = _in_order(parts)
-    return Chunk(graphs, lines + first_line, tuple((at + first_line, errors[at]) for at in sorted(errors)))
+    return Chunk(
+        graphs,
+        lines + first_line,
+        tuple((at + first_line, errors[at]) for at in sorted(errors)),
+        tuple((at + first_line, text[starts[at] : ends[at]]) for at in apart),
+    )
 
 
 def _line_ends(data: Bytes) -> tuple[IntArray, IntArray]:

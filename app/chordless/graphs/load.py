@@ -177,9 +177,14 @@ class _Reading:
         return replace(made, directed=self.directed, multigraph=self.multigraph)
 
     def require_unsaid(self, kind: str) -> None:
-        """Raise an error if a graph is to be directed in a format that says itself whether it is."""
-        if self.directed and kind in (*MOLECULE_FORMATS, "graph6", "graphml", "gml"):
-            raise OptionError(f"a file of the format {kind} says itself whether it is directed; leave {DIRECTED} out")
+        if self.directed:
+            require_direction_unsaid(kind)
+
+
+def require_direction_unsaid(kind: str) -> None:
+    """Raise an OptionError for a format that says itself whether its graph is directed."""
+    if kind in (*MOLECULE_FORMATS, "graph6", "graphml", "gml"):
+        raise OptionError(f"a file of the format {kind} says itself whether it is directed; leave {DIRECTED} out")
 
 
 def checked_encoding(name: str | None) -> str:

@@ -140,8 +140,8 @@ class BatchJob:
         A file, a spec such as ``grid:7x10``, or ``-`` for standard input.
     file_format : str or None
         One of `chordless.graphs.load.FORMATS`, ``sdf`` or ``smiles``; by default the name and the content decide.
-    simplify : bool
-        Drop self-loops, repeated edges and directions instead of refusing them.
+    simplify, directed, multigraph : bool
+        As for `chordless.graphs.load.load_graph`.
     encoding : str or None
         The encoding of the input; by default UTF-8.
     min_length, max_length
@@ -176,6 +176,8 @@ class BatchJob:
     overlap: bool = False
     types: str | None = None
     encoding: str | None = None
+    directed: bool = False
+    multigraph: bool = False
 
 
 @dataclass(frozen=True)
