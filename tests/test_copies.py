@@ -162,9 +162,13 @@ def test_beginnings_of_buffers_come_to_the_host(device):
     values = np.random.default_rng(3).integers(0, 1 << 32, 3_000_000, dtype=np.uint32)
     buffer = device.buffer(values)
     whole, some = np.zeros(len(values), np.uint32), np.zeros((100, 5), np.uint64)
-    with device.copying() as copy:
-        copy(buffer, whole)
-        copy(buffer, some)
+
+    def copy_both():
+        with device.copying() as copy:
+            copy(buffer, whole)
+            copy(buffer, some)
+
+    device.call(copy_both)
     assert np.array_equal(whole, values)
     assert np.array_equal(some.reshape(-1).view(np.uint32), values[:1000])
 
