@@ -6,17 +6,18 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.annealing import SECONDS_FOR_PREFIXES
-from kernels_ti.boundary.plan import BoundaryPlan, plan_of
 from kernels_ti.device.device import cuda_is_here
 from kernels_ti.device.machine import cores
 from kernels_ti.device.memory import host_budget
 from kernels_ti.errors import EngineError
 from kernels_ti.estimate.device_choice import CPU_PATHS_PER_SECOND, SMALL_GRAPH
 from kernels_ti.estimate.estimate import FIRST_SIZE, Estimator
+
+if TYPE_CHECKING:
+    from kernels_ti.boundary.plan import BoundaryPlan
 
 SHORT_SEARCH = 10.0
 """Seconds of a search that is made without asking for the other method."""
@@ -100,6 +101,9 @@ def choose_method(
     search = search_seconds(space, threads)
     if search <= SHORT_SEARCH:
         return MethodChoice("search")
+    from kernels_ti.boundary.annealing import SECONDS_FOR_PREFIXES
+    from kernels_ti.boundary.plan import plan_of
+
     plan = plan_of(space, seconds=SECONDS_FOR_PREFIXES, enough=enough)
     boundary = math.inf
     if plan.is_possible:

@@ -17,6 +17,7 @@ from kernels_ti.device import kernel_cache
 
 OWN_WAY = ("HOME", "XDG_CACHE_HOME", "TI_OFFLINE_CACHE", "TI_OFFLINE_CACHE_FILE_PATH")
 START = "from kernels_ti.device.device import open_device; open_device('cpu'); print('started')"
+WITHOUT_SELF_TEST = f"import sys; sys.modules['kernels_ti.device.selftest'] = None; {START}"
 
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
@@ -25,9 +26,9 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
     return {**kept, "TMPDIR": str(folder), **more}
 
 
-def start(folder: Path, here: Path, **more: str) -> subprocess.CompletedProcess[str]:
+def start(folder: Path, here: Path, code: str = START, **more: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", START],
+        [sys.executable, "-c", code],
         cwd=here,
         env=environment(folder, **more),
         capture_output=True,
@@ -75,6 +76,14 @@ def test_a_damaged_cache_is_taken_away_with_one_line(here: Path, temporary: Path
         f"chordless: the compiled kernels in {folder} are damaged or incomplete: they are compiled again\n"
     )
     assert list(temporary.iterdir()) == []
+
+
+def test_a_processor_that_passed_the_self_test_passes_it_again_once_the_kernels_are_gone(here, temporary, tmp_path):
+    own = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    assert start(temporary, here, **own).stdout == "started\n"
+    assert start(temporary, here, WITHOUT_SELF_TEST, **own).stdout == "started\n"
+    (tmp_path / "cache" / "chordless" / "taichi" / "ticache" / "checksums.json").unlink()
+    assert "kernels_ti.device.selftest" in start(temporary, here, WITHOUT_SELF_TEST, **own).stderr
 
 
 def test_the_engine_runs_without_a_home_and_the_command_line_passes_its_warning_on(here: Path, temporary: Path) -> None:
@@ -128,8 +137,8 @@ def test_the_cache_tells_which_kernels_it_holds_thoroughly_compiled(cache, monke
     """Only what was kept beside the kernels counts, until the kernels are taken away."""
     kind = "a kind of kernel"
     monkeypatch.setattr(kernel_cache, "_held", set())
-    monkeypatch.setattr(kernel_cache, "_compiled", set())
-    kernel_cache.note_compiled(kind)
+    monkeypatch.setattr(kernel_cache, "_noted", set())
+    kernel_cache.note(kind)
     assert not kernel_cache.holds(kind)
     with kernel_cache.writing():
         pass

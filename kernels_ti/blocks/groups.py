@@ -223,7 +223,7 @@ def _balls(layer: Layer, roots: IntArray, radius: int, grain: int, word_bits: in
 
 def _groups(layers: list[Layer], grain: int, word_bits: int) -> list[BlockGroup]:
     """Group the blocks of several layers by the words of `grain` bits that they need."""
-    all_words = sorted({words for layer in layers for words in np.unique(layer.words).tolist()})
+    all_words = sorted({words for layer in layers for words in np.flatnonzero(np.bincount(layer.words)).tolist()})
     groups = (
         _group([layer.selected(layer.words == words) for layer in layers], -(-words * grain // word_bits), word_bits)
         for words in all_words

@@ -3,7 +3,8 @@
 Taichi does not check the files in its cache. A file with a single flipped bit makes it crash, or gives a kernel that
 computes wrong results. So the folder is ours alone and has a list of the checksums of its files. The list is written
 after Taichi has written the kernels, and checked before Taichi reads them. If anything differs, the cache is emptied.
-A second list names the kinds of kernels that the cache holds compiled thoroughly.
+A second list has notes about what was done with these kernels: which kinds are compiled thoroughly, and on which
+processors the self-test was passed. It is emptied with the cache.
 """
 
 from __future__ import annotations
@@ -30,21 +31,21 @@ STALE_LOCK = 60.0
 SECONDS_FOR_LOCK = 5.0
 """Seconds to wait for another process that reads or writes checksums, which takes milliseconds."""
 
-_TAICHI_LOCK, _LOCK, _CHECKSUMS, _KINDS = "ticache.lock", "chordless.lock", "checksums.json", "kinds.json"
+_TAICHI_LOCK, _LOCK, _CHECKSUMS, _NOTES = "ticache.lock", "chordless.lock", "checksums.json", "kinds.json"
 _BELOW = "taichi/ticache"  # Taichi's default folder in XDG_CACHE_HOME
 
 _held: set[str] = set()
-_compiled: set[str] = set()
+_noted: set[str] = set()
 
 
-def holds(kind: str) -> bool:
-    """Whether the cache had a kernel of this kind, compiled thoroughly, when Taichi was started."""
-    return kind in _held
+def holds(what: str) -> bool:
+    """Whether the cache had this note when Taichi was started."""
+    return what in _held
 
 
-def note_compiled(kind: str) -> None:
-    """Note that Taichi has compiled a kernel of this kind thoroughly; `writing` keeps that with the kernels."""
-    _compiled.add(kind)
+def note(what: str) -> None:
+    """Make a note, such as that a kind of kernel is compiled thoroughly; `writing` keeps it with the kernels."""
+    _noted.add(what)
 
 
 @contextmanager
@@ -82,7 +83,7 @@ def settings() -> dict[str, str | bool]:
                 if _checksums(folder) != _listed(folder):
                     _empty(folder)
                     _say(f"the compiled kernels in {folder} are damaged or incomplete")
-                _held.update(_kinds(folder))
+                _held.update(_notes(folder))
                 return {"offline_cache_file_path": str(folder)}
     return {"offline_cache": False}
 
@@ -101,9 +102,9 @@ def writing() -> Iterator[None]:
                 new = folder / f"{_CHECKSUMS}.{os.getpid()}"
                 new.write_text(json.dumps(_checksums(folder), indent=0), encoding="utf-8")
                 new.replace(folder / _CHECKSUMS)
-                if _compiled - _kinds(folder):
-                    new.write_text(json.dumps(sorted(_compiled | _kinds(folder)), indent=0), encoding="utf-8")
-                    new.replace(folder / _KINDS)
+                if _noted - _notes(folder):
+                    new.write_text(json.dumps(sorted(_noted | _notes(folder)), indent=0), encoding="utf-8")
+                    new.replace(folder / _NOTES)
 
 
 def discard() -> bool:
@@ -179,16 +180,16 @@ def _listed(folder: Path) -> object:
         return None
 
 
-def _kinds(folder: Path) -> set[str]:
-    """Return the kinds in the list; none if there is no list, or if it cannot be read."""
+def _notes(folder: Path) -> set[str]:
+    """Return the notes in the list; none if there is no list, or if it cannot be read."""
     try:
-        return set(map(str, json.loads((folder / _KINDS).read_bytes())))
-    except (OSError, ValueError, TypeError):  # a kernel that is not listed is compiled quickly: nothing is lost
+        return set(map(str, json.loads((folder / _NOTES).read_bytes())))
+    except (OSError, ValueError, TypeError):  # without a note the work is done again: nothing is lost
         return set()
 
 
 def _files(folder: Path) -> list[Path]:
-    ours = (_LOCK, _TAICHI_LOCK, _KINDS)
+    ours = (_LOCK, _TAICHI_LOCK, _NOTES)
     return [path for path in sorted(folder.iterdir()) if path.name not in ours and not path.name.startswith(_CHECKSUMS)]
 
 
@@ -196,7 +197,7 @@ def _empty(folder: Path) -> None:
     for path in _files(folder):
         path.unlink(missing_ok=True)
     (folder / _CHECKSUMS).unlink(missing_ok=True)
-    (folder / _KINDS).unlink(missing_ok=True)
+    (folder / _NOTES).unlink(missing_ok=True)
 
 
 def _remove_stale_lock(folder: Path) -> None:

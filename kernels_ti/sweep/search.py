@@ -265,7 +265,7 @@ class SweepSearch:
         self._launch(0)
         _compiled.add(self._kind(thorough=self._thorough))
         if self._thorough:
-            kernel_cache.note_compiled(self._name)
+            kernel_cache.note(self._name)
         self.compiling = False
 
     def _kind(self, *, thorough: bool) -> tuple[object, ...]:
