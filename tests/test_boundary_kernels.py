@@ -15,7 +15,7 @@ from oracles import small_graphs
 from kernels_ti import Graph, OptionError, Options, count_cycles, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
-from kernels_ti.boundary import on_device
+from kernels_ti.boundary import device_tables
 from kernels_ti.boundary.blocks import planned_blocks
 from kernels_ti.boundary.count import BoundaryCount, arch_of_count
 from kernels_ti.boundary.layers import layer_of
@@ -129,7 +129,7 @@ CUTS = {"_ROWS_AT_ONCE": {"cpu": 37}, "_SMALL_TABLE": 0, "_ROWS_TO_A_STATE": 0.2
 def test_nothing_depends_on_how_a_step_is_cut(spec, cut, monkeypatch):
     graph = generate(spec)
     expected = in_python(graph)
-    monkeypatch.setattr(on_device, cut, CUTS[cut])
+    monkeypatch.setattr(device_tables, cut, CUTS[cut])
     assert counted(graph) == expected
     assert counted(graph, by_length=False) == {0: sum(expected.values())}
 
@@ -137,8 +137,8 @@ def test_nothing_depends_on_how_a_step_is_cut(spec, cut, monkeypatch):
 def test_digits_are_carried_between_where_many_states_become_one(monkeypatch):
     graph = generate("grid:6x7")
     expected = in_python(graph)
-    monkeypatch.setattr(on_device, "_MOST_ADDITIONS", 2)
-    monkeypatch.setattr(on_device, "_ROWS_BETWEEN_CARRIES", 50)
+    monkeypatch.setattr(device_tables, "_MOST_ADDITIONS", 2)
+    monkeypatch.setattr(device_tables, "_ROWS_BETWEEN_CARRIES", 50)
     assert counted(graph) == expected
 
 
@@ -153,7 +153,7 @@ def test_no_more_states_become_one_than_is_reckoned_with(spec):
         layer, words = layer_of(words, step, block.packing, block.bounds)
         into = np.concatenate([layer.children(joins=joins)[1] for joins in (False, True)])
         most.append(int(np.bincount(into).max(initial=0)))
-        assert most[-1] <= on_device.most_additions(step, before)
+        assert most[-1] <= device_tables.most_additions(step, before)
     assert max(most) > 2
 
 
@@ -189,7 +189,7 @@ def test_where_a_count_is_made(monkeypatch):
 
 def test_a_wide_boundary_is_counted_in_python():
     graph = generate("complete:70")
-    assert plan_of(graph).width > on_device.WIDEST
+    assert plan_of(graph).width > device_tables.WIDEST
     assert counted(graph, by_length=False) == {0: math.comb(70, 3)}
 
 

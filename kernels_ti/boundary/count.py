@@ -23,7 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.on_device import WIDEST, DeviceBlock
+from kernels_ti.boundary.device_tables import WIDEST
+from kernels_ti.boundary.on_device import DeviceBlock
 from kernels_ti.boundary.order import BoundaryOrder
 from kernels_ti.boundary.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.states import LARGEST_BOUNDARY, GivenUp, States, merged, require_memory

@@ -50,16 +50,19 @@ _MOST_PROBES = 512
 array = ti.types.ndarray
 
 
-class StepKernels(NamedTuple):
-    """The kernels for one length of states and one width of symbols."""
+class StateFunctions(NamedTuple):
+    """What kernels do with the states of one length and one width of symbols."""
 
-    advance: Any
     tabulate: Any
+    symbol: Any
+    state_at: Any
+    row_of: Any
+    children: Any
 
 
-def initial_row(words: int) -> list[int]:
-    """Return the row of the state of no vertex: one way leads there."""
-    return [_TAKEN | _WRITTEN] + [_TAKEN] * (words - 1) + [1]
+def initial_row(cells: int, beside: int) -> list[int]:
+    """Return the row of the state of no vertex, in so many cells, with others beside it: one way leads there."""
+    return [_TAKEN | _WRITTEN] + [_TAKEN] * (cells - 1) + [0] * beside + [1]
 
 
 @ti.kernel
@@ -86,9 +89,12 @@ def carry(size: ti.i32, stride: ti.i32, words: ti.i32, lengths: ti.i32, digits: 
 
 
 @lru_cache
-def step_kernels(words: int, bits: int) -> StepKernels:
-    """Return the kernels for states of a number of words, and symbols of a number of bits."""
-    vector = ti.types.vector(words, ti.u64)
+def state_functions(words: int, bits: int, cells: int) -> StateFunctions:
+    """Return the functions for states of `words` words with symbols of `bits` bits, in rows with `cells` words.
+
+    One word more than those of the symbols tells states apart that have the same symbols.
+    """
+    vector = ti.types.vector(cells, ti.u64)
     slots, field = 64 // bits, (1 << bits) - 1
     if bits * slots > MOST_KEY_BITS:
         slots -= 1
@@ -119,7 +125,7 @@ def step_kernels(words: int, bits: int) -> StepKernels:
     def mask_of(state):
         """Return a sum of all words but the first, by which the first is changed in a table."""
         mask = ti.u64(0)
-        for w in ti.static(range(1, words)):
+        for w in ti.static(range(1, cells)):
             mask = (mask ^ state[w]) * ti.u64(_MIX)
             mask ^= mask >> ti.u64(32)
         return mask & ti.u64(_KEY)
@@ -136,7 +142,7 @@ def step_kernels(words: int, bits: int) -> StepKernels:
     def state_at(table: ti.template(), at):
         """Return the state of a row that begins at a cell."""
         state = vector(0)
-        for w in ti.static(range(1, words)):
+        for w in ti.static(range(1, cells)):
             state[w] = table[at + w] & ~ti.u64(_TAKEN)
         key = table[at] & ti.u64(_KEY)
         key ^= key >> ti.u64(_HALF_KEY)
@@ -160,7 +166,7 @@ def step_kernels(words: int, bits: int) -> StepKernels:
                 # Atomics alone see what other work items have just written.
                 held = ti.atomic_or(table[cell], ti.u64(_TAKEN))
                 if held == ti.u64(0):
-                    for w in ti.static(range(1, words)):
+                    for w in ti.static(range(1, cells)):
                         table[cell + w] = state[w] | ti.u64(_TAKEN)
                     ti.atomic_or(table[cell], written)
                     held = written
@@ -171,7 +177,7 @@ def step_kernels(words: int, bits: int) -> StepKernels:
                 left -= 1
                 if held == written:
                     differs, is_written = 0, 1
-                    for w in ti.static(range(1, words)):
+                    for w in ti.static(range(1, cells)):
                         other = table[cell + w]
                         if other == ti.u64(0):
                             other = ti.atomic_or(table[cell + w], ti.u64(0))
@@ -314,6 +320,15 @@ def step_kernels(words: int, bits: int) -> StepKernels:
             flags = lives | joins_alive << 1 | closes << 2
         return off, on, flags
 
+    return StateFunctions(tabulate, symbol, state_at, row_of, children)
+
+
+@lru_cache
+def count_kernel(words: int, bits: int) -> Any:
+    """Return the kernel that counts, for states of a number of words, and symbols of a number of bits."""
+    functions = state_functions(words, bits, words)
+    state_at, row_of, children = functions.state_at, functions.row_of, functions.children
+
     @ti.kernel
     def advance(
         first: ti.i32, last: ti.i32, old: array(ti.u64, 1), stride: ti.i32, lengths: ti.i32, digits: ti.i32,
@@ -374,4 +389,4 @@ def step_kernels(words: int, bits: int) -> StepKernels:
                 if ti.cast(most, ti.u64) > tallies[2 * TALLIES + mine]:
                     ti.atomic_max(tallies[2 * TALLIES + mine], ti.cast(most, ti.u64))
 
-    return StepKernels(advance, tabulate)
+    return advance

@@ -2,73 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Generator
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kernels_ti.boundary.device_tables import HALF_BITS, DeviceTables, Shape
 from kernels_ti.boundary.order import BoundaryOrder
-from kernels_ti.boundary.states import GivenUp, require_memory
 from kernels_ti.boundary.walk import Step, steps_of
-from kernels_ti.device.buffers import LARGEST_BUFFER
-from kernels_ti.errors import SizeError, parameter
 from kernels_ti.graph import Graph
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kernels_ti.device.device import Device
 
-WIDEST = 62
-"""Vertices in a boundary whose states the kernels hold: 7 words of 10 symbols. Wider ones are counted in Python."""
-
-# Work items of a launch: about 0.1 s on a CPU, so that a pause or an interrupt need not wait.
-_ROWS_AT_ONCE = {"cpu": 1 << 19, "cuda": 1 << 24}
-_CELLS_AT_ONCE = {"cpu": 1 << 22, "cuda": 1 << 30}
-# Neighbouring work items that count in one cell: those of one thread on a CPU; on a GPU neighbours run together.
-_SPREAD = {"cpu": 512, "cuda": 1}
-# Rows of a table for each state that is expected in it.
-_ROWS_TO_A_STATE = 2.0
-_FEWEST_ROWS, _FEWEST_CELLS, _CELLS_TO_SPARE = 1 << 10, 1 << 16, 1 << 28
-# Digits that a cell holds without overflow, and rows between two carries where there may be more.
-_MOST_ADDITIONS, _ROWS_BETWEEN_CARRIES = 1 << 16, 1 << 14
 # Cells of closing ways up to which there are several copies of each.
 _FEW_CELLS = 64
-_HALF_BITS = 32
-# What a vertex changes is tabulated for so many combinations of symbols in any case, and for more of many states.
-_SMALL_TABLE, _STATES_TO_A_COMBINATION = 1 << 10, 4
-_EVEN_UP_TO = 4
 
 
-@dataclass(frozen=True)
-class _Shape:
-    """How a table lies in its cells.
-
-    Attributes
-    ----------
-    rows, words : int
-        The rows, empty ones too, and the words of a state.
-    lengths, digits : int
-        Numbers of vertices on the cycle, from 0 on, and digits of the ways for each.
-    """
-
-    rows: int
-    words: int
-    lengths: int = 1
-    digits: int = 1
-
-    @property
-    def stride(self) -> int:
-        """Cells from one row to the next: few cells are rounded up, so that fewer rows cross a line of the cache."""
-        cells = self.words + self.lengths * self.digits
-        return cells + cells % 2 if cells <= _EVEN_UP_TO else cells
-
-    @property
-    def cells(self) -> int:
-        """Cells of all rows."""
-        return self.rows * self.stride
-
-
-class DeviceBlock:
+class DeviceBlock(DeviceTables):
     """The count of one block, in kernels.
 
     Parameters
@@ -103,194 +57,60 @@ class DeviceBlock:
         longest: int | None,
         memory: int | None,
     ) -> None:
-        self._device = device
-        self._steps = tuple(steps_of(block, order, required))
-        self._place = 0
-        slots = 1 + max(slot for step in self._steps for slot, _ in step.changed)
-        # One kernel serves all boundaries of up to 14 slots.
-        self._bits = max((slots + 1).bit_length(), 4)
-        self._words = -(-slots // (64 // self._bits))
+        super().__init__(device, tuple(steps_of(block, order, required)), memory)
         self._longest = longest
-        self._memory = memory
-        self.width = 0
         self.cycles: dict[int, int] = {}
         self.triangles = 0
-        self.states = 1
-        # Two tables that change places from step to step.
-        self._buffers: dict[str, Any] = {}
-        self._old, self._new = "one table", "other table"
-        self._shape = _Shape(1, self._words)
-        # No number of ways is larger, and no set of vertices.
-        self._most_ways, self._most_vertices = 1, 0
-        device.call(self._begin)
-
-    @property
-    def finished(self) -> bool:
-        """Whether all vertices have come."""
-        return self._place == len(self._steps)
+        # No set of vertices behind a state is larger.
+        self._most_vertices = 0
 
     def take_vertex(self, enough: Callable[[], bool]) -> float:
-        """Let the next vertex come, in all states; return the expected cost of that.
+        """Let the next vertex come, in all states; see `DeviceTables.take_vertex`."""
+        triangles = self._steps[self._place].triangles
+        cost = super().take_vertex(enough)
+        self.triangles += triangles
+        return cost
 
-        Raises
-        ------
-        GivenUp
-            Once it was enough.
-        SizeError
-            If the states do not fit into the memory allowed.
-        """
-        step = self._steps[self._place]
-        slices = self._take(step)
-        while self._device.call(next, slices, False):
-            if enough():
-                raise GivenUp
-        self._place += 1
-        self.triangles += step.triangles
-        self.width = step.width
-        return step.cost
-
-    def _begin(self) -> None:
-        """Make the one state of no vertex: one way leads there."""
-        from kernels_ti.boundary.kernels import initial_row, step_kernels
-
-        self._kernels = step_kernels(self._words, self._bits)
-        coded = [_coded(step) for step in self._steps]
-        self._bases = np.cumsum([0, *map(len, coded)]).tolist()
-        self._upload("steps", np.concatenate(coded))
-        row = np.zeros(self._shape.stride, np.uint64)
-        row[: self._words + 1] = initial_row(self._words)
-        self._upload(self._old, row)
-        self._buffer("changes", 1)
-
-    def _take(self, step: Step) -> Generator[bool, None, None]:
-        """Let a vertex come; yield between launches."""
-        shape = self._next_shape(step)
-        while not (yield from self._advanced(step, shape)):
-            shape = replace(shape, rows=2 * shape.rows)
-        self._shape = shape
-        self._old, self._new = self._new, self._old
-
-    def _advanced(self, step: Step, shape: _Shape) -> Generator[bool, None, bool]:
+    def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
         """Put the children of all states into the other table; say whether they fit."""
-        from kernels_ti.boundary.kernels import FOUND, FULL, TALLIES, carry, clear
+        from kernels_ti.boundary.kernels import FOUND, FULL, TALLIES, count_kernel
 
         old, apart = self._shape, int(self._longest is not None)
-        self._require_room(shape)
         found = 2 * old.lengths * shape.digits
         copies = max(_FEW_CELLS // found, 1)
-        tallies = self._buffer("tallies", FOUND + copies * found)
-        table = self._buffer(self._new, shape.cells)
-        clear(shape.cells, table, FOUND + copies * found, tallies)
+        table, tallies = self._cleared(shape, copies * found)
         tabled = self._tabulate(step)
-        many = most_additions(step, self.states) >= _MOST_ADDITIONS
-        for first, last in self._slices(_ROWS_BETWEEN_CARRIES if many else None):
-            self._kernels.advance(
+        advance = count_kernel(self._words, self._bits)
+        for first, last in self._slices(step, shape):
+            advance(
                 first, last, self._buffers[self._old], old.stride, old.lengths, old.digits,
                 table, shape.rows, shape.stride, shape.lengths, shape.digits,
                 apart, tabled, self._buffers["steps"], self._bases[self._place], self._buffers["changes"],
-                _SPREAD[self._device.arch], copies, tallies,
+                self._spread, copies, tallies,
             )  # fmt: skip
-            if many:
-                carry(shape.rows, shape.stride, self._words, shape.lengths, shape.digits, table)
             yield True
         told = self._device.download(tallies)[: FOUND + copies * found]
         if told[FULL]:
             return False
         self._measure(step, told)
-        self.states = int(told[:TALLIES].sum())
+        self._most_vertices = int(told[2 * TALLIES : 3 * TALLIES].max()) + 1
         if step.may_close:
             self._count(told[FOUND:].reshape(copies, old.lengths, shape.digits, 2))
         return True
 
-    def _tabulate(self, step: Step) -> bool:
-        """Tabulate what the vertex changes, unless its neighbours have too many combinations of symbols."""
-        combinations = 1 << self._bits * len(step.near)
-        if combinations > max(_SMALL_TABLE, self.states // _STATES_TO_A_COMBINATION):
-            return False
-        changes = self._buffer("changes", combinations * (1 + 3 * self._words))
-        self._kernels.tabulate(combinations, self._buffers["steps"], self._bases[self._place], changes)
-        return True
-
-    def _next_shape(self, step: Step) -> _Shape:
-        """Return a table that surely holds the ways to the new states, and probably all of these."""
-        from kernels_ti.boundary.kernels import DIGIT_BITS
-
-        bits = (self._most_ways * most_additions(step, self.states)).bit_length()
-        lengths = 1 if self._longest is None else max(min(self._most_vertices + 2, self._longest), 1)
-        following = self._steps[self._place + 1].cost if self._place + 1 < len(self._steps) else step.cost
-        growth = min(max(following / step.cost, 1.0), 2.0)
-        rows = max(int(_ROWS_TO_A_STATE * growth * self.states), _FEWEST_ROWS)
-        return _Shape(rows, self._words, lengths, max(-(-bits // DIGIT_BITS), 1))
-
-    def _measure(self, step: Step, told: np.ndarray) -> None:
-        """Bound the numbers behind the new states by the largest ones behind the old states."""
-        from kernels_ti.boundary.kernels import DIGIT_BITS, DIGIT_LIMIT, TALLIES
-
-        highest, digit = divmod(int(told[TALLIES : 2 * TALLIES].max()), DIGIT_LIMIT)
-        self._most_ways = ((digit + 1) << DIGIT_BITS * highest) * most_additions(step, self.states)
-        self._most_vertices = int(told[2 * TALLIES : 3 * TALLIES].max()) + 1
+    def _next_shape(self, step: Step) -> Shape:
+        """Return a table that surely holds the ways to the new states, of each length."""
+        shape = super()._next_shape(step)
+        if self._longest is None:
+            return shape
+        return replace(shape, lengths=max(min(self._most_vertices + 2, self._longest), 1))
 
     def _count(self, found: np.ndarray) -> None:
         """Add the cycles that the new vertex closes."""
         from kernels_ti.boundary.kernels import DIGIT_BITS
 
         for vertices, digits in enumerate(found.astype(object).sum(axis=0).tolist()):
-            ways = sum(low + (high << _HALF_BITS) << DIGIT_BITS * k for k, (low, high) in enumerate(digits))
+            ways = sum(low + (high << HALF_BITS) << DIGIT_BITS * k for k, (low, high) in enumerate(digits))
             length = 0 if self._longest is None else vertices + 1
             if ways and (self._longest is None or length <= self._longest):
                 self.cycles[length] = self.cycles.get(length, 0) + ways
-
-    def _slices(self, at_once: int | None) -> Iterator[tuple[int, int]]:
-        """Cut the rows of the old table into pieces for one launch each."""
-        arch, rows = self._device.arch, self._shape.rows
-        size = at_once or max(min(_ROWS_AT_ONCE[arch], _CELLS_AT_ONCE[arch] // self._shape.stride), 1)
-        return ((first, min(first + size, rows)) for first in range(0, rows, size))
-
-    def _buffer(self, name: str, cells: int) -> Any:
-        """Return a buffer of at least so many cells; its content is lost if it has to grow."""
-        if name not in self._buffers or self._buffers[name].shape[0] < cells:
-            self._buffers.pop(name, None)
-            self._buffers[name] = self._device.empty(_rounded(cells), np.uint64)
-        return self._buffers[name]
-
-    def _upload(self, name: str, values: np.ndarray) -> None:
-        self._buffers[name] = self._device.buffer(values)
-
-    def _require_room(self, shape: _Shape) -> None:
-        """Refuse a step whose table does not fit into the memory allowed, or into a buffer."""
-        held = _bytes(self._buffers.get(self._new))
-        needed = sum(map(_bytes, self._buffers.values())) - held + max(held, 8 * shape.cells)
-        require_memory(needed, self._memory, self.states, self.width, by_length=self._longest is not None)
-        if shape.cells > LARGEST_BUFFER:
-            raise SizeError(
-                f"{self.states:,} states need a table of {shape.cells:,} cells, more than the {LARGEST_BUFFER:,} that "
-                f"kernels can count: {parameter('method', 'search')} needs next to none"
-            )
-
-
-def _bytes(buffer: Any) -> int:
-    if buffer is None:
-        return 0
-    return int(buffer.shape[0]) * (buffer.dtype.itemsize if isinstance(buffer, np.ndarray) else 8)
-
-
-def _rounded(cells: int) -> int:
-    """Return a number of cells that serves the next steps too, where these need a little more."""
-    return max(cells + cells // 4 if cells < _CELLS_TO_SPARE else cells, _FEWEST_CELLS)
-
-
-def most_additions(step: Step, states: int) -> int:
-    """Return how many states can become one, at most, as a vertex comes.
-
-    Where it stays off, they differ in the vertices that leave the boundary, of which each was on the cycle or not.
-    Where it joins, at most two of its neighbours were on the cycle. The state that it makes tells the rest but for
-    which these are, and where the piece of the first of them ended.
-    """
-    near, slots = len(step.near), step.width + step.leaving + 1
-    return min(2 * states, (1 << min(step.leaving, 62)) + 1 + (near + near * near) * slots)
-
-
-def _coded(step: Step) -> np.ndarray:
-    """Return a step as the kernels read it."""
-    header = [len(step.to_come), step.slot, int(step.required), int(step.may_close)]
-    return np.array(header + [cell for slot, to_come in step.changed for cell in (slot, min(to_come, 2))], np.int32)
