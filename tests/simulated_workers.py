@@ -9,10 +9,15 @@ from typing import Any
 
 from kernels_ti import EngineError
 from kernels_ti.cluster import on_worker
+from kernels_ti.cluster.driver import ClusterRun
+from kernels_ti.cluster.leases import Pace
 from kernels_ti.cluster.on_worker import Job, NotPrepared
 from kernels_ti.cluster.workers import Reply
 from kernels_ti.device.machine import cores
 from kernels_ti.state import RunState
+
+QUICK = Pace(shortest=0.0, longest=0.0, patience=0.05, no_worker_patience=0.2, scheduler_patience=0.2)
+"""Leases of one slice; a driver that waits for nobody."""
 
 
 @dataclass
@@ -20,12 +25,15 @@ class SimulatedWorkers:
     """Workers that do their leases in this process, at once, unless they are told to misbehave.
 
     `faults` gives, for some addresses, what each of their leases comes to: ``ok``, ``die``, ``fail``, ``silent`` or
-    ``forget``, which loses what the worker prepared. After the last one all is well.
+    ``forget``, which loses what the worker prepared. After the last one all is well. `refusals` gives a program and
+    its version, which the driver has and these workers have not. The workers in `unready` do not answer when they are
+    to prepare themselves.
     """
 
     here: dict[str, int]
     faults: dict[str, list[str]] = field(default_factory=dict)
     refusals: dict[str, str] = field(default_factory=dict)
+    unready: set[str] = field(default_factory=set)
     mute: float = 0.0
     waiting: list[Reply] = field(default_factory=list)
     leases: Counter[str] = field(default_factory=Counter)
@@ -42,8 +50,11 @@ class SimulatedWorkers:
         return dict.fromkeys(self.here, 1.0)
 
     def prepare(self, address: str, job: Job) -> None:
+        if address in self.unready:
+            return
         if address in self.refusals:
-            job = replace(job, versions={**job.versions, "numpy": self.refusals[address]})
+            program, version = self.refusals[address].split()
+            job = replace(job, versions={**job.versions, program: version})
         self.waiting.append(Reply(address, -1, on_worker.prepare(job, cores())))
 
     def lease(self, address: str, key: str, number: int, state: RunState, seconds: float) -> None:
@@ -84,3 +95,10 @@ class SimulatedWorkers:
 
     def close(self) -> None:
         self.waiting.clear()
+
+
+def finished(run: ClusterRun) -> dict[int, int]:
+    """Return the cycles by length once a run has finished."""
+    while not run.finished:
+        run.advance()
+    return run.snapshot().cycles_by_length

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,21 +12,17 @@ import networkx as nx
 import numpy as np
 import pytest
 from oracles import grid
-from simulated_workers import SimulatedWorkers
+from simulated_workers import QUICK, SimulatedWorkers, finished
 
 from kernels_ti import Device, EngineError, Graph, OptionError, Options, Run, count_cycles, open_device
 from kernels_ti.cluster import on_worker
 from kernels_ti.cluster.address import check_cluster
 from kernels_ti.cluster.driver import ClusterRun
-from kernels_ti.cluster.leases import Pace
 from kernels_ti.cluster.on_worker import SearchJob
 from kernels_ti.cluster.portions import Portions, frame_bytes, untouched
 from kernels_ti.cluster.work import FEWEST_CHUNKS, Chunk, WaitingWork, chunks_of, groups_of
 from kernels_ti.resident_batch import ResidentBatch
 from kernels_ti.state import RunState
-
-QUICK = Pace(shortest=0.0, longest=0.0, patience=0.05, no_worker_patience=0.2, scheduler_patience=0.2)
-"""Leases of one slice; a driver that waits for nobody."""
 
 
 @pytest.fixture(autouse=True)
@@ -44,12 +39,6 @@ def cpu() -> Device:
 
 def two() -> SimulatedWorkers:
     return SimulatedWorkers({"a": 1, "b": 1})
-
-
-def finished(run: ClusterRun) -> dict[int, int]:
-    while not run.finished:
-        run.advance()
-    return run.snapshot().cycles_by_length
 
 
 def alone(graph: Graph, options: Options, device: Device) -> Run:
@@ -251,25 +240,6 @@ def test_a_lease_that_is_out_is_part_of_the_state(cpu: Device) -> None:
     while not rest.finished:
         rest.advance()
     assert rest.snapshot().cycles_by_length == count_cycles(graph, arch=cpu.arch).by_length
-
-
-def test_a_worker_with_other_versions_is_refused_by_name_and_the_others_go_on(cpu: Device) -> None:
-    said: list[str] = []
-    workers = SimulatedWorkers({"a": 1, "b": 1}, refusals={"b": "0.1"})
-    run = ClusterRun(grid(4, 4), workers, arch=cpu.arch, pace=QUICK, tell=said.append)
-    assert sum(finished(run).values()) == count_cycles(grid(4, 4), arch=cpu.arch).total
-    assert workers.leases["b"] == 0
-    (line,) = said
-    assert re.fullmatch(r"the worker b is not used: it has numpy \S+, not 0\.1", line)
-    assert [view.standing for view in run.worker_views()] == ["idle", "refused"]
-
-
-def test_no_worker_that_can_be_used_is_an_error(cpu: Device) -> None:
-    run = ClusterRun(grid(4, 4), SimulatedWorkers({"a": 1}, refusals={"a": "0.1"}), arch=cpu.arch, pace=QUICK)
-    with pytest.raises(EngineError, match="no worker of the cluster can be used: a: it has numpy"):
-        finished(run)
-    with pytest.raises(EngineError, match="the cluster has had no worker for"):
-        finished(ClusterRun(grid(4, 4), SimulatedWorkers({}), arch=cpu.arch, pace=QUICK))
 
 
 def test_a_lease_that_fails_on_three_workers_ends_the_run_which_can_be_gone_on_with(cpu: Device) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -89,8 +90,13 @@ def test_a_stopped_worker_is_done_without_and_changes_nothing_when_it_goes_on() 
 
 
 @contextmanager
-def separate_cluster(folder: Path) -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
-    """Start a scheduler and a worker as a user would, each a process of its own."""
+def separate_cluster(
+    folder: Path, workers: int = 1, program: Path | None = None
+) -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
+    """Start a scheduler and workers as a user would, each a process of its own.
+
+    The last worker imports `kernels_ti` from the folder `program`, if that is given.
+    """
     file = folder / "scheduler.json"
     quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": ENVIRONMENT}
     scheduler_command = [
@@ -108,13 +114,18 @@ def separate_cluster(folder: Path) -> Iterator[tuple[Path, subprocess.Popen[byte
             assert scheduler.poll() is None
             assert time.monotonic() - began < PATIENCE
             time.sleep(0.1)
-        worker = subprocess.Popen(worker_command, cwd=folder, **quiet)
+        started = []
         try:
+            for number in range(workers):
+                other = program is not None and number == workers - 1
+                more = {"env": {**ENVIRONMENT, "PYTHONPATH": str(program)}} if other else {}
+                started.append(subprocess.Popen(worker_command, cwd=folder, **{**quiet, **more}))
             yield file, scheduler
         finally:
-            for child in [*psutil.Process(worker.pid).children(recursive=True), worker]:
-                child.kill()
-            worker.wait()
+            for worker in started:
+                for child in [*psutil.Process(worker.pid).children(recursive=True), worker]:
+                    child.kill()
+                worker.wait()
     finally:
         scheduler.kill()
         scheduler.wait()
@@ -132,6 +143,73 @@ def test_when_the_scheduler_is_killed_the_rest_can_be_searched_here(tmp_path: Pa
     while not rest.finished:
         rest.advance()
     assert rest.snapshot().cycles == 8_136_453
+
+
+def test_a_worker_with_another_program_is_refused_and_the_other_goes_on(tmp_path: Path) -> None:
+    said: list[str] = []
+    (tmp_path / "other" / "kernels_ti").mkdir(parents=True)
+    (tmp_path / "other" / "kernels_ti" / "__init__.py").write_text('__version__ = "0.1"\n')
+    with separate_cluster(tmp_path, 2, tmp_path / "other") as (file, _), connected(str(file)) as client:
+        client.wait_for_workers(2, timeout=PATIENCE)
+        run = ClusterRun(grid(6, 8), DaskWorkers(client), arch="cpu", pace=BRISK, tell=said.append)
+        try:
+            advanced(run, lambda: any(view.standing == "refused" for view in run.worker_views()))
+            advanced(run)
+        finally:
+            run.close()
+    assert run.snapshot().cycles_by_length == count_cycles(grid(6, 8), arch="cpu").by_length
+    (line,) = said
+    assert re.search(
+        r"is not used: (it has chordless 0\.1, not|ModuleNotFoundError: No module named 'kernels_ti)", line
+    )
+
+
+def test_a_worker_that_is_stopped_while_it_prepares_itself_is_named_and_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("kernels_ti.cluster.watch._WAIT_IN_SILENCE", 1.0)
+    with connected("local:1") as client:
+        (stopped,) = worker_processes(client)
+        said: list[str] = []
+
+        def tell(line: str) -> None:
+            said.append(line)
+            os.kill(stopped, signal.SIGCONT)
+
+        os.kill(stopped, signal.SIGSTOP)
+        run = ClusterRun(grid(6, 7), DaskWorkers(client), arch="cpu", pace=BRISK, tell=tell)
+        try:
+            run.wait_for_workers()
+            advanced(run)
+        finally:
+            os.kill(stopped, signal.SIGCONT)
+            run.close()
+    assert run.snapshot().cycles_by_length == count_cycles(grid(6, 7), arch="cpu").by_length
+    assert said[0].startswith("waiting for the worker tcp://127.0.0.1:")
+
+
+def test_the_scheduler_may_pause_for_longer_than_a_lease(tmp_path: Path) -> None:
+    """Nothing reaches a worker or comes from it while the scheduler is stopped: as if the network were down."""
+    pace = Pace(shortest=0.1, longest=0.1, patience=1.0, scheduler_patience=60.0)
+    with separate_cluster(tmp_path, 2) as (file, scheduler), running(grid(7, 10), str(file), pace=pace) as (run, _):
+        advanced(run, lambda: leases(run) >= 2)
+        scheduler.send_signal(signal.SIGSTOP)
+        until = time.monotonic() + 6
+        try:
+            while time.monotonic() < until:
+                run.advance()
+            assert not run.finished
+        finally:
+            scheduler.send_signal(signal.SIGCONT)
+        advanced(run)
+        assert run.snapshot().cycles == 8_136_453
+
+
+def test_a_full_disk_ends_a_listing_on_a_cluster_with_one_line() -> None:
+    done = chordless("list", "grid:6x7", "--cluster", "local:1", "--arch", "cpu", "-q", "-o", "/dev/full")
+    assert done.returncode == 1
+    assert "cannot write /dev/full: No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_count_on_a_local_cluster_says_what_each_worker_did() -> None:

@@ -167,6 +167,11 @@ class Roster:
         """Whether some worker is ready, or may become so."""
         return any(entry.standing in ("ready", "preparing", "silent") for entry in self._entries.values())
 
+    def awaited(self) -> dict[str, Standing]:
+        """Return the workers that may become ready, with their standing."""
+        may = ("preparing", "silent")
+        return {address: entry.standing for address, entry in self._entries.items() if entry.standing in may}
+
     def refusals(self) -> list[str]:
         """Return the words with which workers that are here refused or failed, with their addresses."""
         bad = ("refused", "failing")

@@ -13,6 +13,7 @@ from kernels_ti.cluster.workers import Reply, Workers
 from kernels_ti.errors import EngineError
 
 _LONGEST_WITHOUT_NEWS = 10.0
+_WAIT_IN_SILENCE = 10.0  # then a line says for which worker the run waits
 
 
 class Watch:
@@ -34,7 +35,10 @@ class Watch:
         self._pace = pace
         self._job = job
         self._tell = tell
-        self._some_worker = time.monotonic()
+        self._some_worker = self._some_ready = time.monotonic()
+        self._preparing: dict[str, Request] = {}
+        self._lost_in_preparation = 0
+        self._said_waiting = False
 
     def look(self, requests: Collection[Request]) -> list[tuple[str, str]]:
         """Notice changes.
@@ -51,12 +55,14 @@ class Watch:
         """
         here = self._workers.threads()
         lost = [(address, "it left the cluster") for address in self._roster.gone(here)]
+        self._lost_in_preparation += sum(self._preparing.pop(address, None) is not None for address, _ in lost)
         for address in self._roster.new(here):
-            self._workers.prepare(address, self._job)
-        for request in requests:
+            self._prepare(address)
+        for request in [*requests, *self._preparing.values()]:
             overdue = request.address in here and request.age > request.seconds + self._pace.patience
             if overdue and self._is_silent(request):
                 self._roster.silent(request.address)
+                self._preparing.pop(request.address, None)
                 lost.append((request.address, "it does not answer"))
         for address, why in lost:
             self._workers.forget(address)
@@ -67,10 +73,16 @@ class Watch:
                 self._workers.prepare(address, self._job)
         return lost
 
+    def _prepare(self, address: str) -> None:
+        self._preparing[address] = Request(-1, address, 0.0)
+        self._workers.prepare(address, self._job)
+
     def prepared(self, reply: Reply) -> None:
         """Note how a worker has prepared itself."""
+        self._preparing.pop(reply.address, None)
         if isinstance(reply.value, Readiness) and not reply.value.refusal:
             self._roster.ready(reply.address, reply.value.device)
+            self._lost_in_preparation = 0
         elif isinstance(reply.error, ConnectionError):
             self._roster.forget(reply.address)
         else:
@@ -79,12 +91,24 @@ class Watch:
             self._tell(f"the worker {reply.address} is not used: {why}")
 
     def require_workers(self) -> None:
-        """Raise EngineError if the scheduler is gone, or no worker can be expected to search."""
+        """Raise EngineError if the scheduler is gone, or no worker can be expected to be ready.
+
+        If none is ready for long, a line says which worker the run waits for.
+        """
         silence = self._workers.silence()
         if silence > self._pace.scheduler_patience:
             raise EngineError(f"the scheduler of the cluster has not answered for {silence:.0f} s")
+        if self._lost_in_preparation >= self._pace.deaths:
+            raise EngineError(
+                f"{self._lost_in_preparation} workers were lost while they prepared themselves; they may lack memory"
+            )
+        now = time.monotonic()
+        if self._roster.usable():
+            self._some_ready, self._said_waiting = now, False
+        elif now - self._some_ready > _WAIT_IN_SILENCE and not self._said_waiting:
+            self._said_waiting = self._say_waiting(now - self._some_ready)
         if self._roster.any_usable():
-            self._some_worker = time.monotonic()
+            self._some_worker = now
             return
         refusals = self._roster.refusals()
         if refusals:
@@ -92,6 +116,16 @@ class Watch:
         patience = self._pace.no_worker_patience
         if time.monotonic() - self._some_worker > patience:
             raise EngineError(f"the cluster has had no worker for {patience:.0f} s")
+
+    def _say_waiting(self, seconds: float) -> bool:
+        """Say which workers the run waits for; return whether there is any."""
+        awaited = self._roster.awaited()
+        if awaited:
+            first, standing = next(iter(awaited.items()))
+            others = f" and {len(awaited) - 1} more" if len(awaited) > 1 else ""
+            why = "does not answer" if standing == "silent" else f"has not been ready for {seconds:.0f} s"
+            self._tell(f"waiting for the worker {first}{others}: it {why}, and no other worker can search")
+        return bool(awaited)
 
     def _is_silent(self, request: Request) -> bool:
         """Whether the scheduler has not heard of a worker either since it was first missed."""

@@ -1,0 +1,81 @@
+"""A search on a cluster whose workers do not get ready, are refused, fail or are lost: what the run says and does."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from oracles import grid
+from simulated_workers import QUICK, SimulatedWorkers, finished
+
+from kernels_ti import Device, EngineError, count_cycles, open_device
+from kernels_ti.cluster.driver import ClusterRun
+
+
+@pytest.fixture
+def cpu() -> Device:
+    return open_device("cpu")
+
+
+@pytest.mark.parametrize("program", ["chordless", "taichi", "numpy"])
+def test_a_worker_with_other_versions_is_refused_by_name_and_the_others_go_on(program: str, cpu: Device) -> None:
+    said: list[str] = []
+    workers = SimulatedWorkers({"a": 1, "b": 1}, refusals={"b": f"{program} 0.1"})
+    run = ClusterRun(grid(4, 4), workers, arch=cpu.arch, pace=QUICK, tell=said.append)
+    assert sum(finished(run).values()) == count_cycles(grid(4, 4), arch=cpu.arch).total
+    assert workers.leases["b"] == 0
+    (line,) = said
+    assert re.fullmatch(rf"the worker b is not used: it has {program} \S+, not 0\.1", line)
+    assert [view.standing for view in run.worker_views()] == ["idle", "refused"]
+
+
+def test_no_worker_that_can_be_used_is_an_error(cpu: Device) -> None:
+    run = ClusterRun(grid(4, 4), SimulatedWorkers({"a": 1}, refusals={"a": "numpy 0.1"}), arch=cpu.arch, pace=QUICK)
+    with pytest.raises(EngineError, match="no worker of the cluster can be used: a: it has numpy"):
+        finished(run)
+    with pytest.raises(EngineError, match="the cluster has had no worker for"):
+        finished(ClusterRun(grid(4, 4), SimulatedWorkers({}), arch=cpu.arch, pace=QUICK))
+
+
+def test_a_worker_that_does_not_get_ready_is_done_without(cpu: Device) -> None:
+    said: list[str] = []
+    workers = SimulatedWorkers({"a": 1, "b": 1}, unready={"a"})
+    run = ClusterRun(grid(5, 6), workers, arch=cpu.arch, pace=replace(QUICK, patience=0.01), tell=said.append)
+    run.wait_for_workers()
+    assert finished(run) == count_cycles(grid(5, 6), arch=cpu.arch).by_length
+    assert workers.leases["a"] == 0
+    assert not [line for line in said if line.startswith("waiting")]
+
+
+@pytest.mark.parametrize(("patience", "why"), [(0.05, "does not answer"), (9.0, "has not been ready for")])
+def test_a_run_says_for_which_worker_it_waits(
+    patience: float, why: str, cpu: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The only worker does not get ready, until the run has said so."""
+    monkeypatch.setattr("kernels_ti.cluster.watch._WAIT_IN_SILENCE", 0.2)
+    workers = SimulatedWorkers({"a": 1}, unready={"a"})
+    said: list[str] = []
+
+    def tell(line: str) -> None:
+        said.append(line)
+        if line.startswith("waiting"):
+            workers.here["b"] = 1
+
+    run = ClusterRun(grid(4, 4), workers, arch=cpu.arch, pace=replace(QUICK, patience=patience), tell=tell)
+    run.wait_for_workers(others_seconds=0.0)
+    assert finished(run) == count_cycles(grid(4, 4), arch=cpu.arch).by_length
+    (line,) = [line for line in said if line.startswith("waiting")]
+    assert line.startswith(f"waiting for the worker a: it {why}")
+
+
+def test_workers_that_all_die_while_they_prepare_themselves_end_the_run(cpu: Device) -> None:
+    class Dying(SimulatedWorkers):
+        def prepare(self, address: str, job: Any) -> None:
+            del self.here[address]
+            self.here[f"{address}'"] = 1
+
+    run = ClusterRun(grid(4, 4), Dying({"a": 1}), arch=cpu.arch, pace=replace(QUICK, deaths=4))
+    with pytest.raises(EngineError, match="4 workers were lost while they prepared themselves"):
+        finished(run)
