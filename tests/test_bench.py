@@ -59,7 +59,13 @@ def test_table1_on_small_rows(capsys):
     assert set(result["machine"]) == {
         "cpu", "cores", "memory", "load", "system", "python", "arch", "device", "device_memory",
     }  # fmt: skip
-    assert result["settings"] == {"arch": "reference", "threads": None, "repeat": 1, "sequential_timeout": 60.0}
+    assert result["settings"] == {
+        "arch": "reference",
+        "threads": None,
+        "repeat": 1,
+        "sequential_timeout": 60.0,
+        "sequential": None,
+    }
     goiania, wheel, grid = result["rows"]
     assert (goiania["here"], goiania["agree"], goiania["paper"]["chordless_cycles"]) == (None, None, 9311)
     assert (wheel["agree"], grid["agree"]) == (True, True)

@@ -207,3 +207,16 @@ def test_programs_are_run_in_turns():
     take_turns(series, 3)
     assert order == ["a", "b", "a", "b", "a"]
     assert [one.median for one in series] == [1.0, 2.0, None]
+
+
+@pytest.mark.parametrize(("said", "exit_code"), [("c3 100 clc 1", 0), ("101", 0), ("c3 99 clc 1", 1)])
+def test_another_program_can_be_the_sequential_one_of_table1(capsys, said, exit_code):
+    program = "mine=" + python(f"print('{said} sec 0.5')")
+    ended, result, _ = report(capsys, "table1", *REFERENCE, "--rows", "wheel_100", "--sequential", program)
+    assert ended == exit_code
+    [row] = result["rows"]
+    assert result["settings"]["sequential"] == "mine"
+    assert row["agree"] is True
+    assert row["here"]["times"][0]["seconds"] == [0.5]
+    assert row["here"]["by_length"] == {"3": 100, "100": 1}
+    assert bool(result["problems"]) == bool(exit_code)

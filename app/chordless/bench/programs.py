@@ -105,8 +105,8 @@ def nauty() -> Program:
     )
 
 
-def given(text: str) -> Program:
-    """Return the program of an option ``--program NAME=COMMAND``.
+def given(text: str, option: str = "--program") -> Program:
+    """Return the program of an option, such as ``--program NAME=COMMAND``.
 
     Raises
     ------
@@ -116,15 +116,15 @@ def given(text: str) -> Program:
     name, _, command = text.partition("=")
     example = "right is 'NAME=COMMAND {el}', with {el}, {g6} or {file} where the graph's file goes"
     if not name.strip() or not command.strip():
-        raise OptionError(f"--program {text}: {example}")
+        raise OptionError(f"{option} {text}: {example}")
     try:
         arguments = shlex.split(command)
     except ValueError as error:
-        raise OptionError(f"--program {text}: {error}") from None
+        raise OptionError(f"{option} {text}: {error}") from None
     if not any(placeholder in argument for argument in arguments for placeholder in PLACEHOLDERS):
-        raise OptionError(f"--program {text}: the graph has no place in it; {example}")
+        raise OptionError(f"{option} {text}: the graph has no place in it; {example}")
     if shutil.which(arguments[0]) is None:
-        raise OptionError(f"--program {text}: there is no program {arguments[0]}")
+        raise OptionError(f"{option} {text}: there is no program {arguments[0]}")
     return Program(name.strip(), tuple(arguments), command.strip())
 
 

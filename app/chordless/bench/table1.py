@@ -12,6 +12,7 @@ from chordless.bench.graphs import BenchGraph
 from chordless.bench.layout import NOTHING, Column, figures
 from chordless.bench.measure import Series, count_once, take_turns
 from chordless.bench.paper import ROWS, PaperFigures, PaperRow
+from chordless.bench.programs import Program, agrees
 from chordless.bench.searches import SearchProcess
 from chordless.graphs.load import load_graph
 from chordless.graphs.overlap import niche_overlap
@@ -31,10 +32,10 @@ MARKDOWN_COLUMNS = (*GRAPH_COLUMNS, *(Column(time, group) for group in ("paper",
 
 LEGEND = (
     "n, m, Delta, C3 and #clc are the paper's; agree: C3 and #clc are the same here. Times are medians in ms. T_seq is "
-    "the sequential algorithm, here in plain Python; T_par-proc the search alone, cycles counted; T_par-total search "
-    "and transfer of all cycles to the memory of the host, here as bit rows; speedup is T_seq / T_par-total. All "
-    "parallel searches are made in one process, which has searched the graph before; each T_seq in one of its own. "
-    "Start-up and compilation are not counted."
+    "the sequential algorithm, here in plain Python unless --sequential names a program; T_par-proc the search alone, "
+    "cycles counted; T_par-total search and transfer of all cycles to the memory of the host, here as bit rows; "
+    "speedup is T_seq / T_par-total. All parallel searches are made in one process, which has searched the graph "
+    "before; each T_seq in one of its own. Start-up and compilation are not counted."
 )
 
 
@@ -125,7 +126,14 @@ class Table1Row:
         """Whether there is any result, or the row has no graph that could give one."""
         return self.graph is None or any(one.seconds or one.stopped for one in self._series())
 
-    def measure(self, searches: SearchProcess, arch: str, repeat: int, sequential_timeout: float) -> None:
+    def measure(
+        self,
+        searches: SearchProcess,
+        arch: str,
+        repeat: int,
+        sequential_timeout: float,
+        sequential: Program | None = None,
+    ) -> None:
         """Run everything in turns. After an interrupt, the results so far stay.
 
         Parameters
@@ -137,6 +145,8 @@ class Table1Row:
         repeat : int
         sequential_timeout : float
             Seconds for one run of the sequential algorithm. After this many seconds in total it is not run again.
+        sequential : Program, optional
+            The sequential algorithm; the default is our own in plain Python.
         """
         if self.graph is None:
             return
@@ -146,24 +156,34 @@ class Table1Row:
         self.total = Series(
             "T_par-total", f"{count}, all cycles brought to the host", partial(searches.once, file, "rows")
         )
-        self.sequential = Series(
-            "T_seq",
-            shlex.join(["chordless", "count", self.graph.title, "--arch", "reference"]),
-            partial(count_once, file, "reference", None, sequential_timeout),
-            patience=sequential_timeout,
-        )
+        shown = shlex.join(["chordless", "count", self.graph.title, "--arch", "reference"])
+        run = partial(count_once, file, "reference", None, sequential_timeout)
+        if sequential is not None:
+            shown, run = sequential.shown, partial(sequential.run, self.graph, sequential_timeout)
+        self.sequential = Series("T_seq", shown, run, patience=sequential_timeout)
         take_turns(self._series(), repeat)
 
     def _series(self) -> list[Series]:
         return [one for one in (self.sequential, self.processing, self.total) if one is not None]
 
     @property
+    def _known(self) -> Series | None:
+        """A series with the counts of this program by length."""
+        return next((one for one in self._series() if one.by_length is not None), None)
+
+    @staticmethod
+    def _equals(one: Series, known: Series) -> bool:
+        if one.by_length is not None:
+            return one.by_length == known.by_length
+        return agrees(one.count, known.count["c3"], known.count["clc"])
+
+    @property
     def agreement(self) -> bool | None:
         """Whether C3 and #clc equal those of the paper; None if ours or theirs are unknown."""
-        counts = [one.count for one in self._series() if one.count]
-        if not counts or self.paper.figures is None:
+        known = self._known
+        if known is None or self.paper.figures is None:
             return None
-        return counts[0] == {"c3": self.paper.figures.triangles, "clc": self.paper.figures.chordless_cycles}
+        return known.count == {"c3": self.paper.figures.triangles, "clc": self.paper.figures.chordless_cycles}
 
     @property
     def speedup(self) -> tuple[float | None, bool]:
@@ -179,17 +199,16 @@ class Table1Row:
     @property
     def problems(self) -> Iterator[str]:
         """Yield one line for each problem."""
-        complete = [one for one in self._series() if one.count]
-        for one in complete[1:]:
-            if one.by_length != complete[0].by_length:
+        known = self._known
+        for one in self._series():
+            if known is not None and one.count and not self._equals(one, known):
                 yield (
-                    f"{self.paper.name}: the counts disagree: {one.name} found {one.count}, "
-                    f"{complete[0].name} {complete[0].count}"
+                    f"{self.paper.name}: the counts disagree: {one.name} found {one.count}, {known.name} {known.count}"
                 )
-        if self.agreement is False and self.paper.figures is not None:
+        if known is not None and self.agreement is False and self.paper.figures is not None:
             yield (
-                f"{self.paper.name}: the counts disagree: C3 and #clc are {complete[0].count['c3']:,} and "
-                f"{complete[0].count['clc']:,} here, {self.paper.figures.triangles:,} and "
+                f"{self.paper.name}: the counts disagree: C3 and #clc are {known.count['c3']:,} and "
+                f"{known.count['clc']:,} here, {self.paper.figures.triangles:,} and "
                 f"{self.paper.figures.chordless_cycles:,} in the paper"
             )
         for one in self._series():
@@ -238,7 +257,7 @@ class Table1Row:
     def to_json(self) -> dict[str, Any]:
         """Return the data for the report."""
         series = self._series()
-        known = next((one for one in series if one.count), None)
+        known = self._known
         speedup, bound = self.speedup
         here = None
         if self.graph is not None:

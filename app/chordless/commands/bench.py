@@ -112,6 +112,7 @@ def _add_table1(benches: Any) -> None:
         TABLE1_DESCRIPTION,
         "chordless bench table1 --data foodwebs --json table1.json",
         "chordless bench table1 --arch cuda --rows Grid_7x10,Grid_8x10 --markdown",
+        "chordless bench table1 --sequential 'dias=./seq_dias {el}'",
     )
     parser.add_argument(
         "--data",
@@ -120,6 +121,11 @@ def _add_table1(benches: Any) -> None:
         "of it (without --data these rows are left out)",
     )
     parser.add_argument("--rows", type=_names, metavar="NAME,...", help="only these rows (default: all)")
+    parser.add_argument(
+        "--sequential",
+        metavar="'NAME=COMMAND {el}'",
+        help="a program for T_seq, see chordless bench peers --help (default: the algorithm in plain Python)",
+    )
     _add_timeout(parser, "--seq-timeout", "end T_seq after this long, and do not repeat it beyond")
     _add_common(parser)
 

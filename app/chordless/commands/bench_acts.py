@@ -22,13 +22,14 @@ def act_table1(options: argparse.Namespace) -> int:
     """Measure Table 1, print it, return the exit code."""
     import tempfile
 
-    from chordless.bench import table1
+    from chordless.bench import programs, table1
     from chordless.bench.measure import machine, probe
     from chordless.bench.report import Report, heading
     from chordless.bench.searches import SearchProcess
     from chordless.commands.info import version_of
 
     chosen, left_out = table1.chosen_rows(options.rows, options.data)
+    sequential = None if options.sequential is None else programs.given(options.sequential, "--sequential")
     with tempfile.TemporaryDirectory(prefix="chordless-bench-") as folder:
         rows = [table1.Table1Row(row, _folder(folder, i), options.data) for i, row in enumerate(chosen)]
         device = probe(options.arch)
@@ -37,16 +38,19 @@ def act_table1(options: argparse.Namespace) -> int:
             "threads": options.threads,
             "repeat": options.repeat,
             "sequential_timeout": options.seq_timeout,
+            "sequential": None if sequential is None else sequential.name,
         }
         heads = heading("table1", table1.LEGEND, version_of("chordless"), machine(device), **settings)
         report = Report[table1.Table1Row](heads)
+        if sequential is not None:
+            report.notes.append(f"T_seq is that of {sequential.name}: {sequential.shown}")
         if left_out:
             names = ", ".join(row.name for row in left_out)
             report.notes.append(f"left out, as their graphs are read from files (--data DIR): {names}")
         with SearchProcess(options.arch, options.threads) as searches:
             report.measure(
                 rows,
-                lambda row: row.measure(searches, options.arch, options.repeat, options.seq_timeout),
+                lambda row: row.measure(searches, options.arch, options.repeat, options.seq_timeout, sequential),
                 report_file(options),
             )
     report.notes += [row.note for row in report.rows if row.note is not None]
