@@ -192,7 +192,7 @@ def test_too_wide_a_boundary_is_refused():
 
 
 def test_too_little_memory_is_told():
-    count = BoundaryCount(generate("grid:8x10"), memory=1 << 20)
+    count = BoundaryCount(generate("grid:8x10"), memory=1 << 16)
     with pytest.raises(
         SizeError, match=r"more than the 0.00 GiB allowed: memory allows more, method=\"search\""
     ) as error:

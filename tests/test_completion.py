@@ -1,84 +1,126 @@
-"""``chordless completion``: what the shells make of the scripts."""
+"""States of a boundary that nothing completes: what is dropped, and that nothing else is."""
 
 from __future__ import annotations
 
-import shutil
-import subprocess
+import math
 
+import numpy as np
 import pytest
-from chordless.commands.completion import SHELLS
-from patience import PATIENCE
-from program import chordless
+from chordless import generate
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import by_length, small_graphs
+
+from kernels_ti import Options
+from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.boundary import completion
+from kernels_ti.boundary.blocks import planned_blocks
+from kernels_ti.boundary.completion import Completion
+from kernels_ti.boundary.count import BoundaryCount
+from kernels_ti.boundary.layers import layer_of
+from kernels_ti.errors import SizeError
+from kernels_ti.reference import chordless_cycles
+
+FEW = settings(max_examples=40, deadline=None)
 
 
-@pytest.fixture(scope="module")
-def scripts(tmp_path_factory):
-    """A file with the script for each shell."""
-    folder = tmp_path_factory.mktemp("completion")
-    for shell in SHELLS:
-        done = chordless("completion", shell)
-        assert (done.returncode, done.stderr) == (0, "")
-        (folder / shell).write_text(done.stdout)
-    return folder
+@pytest.fixture(autouse=True)
+def _a_test_before_every_step(monkeypatch):
+    monkeypatch.setattr(completion, "_START", -1)
+    monkeypatch.setattr(completion, "_TEST", 0)
+    monkeypatch.setattr(completion, "_TABLES", -1)
 
 
-def run(shell, code, folder):
-    program = shutil.which(shell)
-    if program is None:
-        pytest.skip(f"needs {shell}")
-    flags = {"bash": ["--norc"], "zsh": ["-f"], "fish": ["--no-config"]}[shell]
-    done = subprocess.run([program, *flags, "-c", code], capture_output=True, text=True, cwd=folder, timeout=PATIENCE)
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    return done.stdout.split("\n")[:-1]
+def counted(graph, *, by_length=True, memory=None, **bounds):
+    count = BoundaryCount(SearchSpace(graph, Options(**bounds)), by_length=by_length, memory=memory)
+    count.advance(math.inf)
+    assert count.finished
+    return count
 
 
-def completed(shell, words, scripts):
-    """Return what `shell` offers for the last of the words."""
-    if shell == "fish":
-        lines = run("fish", f'source {scripts / "fish"}; complete -C "{" ".join(words)}"', scripts)
-        return sorted(line.split("\t")[0] for line in lines)
-    code = (
-        f'eval "$(<{scripts / "bash"})"; set -- $(complete -p chordless); function=${{@: -2:1}}; '
-        f"COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; COMP_TYPE=9; "
-        f'COMPREPLY=(); "$function" chordless "{words[-1]}" "{words[-2]}"; printf "%s\\n" "${{COMPREPLY[@]}}"'
-    )
-    return sorted(run("bash", code, scripts))
+def judged(graph):
+    """Yield, for each step of each block, which states that follow lead to a cycle, and which pass the test."""
+    for block in planned_blocks(SearchSpace.of(graph)).blocks:
+        words = np.zeros((block.packing.words, 1), np.uint64)
+        layers, passed = [], []
+        test = Completion(block.graph, block.steps, block.packing)
+        for place, step in enumerate(block.steps):
+            layer, words = layer_of(words, step, block.packing, block.bounds)
+            layers.append(layer)
+            passed.append(test.possible(place, words, lambda: False))
+        follows = np.zeros(words.shape[1], np.bool_)
+        for layer, passing in zip(layers[::-1], passed[::-1], strict=True):
+            yield follows, passing
+            before = np.zeros(layer.words.shape[1], np.bool_)
+            before[layer.closing] = True
+            for child in (layer.off, layer.on):
+                before |= (child >= 0) & np.append(follows, False)[child]
+            follows = before
 
 
-@pytest.mark.parametrize("shell", ["bash", "fish"])
-def test_the_shell_completes_commands_options_values_and_files(shell, scripts):
-    (scripts / "graph_of_roads.txt").touch()
-    assert completed(shell, ["chordless", "cou"], scripts) == ["count"]
-    assert completed(shell, ["chordless", "count", "--min"], scripts) == ["--min-length"]
-    assert completed(shell, ["chordless", "count", "--arch", "vul"], scripts) == ["vulkan"]
-    assert completed(shell, ["chordless", "count", "graph_of"], scripts) == ["graph_of_roads.txt"]
-    assert completed(shell, ["chordless", "bench", "ta"], scripts) == ["table1"]
-    for words in (["plot"], ["report"], ["replay"]):
-        assert completed(shell, ["chordless", *words, "graph_of"], scripts) == ["graph_of_roads.txt"]
-    assert completed(shell, ["chordless", "count", "--format", "graph"], scripts) == ["graph6", "graphml"]
-    assert completed(shell, ["chordless", "batch", "--graph-format", "sd"], scripts) == ["sdf"]
+@FEW
+@given(small_graphs())
+def test_no_state_that_leads_to_a_cycle_is_dropped(graph):
+    for leads, passes in judged(graph):
+        assert not (leads & ~passes).any()
 
 
-def test_a_command_is_described_by_a_whole_line(scripts):
-    lines = run("fish", f'source {scripts / "fish"}; complete -C "chordless bench "', scripts)
-    assert "table1\tthe paper's Table 1, measured here" in lines
+SPECS = ["grid:7x7", "king:6x6", "planar:60,2", "gnp:24,0.2,3", "ladder:20", "wheel:9", "petersen", "gnp:60,0.05,8"]
 
 
-@pytest.mark.parametrize("shell", SHELLS)
-def test_the_script_is_right_for_its_shell(shell, scripts):
-    program = shutil.which(shell)
-    if program is None:
-        pytest.skip(f"needs {shell}")
-    done = subprocess.run([program, "-n", scripts / shell], capture_output=True, text=True, timeout=PATIENCE)
-    assert (done.returncode, done.stderr) == (0, "")
+@pytest.mark.parametrize("spec", SPECS)
+def test_nothing_that_leads_to_a_cycle_is_dropped_in_larger_graphs(spec):
+    for leads, passes in judged(generate(spec)):
+        assert not (leads & ~passes).any()
 
 
-def test_zsh_knows_which_function_completes(scripts):
-    code = f'autoload -U compinit; compinit -D -u; eval "$(<{scripts / "zsh"})"; print $_comps[chordless]'
-    assert run("zsh", code, scripts)[-1].startswith("_")
+@pytest.mark.parametrize(("spec", "least"), [("grid:7x7", 0.95), ("king:6x6", 0.9), ("planar:60,2", 0.8)])
+def test_most_states_that_lead_nowhere_are_dropped(spec, least):
+    dead = dropped = 0
+    for leads, passes in judged(generate(spec)):
+        dead += np.count_nonzero(~leads)
+        dropped += np.count_nonzero(~passes)
+    assert dropped >= least * dead > 100
 
 
-def test_a_shell_that_is_not_known_is_refused():
-    done = chordless("completion", "tcsh")
-    assert done.returncode == 2
-    assert "bash, zsh, fish" in done.stderr.replace("'", "")
+@FEW
+@given(small_graphs(), st.data())
+def test_counts_are_those_of_the_reference(graph, data):
+    vertices = st.sets(st.integers(0, graph.n - 1), max_size=2)
+    through = data.draw(vertices)
+    avoid = data.draw(vertices) - through
+    shortest = data.draw(st.integers(3, 6))
+    longest = shortest + data.draw(st.integers(0, 5))
+    restriction = {"through": sorted(through), "avoid": sorted(avoid)}
+    wanted = [cycle for cycle in chordless_cycles(graph) if through <= set(cycle) and not avoid & set(cycle)]
+    bounded = [cycle for cycle in wanted if shortest <= len(cycle) <= longest]
+    found = counted(graph, min_length=shortest, max_length=longest, **restriction).cycles_by_length
+    assert found == by_length(bounded)
+    total = counted(graph, by_length=False, **restriction).cycles_by_length
+    assert total == ({0: len(wanted)} if wanted else {})
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_fewer_states_count_the_same(spec, monkeypatch):
+    graph = generate(spec)
+    fewer = counted(graph)
+    monkeypatch.setattr(completion, "_START", math.inf)
+    all_of_them = counted(graph)
+    assert fewer.cycles_by_length == all_of_them.cycles_by_length
+    assert fewer.most_states <= all_of_them.most_states
+
+
+def test_states_are_dropped_before_memory_is_refused(monkeypatch):
+    graph, memory = generate("king:7x7"), 2**20
+    monkeypatch.setattr(completion, "_START", math.inf)
+    expected = counted(graph).cycles_by_length
+    assert counted(graph, memory=memory).cycles_by_length == expected
+    # Without the test, the states do not fit.
+    monkeypatch.setattr(completion, "_MOST_SLOTS", 0)
+    with pytest.raises(SizeError, match="states at a boundary of"):
+        counted(graph, memory=memory)
+
+
+def test_a_wide_boundary_keeps_its_states():
+    graph = generate("complete:70")
+    assert counted(graph, by_length=False).cycles_by_length == {0: math.comb(70, 3)}

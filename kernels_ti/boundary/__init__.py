@@ -2,9 +2,9 @@
 
 `plan` splits a graph into blocks, `order` chooses the vertex order of each, `annealing` looks for better ones where the
 count is long, and `walk` tells what each vertex changes. `transitions` tells what becomes of each state when a vertex
-comes, `states` holds the states with their numbers, and
-`count` moves the boundary over the graph. Small blocks are counted in numpy. The others are counted by `on_device`,
-which launches `kernels` on the tables of `device_tables`.
+comes, `states` holds the states with their numbers, and `count` moves the boundary over the graph. Small blocks are
+counted in numpy, by `in_python`, and `completion` drops states that lead to no cycle. The others are counted by
+`on_device`, which launches `kernels` on the tables of `device_tables`.
 
 What asks for more than a number goes through a block forward and back: `layers` keeps the way, `blocks` has the blocks,
 `numbers` and `weights` are exact. `longest` finds the longest cycle by `optimum`, `sample` draws cycles at random, and

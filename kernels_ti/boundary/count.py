@@ -19,17 +19,13 @@ from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.device_tables import WIDEST
+from kernels_ti.boundary.in_python import PythonBlock
 from kernels_ti.boundary.on_device import DeviceBlock
 from kernels_ti.boundary.order import BoundaryOrder
 from kernels_ti.boundary.plan import BoundaryPlan, plan_of
-from kernels_ti.boundary.states import LARGEST_BOUNDARY, GivenUp, States, merged, require_memory
-from kernels_ti.boundary.transitions import Packing, children_of
-from kernels_ti.boundary.walk import steps_of
+from kernels_ti.boundary.states import LARGEST_BOUNDARY, GivenUp
 from kernels_ti.device.machine import cores
 from kernels_ti.errors import OptionError, SizeError, parameter
 from kernels_ti.graph import Graph
@@ -37,10 +33,6 @@ from kernels_ti.short_cycles import short_cycles
 
 if TYPE_CHECKING:
     from kernels_ti.device.device import Device
-
-# Beside the counts, which are there twice while states are merged: words, sums, order and ranks of old and new states.
-_BYTES_OF_A_STATE = 150
-
 
 # Blocks of fewer states are counted in Python before Taichi has started and compiled the kernels.
 _FEWEST_STATES = 5e6
@@ -152,7 +144,7 @@ class BoundaryCount:
             for block, order, required in zip(self.plan.blocks, self.plan.orders, self.plan.required, strict=True)
             if order is not None
         ]
-        self._block: _BlockCount | DeviceBlock | None = None
+        self._block: PythonBlock | DeviceBlock | None = None
         self._done = 0.0
         self.seconds = 0.0
         self.most_states = 0
@@ -235,64 +227,11 @@ class BoundaryCount:
             done = self.finished or time.perf_counter() - began >= seconds
         self.seconds += time.perf_counter() - began
 
-    def _begun(self, block: Graph, order: BoundaryOrder, required: frozenset[int]) -> _BlockCount | DeviceBlock:
+    def _begun(self, block: Graph, order: BoundaryOrder, required: frozenset[int]) -> PythonBlock | DeviceBlock:
         """Begin a block where it is counted: small ones, and those too wide for the kernels, in Python."""
         device = self._device
         if device is None or not _is_for_kernels(block, order):
-            return _BlockCount(block, order, required, self._longest, self._memory)
+            # Taichi runs on one arch at a time: the kernel that drops states must not end those of a GPU.
+            drops = device is None or device.arch == "cpu"
+            return PythonBlock(block, order, required, self._longest, self._memory, drops=drops)
         return DeviceBlock(device, block, order, required, self._longest, self._memory)
-
-
-class _BlockCount:
-    """The count of one block."""
-
-    def __init__(
-        self, block: Graph, order: BoundaryOrder, required: frozenset[int], longest: int | None, memory: int | None
-    ) -> None:
-        self._steps = list(steps_of(block, order, required))[::-1]
-        self._packing = Packing.of(self._steps)
-        self._longest = longest
-        self._memory = memory
-        self._held = States.initial(self._packing.words)
-        self.width = 0
-        self.cycles: dict[int, int] = {}
-        self.triangles = 0
-
-    @property
-    def finished(self) -> bool:
-        """Whether all vertices have come."""
-        return not self._steps
-
-    @property
-    def states(self) -> int:
-        """States held now."""
-        return len(self._held)
-
-    def take_vertex(self, enough: Callable[[], bool]) -> float:
-        """Let the next vertex come, in all states, unless it is enough; return the expected cost of that."""
-        counts = self._held.counts
-        needed = 3 * len(counts) * (_BYTES_OF_A_STATE + 8 * counts.shape[1] * (counts.shape[2] + 1))
-        require_memory(needed, self._memory, len(counts), self.width, by_length=self._longest is not None)
-        step = self._steps[-1]
-        children = children_of(self._held.words, step, self._packing)
-        held = merged(
-            self._held,
-            [children.off_parents, children.on_parents],
-            [children.off_words, children.on_words],
-            [0, 1],
-            longest=self._longest,
-            enough=enough,
-        )
-        self._count(children.closing)
-        self._held = held
-        self._steps.pop()
-        self.triangles += step.triangles
-        self.width = step.width
-        return step.cost
-
-    def _count(self, closed: npt.NDArray[np.int64]) -> None:
-        """Add the cycles that the new vertex closes in some states."""
-        for vertices, ways in enumerate(self._held.totals(closed)):
-            length = 0 if self._longest is None else vertices + 1
-            if ways and (self._longest is None or length <= self._longest):
-                self.cycles[length] = self.cycles.get(length, 0) + ways

@@ -59,8 +59,11 @@ class Packing:
 
     @property
     def bits(self) -> int:
-        """Bits of a symbol: the largest is that of an end whose piece ends in the last slot."""
-        return (self.kinds - 1).bit_length()
+        """Bits of a symbol: the largest is that of an end whose piece ends in the last slot.
+
+        At least 4, so that one kernel serves all boundaries of up to 14 slots.
+        """
+        return max((self.kinds - 1).bit_length(), 4)
 
     @property
     def slots_to_a_word(self) -> int:

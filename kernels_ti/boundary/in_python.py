@@ -1,0 +1,132 @@
+"""The count of one block in numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.boundary.completion import Completion
+from kernels_ti.boundary.order import BoundaryOrder
+from kernels_ti.boundary.states import States, merged, require_memory
+from kernels_ti.boundary.transitions import Packing, children_of
+from kernels_ti.boundary.walk import steps_of
+from kernels_ti.graph import Graph
+
+# Beside the counts, which are there twice while states are merged: words, sums, order and ranks of old and new states.
+_BYTES_OF_A_STATE = 150
+
+
+class PythonBlock:
+    """The count of one block.
+
+    Parameters
+    ----------
+    block : Graph
+    order : BoundaryOrder
+    required : frozenset of int
+        Vertices that every cycle has to pass.
+    longest : int or None
+        Longer cycles are not counted; None counts all lengths together.
+    memory : int or None
+        Bytes that the states may take.
+    drops : bool
+        Whether a kernel may drop states that cannot be completed, see `kernels_ti.boundary.completion`.
+
+    Attributes
+    ----------
+    cycles : dict of int to int
+        Cycles by length, so far; all with length 0 where lengths are counted together.
+    triangles : int
+    width : int
+        Vertices in the boundary.
+    dropped : int
+        States that were dropped, as nothing completes them.
+    """
+
+    def __init__(
+        self,
+        block: Graph,
+        order: BoundaryOrder,
+        required: frozenset[int],
+        longest: int | None,
+        memory: int | None,
+        *,
+        drops: bool = True,
+    ) -> None:
+        self._steps = tuple(steps_of(block, order, required))
+        self._place = 0
+        self._packing = Packing.of(self._steps)
+        self._longest = longest
+        self._memory = memory
+        self._held = States.initial(self._packing.words)
+        self._completion = Completion(block, self._steps, self._packing) if drops else None
+        self.width = 0
+        self.cycles: dict[int, int] = {}
+        self.triangles = 0
+        self.dropped = 0
+
+    @property
+    def finished(self) -> bool:
+        """Whether all vertices have come."""
+        return self._place == len(self._steps)
+
+    @property
+    def states(self) -> int:
+        """States held now."""
+        return len(self._held)
+
+    def take_vertex(self, enough: Callable[[], bool]) -> float:
+        """Let the next vertex come, in all states, unless it is enough; return the expected cost of that.
+
+        Raises
+        ------
+        GivenUp
+            Once it was enough.
+        SizeError
+            If the states do not fit into the memory allowed.
+        """
+        self._drop(enough)
+        require_memory(self._needed, self._memory, self.states, self.width, by_length=self._longest is not None)
+        step = self._steps[self._place]
+        children = children_of(self._held.words, step, self._packing)
+        held = merged(
+            self._held,
+            [children.off_parents, children.on_parents],
+            [children.off_words, children.on_words],
+            [0, 1],
+            longest=self._longest,
+            enough=enough,
+        )
+        self._count(children.closing)
+        self._held = held
+        self._place += 1
+        self.triangles += step.triangles
+        self.width = step.width
+        return step.cost
+
+    @property
+    def _needed(self) -> int:
+        """Bytes that the next step may need."""
+        states, digits, lengths = self._held.counts.shape
+        needed: int = 3 * states * (_BYTES_OF_A_STATE + 8 * digits * (lengths + 1))
+        return needed
+
+    def _drop(self, enough: Callable[[], bool]) -> None:
+        """Drop states that cannot be completed, where that is expected to save time, or the memory is short."""
+        if self._completion is None or self._place == 0:
+            return
+        _, digits, lengths = self._held.counts.shape
+        is_short = self._memory is not None and self._needed > self._memory
+        if self.states and self._completion.is_due(self.states, digits * lengths, is_short=is_short):
+            before = self.states
+            self._held = self._held.kept(self._completion.possible(self._place - 1, self._held.words, enough))
+            self.dropped += before - self.states
+
+    def _count(self, closed: npt.NDArray[np.int64]) -> None:
+        """Add the cycles that the new vertex closes in some states."""
+        for vertices, ways in enumerate(self._held.totals(closed)):
+            length = 0 if self._longest is None else vertices + 1
+            if ways and (self._longest is None or length <= self._longest):
+                self.cycles[length] = self.cycles.get(length, 0) + ways
