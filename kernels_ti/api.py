@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from kernels_ti.at_once import found_at_once
 from kernels_ti.blocks.restriction import edges_called, vertices_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.choices import EXPANSIONS, METHODS, Arch, Expansion, Method
@@ -52,7 +53,8 @@ def count_cycles(
     graph : Graph, or a graph or adjacency matrix of another library
         See `as_graph` for the types that are accepted. It may be directed and have self-loops and parallel edges.
     arch : {"auto", "cpu", "cuda", "vulkan", "reference"}
-        Where to search; ``auto`` is CUDA if it is available and the search is large, else the CPU.
+        Where to search; ``auto`` is CUDA if it is available and the search is large, else the CPU. A tiny graph is
+        then searched in Python, see `kernels_ti.at_once`: no device is started.
     min_length, max_length : int, optional
         Bounds on the number of vertices of a cycle. Cycles of one vertex (a self-loop) and of two (parallel edges or
         opposite arcs) count with a minimum below 3, which is for graphs that are not simple.
@@ -124,6 +126,11 @@ def count_cycles(
     if method not in METHODS:
         raise OptionError(f"there is no method {method!r}: choose {' or '.join(METHODS)}")
     graph = as_graph(graph, simplify=simplify)
+    is_plain = (expansion, threads, limit, cluster, order) == (EXPANSIONS[0], None, None, None, None)
+    if arch == "auto" and method != "boundary" and is_plain:
+        found = found_at_once(_space(graph, options, through, avoid, avoid_edges), collect=False)
+        if found is not None:
+            return found.counts
     if method == "auto":
         from kernels_ti.method import choose_method
 
@@ -199,6 +206,9 @@ def enumerate_cycles(
     options = Options(min_length=min_length, max_length=max_length, collect=True, memory=memory)
     graph = as_graph(graph, simplify=simplify)
     space = _space(graph, options, through, avoid, avoid_edges)
+    found = found_at_once(space, collect=True) if arch == "auto" and threads is None else None
+    if found is not None:
+        return CycleStream(graph, found.pieces())
     chosen = arch_for(space, arch, threads=threads)
     return CycleStream(graph, _pieces(Run(space, open_device(chosen, threads=threads))))
 
@@ -249,6 +259,10 @@ def collect_cycles(
     options = Options(min_length=min_length, max_length=max_length, collect=True, memory=memory)
     require_limits(limit, timeout)
     graph = as_graph(graph, simplify=simplify)
+    if arch == "auto" and (threads, limit) == (None, None):
+        found = found_at_once(_space(graph, options, through, avoid, avoid_edges), collect=True)
+        if found is not None:
+            return CycleTable.of_pieces(graph, found.pieces())
     with _held_run(graph, arch, threads, options, through, avoid, avoid_edges) as run:
         table = CycleTable.of_pieces(graph, _pieces(run, limit, timeout))
     table = replace(table, complete=run.finished)

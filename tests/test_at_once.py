@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+import random
 import time
 
+import networkx as nx
 import pytest
 from chordless.cli import main
 from chordless.engine.at_once import LARGEST_FILE, searched_at_once
 from chordless.protocol.orders import RunCommand
+from directed_graphs import KINDS, by_reference, random_graph
+from oracles import by_length
 from test_layers import loaded_by
+
+from kernels_ti import Graph, Options
+from kernels_ti.at_once import found_at_once
+from kernels_ti.blocks.search_space import SearchSpace
 
 
 def command(graph, **options):
@@ -101,3 +109,46 @@ def test_larger_graphs_are_left_to_an_engine(tmp_path):
 def test_a_bad_graph_is_one_line(capfd):
     assert main(["count", "cycle:2"]) == 2
     assert capfd.readouterr().err.startswith("chordless: error: cycle:2: ")
+
+
+def search_space(graph, **options):
+    graph = Graph.from_networkx(graph)
+    return SearchSpace(graph, Options(**{"min_length": 3 if graph.is_simple else 1, **options}))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_search_in_python_finds_what_the_reference_finds(kind):
+    for seed in range(40):
+        drawn = random_graph(kind, seed, 3 + seed % 12, 0.05 + seed % 6 * 0.08)
+        space = search_space(drawn)
+        cycles = by_reference(space.graph)
+        found = found_at_once(space, collect=True)
+        assert sorted(map(tuple, found.cycles)) == cycles
+        assert found.by_length == found_at_once(space, collect=False).by_length == by_length(cycles)
+        u, v, w = random.Random(seed).sample(range(len(drawn)), 3)
+        for options, wanted in (
+            ({"min_length": 4, "max_length": 5}, lambda cycle: 4 <= len(cycle) <= 5),
+            ({"max_length": 3}, lambda cycle: len(cycle) <= 3),
+            ({"through": (u, v), "avoid": (w,)}, lambda cycle, u=u, v=v, w=w: {u, v} <= {*cycle} and w not in cycle),
+        ):
+            expected = [cycle for cycle in cycles if wanted(cycle)]
+            restricted = search_space(drawn, **options)
+            assert sorted(map(tuple, found_at_once(restricted, collect=True).cycles)) == expected
+            assert found_at_once(restricted, collect=False).by_length == by_length(expected)
+
+
+def test_a_search_that_takes_longer_is_given_up():
+    assert found_at_once(search_space(nx.gnp_random_graph(40, 0.15, seed=3)), collect=False) is None
+    assert found_at_once(search_space(nx.complete_bipartite_graph(12, 12)), collect=False) is None
+    assert found_at_once(search_space(nx.path_graph(300)), collect=False) is None
+
+
+def test_a_tiny_graph_is_searched_from_python_without_taichi():
+    code = (
+        "import sys, networkx as nx; from chordless import collect_cycles, count_cycles, enumerate_cycles; "
+        "graph = nx.petersen_graph(); "
+        "print(count_cycles(graph).by_length, len(list(enumerate_cycles(graph))), len(collect_cycles(graph)), "
+        "len(list(nx.chordless_cycles(graph, backend='chordless'))), 'taichi' in sys.modules)"
+    )
+    _, printed = loaded_by(code)
+    assert printed.splitlines()[-1] == "{5: 12, 6: 10} 22 22 22 False"

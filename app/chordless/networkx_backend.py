@@ -42,8 +42,9 @@ def backend_info() -> dict[str, Any]:
                 "order. In a multigraph, networkx also lists some cycles with a chord that has a parallel edge; this "
                 "backend lists none of them.",
                 "additional_parameters": {
-                    "arch : {'cpu', 'auto', 'cuda', 'vulkan'}, optional (default: 'cpu')": "What to search on. The "
-                    "lists are made by Python, which takes longer than the search on a CPU."
+                    "arch : {'cpu', 'auto', 'cuda', 'vulkan'}, optional": "What to search on; by default the CPU, and "
+                    "for a tiny graph Python, which needs no start. The lists are made by Python, which takes longer "
+                    "than the search on a CPU."
                 },
             }
         },
@@ -54,7 +55,9 @@ class Backend:
     """What networkx calls, see its guide for backends."""
 
     @staticmethod
-    def chordless_cycles(G: Any, length_bound: float | None = None, *, arch: Arch = "cpu") -> Iterator[list[Hashable]]:
+    def chordless_cycles(
+        G: Any, length_bound: float | None = None, *, arch: Arch | None = None
+    ) -> Iterator[list[Hashable]]:
         """Find the chordless cycles of a graph, streamed while the search goes on.
 
         Parameters
@@ -63,8 +66,8 @@ class Backend:
             Directed or not, with or without self-loops and parallel edges.
         length_bound : number, optional
             Vertices of the longest cycle that is wanted; a fraction is rounded down.
-        arch : {"cpu", "auto", "cuda", "vulkan"}
-            What to search on.
+        arch : {"cpu", "auto", "cuda", "vulkan"}, optional
+            What to search on; by default the CPU, and for a tiny graph Python, which needs no start.
 
         Yields
         ------
@@ -80,15 +83,25 @@ class Backend:
             See `kernels_ti.enumerate_cycles`.
         """
         global _begun
-        from kernels_ti import as_graph, enumerate_cycles
+        from kernels_ti import CycleStream, Options, as_graph, enumerate_cycles
+        from kernels_ti.at_once import found_at_once
+        from kernels_ti.blocks.search_space import SearchSpace
 
         if length_bound is not None and length_bound < 0:
             raise ValueError("length bound must be non-negative")
         graph = as_graph(G)
         shortest = 3 if graph.is_simple else 1
-        if length_bound is None or length_bound >= shortest:
-            _begun = True
-            yield from enumerate_cycles(graph, arch=arch, min_length=shortest, max_length=_max_length(length_bound))
+        if length_bound is not None and length_bound < shortest:
+            return
+        longest = _max_length(length_bound)
+        if arch is None:
+            space = SearchSpace(graph, Options(min_length=shortest, max_length=longest))
+            found = found_at_once(space, collect=True)
+            if found is not None:
+                yield from CycleStream(graph, found.pieces())
+                return
+        _begun = True
+        yield from enumerate_cycles(graph, arch=arch or "cpu", min_length=shortest, max_length=longest)
 
     @staticmethod
     def can_run(name: str, arguments: tuple[Any, ...], options: dict[str, Any]) -> bool | str:
