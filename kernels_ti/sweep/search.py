@@ -197,8 +197,9 @@ class SweepSearch:
     @property
     def waiting_by_length(self) -> dict[int, int]:
         """Paths that wait on the stacks and in the pool, by their number of vertices."""
-        waiting = self._pool.paths_by_length(self._frames_taken).copy()
-        waiting.resize(self._max_length + 2)
+        waiting = np.zeros(self._max_length + 2, np.int64)
+        pooled = self._pool.paths_by_length(self._frames_taken)
+        waiting[: len(pooled)] = pooled
         for frames in self._stacked_frames():
             counted = frames.paths_by_length
             waiting[: len(counted)] += counted
