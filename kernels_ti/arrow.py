@@ -52,7 +52,9 @@ def name_column(graph: Graph) -> Any:
     return pyarrow.array([str(name).encode(errors="backslashreplace").decode() for name in names], pyarrow.string())
 
 
-def arrow_table(offsets: IntArray, vertices: npt.NDArray[Any], names: Any) -> Any:
+def arrow_table(
+    offsets: IntArray, vertices: npt.NDArray[Any], names: Any, *, index_type: npt.DTypeLike = np.int32
+) -> Any:
     """Return a table with the columns ``length`` and ``vertices``.
 
     Parameters
@@ -63,6 +65,8 @@ def arrow_table(offsets: IntArray, vertices: npt.NDArray[Any], names: Any) -> An
         Vertex indices in cycle order.
     names : pyarrow array
         The name of every vertex, see `name_column`.
+    index_type : dtype
+        Of the places of text names in their dictionary.
 
     Returns
     -------
@@ -73,7 +77,7 @@ def arrow_table(offsets: IntArray, vertices: npt.NDArray[Any], names: Any) -> An
     pyarrow = require_pyarrow()
     large = offsets[-1] > LARGEST_OFFSET
     if names.type == pyarrow.string():
-        named = pyarrow.DictionaryArray.from_arrays(pyarrow.array(vertices.astype(np.int32)), names)
+        named = pyarrow.DictionaryArray.from_arrays(pyarrow.array(vertices.astype(index_type)), names)
     else:
         named = names.take(pyarrow.array(vertices))
     lists = (pyarrow.LargeListArray if large else pyarrow.ListArray).from_arrays(

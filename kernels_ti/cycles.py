@@ -52,6 +52,11 @@ class Cycles:
             np.concatenate(([0], np.cumsum(lengths[keep]))).astype(np.int64), self.vertices[np.repeat(keep, lengths)]
         )
 
+    def part(self, start: int, stop: int) -> Cycles:
+        """Cycles `start` to ``stop - 1``; their vertices are a view."""
+        offsets = self.offsets[start : stop + 1]
+        return Cycles(offsets - offsets[0], self.vertices[offsets[0] : offsets[-1]])
+
     @staticmethod
     def of_lists(cycles: list[list[int]]) -> Cycles:
         """Make `Cycles` from lists of vertices that are already in canonical cycle order."""

@@ -25,6 +25,8 @@ from kernels_ti import ChordlessError, EngineError, Graph, GraphError, OptionErr
 from kernels_ti.errors import CheckpointError
 from kernels_ti.reference import chordless_cycles
 
+COLUMNS = ("parquet", "arrow")
+
 
 def export(*arguments):
     parser = Parser()
@@ -68,8 +70,16 @@ def make_run(path, graph, *, finished=True, more=0, part_bytes=300, title="a gra
 
 
 def require(suffix):
-    if suffix == "parquet":
+    if suffix in COLUMNS:
         pytest.importorskip("pyarrow")
+
+
+def read_columns(path):
+    """Read a Parquet or an Arrow file."""
+    if path.suffix == ".parquet":
+        return importlib.import_module("pyarrow.parquet").read_table(path)
+    with importlib.import_module("pyarrow.ipc").open_file(path) as reader:
+        return reader.read_all()
 
 
 def named(graph, cycles):
@@ -134,11 +144,10 @@ def test_npy_joins_the_parts(tmp_path):
 def test_parquet(tmp_path, monkeypatch, graph, kind, few_names):
     """Names go to the file as text where they are many, and else as a dictionary; readers see the same."""
     require("parquet")
-    monkeypatch.setattr("chordless.cycles.export._FEW_NAMES", few_names)
-    parquet = importlib.import_module("pyarrow.parquet")
+    monkeypatch.setattr("chordless.cycles.columns._FEW_NAMES", few_names)
     cycles = make_run(tmp_path / "run", graph)
     export(tmp_path / "run", "-o", tmp_path / "cycles.parquet")
-    table = parquet.read_table(tmp_path / "cycles.parquet")
+    table = read_columns(tmp_path / "cycles.parquet")
     assert [str(field.type) for field in table.schema] == ["int32", f"list<element: {kind}>"]
     expected = named(graph, cycles) if kind == "int64" else [[str(v) for v in cycle] for cycle in named(graph, cycles)]
     assert table["vertices"].to_pylist() == expected
@@ -146,21 +155,20 @@ def test_parquet(tmp_path, monkeypatch, graph, kind, few_names):
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 50])
-@pytest.mark.parametrize("suffix", ["txt", "npy", "parquet"])
+@pytest.mark.parametrize("suffix", ["txt", "npy", *COLUMNS])
 def test_chunks_join_without_a_seam(tmp_path, monkeypatch, chunk, suffix):
     require(suffix)
     make_run(tmp_path / "run", GRAPH)
     export(tmp_path / "run", "-o", tmp_path / f"whole.{suffix}")
-    monkeypatch.setattr("chordless.cycles.export._CYCLES_AT_ONCE", chunk)
+    monkeypatch.setattr("chordless.cycles.columns._CYCLES_AT_ONCE", chunk)
     export(tmp_path / "run", "-o", tmp_path / f"pieces.{suffix}")
-    if suffix == "parquet":
-        parquet = importlib.import_module("pyarrow.parquet")
-        assert parquet.read_table(tmp_path / "pieces.parquet").equals(parquet.read_table(tmp_path / "whole.parquet"))
+    if suffix in COLUMNS:
+        assert read_columns(tmp_path / f"pieces.{suffix}").equals(read_columns(tmp_path / f"whole.{suffix}"))
     else:
         assert (tmp_path / f"pieces.{suffix}").read_bytes() == (tmp_path / f"whole.{suffix}").read_bytes()
 
 
-@pytest.mark.parametrize("suffix", ["txt", "jsonl", "npy", "parquet"])
+@pytest.mark.parametrize("suffix", ["txt", "jsonl", "npy", *COLUMNS])
 def test_no_cycles(tmp_path, suffix):
     require(suffix)
     make_run(tmp_path / "run", load_graph("path:70").graph)
@@ -168,8 +176,8 @@ def test_no_cycles(tmp_path, suffix):
     assert export(tmp_path / "run", "-o", path) == 0
     if suffix == "npy":
         assert np.load(path).shape == (0, 2)
-    elif suffix == "parquet":
-        assert importlib.import_module("pyarrow.parquet").read_table(path).num_rows == 0
+    elif suffix in COLUMNS:
+        assert read_columns(path).num_rows == 0
     else:
         assert path.read_bytes() == b""
 
@@ -209,7 +217,7 @@ def test_options_that_contradict_each_other(tmp_path, capfd):
     for arguments, words in [
         (["run", "--format", "npy"], ["needs a file: -o FILE.npy"]),
         (["run", "--format", "parquet"], ["needs a file"]),
-        (["run", "-o", "cycles.csv"], ["which format?", "txt, jsonl, npy, parquet"]),
+        (["run", "-o", "cycles.csv"], ["which format?", "txt, jsonl, npy, parquet, arrow"]),
         (["run", "--format", "npy", "-o", "cycles.bin"], ["ends in .npy"]),
         (["run", "--graph", "petersen"], ["holds its graph"]),
         (["cycles.npy"], ["--graph GRAPH is missing"]),
@@ -280,9 +288,10 @@ def test_a_parquet_file_that_cannot_be_opened_is_left_alone(tmp_path):
     require("parquet")
     make_run(tmp_path / "run", GRAPH)
     (tmp_path / "folder.parquet").mkdir()
-    for name in ("no/cycles.parquet", "folder.parquet"):
-        with pytest.raises(EngineError, match=f"cannot write .*{name}: "):
-            export(tmp_path / "run", "-o", tmp_path / name)
+    with pytest.raises(EngineError, match=r"cannot write .*no/cycles\.parquet: No such file or directory"):
+        export(tmp_path / "run", "-o", tmp_path / "no" / "cycles.parquet")
+    with pytest.raises(OptionError, match=r"folder\.parquet is not a file"):
+        export(tmp_path / "run", "-o", tmp_path / "folder.parquet")
     assert (tmp_path / "folder.parquet").is_dir()
 
 
@@ -301,7 +310,7 @@ def test_a_parquet_file_that_came_to_nothing_is_taken_away(tmp_path):
 
 def test_progress_tells_how_far_it_is(tmp_path, monkeypatch, capfd):
     cycles = make_run(tmp_path / "run", GRAPH)
-    monkeypatch.setattr("chordless.cycles.export._CYCLES_AT_ONCE", 20)
+    monkeypatch.setattr("chordless.cycles.columns._CYCLES_AT_ONCE", 20)
     clock = iter(range(0, 10_000, 3))
     monkeypatch.setattr(command.time, "monotonic", lambda: next(clock))
     export(tmp_path / "run", "-o", tmp_path / "cycles.npy", "--progress", "plain")

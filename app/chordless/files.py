@@ -53,19 +53,22 @@ def replaced(path: str | Path, *, private: bool = False) -> Iterator[BinaryIO]:
     new = path.with_name(f".{path.name}.{secrets.token_hex(8)}.new")
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(new, flags, 0o600 if private else 0o666)
+    stream = open(descriptor, "w+b")  # noqa: SIM115 - an error of its own must not take the place of another
     try:
-        with open(descriptor, "w+b") as stream:
-            with contextlib.suppress(FileNotFoundError):
-                old = path.lstat()
-                if stat.S_ISREG(old.st_mode):
-                    os.fchmod(descriptor, stat.S_IMODE(old.st_mode) & 0o777)
-            yield stream
-            stream.flush()
-            os.fsync(descriptor)
+        with contextlib.suppress(FileNotFoundError):
+            old = path.lstat()
+            if stat.S_ISREG(old.st_mode):
+                os.fchmod(descriptor, stat.S_IMODE(old.st_mode) & 0o777)
+        _is_free(descriptor)  # while it is locked, `remove_abandoned` leaves it alone
+        yield stream
+        stream.flush()
+        os.fsync(descriptor)
+        stream.close()
         os.replace(new, path)
     except BaseException:
-        with contextlib.suppress(OSError):
-            new.unlink()
+        for undo in (stream.close, new.unlink):
+            with contextlib.suppress(OSError):
+                undo()
         raise
     sync_folder(path.parent)
 
@@ -134,6 +137,26 @@ def remove_leftovers(path: Path) -> None:
             path.with_name(name).unlink(missing_ok=True)
 
 
+def remove_abandoned(path: Path) -> None:
+    """Remove what killed processes left that were replacing a file, see `replaced`; any process may call this.
+
+    Raises
+    ------
+    OSError
+        If that is not possible.
+    """
+    for name in os.listdir(path.parent):
+        if not is_leftover(name, path.name):
+            continue
+        with contextlib.suppress(FileNotFoundError):
+            descriptor = os.open(path.with_name(name), os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                if _is_free(descriptor):
+                    path.with_name(name).unlink()
+            finally:
+                os.close(descriptor)
+
+
 def sync_folder(path: Path) -> None:
     """Make what was created, renamed or removed in a folder safe on the disk."""
     descriptor = os.open(path, os.O_RDONLY)
@@ -171,6 +194,16 @@ def take_lock(descriptor: int, seconds: float = SECONDS_TO_WAIT_FOR_A_LOCK) -> b
             if time.monotonic() >= deadline:
                 return False
             time.sleep(_SECONDS_BETWEEN_TRIES)
+
+
+def _is_free(descriptor: int) -> bool:
+    """Lock an open file if no other process holds its lock; say whether that was possible."""
+    try:
+        return take_lock(descriptor, 0.0)
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+        return False
 
 
 def open_alone(path: str | Path, flags: int = 0, *, seconds: float = SECONDS_TO_WAIT_FOR_A_LOCK) -> int:

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import IO, Any, Literal
 
 from chordless.batch.output import ADDED_LATER, FIELDS, encoded
-from chordless.cycles.export import require_parquet
+from chordless.cycles.columns import require_parquet
 from chordless.files import replaced, text_of
 from kernels_ti import EngineError, OptionError
 

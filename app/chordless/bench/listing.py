@@ -176,6 +176,6 @@ def _lines(path: Path) -> int:
 
 
 def _parquet_rows(path: Path) -> int:
-    from chordless.cycles.export import require_parquet
+    from chordless.cycles.columns import require_parquet
 
     return int(require_parquet()[1].read_metadata(path).num_rows)

@@ -227,7 +227,7 @@ def act(options: argparse.Namespace) -> int:
     if options.dry_run:
         return print_plan(options, jobs)
     if options.output_format == "parquet":
-        from chordless.cycles.export import require_parquet
+        from chordless.cycles.columns import require_parquet
 
         require_parquet()
     from kernels_ti.options import require_threads

@@ -1,4 +1,4 @@
-"""``chordless export``: turn cycles that a run wrote as bit rows into lines, one .npy file or Parquet."""
+"""``chordless export``: turn cycles that a run wrote as bit rows into lines, one .npy file or columns."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from typing import Any
 from chordless.commands import options as shared
 from chordless.commands.parser import examples
 
-SUMMARY = "turn cycles kept as bit rows into text, JSON lines or Parquet"
+SUMMARY = "turn cycles kept as bit rows into text, JSON lines, Parquet or Arrow"
 STANDARD_OUTPUT = "-"
-FORMATS = ("txt", "jsonl", "npy", "parquet")
+FORMATS = ("txt", "jsonl", "npy", "parquet", "arrow")
 _UNFINISHED_EXIT_CODE = 4
 
 DESCRIPTION = """\
 Turn the cycles that `chordless list -o DIR/` or `chordless list -o FILE.npy`
 wrote as bit rows into another format: text or JSON lines like those of
-`chordless list`, one .npy file of bit rows, or a Parquet file with the columns
-length and vertices (names in the order of the cycle). The run directories of
-all parts of one search (--part I/N) become one output.
+`chordless list`, one .npy file of bit rows, or a Parquet or Arrow file with the
+columns length and vertices (names in the order of the cycle). The run
+directories of all parts of one search (--part I/N) become one output.
 
 Of a run that is not finished, the cycles up to its checkpoint are exported; the
 exit code is 4 then.
@@ -104,14 +104,15 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 def act(options: argparse.Namespace) -> int:
     """Export, print how it ended unless the output shows it, return the exit code."""
     from chordless.cycles import export
+    from chordless.cycles.columns import require_columns
     from chordless.cycles.lines import CycleEncoder
     from chordless.cycles.output import LineOutput
     from chordless.words.numbers import seconds_text
     from chordless.words.shown import on_terminal, visible
     from kernels_ti import OptionError
 
-    if options.export_format == "parquet":
-        export.require_parquet()
+    if options.export_format in ("parquet", "arrow"):
+        require_columns(options.export_format)
     if options.graph is None:
         source = export.open_runs(options.cycles)
     else:
@@ -129,8 +130,8 @@ def act(options: argparse.Namespace) -> int:
     with _progress(options, len(source.store)) as tell:
         if options.export_format == "npy":
             export.export_rows(source, options.output, tell)
-        elif options.export_format == "parquet":
-            export.export_parquet(source, options.output, tell)
+        elif options.export_format in ("parquet", "arrow"):
+            export.export_columns(source, options.output, options.export_format, tell)
         else:
             names = source.graph.names
             if not to_file and sys.stdout.isatty():

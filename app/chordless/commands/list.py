@@ -27,7 +27,9 @@ and starts at its first vertex in the order of the graph. The lines come in the
 order in which the cycles are found, which differs between arches.
 
 A FILE.npy has a bit row for each cycle: bit v % 64 of word v // 64 is set where
-vertex v lies on it. This is the smallest and fastest output. A folder, -o DIR/,
+vertex v lies on it. This is the smallest and fastest output. A FILE.parquet or
+FILE.arrow has the columns length and vertices (names in the order of the
+cycle); it appears when the search has ended, and not after an error. A folder, -o DIR/,
 becomes a run directory with bit rows in cycles/part-*.npy and a checkpoint, for
 `chordless resume DIR` and `chordless export DIR`.
 """
@@ -43,6 +45,7 @@ def add_parser(subparsers: Any) -> None:
             "chordless list grid:6x6 | sort -u | wc -l",
             "chordless list karate -o cycles.jsonl",
             "chordless list roads.txt --min-length 5 --limit 100",
+            "chordless list grid:6x9 -o cycles.parquet",
             "chordless list grid:7x10 -o run/   # then: chordless export run",
         ),
     )
@@ -52,8 +55,8 @@ def add_parser(subparsers: Any) -> None:
         "--output",
         metavar="FILE",
         default=STANDARD_OUTPUT,
-        help="write to FILE: text (.txt, or no suffix), .jsonl or .npy; or to a run directory, with a slash: DIR/ "
-        "(default, or -: text to standard output)",
+        help="write to FILE: text (.txt, or no suffix), .jsonl, .npy, .parquet or .arrow; or to a run directory, "
+        "with a slash: DIR/ (default, or -: text to standard output)",
     )
     shared.add_search(parser, limit_help="stop after N cycles")
     shared.add_checkpoint(parser, also="; for -o FILE only: -o DIR/ has its own")
@@ -68,9 +71,16 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         parser.error("-o: the name of the output is empty")
     output_format = _format_of(options.output)
     if output_format is None:
-        parser.error(f"-o {options.output}: cycles are written as .txt, .jsonl or .npy, or to a folder DIR/")
+        parser.error(
+            f"-o {options.output}: cycles are written as .txt, .jsonl, .npy, .parquet or .arrow, or to a folder DIR/"
+        )
     if options.checkpoint is not None and options.output == STANDARD_OUTPUT:
         parser.error("--checkpoint needs -o FILE or -o DIR/: standard output cannot be cut back to a checkpoint")
+    if options.checkpoint is not None and output_format in ("parquet", "arrow"):
+        parser.error(
+            f"--checkpoint: a run cannot go on with {options.output}, which is written as a whole: "
+            f"list to a folder DIR/, then `chordless export DIR -o {options.output}`"
+        )
     if options.checkpoint is not None and output_format == "parts":
         parser.error(f"-o {options.output} is a folder, which keeps a checkpoint anyway: leave --checkpoint out")
     shared.check_checkpoint_every(parser, options, _directory_of(options, output_format))
@@ -117,5 +127,12 @@ def _directory_of(options: argparse.Namespace, output_format: CycleFormat) -> st
 def _format_of(output: str) -> CycleFormat | None:
     if output.endswith("/") or os.path.isdir(output):
         return "parts"
-    formats: dict[str, CycleFormat] = {"": "text", ".txt": "text", ".jsonl": "jsonl", ".npy": "npy"}
+    formats: dict[str, CycleFormat] = {
+        "": "text",
+        ".txt": "text",
+        ".jsonl": "jsonl",
+        ".npy": "npy",
+        ".parquet": "parquet",
+        ".arrow": "arrow",
+    }
     return formats.get(PurePath(output).suffix.lower())

@@ -1,14 +1,13 @@
-"""Exporting cycles chunk by chunk: bit rows to lines, to one .npy file, or to Parquet."""
+"""Exporting cycles chunk by chunk: bit rows to lines, to one .npy file, or to columns."""
 
 from __future__ import annotations
 
-import importlib
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from chordless.cycles.columns import ColumnFormat, column_file, cycles_at_once
 from chordless.cycles.output import LineOutput
 from chordless.cycles.read import CycleStore, Rows, read_rows, row_words
 from chordless.cycles.write import RowOutput
@@ -16,15 +15,9 @@ from chordless.graphs.load import LoadedGraph, load_graph
 from chordless.runs.checkpoint import read_position
 from chordless.runs.directory import RunDirectory
 from chordless.runs.merge import check_parts, read_result
-from kernels_ti import EngineError, Graph, GraphError, OptionError
-from kernels_ti.arrow import arrow_table, name_column, require_pyarrow
+from kernels_ti import Graph, GraphError, OptionError
 from kernels_ti.cycles import Cycles
 from kernels_ti.found.order import CycleWalker
-
-# Memory for a chunk: its rows, and 8 bytes for each vertex of its cycles; a cycle may have all vertices.
-_CYCLES_AT_ONCE = 1 << 17
-_VERTICES_AT_ONCE = 1 << 25
-_FEW_NAMES = 1 << 12
 
 Tell = Callable[[int], None]
 """Called after each chunk with the number of cycles that are done."""
@@ -52,7 +45,7 @@ class Source:
 
     def chunks(self) -> Iterator[Rows]:
         """Yield the bit rows in chunks whose vertices fit in memory."""
-        return self.store.chunks(max(min(_CYCLES_AT_ONCE, _VERTICES_AT_ONCE // max(self.graph.n, 1)), 1))
+        return self.store.chunks(cycles_at_once(self.graph))
 
     def ordered(self) -> Iterator[Cycles]:
         """Yield the cycles in cycle order, a chunk at a time.
@@ -160,21 +153,8 @@ def export_rows(source: Source, path: str, tell: Tell) -> None:
         output.close()
 
 
-def require_parquet() -> tuple[Any, Any]:
-    """Return pyarrow and pyarrow.parquet.
-
-    Raises
-    ------
-    OptionError
-        If they are not installed.
-    """
-    return require_pyarrow("Parquet"), importlib.import_module("pyarrow.parquet")
-
-
-def export_parquet(source: Source, path: str, tell: Tell) -> None:
-    """Write a Parquet file: ``length`` and ``vertices``, the names in cycle order, a row group to each chunk.
-
-    Names are integers where all are, and text otherwise.
+def export_columns(source: Source, path: str, file_format: ColumnFormat, tell: Tell) -> None:
+    """Write a Parquet or an Arrow file, see `chordless.cycles.columns.column_file`.
 
     Raises
     ------
@@ -183,31 +163,12 @@ def export_parquet(source: Source, path: str, tell: Tell) -> None:
     EngineError
         If the file cannot be written; none is left then.
     """
-    pyarrow, parquet = require_parquet()
-    names = name_column(source.graph)
-    # The cycles of a chunk name few vertices many times, so they go to the file as the dictionary that they are. Each
-    # chunk has all names: where there are many, text takes less room. Readers see text in both cases.
-    as_dictionary = names.type == pyarrow.string() and len(names) <= _FEW_NAMES
-    named = pyarrow.dictionary(pyarrow.int32(), names.type) if as_dictionary else names.type
-    schema = pyarrow.schema([("length", pyarrow.int32()), ("vertices", pyarrow.list_(named))])
     done = 0
-    try:
-        writer = parquet.ParquetWriter(path, schema, store_schema=False, write_statistics=["length"])
-    except OSError as error:
-        raise EngineError(f"cannot write {path}: {error.strerror or error}") from error
-    try:
-        with writer:
-            for cycles in source.ordered():
-                writer.write_table(arrow_table(cycles.offsets, cycles.vertices, names).cast(schema))
-                done += len(cycles)
-                tell(done)
-    except BaseException as error:
-        # The end of the file is written last; without it the file is unreadable.
-        if os.path.isfile(path):
-            os.unlink(path)
-        if isinstance(error, OSError):
-            raise EngineError(f"cannot write {path}: {error.strerror or error}") from error
-        raise
+    with column_file(path, source.graph, file_format) as add:
+        for cycles in source.ordered():
+            add(cycles)
+            done += len(cycles)
+            tell(done)
 
 
 def _never() -> bool:

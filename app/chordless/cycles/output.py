@@ -66,7 +66,7 @@ class CycleOutput(Protocol):
 def open_output(
     command: RunCommand, graph: Graph, standard_output: int, position: Mapping[str, int] | None = None
 ) -> Iterator[CycleOutput]:
-    """Open the output that `command` names: standard output, a file of lines or of bit rows, a run directory.
+    """Open the output that `command` names: standard output, a file of lines, bit rows or columns, a run directory.
 
     Parameters
     ----------
@@ -87,6 +87,12 @@ def open_output(
     """
     assert command.output is not None
     output: CycleOutput
+    if command.output_format == "parquet" or command.output_format == "arrow":
+        from chordless.cycles.columns import column_output
+
+        with column_output(command.output, graph, command.output_format, command.limit) as output:
+            yield output
+        return
     if command.output_format == "parts":
         folder = Path(command.output) / CYCLES_FOLDER
         output = RowOutput.to_folder(folder, graph.n, limit=command.limit, position=position)

@@ -344,6 +344,5 @@ class Search:
 
 def _without_first(found: Cycles | Rows, written: int) -> Cycles | Rows:
     if isinstance(found, Cycles):
-        offsets = found.offsets[written:]
-        return Cycles(offsets - offsets[0], found.vertices[offsets[0] :])
+        return found.part(written, len(found))
     return np.ascontiguousarray(found[written:])

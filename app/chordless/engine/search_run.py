@@ -140,6 +140,10 @@ def search(
         from chordless.cycles.write import check_size
 
         check_size(graph.n)
+    if command.output_format == "parquet" or command.output_format == "arrow":
+        from chordless.cycles.columns import require_columns
+
+        require_columns(command.output_format)
     space = search_space(command, graph, rows=rows)
     state = None if checkpoint is None else checkpoint.state
     # A local cluster takes its time to end: the result is sent before.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-CycleFormat = Literal["text", "jsonl", "npy", "parts"]
+CycleFormat = Literal["text", "jsonl", "npy", "parts", "parquet", "arrow"]
 Method = Literal["search", "boundary", "auto"]
 Pick = Literal["all", "longest", "sample"]
 USUAL_SAMPLE = 1000
@@ -39,7 +39,7 @@ class RunCommand:
     output : str or None
         Where the cycles go: None counts only, ``-`` is standard output, anything else a file, or with the format
         ``parts`` the run directory.
-    output_format : {"text", "jsonl", "npy", "parts"}
+    output_format : {"text", "jsonl", "npy", "parts", "parquet", "arrow"}
         How a cycle is written.
     memory : int or None
         Bytes that the search may take; see `kernels_ti.device.memory`.

@@ -1,0 +1,219 @@
+"""Cycles as columns of names: Parquet and Arrow files, written row group by row group."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from chordless.files import remove_abandoned, replaced
+from kernels_ti import EngineError, Graph, OptionError
+from kernels_ti.arrow import arrow_table, name_column, require_pyarrow
+from kernels_ti.cycles import Cycles
+
+ColumnFormat = Literal["parquet", "arrow"]
+
+# A row group has this many cycles; fewer where they may have so many vertices that it would not fit in memory.
+_CYCLES_AT_ONCE = 1 << 17
+_VERTICES_AT_ONCE = 1 << 25
+_FEW_NAMES = 1 << 12
+
+
+def require_parquet() -> tuple[Any, Any]:
+    """Return pyarrow and pyarrow.parquet.
+
+    Raises
+    ------
+    OptionError
+        If they are not installed.
+    """
+    return require_pyarrow("Parquet"), importlib.import_module("pyarrow.parquet")
+
+
+def require_columns(file_format: ColumnFormat) -> None:
+    """Load what writes files of a format.
+
+    Raises
+    ------
+    OptionError
+        If it is not installed.
+    """
+    if file_format == "parquet":
+        require_parquet()
+    else:
+        require_pyarrow("an Arrow file")
+
+
+def cycles_at_once(graph: Graph) -> int:
+    """Return how many cycles of a graph make a row group, which is held in memory."""
+    return max(min(_CYCLES_AT_ONCE, _VERTICES_AT_ONCE // max(graph.n, 1)), 1)
+
+
+@contextlib.contextmanager
+def column_file(path: str, graph: Graph, file_format: ColumnFormat) -> Iterator[Callable[[Cycles], None]]:
+    """Yield a function that adds cycles to a file, as a row group with the columns ``length`` and ``vertices``.
+
+    The column ``vertices`` has the names in cycle order: integers where all are, and text otherwise. The end of such a
+    file is written last, and no reader takes a file without it. So the file gets its name when the block has ended
+    without an error. Otherwise nothing is left, and an older file of that name stays as it was.
+
+    Parameters
+    ----------
+    path : str
+    graph : Graph
+    file_format : {"parquet", "arrow"}
+        Parquet, or Arrow IPC (Feather version 2).
+
+    Raises
+    ------
+    OptionError
+        If pyarrow is not installed, or `path` is something else than a file.
+    EngineError
+        If the file cannot be written.
+    """
+    require_columns(file_format)
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise OptionError(f"{path} is not a file: columns of cycles can only be written to a file")
+    names = name_column(graph)
+    index_type = np.min_scalar_type(-max(len(names), 1))  # signed: some readers take no other
+    schema = _schema(names, index_type, file_format)
+    with contextlib.ExitStack() as stack:
+        with _failures_of(path):
+            target = Path(os.path.realpath(path))  # a link is followed
+            remove_abandoned(target)
+            stream = stack.enter_context(replaced(target))
+            if file_format == "parquet":
+                writer = require_parquet()[1].ParquetWriter(
+                    stream, schema, store_schema=False, write_statistics=["length"]
+                )
+            else:
+                writer = importlib.import_module("pyarrow.ipc").new_file(stream, schema)
+
+        def add(cycles: Cycles) -> None:
+            with _failures_of(path):
+                table = arrow_table(cycles.offsets, cycles.vertices, names, index_type=index_type)
+                writer.write_table(table.cast(schema))
+
+        try:
+            yield add
+        except BaseException:
+            with contextlib.suppress(OSError):
+                writer.close()  # before its stream
+            raise
+        with _failures_of(path):
+            writer.close()
+            stack.close()
+
+
+def _schema(names: Any, index_type: Any, file_format: ColumnFormat) -> Any:
+    """Return the schema of a file.
+
+    A row group names few vertices many times, so names go to the file as the dictionary that they are. Each row group
+    of Parquet has all names: where there are many, text takes less room. Its readers see text in both cases. An Arrow
+    file has the dictionary once.
+    """
+    pyarrow = require_pyarrow()
+    few = file_format == "arrow" or len(names) <= _FEW_NAMES
+    as_dictionary = names.type == pyarrow.string() and few
+    indices = pyarrow.from_numpy_dtype(index_type)
+    named = pyarrow.dictionary(indices, names.type) if as_dictionary else names.type
+    return pyarrow.schema([("length", pyarrow.int32()), ("vertices", pyarrow.list_(named))])
+
+
+@contextlib.contextmanager
+def _failures_of(path: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise EngineError(f"cannot write {path}: {error.strerror or error}; no part of it is kept") from error
+
+
+class ColumnOutput:
+    """The cycles of a listing, gathered to row groups, see `column_output`.
+
+    Parameters
+    ----------
+    path : str
+        For messages.
+    add : callable
+        Takes a row group, see `column_file`.
+    group : int
+        Cycles of a row group.
+    limit : int or None
+        Never take more cycles than this.
+
+    Attributes
+    ----------
+    listed : int
+        Cycles taken.
+    """
+
+    rows = False
+
+    def __init__(self, path: str, add: Callable[[Cycles], None], group: int, limit: int | None) -> None:
+        self._path = path
+        self._add = add
+        self._group = group
+        self._limit = limit
+        self._gathered: list[Cycles] = []
+        self.listed = 0
+
+    def write(self, found: Cycles, give_up: Callable[[], bool]) -> bool:
+        """Take the cycles of a slice, and write those that fill a row group.
+
+        Parameters
+        ----------
+        found : Cycles
+        give_up : callable
+            Asked between row groups; once it says True the rest is not taken.
+
+        Returns
+        -------
+        bool
+            Whether every one of them was taken; False if the limit came first or the rest was given up.
+
+        Raises
+        ------
+        EngineError
+            If the file cannot be written.
+        """
+        wanted = len(found) if self._limit is None else min(len(found), self._limit - self.listed)
+        start = 0
+        while start < wanted:
+            if give_up():
+                return False
+            stop = min(wanted, start + self._group - self.listed % self._group)
+            self._gathered.append(found.part(start, stop))
+            self.listed += stop - start
+            start = stop
+            if self.listed % self._group == 0:
+                self.close()
+        return wanted == len(found)
+
+    def reader_is_gone(self) -> bool:
+        """Return False: a file has no reader that could go."""
+        return False
+
+    def position(self) -> dict[str, int]:
+        """Raise an OptionError: the end of the file is missing until it is complete, so no run can go on with it."""
+        raise OptionError(f"a run that writes {self._path} cannot be resumed; list to a folder DIR/ and export that")
+
+    def close(self) -> None:
+        """Write what has been taken and not written."""
+        if self._gathered:
+            gathered, self._gathered = self._gathered, []
+            self._add(Cycles.joined(gathered))
+
+
+@contextlib.contextmanager
+def column_output(path: str, graph: Graph, file_format: ColumnFormat, limit: int | None) -> Iterator[ColumnOutput]:
+    """Yield the output of a listing to a Parquet or an Arrow file, see `column_file`."""
+    with column_file(path, graph, file_format) as add:
+        output = ColumnOutput(path, add, cycles_at_once(graph), limit)
+        yield output
+        output.close()
