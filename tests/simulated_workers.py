@@ -58,6 +58,8 @@ class SimulatedWorkers:
         self.waiting.append(Reply(address, -1, on_worker.prepare(job, cores())))
 
     def lease(self, address: str, key: str, number: int, state: RunState, seconds: float) -> None:
+        if address not in self.here:
+            return
         self.leases[address] += 1
         if (joined := self.joining.pop(self.leases.total(), None)) is not None:
             self.here[joined] = 1
@@ -72,6 +74,8 @@ class SimulatedWorkers:
             self.waiting.append(Reply(address, number, on_worker.lease(key, number, state, seconds)))
 
     def call(self, address: str, key: str, number: int, function: Any, arguments: tuple[Any, ...]) -> None:
+        if address not in self.here:
+            return
         self.leases[address] += 1
         fault = self.faults[address].pop(0) if self.faults.get(address) else "ok"
         if fault == "die":

@@ -183,6 +183,25 @@ def test_a_lease_brings_back_only_what_it_began(
     assert found == finished_alone(state, graph, cpu)
 
 
+def test_a_lease_that_waited_for_another_and_is_recalled_begins_nothing(cpu: Device) -> None:
+    graph = grid(5, 5)
+    run = ClusterRun(graph, two(), arch=cpu.arch)
+    chunks, state = leased(run)
+    prepared(graph, run, cpu, "waited")
+    on_worker.recall("waited", 7)
+    answer = on_worker.lease("waited", 7, state, 60.0)
+    assert (answer.left, answer.cycles_by_length, set(answer.begun)) == (None, {}, {0})
+    assert list(untouched(chunks, answer.begun)) == chunks
+
+
+def test_a_worker_gets_a_lease_ahead(cpu: Device) -> None:
+    workers = SimulatedWorkers({"a": 1, "b": 1}, {"a": ["silent"] * 9, "b": ["silent"] * 9})
+    run = ClusterRun(grid(6, 6), workers, arch=cpu.arch, pace=replace(QUICK, patience=60.0))
+    for _ in range(3):
+        run.advance()
+    assert workers.leases == {"a": 2, "b": 2}
+
+
 def test_the_blocks_stay_on_the_device_from_one_lease_to_the_next(monkeypatch: pytest.MonkeyPatch, cpu: Device) -> None:
     made: list[int] = []
 

@@ -7,7 +7,9 @@ import numpy.typing as npt
 
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.choices import EXPANSIONS
 from kernels_ti.cluster.work import Chunk, chunks_of, groups_of
+from kernels_ti.errors import OptionError, parameter
 from kernels_ti.estimate.estimate import seed_weights
 from kernels_ti.estimate.parts import Split, seed_frames, split
 from kernels_ti.options import Options
@@ -112,3 +114,13 @@ class BatchWork:
         if len(waiting):
             made.append(seed_frames(group, waiting, self._options.members, weight[waiting]))
         return [frames for frames in made if len(frames)]
+
+
+def require_fit(options: Options, arch: str) -> None:
+    """Raise OptionError for options that a search on a cluster cannot have."""
+    if arch == "reference":
+        raise OptionError(f"{parameter('arch', 'reference')} searches in one piece, not on a cluster")
+    if options.expansion != EXPANSIONS[0]:
+        raise OptionError(f"{parameter('expansion', options.expansion)} searches in one piece, not on a cluster")
+    if options.participation != "none":
+        raise OptionError("a count for each vertex or edge is made on one machine, not on a cluster")

@@ -15,9 +15,8 @@ from dataclasses import replace
 from typing import Any
 
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.choices import EXPANSIONS
-from kernels_ti.cluster.batch_work import BatchWork
-from kernels_ti.cluster.leases import Lease, Pace, Work
+from kernels_ti.cluster.batch_work import BatchWork, require_fit
+from kernels_ti.cluster.leases import Lease, LeasesOut, Pace, Work
 from kernels_ti.cluster.on_worker import Answer, NotPrepared, SearchJob, versions
 from kernels_ti.cluster.portions import frame_bytes, untouched
 from kernels_ti.cluster.roster import Roster, WorkerView
@@ -26,7 +25,7 @@ from kernels_ti.cluster.work import WaitingWork, chunks_of
 from kernels_ti.cluster.workers import Reply, Workers
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycles import Cycles
-from kernels_ti.errors import ChordlessError, EngineError, OptionError, parameter
+from kernels_ti.errors import ChordlessError, EngineError
 from kernels_ti.found.kept import Kept
 from kernels_ti.graph import Graph
 from kernels_ti.options import Options, Snapshot, require_arch, require_threads
@@ -88,7 +87,7 @@ class ClusterRun:
         require_threads(threads)
         space = SearchSpace.of(graph if isinstance(graph, SearchSpace) else as_graph(graph), options)
         self.options = options or space.options
-        _require_fit(self.options, arch)
+        require_fit(self.options, arch)
         self.graph: Graph = space.graph
         self._space = space
         self._workers = workers
@@ -108,7 +107,7 @@ class ClusterRun:
         self._batch = BatchWork(space, self.options, layout, 0 if state is None else state.batch)
         self._waiting = WaitingWork((self.options.memory or _MOST_WAITING_BYTES) // 2)
         self._again: deque[Work] = deque()
-        self._leases: dict[str, Lease] = {}
+        self._leases = LeasesOut()
         self._next_lease = 0
         self._roster = Roster()
         searched = replace(self.options, part=None)
@@ -133,7 +132,7 @@ class ClusterRun:
 
     def worker_views(self) -> tuple[WorkerView, ...]:
         """Return each worker that was ever seen, and what it did."""
-        return self._roster.views(self._leases.keys())
+        return self._roster.views(self._leases.addresses())
 
     def advance(self) -> Snapshot:
         """Lease out work and take answers for about 100 ms.
@@ -174,7 +173,7 @@ class ClusterRun:
     def settle(self, seconds: float = 2.0) -> None:
         """Recall all leases, and take the answers that come within some seconds."""
         until = time.monotonic() + seconds
-        for lease in self._leases.values():
+        for lease in self._leases:
             self._recall(lease)
         while self._leases and (left := until - time.monotonic()) > 0:
             for reply in self._workers.replies(min(left, WAIT_SECONDS)):
@@ -184,7 +183,7 @@ class ClusterRun:
 
     def close(self) -> None:
         """Recall the leases, and let go of the workers."""
-        for lease in self._leases.values():
+        for lease in self._leases:
             self._recall(lease)
         self._workers.close()
 
@@ -235,7 +234,7 @@ class ClusterRun:
 
     def _works(self) -> list[Work]:
         """Return the work that is leased, or waits to be leased again."""
-        return [*(lease.work for lease in self._leases.values()), *self._again]
+        return [*(lease.work for lease in self._leases), *self._again]
 
     def _take_short_cycles(self) -> None:
         """Take the cycles of one and two vertices."""
@@ -267,19 +266,23 @@ class ClusterRun:
 
     def _look_around(self) -> None:
         """Notice workers that came, went or fell silent; take the work of the lost ones back."""
-        for address, why in self._watch.look(self._leases.values()):
+        for address, why in self._watch.look(list(self._leases)):
             self._lost(address, why)
         self._watch.require_workers()
 
     def _lost(self, address: str, why: str) -> None:
-        """Take the work of a worker back; its halves are leased apart, in case its size killed the worker."""
-        lease = self._leases.pop(address, None)
-        if lease is None:
-            return
+        """Take the work of a worker back."""
+        for lease in self._leases.of(address):
+            self._take_back(self._leases.take(lease.number), why)
+
+    def _take_back(self, lease: Lease, why: str) -> None:
+        """Take a lease of a lost worker back; halves are leased apart, in case the size of the work was to blame."""
         work = replace(lease.work, deaths=lease.work.deaths + 1)
         if work.deaths >= self._pace.deaths:
             self._again.append(work)
-            raise EngineError(f"{work.deaths} workers were lost with the same work, the last was {address}: {why}")
+            raise EngineError(
+                f"{work.deaths} workers were lost with the same work, the last was {lease.address}: {why}"
+            )
         if len(work.chunks) < 2:
             self._again.append(work)
             return
@@ -291,16 +294,17 @@ class ClusterRun:
         if reply.number < 0:
             self._watch.prepared(reply)
             return
-        lease = self._leases.pop(reply.address)
+        if isinstance(reply.error, ConnectionError):
+            self._roster.forget(reply.address)
+            self._lost(reply.address, str(reply.error))
+            self._workers.forget(reply.address)
+            return
+        lease = self._leases.take(reply.number)
         if isinstance(reply.value, Answer):
             self._count(lease, reply.value)
         elif isinstance(reply.error, NotPrepared):
             self._again.append(lease.work)
             self._roster.forget(reply.address)
-        elif isinstance(reply.error, ConnectionError):
-            self._leases[reply.address] = lease
-            self._roster.forget(reply.address)
-            self._lost(reply.address, str(reply.error))
         else:
             self._failed(lease, reply.error)
 
@@ -320,48 +324,61 @@ class ClusterRun:
                 if len(frames):
                     self._waiting.add(chunks_of(number, frames))
         self._device_bytes = max(self._device_bytes, answer.device_bytes)
-        self._roster.answered(lease.address, answer, lease.age, lease.frame_bytes)
+        took = answer.seconds if lease.ahead else lease.age
+        self._roster.answered(lease.address, answer, took, lease.frame_bytes)
 
     def _failed(self, lease: Lease, error: BaseException | None) -> None:
         """Try the work of a failed lease elsewhere, as long as `Pace.tries` allows."""
         what = str(error) if isinstance(error, ChordlessError) else f"{type(error).__name__}: {error}"
         failed_on = (*lease.work.failed_on, lease.address)
-        self._again.append(replace(lease.work, failed_on=failed_on))
+        self._again.appendleft(replace(lease.work, failed_on=failed_on))
         self._roster.failed(lease.address, what)
         self._tell(f"a lease failed on the worker {lease.address}: {what}")
         if len(failed_on) >= self._pace.tries:
             raise EngineError(f"a lease failed {len(failed_on)} times, the last time on {lease.address}: {what}")
 
     def _lease_out(self) -> None:
-        """Give work to the workers that have none; recall a lease if there is none to give."""
-        idle = [address for address in self._roster.usable() if address not in self._leases]
-        seconds = self._lease_seconds() if idle else 0.0
+        """Give work to the workers that have none, then some ahead to the others; recall leases if there is none."""
+        usable = self._roster.usable()
+        idle = [address for address in usable if not self._leases.of(address)]
+        ahead = [address for address in usable if len(self._leases.of(address)) == 1] if len(self._waiting) else []
+        seconds = self._lease_seconds() if idle or ahead else 0.0
         for position, address in enumerate(idle):
-            work = self._work_for(address, len(idle) - position)
+            work = self._work_for(address, usable)
             if work is None:
                 self._recall_for(len(idle) - position)
                 return
-            number, self._next_lease = self._next_lease, self._next_lease + 1
-            surveyed = self._batch.surveyed if work.stage_1 else None
-            state = self._batch.state(work.chunks, surveyed=surveyed, alone=True)
-            self._leases[address] = Lease(number, address, seconds, work, frame_bytes(state))
-            self._workers.lease(address, self._job.key, number, state, seconds)
+            self._lease(address, work, seconds)
+        # A worker goes on with it while its answer is on the way.
+        for address in ahead:
+            if len(self._waiting):
+                self._lease(address, self._share_of(usable), seconds)
 
-    def _work_for(self, address: str, idle: int) -> Work | None:
-        """Return work for a worker, when so many have none; None if nothing waits."""
+    def _lease(self, address: str, work: Work, seconds: float) -> None:
+        number, self._next_lease = self._next_lease, self._next_lease + 1
+        state = self._batch.state(work.chunks, surveyed=self._batch.surveyed if work.stage_1 else None, alone=True)
+        before = self._leases.of(address)
+        overdue = seconds + sum(lease.seconds for lease in before)
+        self._leases.add(Lease(number, address, overdue, work, frame_bytes(state), ahead=bool(before)))
+        self._workers.lease(address, self._job.key, number, state, seconds)
+
+    def _work_for(self, address: str, usable: list[str]) -> Work | None:
+        """Return work for a worker that has none; None if nothing waits."""
         for _ in range(len(self._again)):
             work = self._again.popleft()
             # A worker on which it failed gets it again only if there is no other.
-            if address not in work.failed_on or set(self._roster.usable()) <= set(work.failed_on):
+            if address not in work.failed_on or set(usable) <= set(work.failed_on):
                 return work
             self._again.append(work)
-        workers = max(idle, len(self._leases) + 1)
-        chunks = self._waiting.take(_PART_TAKEN * self._waiting.share / workers, _MOST_FRAMES)
-        return Work(chunks) if chunks else None
+        return self._share_of(usable) if len(self._waiting) else None
+
+    def _share_of(self, usable: list[str]) -> Work:
+        """Take work that waits, for one of the usable workers."""
+        return Work(self._waiting.take(_PART_TAKEN * self._waiting.share / len(usable), _MOST_FRAMES))
 
     def _recall_for(self, idle: int) -> None:
         """Recall the largest leases, one for each worker without work."""
-        old = [each for each in self._leases.values() if not each.recalled and each.age > _OLD_ENOUGH]
+        old = [each for each in self._leases if not each.recalled and each.age > _OLD_ENOUGH]
         for lease in sorted(old, key=lambda each: -each.work.share)[:idle]:
             self._recall(lease)
 
@@ -381,13 +398,3 @@ class ClusterRun:
         left = self._waiting.share + sum(work.share for work in self._works())
         self._share = max(self._share, min(self._batch.share_done(left), NEARLY_DONE))
         return self._share
-
-
-def _require_fit(options: Options, arch: str) -> None:
-    """Raise OptionError for options that a search on a cluster cannot have."""
-    if arch == "reference":
-        raise OptionError(f"{parameter('arch', 'reference')} searches in one piece, not on a cluster")
-    if options.expansion != EXPANSIONS[0]:
-        raise OptionError(f"{parameter('expansion', options.expansion)} searches in one piece, not on a cluster")
-    if options.participation != "none":
-        raise OptionError("a count for each vertex or edge is made on one machine, not on a cluster")

@@ -153,7 +153,7 @@ class _Held:
 
 
 _held: OrderedDict[str, _Held] = OrderedDict()
-_turn = threading.Lock()  # one lease at a time, however many threads Dask gave the worker
+_turn = threading.Lock()  # one lease at a time, however many threads Dask gave the worker; others wait for it
 _recalled: dict[str, int] = {}
 
 
@@ -220,13 +220,16 @@ def lease(key: str, number: int, state: RunState, seconds: float) -> Answer:
     ChordlessError
         If the search fails.
     """
-    began = time.perf_counter()
     with _turn:
+        began = time.perf_counter()
         held = _held.get(key)
         if held is None:
             raise NotPrepared(key)
+        until = _Until(key, number, began, began + seconds)
+        if is_recalled(key, number) and frame_bytes(state):
+            return _untouched(state, until)  # it waited for another lease, and others have nothing to do
         try:
-            return _searched(held, state, _Until(key, number, began, began + seconds))
+            return _searched(held, state, until)
         except BaseException:
             held.cache.clear()  # its search ended in the middle
             raise
@@ -293,6 +296,12 @@ def _searched(held: _Held, state: RunState, until: _Until) -> Answer:
         device_bytes=device_bytes,
         memory_bytes=resident_bytes(),
     )
+
+
+def _untouched(state: RunState, until: _Until) -> Answer:
+    """Return the answer that nothing was begun."""
+    begun = (0,) * len(state.groups)
+    return Answer({}, {}, None, None, begun, time.perf_counter() - until.began, 0, resident_bytes())
 
 
 def _compile(held: _Held) -> None:

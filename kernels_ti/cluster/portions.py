@@ -10,13 +10,13 @@ import numpy as np
 from kernels_ti.cluster.work import Chunk, joined
 from kernels_ti.state import Frames, RunState
 
-PORTION_SECONDS = 0.25
+PORTION_SECONDS = 0.5
 """How long the search of a portion should take."""
 
-FIRST_PORTIONS = 16
+FIRST_PORTIONS = 12
 """Into so many portions a lease is divided before the speed is known."""
 
-GROWTH = 4.0
+GROWTH = 8.0
 """How many times larger a portion may be than the one before."""
 
 

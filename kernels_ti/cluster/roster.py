@@ -13,7 +13,7 @@ from kernels_ti.cluster.on_worker import Answer
 Standing = Literal["preparing", "ready", "silent", "refused", "failing", "gone"]
 
 _SECONDS_TO_ASK_AGAIN = 5.0
-_MOST_FAILURES = 3
+_MOST_FAILURES = 5  # a worker has two leases at a time
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class Reply:
 
 
 class Workers(Protocol):
-    """What the driver needs of a cluster. Each worker has one request at a time."""
+    """What the driver needs of a cluster. A worker has one request at a time, or two leases, one after the other."""
 
     def threads(self) -> dict[str, int]:
         """Return the workers that are there: addresses, and threads of each."""
@@ -71,7 +71,7 @@ class Workers(Protocol):
         """Ask a worker to answer soon."""
 
     def forget(self, address: str) -> None:
-        """Give up the request to a worker; its reply never comes."""
+        """Give up the requests to a worker; their replies never come."""
 
     def replies(self, seconds: float) -> list[Reply]:
         """Wait for replies, at most for `seconds`, and return them."""
@@ -93,7 +93,7 @@ class DaskWorkers:
         self._client = client
         self._loop: asyncio.AbstractEventLoop = client.loop.asyncio_loop
         self._replies: queue.SimpleQueue[Reply] = queue.SimpleQueue()
-        self._requests: dict[str, tuple[int, concurrent.futures.Future[None]]] = {}
+        self._requests: dict[tuple[str, int], concurrent.futures.Future[None]] = {}
         self._threads: dict[str, int] = dict(client.nthreads())
         self._answered = time.monotonic()
         self._closed = threading.Event()
@@ -136,10 +136,9 @@ class DaskWorkers:
         self._start(self._recalled(address, key, number))
 
     def forget(self, address: str) -> None:
-        """Give up the request to a worker; its reply never comes."""
-        request = self._requests.pop(address, None)
-        if request is not None:
-            request[1].cancel()
+        """Give up the requests to a worker; their replies never come."""
+        for key in [key for key in self._requests if key[0] == address]:
+            self._requests.pop(key).cancel()
 
     def replies(self, seconds: float) -> list[Reply]:
         """Wait for replies, at most for `seconds`, and return them."""
@@ -153,8 +152,7 @@ class DaskWorkers:
         awaited = []
         for reply in some:
             # The reply to a request that was given up may have been on its way.
-            if self._requests.get(reply.address, (None,))[0] == reply.number:
-                del self._requests[reply.address]
+            if self._requests.pop((reply.address, reply.number), None) is not None:
                 awaited.append(reply)
         return awaited
 
@@ -162,14 +160,14 @@ class DaskWorkers:
         """Give up all requests; the client stays open."""
         self._closed.set()
         self._watch.cancel()
-        for address in list(self._requests):
+        for address in {address for address, _ in self._requests}:
             self.forget(address)
 
     def _start(self, coroutine: Coroutine[Any, Any, Any]) -> concurrent.futures.Future[Any]:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     def _request(self, address: str, number: int, function: Callable[..., Any], *arguments: Any) -> None:
-        self._requests[address] = number, self._start(self._asked(address, number, function, arguments))
+        self._requests[address, number] = self._start(self._asked(address, number, function, arguments))
 
     async def _asked(self, address: str, number: int, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         future = self._client.submit(function, *arguments, workers=[address], pure=False, retries=0)

@@ -36,6 +36,7 @@ class SleepingWorkers:
     def __init__(self, count: int) -> None:
         self._threads = {f"worker {number}": 1 for number in range(count)}
         self._answers: list[tuple[float, int, Reply]] = []
+        self._busy_until: dict[str, float] = {}
         self._requests = 0
         self.leases = 0
 
@@ -60,7 +61,10 @@ class SleepingWorkers:
         self.leases += 1
         begun = tuple(sum(map(len, group.frames)) for group in state.groups)
         answer = Answer(_PATHS_OF_A_LEASE, {}, None, state, begun, seconds, device_bytes=0, memory_bytes=0)
-        self._answer(seconds, Reply(address, number, answer))
+        # A second lease waits for the first.
+        begins = max(time.monotonic(), self._busy_until.get(address, 0.0))
+        self._busy_until[address] = begins + seconds
+        self._answer(begins + seconds - time.monotonic(), Reply(address, number, answer))
 
     def call(self, address: str, key: str, number: int, function: Any, arguments: tuple[Any, ...]) -> None:
         """Do nothing: only leases are simulated."""
