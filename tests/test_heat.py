@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from chordless.cycles.heat import heat_of_counts, heat_of_rows
 
-from kernels_ti import Graph, collect_cycles, participation
-from kernels_ti.conversion import as_graph
+from kernels_ti import Graph, as_graph, collect_cycles, participation
 
 
 @pytest.fixture(

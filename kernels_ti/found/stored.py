@@ -14,6 +14,7 @@ from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.device.device import Device
 from kernels_ti.device.pinned import PINNED_BYTES
 from kernels_ti.found.row_tables import RowTables
+from kernels_ti.found.spare import SpareMemory
 from kernels_ti.graph import IntArray
 from kernels_ti.state import STATE_WORD_BITS, Rows
 
@@ -102,6 +103,8 @@ class ResidentBlocks:
         `first_rows_of_both_ends`.
     participants : object
         Cache of `kernels_ti.found.participation` for these blocks.
+    spare : SpareMemory
+        Gives the arrays of cycles on the host.
     """
 
     def __init__(self, device: Device, group: BlockGroup, vertices: int, *, as_rows: bool = False) -> None:
@@ -121,6 +124,7 @@ class ResidentBlocks:
         # Prefix sums of the pairs, so that the pairs of a range of seeds are one subtraction.
         self.pairs_before = np.concatenate(([0], np.cumsum(group.pairs_of_seed)))
         self.participants: Any = None
+        self.spare = SpareMemory()
         self._copy_memory = PINNED_BYTES
         self._buffers: dict[str, Any] = {}
 

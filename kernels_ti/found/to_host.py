@@ -1,7 +1,7 @@
 """How the cycles that a search has found come to the host: as bit rows, or as vertices in cycle order.
 
 The kernels of a CPU write into the arrays that the caller gets. From other devices a buffer is copied, piece by piece.
-Every array is new, and belongs to the caller.
+Every array belongs to the caller. Its memory may be that of an earlier array which nobody holds any more.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ def rows_of(found: Found, row_words: int) -> Rows:
         Bit ``v % 64`` of word ``v // 64`` is set when vertex v lies on the cycle.
     """
     places = list(found)
-    rows: Rows = np.empty((sum(stored.count for _, stored in places), row_words), np.uint64)
+    if not places:
+        return np.empty((0, row_words), np.uint64)
+    rows: Rows = places[0][0].spare.array((sum(stored.count for _, stored in places), row_words), np.uint64)
     at = 0
     for blocks, stored in places:
         blocks.write_rows(stored, rows[at : at + stored.count])
@@ -52,7 +54,8 @@ def cycles_of(found: Found) -> Cycles:
         at += stored.count
     offsets = np.zeros(count + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
-    vertices = np.empty(int(offsets[-1]), np.int32)
+    empty = places[0][0].spare.array if places else np.empty
+    vertices = empty((int(offsets[-1]),), np.int32)
     at = 0
     for blocks, stored in places:
         blocks.write_vertices(stored, offsets[at : at + stored.count + 1], vertices)
