@@ -25,6 +25,7 @@ from kernels_ti.boundary.in_python import PythonBlock
 from kernels_ti.boundary.on_device import DeviceBlock
 from kernels_ti.boundary.order import BoundaryOrder
 from kernels_ti.boundary.plan import BoundaryPlan, plan_of
+from kernels_ti.boundary.saved import SavedBlock, SavedCount
 from kernels_ti.boundary.states import LARGEST_BOUNDARY, GivenUp
 from kernels_ti.device.machine import cores
 from kernels_ti.errors import OptionError, SizeError, parameter
@@ -98,7 +99,9 @@ class BoundaryCount:
     memory : int or None
         Bytes that the states may take.
     plan : BoundaryPlan, optional
-        The orders of the vertices; by default those of `plan_of`.
+        The orders of the vertices; by default those of `plan_of`, or of the count that goes on.
+    saved : SavedCount, optional
+        Go on from there; by default begin.
 
     Attributes
     ----------
@@ -121,12 +124,13 @@ class BoundaryCount:
         by_length: bool = True,
         memory: int | None = None,
         plan: BoundaryPlan | None = None,
+        saved: SavedCount | None = None,
     ) -> None:
         space = SearchSpace.of(graph)
         shortest, longest = space.options.min_length, space.options.max_length
         if not by_length and (shortest > 3 or longest is not None):
             raise OptionError("bounds on the length need counts by length")
-        self.plan = plan or plan_of(space)
+        self.plan = plan or plan_of(space, orders=None if saved is None else saved.orders)
         if not self.plan.is_possible:
             raise SizeError(
                 f"no order of this graph was found with a boundary of at most {LARGEST_BOUNDARY} vertices: "
@@ -149,6 +153,12 @@ class BoundaryCount:
         self.seconds = 0.0
         self.most_states = 0
         self.states_by_step: list[int] = []
+        self._saved_block: SavedBlock | None = None
+        if saved is not None:
+            del self._blocks[: saved.blocks_done]
+            self._counts, self._triangles, self._done = Counter(saved.cycles), saved.triangles, saved.work
+            self.most_states, self.states_by_step = saved.most_states, list(saved.states_by_step)
+            self._saved_block = saved.block
 
     def use(self, device: Device, memory: int | None) -> None:
         """Count large blocks on a device, from the next block on; without one, all are counted in Python.
@@ -200,8 +210,7 @@ class BoundaryCount:
         ----------
         seconds : float
         enough : callable
-            Asked again and again; once it says so, the vertex that comes is given up and the count cannot go on: what
-            has been counted stays.
+            Asked again and again; once it says so, the vertex that comes is given up. The count can go on from there.
 
         Raises
         ------
@@ -227,11 +236,31 @@ class BoundaryCount:
             done = self.finished or time.perf_counter() - began >= seconds
         self.seconds += time.perf_counter() - began
 
+    def saved(self) -> SavedCount:
+        """Return the count as it is between two vertices, apart from any device."""
+        block = self._saved_block if self._block is None else self._block.saved()
+        return SavedCount(
+            orders=tuple(order.vertices for order in self.plan.orders if order is not None),
+            blocks_done=len(self.plan.blocks) - len(self._blocks) - (self._block is not None),
+            block=block,
+            cycles=dict(self._counts),
+            triangles=self._triangles,
+            work=self._done,
+            most_states=self.most_states,
+            states_by_step=tuple(self.states_by_step),
+        )
+
     def _begun(self, block: Graph, order: BoundaryOrder, required: frozenset[int]) -> PythonBlock | DeviceBlock:
         """Begin a block where it is counted: small ones, and those too wide for the kernels, in Python."""
         device = self._device
+        begun: PythonBlock | DeviceBlock
         if device is None or not _is_for_kernels(block, order):
             # Taichi runs on one arch at a time: the kernel that drops states must not end those of a GPU.
             drops = device is None or device.arch == "cpu"
-            return PythonBlock(block, order, required, self._longest, self._memory, drops=drops)
-        return DeviceBlock(device, block, order, required, self._longest, self._memory)
+            begun = PythonBlock(block, order, required, self._longest, self._memory, drops=drops)
+        else:
+            begun = DeviceBlock(device, block, order, required, self._longest, self._memory)
+        if self._saved_block is not None:
+            begun.resume(self._saved_block)
+            self._saved_block = None
+        return begun

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from kernels_ti.boundary.completion import Completion
 from kernels_ti.boundary.order import BoundaryOrder
+from kernels_ti.boundary.saved import SavedBlock, SavedStates
 from kernels_ti.boundary.states import States, merged, require_memory
 from kernels_ti.boundary.transitions import Packing, children_of
 from kernels_ti.boundary.walk import steps_of
@@ -105,6 +106,18 @@ class PythonBlock:
         self.triangles += step.triangles
         self.width = step.width
         return step.cost
+
+    def saved(self) -> SavedBlock:
+        """Return the count between two vertices; also after a vertex was given up."""
+        held = self._held.carried()
+        return SavedBlock(self._place, SavedStates(held.words, held.counts), dict(self.cycles), self.triangles)
+
+    def resume(self, saved: SavedBlock) -> None:
+        """Go on from a count of the same block."""
+        states = saved.states
+        self._held = States(states.words, states.counts, states.largest)
+        self._place, self.cycles, self.triangles = saved.place, dict(saved.cycles), saved.triangles
+        self.width = self._steps[saved.place - 1].width if saved.place else 0
 
     @property
     def _needed(self) -> int:

@@ -38,11 +38,11 @@ MOST_KEY_BITS = 62
 """Bits of the first word of a state."""
 
 INNER, FIRST_END = 1, 2
-_TAKEN, _WRITTEN = 1 << 63, 1 << 62
+TAKEN, WRITTEN = 1 << 63, 1 << 62
 _KEY, _HALF_KEY = (1 << MOST_KEY_BITS) - 1, MOST_KEY_BITS // 2
-_FACTORS = (0x1E3779B97F4A7C15, 0x14D049BB133111EB)
-_INVERSES = tuple(pow(factor, -1, 1 << MOST_KEY_BITS) for factor in _FACTORS)
-_MIX = 0x94D049BB133111EB
+FACTORS = (0x1E3779B97F4A7C15, 0x14D049BB133111EB)
+_INVERSES = tuple(pow(factor, -1, 1 << MOST_KEY_BITS) for factor in FACTORS)
+MIX = 0x94D049BB133111EB
 _HALF = (1 << 32) - 1
 # Rows that are looked at for one state before the table counts as full.
 _MOST_PROBES = 512
@@ -62,7 +62,7 @@ class StateFunctions(NamedTuple):
 
 def initial_row(cells: int, beside: int) -> list[int]:
     """Return the row of the state of no vertex, in so many cells, with others beside it: one way leads there."""
-    return [_TAKEN | _WRITTEN] + [_TAKEN] * (cells - 1) + [0] * beside + [1]
+    return [TAKEN | WRITTEN] + [TAKEN] * (cells - 1) + [0] * beside + [1]
 
 
 @ti.kernel
@@ -126,16 +126,16 @@ def state_functions(words: int, bits: int, cells: int) -> StateFunctions:
         """Return a sum of all words but the first, by which the first is changed in a table."""
         mask = ti.u64(0)
         for w in ti.static(range(1, cells)):
-            mask = (mask ^ state[w]) * ti.u64(_MIX)
+            mask = (mask ^ state[w]) * ti.u64(MIX)
             mask ^= mask >> ti.u64(32)
         return mask & ti.u64(_KEY)
 
     @ti.func
     def key_of(state):
         """Return the first word as a table holds it, mixed so that each bit depends on all others."""
-        key = (state[0] ^ mask_of(state)) * ti.u64(_FACTORS[0]) & ti.u64(_KEY)
+        key = (state[0] ^ mask_of(state)) * ti.u64(FACTORS[0]) & ti.u64(_KEY)
         key ^= key >> ti.u64(_HALF_KEY)
-        key = key * ti.u64(_FACTORS[1]) & ti.u64(_KEY)
+        key = key * ti.u64(FACTORS[1]) & ti.u64(_KEY)
         return key ^ key >> ti.u64(_HALF_KEY)
 
     @ti.func
@@ -143,7 +143,7 @@ def state_functions(words: int, bits: int, cells: int) -> StateFunctions:
         """Return the state of a row that begins at a cell."""
         state = vector(0)
         for w in ti.static(range(1, cells)):
-            state[w] = table[at + w] & ~ti.u64(_TAKEN)
+            state[w] = table[at + w] & ~ti.u64(TAKEN)
         key = table[at] & ti.u64(_KEY)
         key ^= key >> ti.u64(_HALF_KEY)
         key = key * ti.u64(_INVERSES[1]) & ti.u64(_KEY)
@@ -154,7 +154,7 @@ def state_functions(words: int, bits: int, cells: int) -> StateFunctions:
     @ti.func
     def row_of(table: ti.template(), size, stride, state):
         """Return the first cell of the row of a state, and whether it is new; -1 for a full table."""
-        written = key_of(state) | ti.u64(_TAKEN | _WRITTEN)
+        written = key_of(state) | ti.u64(TAKEN | WRITTEN)
         at = ti.cast(
             ((written & ti.u64(_KEY)) >> ti.u64(MOST_KEY_BITS - 32)) * ti.cast(size, ti.u64) >> ti.u64(32), ti.i32
         )
@@ -162,12 +162,12 @@ def state_functions(words: int, bits: int, cells: int) -> StateFunctions:
         while left > 0:
             cell = at * stride
             held = table[cell]
-            if held & ti.u64(_WRITTEN) == ti.u64(0):
+            if held & ti.u64(WRITTEN) == ti.u64(0):
                 # Atomics alone see what other work items have just written.
-                held = ti.atomic_or(table[cell], ti.u64(_TAKEN))
+                held = ti.atomic_or(table[cell], ti.u64(TAKEN))
                 if held == ti.u64(0):
                     for w in ti.static(range(1, cells)):
-                        table[cell + w] = state[w] | ti.u64(_TAKEN)
+                        table[cell + w] = state[w] | ti.u64(TAKEN)
                     ti.atomic_or(table[cell], written)
                     held = written
                     row, is_new = cell, 1
@@ -183,13 +183,13 @@ def state_functions(words: int, bits: int, cells: int) -> StateFunctions:
                             other = ti.atomic_or(table[cell + w], ti.u64(0))
                         if other == ti.u64(0):
                             is_written = 0
-                        elif other != state[w] | ti.u64(_TAKEN):
+                        elif other != state[w] | ti.u64(TAKEN):
                             differs = 1
                     if differs == 1:
                         at = ti.select(at + 1 == size, 0, at + 1)
                     elif is_written == 1:
                         row, left = cell, 0
-                elif held & ti.u64(_WRITTEN) != ti.u64(0):
+                elif held & ti.u64(WRITTEN) != ti.u64(0):
                     at = ti.select(at + 1 == size, 0, at + 1)
         return row, is_new
 

@@ -10,6 +10,8 @@ import numpy as np
 
 from kernels_ti.boundary.device_tables import HALF_BITS, DeviceTables, Shape
 from kernels_ti.boundary.order import BoundaryOrder
+from kernels_ti.boundary.rows import rows_of, states_in
+from kernels_ti.boundary.saved import SavedBlock
 from kernels_ti.boundary.walk import Step, steps_of
 from kernels_ti.graph import Graph
 
@@ -114,3 +116,25 @@ class DeviceBlock(DeviceTables):
             length = 0 if self._longest is None else vertices + 1
             if ways and (self._longest is None or length <= self._longest):
                 self.cycles[length] = self.cycles.get(length, 0) + ways
+
+    def saved(self) -> SavedBlock:
+        """Return the count between two vertices; also after a vertex was given up."""
+        shape = self._shape
+        rows = self._device.download(self._buffers[self._old])[: shape.cells].reshape(shape.rows, shape.stride)
+        states = states_in(rows[rows[:, 0] != 0], shape.words, shape.lengths, shape.digits)
+        return SavedBlock(self._place, states, dict(self.cycles), self.triangles)
+
+    def resume(self, saved: SavedBlock) -> None:
+        """Go on from a count of the same block, on any device."""
+        from kernels_ti.boundary.kernels import DIGIT_BITS
+
+        states, digits, lengths = saved.states.counts.shape
+        self._shape = Shape(max(states, 1), self._words, lengths, digits)
+        rows = np.zeros((self._shape.rows, self._shape.stride), np.uint64)
+        rows[:states, : self._words + lengths * digits] = rows_of(saved.states)
+        self._device.call(self._upload, self._old, rows.reshape(-1))
+        self._place, self.states = saved.place, states
+        self.cycles, self.triangles = dict(saved.cycles), saved.triangles
+        self.width = self._steps[saved.place - 1].width if saved.place else 0
+        self._most_ways = (saved.states.largest + 1) << DIGIT_BITS * (digits - 1)
+        self._most_vertices = lengths - 1

@@ -105,6 +105,7 @@ def plan_of(
     graph: Graph | SearchSpace,
     *,
     order: Sequence[int] | None = None,
+    orders: Sequence[Sequence[int]] | None = None,
     seconds: float = 20.0,
     enough: Callable[[], bool] = lambda: False,
 ) -> BoundaryPlan:
@@ -116,6 +117,8 @@ def plan_of(
         A space with several cases gives the blocks of all of them; each wanted cycle lies in one of these blocks.
     order : sequence of int, optional
         All vertices of the graph. Those of each block are taken in this order, and no other one is looked for.
+    orders : sequence of sequence of int, optional
+        The vertices of each block, in the order to take, as another plan of the same graph has them.
     seconds, enough : float, callable
         How long to look for the order of a block, see `small_boundary_order`.
 
@@ -126,7 +129,12 @@ def plan_of(
     """
     space = SearchSpace.of(graph)
     ordered: Callable[[Graph, tuple[int, ...]], BoundaryOrder | None]
-    if order is None:
+    if orders is not None:
+        known = iter(orders)
+
+        def ordered(block: Graph, vertices: tuple[int, ...]) -> BoundaryOrder | None:
+            return _given_order(block, next(known))
+    elif order is None:
 
         def ordered(block: Graph, vertices: tuple[int, ...]) -> BoundaryOrder | None:
             return small_boundary_order(block, LARGEST_BOUNDARY, seconds=seconds, enough=enough)

@@ -1,0 +1,82 @@
+"""A count along a boundary between two vertices, apart from any device: what a checkpoint of it holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Words = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False)
+class SavedStates:
+    """The states of a block, with the number of ways that lead to each.
+
+    Attributes
+    ----------
+    words : ndarray of uint64, shape (words, k)
+        See `kernels_ti.boundary.transitions.Packing`.
+    counts : ndarray of uint64, shape (k, digits, lengths)
+        See `kernels_ti.boundary.states.States`.
+    """
+
+    words: Words
+    counts: Words
+
+    @property
+    def largest(self) -> int:
+        """No digit is larger; at least 1."""
+        return max(int(self.counts.max(initial=0)), 1)
+
+
+@dataclass(frozen=True, eq=False)
+class SavedBlock:
+    """The block that is being counted.
+
+    Attributes
+    ----------
+    place : int
+        Vertices that have come.
+    states : SavedStates
+    cycles : dict of int to int
+        Cycles by length; all with length 0 where lengths are counted together.
+    triangles : int
+    """
+
+    place: int
+    states: SavedStates
+    cycles: dict[int, int]
+    triangles: int
+
+
+@dataclass(frozen=True, eq=False)
+class SavedCount:
+    """A count of a graph.
+
+    Attributes
+    ----------
+    orders : tuple of tuple of int
+        The order of the vertices of each block.
+    blocks_done : int
+    block : SavedBlock or None
+        The next one, if a vertex of it has come.
+    cycles : dict of int to int
+        Cycles of the blocks that are done, and of those that need no boundary.
+    triangles : int
+    work : float
+        Expected cost of the vertices that have come.
+    most_states : int
+    states_by_step : tuple of int
+        See `kernels_ti.boundary.count.BoundaryCount`.
+    """
+
+    orders: tuple[tuple[int, ...], ...]
+    blocks_done: int
+    block: SavedBlock | None
+    cycles: dict[int, int]
+    triangles: int
+    work: float
+    most_states: int
+    states_by_step: tuple[int, ...]

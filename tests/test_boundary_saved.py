@@ -1,0 +1,103 @@
+"""A count along a boundary that is saved between two vertices and goes on elsewhere."""
+
+from __future__ import annotations
+
+import math
+from itertools import cycle
+
+import pytest
+from chordless import generate
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import by_length, small_graphs
+
+from kernels_ti import Graph, Options, open_device
+from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.boundary import count as boundary
+from kernels_ti.boundary.count import BoundaryCount
+from kernels_ti.reference import chordless_cycles
+
+FEW = settings(max_examples=30, deadline=None)
+PYTHON, KERNELS = ["reference"], ["cpu"]
+
+
+def in_turns(space, arches, *, by_length=True):
+    """Count by one vertex at a time, each on the next arch; return the last count."""
+    count = BoundaryCount(space, by_length=by_length)
+    for arch in cycle(arches):
+        if count.finished:
+            return count
+        count = BoundaryCount(space, by_length=by_length, saved=count.saved())
+        if arch != "reference":
+            count.use(open_device(arch), None)
+        count.advance(0.0)
+
+
+@pytest.fixture(autouse=True)
+def _every_block_in_kernels(monkeypatch):
+    monkeypatch.setattr(boundary, "_FEWEST_STATES", 0)
+
+
+@FEW
+@given(small_graphs(), st.data(), st.booleans())
+def test_counts_are_those_of_the_reference(graph, data, total_only):
+    vertices = st.sets(st.integers(0, graph.n - 1), max_size=2)
+    through = data.draw(vertices)
+    avoid = data.draw(vertices) - through
+    space = SearchSpace(graph, Options(through=sorted(through), avoid=sorted(avoid)))
+    wanted = [found for found in chordless_cycles(graph) if through <= set(found) and not avoid & set(found)]
+    expected = by_length(wanted) if not total_only else {0: len(wanted)} if wanted else {}
+    assert in_turns(space, PYTHON, by_length=not total_only).cycles_by_length == expected
+
+
+# One word, two words, wider symbols, many digits, several blocks.
+SPECS = ["grid:6x9", "gnp:40,0.12,1", "bipartite:7x9", "ladder:60", "gnp:30,0.4,2", "gnp:70,0.03,4"]
+
+
+@pytest.mark.parametrize("by_length", [True, False])
+@pytest.mark.parametrize("arches", [KERNELS, PYTHON + KERNELS], ids=["kernels", "python and kernels"])
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_count_goes_on_on_any_device(spec, arches, by_length):
+    space = SearchSpace.of(generate(spec))
+    whole = BoundaryCount(space, by_length=by_length)
+    whole.advance(math.inf)
+    parted = in_turns(space, arches, by_length=by_length)
+    assert parted.cycles_by_length == whole.cycles_by_length
+    assert parted.triangles == whole.triangles
+    assert parted.states_by_step == whole.states_by_step
+    assert parted.share == 1.0
+
+
+@pytest.mark.parametrize("arch", ["reference", "cpu"])
+def test_a_vertex_that_was_given_up_comes_again(arch):
+    space = SearchSpace.of(generate("grid:6x9"))
+    count = BoundaryCount(space)
+    if arch != "reference":
+        count.use(open_device(arch), None)
+    asked = 0
+    while not count.finished:
+        asked += 1
+        count.advance(math.inf, lambda asked=asked: asked % 3 == 0)
+        count.advance(0.0)
+        count = BoundaryCount(space, saved=count.saved())
+        if arch != "reference":
+            count.use(open_device(arch), None)
+    whole = BoundaryCount(space)
+    whole.advance(math.inf)
+    assert count.cycles_by_length == whole.cycles_by_length
+
+
+def test_a_directed_graph_goes_on():
+    arcs = [(u, (u + step) % 11) for u in range(11) for step in (1, 3, 4)]
+    space = SearchSpace.of(Graph.from_edges(11, arcs, directed=True))
+    whole = BoundaryCount(space)
+    whole.advance(math.inf)
+    assert in_turns(space, PYTHON).cycles_by_length == whole.cycles_by_length != {}
+
+
+def test_several_cases_go_on():
+    graph = generate("grid:5x5")
+    space = SearchSpace(graph, Options(avoid_edges=[(6, 7), (12, 17)]))
+    whole = BoundaryCount(space)
+    whole.advance(math.inf)
+    assert in_turns(space, PYTHON).cycles_by_length == whole.cycles_by_length
