@@ -15,14 +15,13 @@ from pathlib import Path
 
 import pytest
 from chordless.engine.process import EngineProcess
-from chordless.protocol.codec import command_from_json, command_to_json, event_from_json, event_to_json
+from chordless.protocol.codec import event_from_json
 from chordless.protocol.events import Checkpointed, DeviceReport, Failed, Finished, Log, Paused, Progress, Started
-from chordless.protocol.orders import CheckpointCommand, GoCommand, PauseCommand, ProbeCommand, RunCommand, StopCommand
+from chordless.protocol.orders import ProbeCommand, RunCommand
 from patience import PATIENCE
 from program import SOURCE_PATH, slow_boot
 
 from kernels_ti import DeviceError, EngineError, GraphError
-from kernels_ti.errors import CheckpointError, SizeError
 
 LONG = "grid:7x10"
 
@@ -49,84 +48,6 @@ def is_gone(pid):
     except ProcessLookupError:
         return True
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-
-
-@pytest.mark.parametrize("error", [SizeError("too large"), CheckpointError("damaged"), EngineError("died")])
-def test_a_failure_keeps_its_kind_and_its_exit_code(error):
-    reported = Failed(type(error).__name__, str(error), error.exit_code).to_error()
-    assert (type(reported), str(reported), reported.exit_code) == (type(error), str(error), error.exit_code)
-
-
-EVENTS = [
-    Started("a b", 1, 2, 3, "cpu", "device", 0.5, 77, {"limit": None}, directory="/tmp/run"),
-    Progress(
-        1.5, 2**70, 3, 4, {3: 2**65, 10: 1}, {4: 2**64}, 1 << 40, 9, 0.25, 1 << 33, 7.5e7, 7e7, None, None, {9: 4}
-    ),
-    Paused(),
-    Checkpointed("run/checkpoint", 2**70, 3, 4),
-    Finished("timeout", "g", 1, 2, 3, 4, {3: 4}, 5, 6, {3: 7}, 8, 9, "cuda", "H\u00e9", 0.1, 0.2, 0.3, 0.5, 6, "run"),
-    Failed("GraphError", "no such file", 2),
-    DeviceReport("vulkan", False, message="no driver"),
-    Log("[Taichi] something"),
-]
-
-
-@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.name)
-def test_an_event_reads_back_as_it_was(event):
-    line = event_to_json(event, time=12.5)
-    assert "\n" not in line
-    assert event_from_json(line) == event
-
-
-COMMANDS = [
-    run_of("x", limit=3, output="-", part=(1, 4), memory=1 << 28, checkpoint="run", checkpoint_every=0.5, resume=True),
-    ProbeCommand("cpu"),
-    StopCommand(),
-    PauseCommand(),
-    GoCommand(),
-    CheckpointCommand(),
-]
-
-
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_a_command_reads_back_as_it_was(command):
-    assert command_from_json(command_to_json(command)) == command
-
-
-def test_events_of_later_programs():
-    known = json.loads(event_to_json(EVENTS[1]))
-    assert event_from_json(json.dumps({**known, "share_done": 0.5})) == EVENTS[1]
-    first = {"event": "progress", "seconds": 1, "paths": 2, "cycles": 3, "frontier": 4, "device_bytes": 5}
-    of_version_1 = json.dumps({**first, "frontier_by_length": {}, "cycles_by_length": {"4": 3}})
-    assert event_from_json(of_version_1) == Progress(1, 2, 3, 4, {}, {4: 3}, 5)
-    newer = {**json.loads(event_to_json(EVENTS[0])), "version": 99}
-    with pytest.raises(EngineError, match="version 99"):
-        event_from_json(json.dumps(newer))
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "", "[]", "{", "[" * 100_000, '{"event": "dance"}', '{"event": ["log"]}', '{"event": "failed"}', b"\xff",
-        '{"event": "log", "text": 5}', '{"event": "log", "text": null}',
-    ],
-)  # fmt: skip
-def test_what_is_no_event_is_an_error(line):
-    with pytest.raises(EngineError):
-        event_from_json(line)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"cycles_by_length": {"x": 1}}, {"cycles_by_length": {"3": "x"}}, {"frontier_by_length": [1]},
-        {"share": "half"}, {"cycles": None}, {"cycles_low": "few"}, {"seconds": []},
-    ],
-    ids=str,
-)  # fmt: skip
-def test_an_event_with_a_wrong_value_is_an_error(wrong):
-    with pytest.raises(EngineError, match=r"^the message 'progress' is .*wrong: ."):
-        event_from_json(json.dumps({**json.loads(event_to_json(EVENTS[1])), **wrong}))
 
 
 def test_a_run_from_start_to_end():

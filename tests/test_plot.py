@@ -39,7 +39,7 @@ STARTED = Started(
 
 
 def finished(cycles_by_length, **more):
-    """Return the last event of a run that has found so many."""
+    """Return the last event of a run that has found these cycles."""
     values = {
         "reason": "complete", "graph": "a graph", "n": 20, "m": 31, "max_degree": 4, "paths": 90, "frontier": 0,
         "frontier_by_length": PATHS, "listed": 0, "device_bytes": 0, "arch": "cpu", "device": "a device",

@@ -113,7 +113,7 @@ def step_in_memory(
 
 
 def ring_with_chords(words: int, word_bits: int, draw: np.random.Generator) -> BlockGroup:
-    """One block of so many words: a ring, so that it is biconnected, and as many chords again."""
+    """A block of `words` words: a ring, which makes it biconnected, and as many chords as the ring has edges."""
     n = words * word_bits - int(draw.integers(word_bits // 2))
     graph = nx.cycle_graph(n)
     graph.add_edges_from(edge for edge in draw.integers(n, size=(n, 2)).tolist() if edge[0] != edge[1])

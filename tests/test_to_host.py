@@ -18,7 +18,7 @@ def shuffled(graph: nx.Graph, seed: int) -> Graph:
 
 
 def triangles(count: int, length: int) -> nx.Graph:
-    """So many triangles and a cycle, none of which meet."""
+    """Disjoint triangles, and a cycle that meets none of them."""
     return nx.disjoint_union_all([nx.cycle_graph(3)] * count + [nx.cycle_graph(length)])
 
 

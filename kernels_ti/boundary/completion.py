@@ -24,7 +24,7 @@ Words = npt.NDArray[np.uint64]
 Flags = npt.NDArray[np.bool_]
 
 MOST_NODES = 64
-# So many nodes at most stand for one vertex each, no farther than this from the boundary.
+# The most nodes that stand for one vertex each, and how far from the boundary these vertices may be.
 _MOST_NEAR, _DEPTH = 56, 2
 # Ends are bits of a word.
 _MOST_SLOTS = 62

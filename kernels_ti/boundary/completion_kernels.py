@@ -110,7 +110,7 @@ def forced(ends, alone, inner, ahead: ti.template()):
 
 @lru_cache
 def completion_test(words: int, bits: int) -> Any:
-    """Return the test of one state of so many words and bits to a symbol, for use in kernels.
+    """Return the test of a state, for use in kernels; a state has `words` words and `bits` bits for each symbol.
 
     It takes the state, a vector of words, and the tables of the step, and returns 1 if no vertices to come complete the
     state to a cycle, otherwise 0.

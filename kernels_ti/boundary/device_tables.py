@@ -30,7 +30,8 @@ _FEWEST_ROWS, _FEWEST_CELLS, _CELLS_TO_SPARE = 1 << 10, 1 << 16, 1 << 28
 # Digits that a cell holds without overflow, and rows between two carries where there may be more.
 _MOST_ADDITIONS, _ROWS_BETWEEN_CARRIES = 1 << 16, 1 << 14
 HALF_BITS = 32
-# What a vertex changes is tabulated for so many combinations of symbols in any case, and for more of many states.
+# The changes by a vertex are tabulated for this many combinations of symbols at least; for more if there are many
+# states.
 _SMALL_TABLE, _STATES_TO_A_COMBINATION = 1 << 10, 4
 _EVEN_UP_TO = 4
 
@@ -170,7 +171,7 @@ class DeviceTables:
         return replace(self._shape, rows=rows, digits=max(-(-bits // DIGIT_BITS), 1))
 
     def _cleared(self, shape: Shape, found: int) -> tuple[Any, Any]:
-        """Return the other table and the tallies, with so many cells of closing ways, all empty."""
+        """Return the other table and the tallies, all empty; `found` is the number of cells for closing ways."""
         from kernels_ti.boundary.kernels import FOUND, clear
 
         self._require_room(shape)
@@ -218,7 +219,7 @@ class DeviceTables:
         return _SPREAD[self._device.arch]
 
     def _buffer(self, name: str, cells: int) -> Any:
-        """Return a buffer of at least so many cells; its content is lost if it has to grow."""
+        """Return a buffer of at least this size, in cells; its content is lost if it has to grow."""
         if name not in self._buffers or self._buffers[name].shape[0] < cells:
             self._buffers.pop(name, None)
             self._buffers[name] = self._device.empty(_rounded(cells), np.uint64)

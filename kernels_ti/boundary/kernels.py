@@ -61,7 +61,7 @@ class StateFunctions(NamedTuple):
 
 
 def initial_row(cells: int, beside: int) -> list[int]:
-    """Return the row of the state of no vertex, in so many cells, with others beside it: one way leads there."""
+    """Return the row of the state before the first vertex: `cells` cells, `beside` empty cells, and one way."""
     return [TAKEN | WRITTEN] + [TAKEN] * (cells - 1) + [0] * beside + [1]
 
 

@@ -87,7 +87,7 @@ class States:
 
     @classmethod
     def initial(cls, words: int) -> States:
-        """Nothing has come: one state of so many words, and one way, without vertices."""
+        """Return the states before the first vertex: one state of `words` words, with one way of no vertices."""
         return cls(np.zeros((words, 1), np.uint64), np.ones((1, 1, 1), np.uint64))
 
     def __len__(self) -> int:
@@ -202,7 +202,7 @@ def _add(
     shift: int,
     enough: Callable[[], bool],
 ) -> None:
-    """Add the ways to the parents to those of the states that they become, with so many vertices more.
+    """Add the ways to the parents to those of the states that they become; each way gets `shift` vertices more.
 
     The first ways to a state are written to it, as `has_ways` tells, and others are added.
     """

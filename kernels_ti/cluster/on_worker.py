@@ -211,7 +211,7 @@ def lease(key: str, number: int, state: RunState, seconds: float) -> Answer:
     state : RunState
         The frames; it covers its own batch only.
     seconds : float
-        Answer after about so many seconds, or earlier if nothing is left or the lease is recalled.
+        Answer after about this time, or earlier if nothing is left or the lease is recalled.
 
     Raises
     ------

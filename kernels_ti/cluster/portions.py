@@ -14,7 +14,7 @@ PORTION_SECONDS = 0.5
 """How long the search of a portion should take."""
 
 FIRST_PORTIONS = 12
-"""Into so many portions a lease is divided before the speed is known."""
+"""Number of portions of a lease before the speed is known."""
 
 GROWTH = 8.0
 """How many times larger a portion may be than the one before."""
@@ -62,7 +62,7 @@ class Portions:
                 yield self._next(number, frames)
 
     def most_bytes(self, paths: int) -> int:
-        """Return the most bytes that so many waiting paths of the last portion take as frames."""
+        """Return the most bytes that `paths` waiting paths of the last portion take as frames."""
         frames = self._frames[self._number]
         return 0 if frames is None else paths * (frames.nbytes // max(len(frames), 1) + 1)
 

@@ -76,7 +76,7 @@ def chunks_of(group: int, frames: Frames) -> list[Chunk]:
     Returns
     -------
     list of Chunk
-        At least `FEWEST_CHUNKS`, as far as there are so many paths.
+        At least `FEWEST_CHUNKS`, or one for each path if there are fewer.
     """
     counted = populations(frames.extensions)
     order = np.argsort(-frames.weight * counted, kind="stable")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -11,10 +10,7 @@ from chordless.graphs.load import load_graph
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import created
 from chordless.tui.app import ChordlessApp
-from chordless.tui.screens.run import RunScreen
 from chordless.tui.settings import Settings
-from chordless.tui.widgets.chart import EvolutionChart
-from chordless.tui.widgets.frontier_line import FrontierLine
 from chordless.tui.widgets.histogram import Histogram
 from chordless.tui.widgets.tiles import Tile
 
@@ -233,98 +229,6 @@ def test_a_run_is_resumed(tmp_path):
     play(app, SMALL, broken)
     assert app.started == []
     assert "run.json is damaged" in notices(app)[0]
-
-
-def test_a_frozen_view_holds_still_while_the_run_goes_on():
-    app = Stage(RUNNING)
-
-    async def steps(pilot):
-        await pilot.press("f")
-        await until(pilot, lambda: "VIEW FROZEN, f unfreezes it" in text_of(app))
-        # How it stands is no part of the picture.
-        app.tell(FAILED)
-        await until(pilot, lambda: "✘ failed" in text_of(app))
-        assert "SIGKILL" in text_of(app)
-        assert "VIEW FROZEN, f unfreezes it" in text_of(app)
-        app.tell(COMPLETE)
-        await until(pilot, lambda: "✔ complete" in text_of(app))
-        assert "SIGKILL" not in text_of(app)
-        assert f"{RUNNING.cycles:,}" in text_of(app)
-        assert "668,179,142" not in text_of(app)
-        await pilot.press("f")
-        await until(pilot, lambda: "668,179,142" in text_of(app))
-        assert "FROZEN" not in text_of(app)
-        await pilot.press("f")
-        # Another run does not begin frozen.
-        app.tell(replace(PAUSED, began=1.0))
-        await until(pilot, lambda: "paused" in text_of(app))
-        assert app.session.told == []
-
-    play(app, SMALL, steps)
-
-
-def test_a_view_frozen_before_it_was_drawn_is_of_the_run():
-    app = Stage(RUNNING)
-
-    async def steps(pilot):
-        screen = app.screen
-        screen._shown, screen._waits = None, True
-        await pilot.press("f")
-        await until(pilot, lambda: "VIEW FROZEN, f unfreezes it" in text_of(app))
-        assert f"{RUNNING.cycles:,}" in text_of(app)
-
-    play(app, SMALL, steps)
-
-
-def test_the_scale_is_changed():
-    app = Stage(RUNNING)
-
-    async def steps(pilot):
-        await pilot.press("l")
-        await until(pilot, lambda: "linear scale" in text_of(app))
-
-    play(app, SMALL, steps)
-
-
-def test_it_is_drawn_ten_times_a_second_at_most(monkeypatch):
-    drawn = []
-    draw = RunScreen._draw
-    monkeypatch.setattr(RunScreen, "_draw", lambda self: (drawn.append(self.app._loop.time()), draw(self))[1])
-    app = Stage(RUNNING)
-
-    async def steps(pilot):
-        await pilot.pause()
-        drawn.clear()
-        for cycles in range(50):
-            app.tell(replace(RUNNING, cycles=RUNNING.cycles + cycles))
-        app.tell(COMPLETE)
-        await until(pilot, lambda: "668,179,142" in text_of(app))
-
-    play(app, SMALL, steps)
-    assert 1 <= len(drawn) <= 5
-    assert all(later - earlier > 0.08 for earlier, later in pairwise(drawn))
-
-
-def test_only_what_has_changed_is_drawn(monkeypatch):
-    app = Stage(RUNNING)
-
-    async def steps(pilot):
-        await pilot.pause()
-        refreshed = []
-        for widget in app.screen.walk_children():
-            monkeypatch.setattr(
-                widget, "refresh", lambda *args, widget=widget, **kw: refreshed.append(widget.id) or widget
-            )
-        app.tell(replace(RUNNING, frontier=RUNNING.frontier + 1))
-        await pilot.pause(0.3)
-        chart = app.screen.query_one(EvolutionChart)
-        assert chart.id not in refreshed
-        assert "run-histogram" not in refreshed
-        assert f"{RUNNING.frontier + 1} paths wait now" in app.screen.query_one(FrontierLine).render_line(0).text
-        return set(refreshed)
-
-    # The line about the frontier; the load of the machine is looked at once a second.
-    assert play(app, LARGE, steps) <= {None, "run-frontier", "run-load"}
 
 
 def test_a_replay_ends_as_it_was_recorded():

@@ -57,7 +57,7 @@ class AloneChannel(Channel):
 
 
 def run_command(entry: Entry, loaded: LoadedGraph, batch: BatchCommand, threads: int | None) -> RunCommand:
-    """Make the command that searches one graph of a batch, with so many threads. Create the folder for its cycles."""
+    """Make the command that searches one graph of a batch with `threads` threads. Create the folder for its cycles."""
     job = entry.chunk.job
     output = None
     if job.listing is not None:

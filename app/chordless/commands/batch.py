@@ -38,8 +38,8 @@ to a line, as geng of nauty writes them; SDF and SMILES files hold molecules
 
 The output has a line for each graph, in the order of the input: the fields of
 `chordless count --json`, and name, status (complete, limit, timeout, error),
-error, listing (the file of cycles), listed (how many are in it: --limit ends a
-listing after so many), and hash, which tells this graph with these options from
+error, listing (the file of cycles), listed (how many are in it: --limit bounds
+that number), and hash, which tells this graph with these options from
 any other; for food webs (--overlap) also interval, whether the niche overlap
 graph is an interval graph. What is not known of a graph that was counted beside
 others is null: frontier, paths, seconds, peak_memory_bytes.

@@ -18,7 +18,7 @@ from kernels_ti.cycles import Cycles
 
 ColumnFormat = Literal["parquet", "arrow"]
 
-# A row group has this many cycles; fewer where they may have so many vertices that it would not fit in memory.
+# Cycles of a row group; fewer if their vertices might not fit in memory.
 _CYCLES_AT_ONCE = 1 << 17
 _VERTICES_AT_ONCE = 1 << 25
 _FEW_NAMES = 1 << 12

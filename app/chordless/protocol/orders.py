@@ -32,8 +32,8 @@ class RunCommand:
     min_length, max_length, expansion
         See `kernels_ti.run.Options`.
     limit : int or None
-        Stop once this many cycles were found in all sessions together; a listing ends after exactly this many. A sample
-        has so many cycles, by default 1,000.
+        Stop once this many cycles were found in all sessions together; a listing ends after exactly this many. For
+        a sample it is the number of cycles, by default 1,000.
     timeout : float or None
         Stop this many seconds after the search began or was resumed. Writing a listing counts, pauses do not.
     output : str or None

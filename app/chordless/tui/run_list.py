@@ -49,7 +49,7 @@ class Column:
     text : callable
         Returns the cell of a run.
     from_width : int
-        The column is shown on terminals with at least so many columns.
+        Width in columns of the narrowest terminal that shows this column.
     is_number : bool
         Whether it is aligned to the right, and sorted from the largest down.
     """

@@ -88,7 +88,7 @@ class ReplayFeed(Feed):
         self._wake.set()
 
     def seek(self, seconds: float) -> None:
-        """Go so many recorded seconds on, or back if negative."""
+        """Move the position by this number of recorded seconds: forward, or back if it is negative."""
         position = self.position if self._target is None else self._target
         self._target, self._is_backward = max(position + seconds, 0.0), seconds < 0
         self.paused = self.paused or not self.speed
@@ -164,7 +164,7 @@ class ReplayFeed(Feed):
         self._flush()
 
     def _wait(self, recorded: float) -> None:
-        """Wait for so many recorded seconds, and deliver the events that are due meanwhile."""
+        """Wait for this number of recorded seconds, and deliver the events that are due in the meantime."""
         left = min(recorded, _LONGEST_WAIT * self.speed)
         while (self.paused or (left > 0 and self.speed)) and self._target is None and not self._closing.is_set():
             began = time.monotonic()

@@ -44,7 +44,7 @@ _SMALLEST_ZOOM, _LARGEST_ZOOM, _ZOOM_STEP = 0.25, 64.0, 1.25
 _PAN_SHARE = 0.15
 # Free cells on the left and on the right, for labels. Above and below there are half as many.
 _MARGIN = 4
-# Each vertex gets its name, or a dot, if there are at least so many cells for each vertex in view.
+# A vertex is drawn with its name, or as a dot, if there are at least this many cells for each vertex in view.
 _CELLS_PER_NAME, _CELLS_PER_DOT = 60, 6
 # The same for the dots of the cycle, by the rectangle that it takes. A crowded cycle is drawn as a line alone.
 _CELLS_PER_LIT_DOT = 3
@@ -180,7 +180,7 @@ class GraphView(Widget):
         self._redraw()
 
     def pan(self, columns: float, rows: float) -> None:
-        """Move the view to the right and downwards, by so many cells."""
+        """Move the view by some cells to the right and downwards."""
         self._middle = self._centre() + np.array([columns, -2 * rows]) / self._scale()
         self._keep_in_view(np.arange(len(self._drawn_layout())))
         self._redraw()

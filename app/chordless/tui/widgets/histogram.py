@@ -67,7 +67,7 @@ class Histogram(ScrollView, can_focus=True):
         self.refresh()
 
     def action_move(self, lines: int) -> None:
-        """Move the cursor by so many lines, and keep it in view."""
+        """Move the cursor down by `lines`, up if negative, and keep it in view."""
         self._cursor = min(max(self._cursor + lines, 0), max(len(self._counts) - 1, 0))
         top, room = self.scroll_offset.y, max(self.size.height - 1, 1)
         self.scroll_to(y=min(max(top, self._cursor - room + 1), self._cursor), animate=False, immediate=True)
