@@ -17,6 +17,7 @@ from kernels_ti import (
     collect_cycles,
     count_cycles,
     count_participation,
+    enumerate_cycles,
 )
 from kernels_ti.blocks.passable import strong_components
 from kernels_ti.blocks.search_space import SearchSpace
@@ -139,6 +140,18 @@ def test_bit_rows_are_put_in_the_direction_of_the_arcs(graph):
     table = collect_cycles(graph, arch="cpu", min_length=3 if graph.is_simple else 1)
     ordered = CycleWalker(graph).order(table.rows())
     assert (ordered.offsets.tolist(), ordered.vertices.tolist()) == (table.offsets.tolist(), table.vertices.tolist())
+
+
+@pytest.mark.parametrize("graph", GRAPHS, ids=NAMES)
+def test_lists_csr_and_arrow_go_along_the_arcs(graph):
+    pytest.importorskip("pyarrow")
+    batches = list(enumerate_cycles(graph, arch="cpu", min_length=1).batches())
+    for tables in [collect_cycles(graph, arch="cpu", min_length=1)], [collect_cycles(graph, min_length=1)], batches:
+        slices = [table.vertices[i:j] for table in tables for i, j in itertools.pairwise(table.offsets.tolist())]
+        arrow = [cycle for table in tables for cycle in table.to_arrow()["vertices"].to_pylist()]
+        lists = [cycle for table in tables for cycle in table.lists()]
+        for found in slices, arrow, lists:
+            assert sorted(map(tuple, found)) == by_reference(graph)
 
 
 @pytest.mark.parametrize("members", [[0, 1, 2], [0, 1], [3], [0, 2, 3]])
