@@ -72,8 +72,8 @@ Measure what it takes to have every cycle of a graph, beside counting them.
 `count`, `rows` and `lists` are the search alone, in a process that has searched
 the graph before: the cycles are counted, brought to the memory of the host as
 bit rows, and as Python lists. The others are whole commands with a warm cache of
-compiled kernels: a list to FILE.npy, to FILE.txt, through a pipe to `wc -l` and
-to a run directory, and the export of that to Parquet.
+compiled kernels: a list to FILE.npy, to FILE.txt, through a pipe to `wc`, to a
+run directory, to FILE.parquet and to FILE.arrow.
 """
 
 
@@ -208,12 +208,19 @@ def _add_listing(benches: Any) -> None:
         LISTING_DESCRIPTION,
         "chordless bench listing --repeat 3 --json listing.json",
         "chordless bench listing roads.txt --arch cpu",
+        "chordless bench listing grid:8x10 --ways rows,.npy",
     )
     parser.add_argument(
         "graphs",
         nargs="*",
         metavar="GRAPH",
         help="a file or a spec, see chordless help specs (default: grid:7x10 and grid:8x10, 1 and 11 GB on disk)",
+    )
+    parser.add_argument(
+        "--ways",
+        type=_names,
+        metavar="WAY,...",
+        help="only these, and counting: rows, lists, .npy, .txt, pipe, folder, Parquet, Arrow (default: all)",
     )
     _add_common(parser)
 

@@ -147,26 +147,44 @@ def act_start(options: argparse.Namespace) -> int:
 def act_listing(options: argparse.Namespace) -> int:
     """Measure listing, print the table, return the exit code."""
     import tempfile
+    from pathlib import Path
 
     from chordless.bench import listing
+    from chordless.bench.bandwidth import bandwidth
     from chordless.bench.graphs import BenchGraph
     from chordless.bench.measure import machine, probe
     from chordless.bench.report import Report, heading
     from chordless.bench.searches import SearchProcess
     from chordless.commands.info import version_of
     from chordless.graphs.load import load_graph
+    from kernels_ti import OptionError
 
+    unknown = [way for way in options.ways or () if way not in listing.WAYS]
+    if unknown:
+        raise OptionError(f"--ways {unknown[0]}: there is no such way; there are {', '.join(listing.WAYS)}")
     with tempfile.TemporaryDirectory(prefix="chordless-bench-") as folder:
         graphs = [
             BenchGraph(title, load_graph(title).graph, _folder(folder, i))
             for i, title in enumerate(options.graphs or listing.DEFAULT_GRAPHS)
         ]
         device = probe("cpu" if options.arch == "auto" else options.arch)
-        settings = {"arch": device.arch, "threads": options.threads, "repeat": options.repeat}
+        limits = bandwidth(Path(folder))
+        settings = {
+            "arch": device.arch,
+            "threads": options.threads,
+            "repeat": options.repeat,
+            "ways": options.ways,
+            "bytes_per_second": {name: round(value) for name, value in limits.items()},
+        }
         heads = heading("listing", listing.LEGEND, version_of("chordless"), machine(device), **settings)
         report = Report[listing.ListingRow](heads)
+        shown = ", ".join(f"{name} {value / 1e9:.3g} GB/s" for name, value in limits.items())
+        report.notes.append(f"what this machine takes: {shown}")
         with SearchProcess(device.arch, options.threads) as searches:
-            rows = [listing.ListingRow(graph, searches, device.arch, options.threads) for graph in graphs]
+            rows = [
+                listing.ListingRow(graph, searches, device.arch, options.threads, limits, options.ways or listing.WAYS)
+                for graph in graphs
+            ]
             report.measure(rows, lambda row: row.measure(options.repeat), report_file(options))
     return print_report(report, options, listing.COLUMNS, [line for row in report.rows for line in row.cells()])
 
