@@ -15,7 +15,7 @@ from typing import Any
 from chordless.commands import options as shared
 from chordless.commands.parser import examples
 
-SUMMARY = "turn cycles kept as bit rows into text, JSON lines, Parquet or Arrow"
+SUMMARY = "turn bit rows into text, JSON lines, Parquet or Arrow"
 STANDARD_OUTPUT = "-"
 FORMATS = ("txt", "jsonl", "npy", "parquet", "arrow")
 _UNFINISHED_EXIT_CODE = 4
