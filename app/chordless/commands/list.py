@@ -28,7 +28,7 @@ order in which the cycles are found, which differs between arches.
 
 A FILE.npy has a bit row for each cycle: bit v % 64 of word v // 64 is set where
 vertex v lies on it. This is the fastest output. A FILE.parquet or FILE.arrow
-has the columns length and vertices (names in the order of the cycle). It appears
+has the columns length and vertices (names in cycle order). It appears
 when the search has ended, and not after an error. A folder, -o DIR/, becomes a
 run directory with bit rows in cycles/part-*.npy and a checkpoint, for
 `chordless resume DIR` and `chordless export DIR`.
