@@ -93,6 +93,12 @@ class EngineError(ChordlessError, RuntimeError):
     exit_code = 1
 
 
+class TimeIsUpError(EngineError):
+    """The time limit passed before there was any answer."""
+
+    exit_code = 4
+
+
 class SizeError(EngineError):
     """A block of the graph needs more memory than is allowed; a smaller maximum length may help."""
 

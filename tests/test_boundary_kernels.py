@@ -157,6 +157,16 @@ def test_no_more_states_become_one_than_is_reckoned_with(spec):
     assert max(most) > 2
 
 
+def test_a_table_is_fuller_where_there_is_less_room(monkeypatch):
+    graph = generate("grid:8x8")
+    monkeypatch.setattr(device_tables, "_FEWEST_ROWS", 1)
+    monkeypatch.setattr(device_tables, "LARGEST_BUFFER", 2 * 1500)
+    assert counted(graph, by_length=False) == {0: 1_743_247}
+    monkeypatch.setattr(device_tables, "LARGEST_BUFFER", 2 * 1000)
+    with pytest.raises(SizeError, match="more than the 2,000 that kernels can count"):
+        counted(graph, by_length=False)
+
+
 def test_too_little_memory_is_told():
     count = count_of(generate("grid:8x10"), memory=1 << 16, by_length=False)
     with pytest.raises(SizeError, match=r"may need .* GiB allowed: memory allows more"):

@@ -12,16 +12,18 @@ import pytest
 from chordless import generate
 from chordless.cli import main
 from chordless.graphs.load import read_weight_file
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from searches import searches
 
-from kernels_ti import Graph, GraphError, OptionError, longest_cycle
+from kernels_ti import Graph, GraphError, OptionError, longest_cycle, participation
 from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.boundary import count, device_optimum
 from kernels_ti.boundary.blocks import planned_blocks
+from kernels_ti.boundary.gains import Gains
 from kernels_ti.boundary.numbers import Numbers, sums_of
-from kernels_ti.boundary.optimum import Gains, best_cycle
-from kernels_ti.errors import SizeError
+from kernels_ti.boundary.optimum import best_cycle
+from kernels_ti.errors import SizeError, TimeIsUpError
 
 
 def check_best(graph, best, wanted, value, *, least):
@@ -34,9 +36,13 @@ def check_best(graph, best, wanted, value, *, least):
     assert value(best.cycle) == extreme
     assert best.ways == values.count(extreme)
     assert set(best.cycle) in [set(cycle) for cycle in wanted]
-    for u, v in itertools.combinations(range(best.length), 2):
-        beside = (v - u) in (1, best.length - 1)
-        assert (best.cycle[v] in graph.neighbours(best.cycle[u])) == beside
+    check_chordless(graph, best.cycle)
+
+
+def check_chordless(graph, cycle):
+    for u, v in itertools.combinations(range(len(cycle)), 2):
+        beside = (v - u) in (1, len(cycle) - 1)
+        assert (cycle[v] in graph.neighbours(cycle[u])) == beside
 
 
 @given(searches(), st.booleans())
@@ -74,6 +80,47 @@ def test_the_weight_of_edges_is_the_largest_or_least(search, least, data):
     best = longest_cycle(graph, shortest=least, weight=weights, **bounds)
     check_best(graph, best, wanted, value, least=least)
     assert best.weight == (value(best.cycle) if best.cycle else None)
+
+
+@pytest.fixture
+def _every_block_in_kernels(monkeypatch):
+    """Blocks of any size go through the kernels, from one kept layer to the next in a few steps."""
+    monkeypatch.setattr(count, "_FEWEST_STATES", 0)
+    monkeypatch.setattr(device_optimum, "_FEWEST_STEPS_BETWEEN", 3)
+
+
+@pytest.mark.usefixtures("_every_block_in_kernels")
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(searches(), st.booleans(), st.sampled_from(["length", "vertices", "edges"]), st.data())
+def test_kernels_find_the_best_cycle(search, least, kind, data):
+    graph, bounds, wanted = search
+    pairs = [tuple(edge) for edge in graph.edges().tolist()]
+    keys = {"length": [], "vertices": list(range(graph.n)), "edges": pairs}[kind]
+    weights = {key: data.draw(st.integers(-5, 5)) for key in keys}
+
+    def value(cycle):
+        if kind == "length":
+            return len(cycle)
+        beside = zip(cycle, [*cycle[1:], cycle[0]], strict=True)
+        return (
+            sum(weights[v] for v in cycle)
+            if kind == "vertices"
+            else sum(weights[min(pair), max(pair)] for pair in beside)
+        )
+
+    best = longest_cycle(graph, shortest=least, weight=weights or None, arch="cpu", **bounds)
+    check_best(graph, best, wanted, value, least=least)
+
+
+@pytest.mark.usefixtures("_every_block_in_kernels")
+@pytest.mark.parametrize("spec", ["grid:7x8", "king:6x6", "gnp:30,0.2,1", "gnp:26,0.4,2", "hypercube:4"])
+@pytest.mark.parametrize("bounds", [{}, {"shortest": True}, {"max_length": 9}])
+def test_kernels_find_the_cycle_of_python(spec, bounds):
+    graph = generate(spec)
+    found = longest_cycle(graph, arch="cpu", **bounds)
+    expected = longest_cycle(graph, arch="reference", **bounds)
+    assert (found.length, found.ways, found.states) == (expected.length, expected.ways, expected.states)
+    check_chordless(graph, [graph.names.index(name) for name in found.cycle])
 
 
 # Grids: OEIS A357357; king graphs: A357501.
@@ -194,3 +241,19 @@ def test_wrong_files_of_weights_are_told(tmp_path, text, message):
     with pytest.raises((GraphError, OptionError)) as error:
         read_weight_file(str(weights), generate("cycle:4"))
     assert message in str(error.value)
+
+
+def test_where_the_kernels_cannot_run(capsys):
+    assert main(["longest", "grid:3x3", "--arch", "vulkan"]) == 2
+    assert "64-bit atomics, which Taichi does not have on Vulkan" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["longest", "sample"])
+def test_the_time_can_be_up(command, capsys):
+    assert main([command, "grid:14x14", "--timeout", "0.05"]) == 4
+    assert "the 0.05 s allowed were up before the" in capsys.readouterr().err
+
+
+def test_the_time_of_a_participation_can_be_up():
+    with pytest.raises(TimeIsUpError, match="were up before the cycles were counted"):
+        participation(generate("grid:14x14"), timeout=0.05)

@@ -4,10 +4,12 @@
 count is long, and `walk` tells what each vertex changes. `transitions` tells what becomes of each state when a vertex
 comes, `states` holds the states with their numbers, and `count` moves the boundary over the graph. Small blocks are
 counted in numpy, by `in_python`, and `completion` drops states that lead to no cycle. The others are counted by
-`on_device`, which launches `kernels` on the tables of `device_tables`. `saved` is a count between two vertices, which
-goes on on any device; `rows` turns its states into the rows of a table and back.
+`on_device`, which launches `count_kernel` on the tables of `device_tables`; `kernels` has what a work item does with a
+state. `saved` is a count between two vertices, which goes on on any device; `rows` turns its states into the rows of a
+table and back.
 
 What asks for more than a number goes through a block forward and back: `layers` keeps the way, `blocks` has the blocks,
-`numbers` and `weights` are exact. `longest` finds the longest cycle by `optimum`, `sample` draws cycles at random, and
+`numbers`, `gains` and `weights` are exact. `longest` finds the longest cycle by `optimum`, large blocks by
+`device_optimum` with `optimum_kernels`, `sample` draws cycles at random, and
 `participation` counts those through each vertex and edge, both by `counting`.
 """

@@ -18,6 +18,9 @@ from kernels_ti.graph import Graph
 from kernels_ti.options import Options
 from kernels_ti.short_cycles import short_cycles
 
+Report = Callable[[float, int, int], None]
+"""Told the share of the way forward, the states that are held, and the vertices of the boundary."""
+
 
 @dataclass(frozen=True)
 class LengthBounds:
@@ -98,7 +101,7 @@ class PlannedBlocks:
     rings: tuple[list[int], ...]
     blocks: tuple[PlannedBlock, ...]
 
-    def reporter(self, report: Callable[[float, int, int], None] | None) -> Callable[[Step, int], None]:
+    def reporter(self, report: Report | None) -> Callable[[Step, int], None]:
         """Return what adds up steps, and tells `report` the share of all, the states and the width of the boundary."""
         done = 0.0
 

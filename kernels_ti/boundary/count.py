@@ -66,7 +66,7 @@ def arch_of_count(plan: BoundaryPlan, arch: str, *, by_length: bool, threads: in
     """
     if arch == "vulkan":
         raise OptionError(
-            "a count along a boundary needs 64-bit atomics, which Taichi does not have on Vulkan: choose cpu or cuda"
+            "the boundary method needs 64-bit atomics, which Taichi does not have on Vulkan: choose cpu or cuda"
         )
     if arch == "cuda" and not all(block.is_simple for block in plan.blocks):
         raise OptionError(
@@ -75,14 +75,16 @@ def arch_of_count(plan: BoundaryPlan, arch: str, *, by_length: bool, threads: in
             "is counted in Python"
         )
     blocks = zip(plan.blocks, plan.orders, strict=True)
-    if (arch != "cuda" and by_length) or not any(order and _is_for_kernels(block, order) for block, order in blocks):
+    if arch == "reference":
+        return "reference"
+    if (arch != "cuda" and by_length) or not any(order and is_for_kernels(block, order) for block, order in blocks):
         return "reference"
     if arch == "auto" and threads is None and cores() < _FEWEST_CORES:
         return "reference"
     return "cuda" if arch == "cuda" else "cpu"
 
 
-def _is_for_kernels(block: Graph, order: BoundaryOrder) -> bool:
+def is_for_kernels(block: Graph, order: BoundaryOrder) -> bool:
     """Say whether a block is simple and worth the start of Taichi, and its boundary narrow enough."""
     return block.is_simple and order.width <= WIDEST and order.cost >= _FEWEST_STATES
 
@@ -254,7 +256,7 @@ class BoundaryCount:
         """Begin a block where it is counted: small ones, and those too wide for the kernels, in Python."""
         device = self._device
         begun: PythonBlock | DeviceBlock
-        if device is None or not _is_for_kernels(block, order):
+        if device is None or not is_for_kernels(block, order):
             # Taichi runs on one arch at a time: the kernel that drops states must not end those of a GPU.
             drops = device is None or device.arch == "cpu"
             begun = PythonBlock(block, order, required, self._longest, self._memory, drops=drops)

@@ -11,7 +11,7 @@ import numpy as np
 from kernels_ti.boundary.states import GivenUp, require_memory
 from kernels_ti.boundary.walk import Step
 from kernels_ti.device.buffers import LARGEST_BUFFER
-from kernels_ti.errors import SizeError, parameter
+from kernels_ti.errors import SizeError
 
 if TYPE_CHECKING:
     from kernels_ti.device.device import Device
@@ -30,6 +30,8 @@ _FEWEST_ROWS, _FEWEST_CELLS, _CELLS_TO_SPARE = 1 << 10, 1 << 16, 1 << 28
 # Digits that a cell holds without overflow, and rows between two carries where there may be more.
 _MOST_ADDITIONS, _ROWS_BETWEEN_CARRIES = 1 << 16, 1 << 14
 HALF_BITS = 32
+FEW_CELLS = 64
+"""Cells of closing ways up to which there are several copies of each."""
 # The changes by a vertex are tabulated for this many combinations of symbols at least; for more if there are many
 # states.
 _SMALL_TABLE, _STATES_TO_A_COMBINATION = 1 << 10, 4
@@ -151,6 +153,10 @@ class DeviceTables:
     def _take(self, step: Step) -> Generator[bool, None, None]:
         """Let a vertex come; yield between launches."""
         shape = self._next_shape(step)
+        # Where there is less room, the table is fuller and the step slower.
+        most = min(self._room(), 8 * LARGEST_BUFFER) // (8 * shape.stride)
+        if shape.rows > most >= self.states:
+            shape = replace(shape, rows=most)
         while not (yield from self._advanced(step, shape)):
             shape = replace(shape, rows=2 * shape.rows)
         self._shape = shape
@@ -213,6 +219,13 @@ class DeviceTables:
             if many:
                 carry(shape.rows, shape.stride, shape.words, shape.lengths, shape.digits, self._buffers[self._new])
 
+    def _pieces(self, rows: int | None) -> Iterator[tuple[int, int]]:
+        """Cut the rows of the old table into pieces of so many rows, by default as many as a launch takes."""
+        arch = self._device.arch
+        size = rows or max(min(_ROWS_AT_ONCE[arch], _CELLS_AT_ONCE[arch] // self._shape.stride), 1)
+        for first in range(0, self._shape.rows, size):
+            yield first, min(first + size, self._shape.rows)
+
     @property
     def _spread(self) -> int:
         """Neighbouring work items that count in one cell of the tallies."""
@@ -228,15 +241,21 @@ class DeviceTables:
     def _upload(self, name: str, values: np.ndarray) -> None:
         self._buffers[name] = self._device.buffer(values)
 
+    def _room(self) -> int:
+        """Return the bytes that the other table may take."""
+        if self._memory is None:
+            return 8 * LARGEST_BUFFER
+        return self._memory - sum(map(_bytes, self._buffers.values())) + _bytes(self._buffers.get(self._new))
+
     def _require_room(self, shape: Shape) -> None:
         """Refuse a step whose table does not fit into the memory allowed, or into a buffer."""
-        held = _bytes(self._buffers.get(self._new))
-        needed = sum(map(_bytes, self._buffers.values())) - held + max(held, 8 * shape.cells)
-        require_memory(needed, self._memory, self.states, self.width, by_length=self._shape.lengths > 1)
+        if self._memory is not None:
+            needed = self._memory - self._room() + max(8 * shape.cells, _bytes(self._buffers.get(self._new)))
+            require_memory(needed, self._memory, self.states, self.width, by_length=self._shape.lengths > 1)
         if shape.cells > LARGEST_BUFFER:
             raise SizeError(
                 f"{self.states:,} states need a table of {shape.cells:,} cells, more than the {LARGEST_BUFFER:,} that "
-                f"kernels can count: {parameter('method', 'search')} needs next to none"
+                "kernels can count"
             )
 
 

@@ -1,19 +1,22 @@
-"""A count along a boundary from the beginning to the end, as `kernels_ti.count_cycles` makes it."""
+"""What goes along a boundary in one call: a count as `kernels_ti.count_cycles` makes it, and plans within a time."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager
 
 from kernels_ti.blocks.restriction import vertices_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.annealing import SECONDS_FOR_PREFIXES, annealed_plan
+from kernels_ti.boundary.blocks import PlannedBlocks, planned_blocks
 from kernels_ti.boundary.count import BoundaryCount, arch_of_count
 from kernels_ti.boundary.plan import plan_of
+from kernels_ti.boundary.states import GivenUp
 from kernels_ti.device.device import held_device
 from kernels_ti.device.memory import host_budget, search_budget
-from kernels_ti.errors import EngineError, OptionError
+from kernels_ti.errors import EngineError, OptionError, TimeIsUpError
 from kernels_ti.options import CycleCounts
 
 _SLICE_SECONDS = 0.1
@@ -72,3 +75,56 @@ def count_along_boundary(
             count.advance(_SLICE_SECONDS, too_late)
     seconds = time.perf_counter() - began
     return CycleCounts(count.cycles_by_length, {}, seconds, options.min_length, complete=count.finished)
+
+
+@contextmanager
+def in_time(timeout: float | None, answer: str) -> Iterator[Callable[[], bool]]:
+    """Yield what says that the time is up.
+
+    Parameters
+    ----------
+    timeout : float or None
+        Seconds from now on.
+    answer : str
+        What was to happen before, for the message.
+
+    Raises
+    ------
+    OptionError
+        If the seconds are not a positive number.
+    TimeIsUpError
+        If the work inside has been given up.
+    """
+    if timeout is not None and not timeout > 0:
+        raise OptionError(f"timeout is a positive number of seconds, not {timeout!r}")
+    end = time.perf_counter() + (math.inf if timeout is None else timeout)
+    try:
+        yield lambda: time.perf_counter() >= end
+    except GivenUp:
+        raise TimeIsUpError(f"the {timeout:g} s allowed were up before {answer}") from None
+
+
+def annealed_blocks(space: SearchSpace, arch: str, too_late: Callable[[], bool]) -> tuple[PlannedBlocks, str]:
+    """Plan a search space with the orders that a count would take; return the plan, and the arch for its states.
+
+    Parameters
+    ----------
+    space : SearchSpace
+    arch : str
+        See `kernels_ti.boundary.count.arch_of_count`.
+    too_late : callable
+        Asked again and again.
+
+    Raises
+    ------
+    GivenUp
+        Once it was too late.
+    OptionError, SizeError
+        See `kernels_ti.boundary.blocks.planned_blocks`.
+    """
+    plan = plan_of(space, seconds=SECONDS_FOR_PREFIXES, enough=too_late)
+    arch = arch_of_count(plan, arch, by_length=False)
+    plan = annealed_plan(plan, arch, enough=too_late)
+    if too_late():
+        raise GivenUp
+    return planned_blocks(space, plan), arch

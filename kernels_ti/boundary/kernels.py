@@ -88,6 +88,33 @@ def carry(size: ti.i32, stride: ti.i32, words: ti.i32, lengths: ti.i32, digits: 
                     table[at + digit] = cell & ti.u64(DIGIT_LIMIT - 1)
 
 
+@ti.func
+def add_ways(
+    old: ti.template(), at, digits, new: ti.template(), row_off, row_on, new_digits, tallies: ti.template(), found
+):  # fmt: skip
+    """Add one number of ways to those of both children, and to those that close a cycle; -1 for none of them.
+
+    Return the place of its highest digit and that digit, in one cell.
+    """
+    largest, over = ti.u64(0), ti.u64(0)
+    for digit in range(new_digits):
+        ways = over
+        if digit < digits:
+            ways += old[at + digit]
+        over = ways >> ti.u64(DIGIT_BITS)
+        ways &= ti.u64(DIGIT_LIMIT - 1)
+        if ways != ti.u64(0):
+            largest = ti.cast(digit, ti.u64) << ti.u64(DIGIT_BITS) | ways
+            if row_off >= 0:
+                ti.atomic_add(new[row_off + digit], ways)
+            if row_on >= 0:
+                ti.atomic_add(new[row_on + digit], ways)
+            if found >= 0:
+                ti.atomic_add(tallies[found + 2 * digit], ways & ti.u64(_HALF))
+                ti.atomic_add(tallies[found + 2 * digit + 1], ways >> ti.u64(32))
+    return largest
+
+
 @lru_cache
 def state_functions(words: int, bits: int, cells: int) -> StateFunctions:
     """Return the functions for states of `words` words with symbols of `bits` bits, in rows with `cells` words.
@@ -321,72 +348,3 @@ def state_functions(words: int, bits: int, cells: int) -> StateFunctions:
         return off, on, flags
 
     return StateFunctions(tabulate, symbol, state_at, row_of, children)
-
-
-@lru_cache
-def count_kernel(words: int, bits: int) -> Any:
-    """Return the kernel that counts, for states of a number of words, and symbols of a number of bits."""
-    functions = state_functions(words, bits, words)
-    state_at, row_of, children = functions.state_at, functions.row_of, functions.children
-
-    @ti.kernel
-    def advance(
-        first: ti.i32, last: ti.i32, old: array(ti.u64, 1), stride: ti.i32, lengths: ti.i32, digits: ti.i32,
-        new: array(ti.u64, 1), size: ti.i32, new_stride: ti.i32, new_lengths: ti.i32, new_digits: ti.i32,
-        apart: ti.i32, tabled: ti.template(), steps: array(ti.i32, 1), base: ti.i32, changes: array(ti.u64, 1),
-        spread: ti.i32, copies: ti.i32, tallies: array(ti.u64, 1),
-    ):  # fmt: skip
-        """Let a vertex come in the state of one row for each work item: find the rows of its children, add its ways.
-
-        `apart` is 1 where cycles are told apart by their number of vertices. `copies` of the closing ways are kept.
-        """
-        for i in range(first, last):
-            begin = i * stride
-            is_wanted = 0
-            if old[begin] != ti.u64(0) and tallies[FULL] == ti.u64(0):
-                # The ways to a state may all have been dropped.
-                for cell in range(begin + words, begin + words + lengths * digits):
-                    if old[cell] != ti.u64(0):
-                        is_wanted = 1
-            if is_wanted == 1:
-                mine = i // spread & TALLIES - 1
-                state = state_at(old, begin)
-                rows = ti.Vector([-1, -1])
-                off, on, flags = children(tabled, state, steps, base, changes)
-                added, closing = 0, flags >> 2
-                for joins in ti.static(range(2)):
-                    if flags >> joins & 1 == 1:
-                        row, is_new = row_of(new, size, new_stride, on if ti.static(joins == 1) else off)
-                        rows[joins] = row
-                        added += is_new
-                        if row < 0:
-                            tallies[FULL] = ti.u64(1)
-                if added > 0:
-                    ti.atomic_add(tallies[mine], ti.cast(added, ti.u64))
-                largest, most = ti.u64(0), 0
-                for length in range(lengths):
-                    over = ti.u64(0)
-                    for digit in range(new_digits):
-                        ways = over
-                        if digit < digits:
-                            ways += old[begin + words + length * digits + digit]
-                        over = ways >> ti.u64(DIGIT_BITS)
-                        ways &= ti.u64(DIGIT_LIMIT - 1)
-                        if ways != ti.u64(0):
-                            largest = ti.max(largest, ti.cast(digit, ti.u64) << ti.u64(DIGIT_BITS) | ways)
-                            most = length
-                            for joins in ti.static(range(2)):
-                                grown = length + joins * apart
-                                if rows[joins] >= 0 and grown < new_lengths:
-                                    ti.atomic_add(new[rows[joins] + words + grown * new_digits + digit], ways)
-                            if closing == 1:
-                                at = FOUND + 2 * ((mine % copies * lengths + length) * new_digits + digit)
-                                ti.atomic_add(tallies[at], ways & ti.u64(_HALF))
-                                ti.atomic_add(tallies[at + 1], ways >> ti.u64(32))
-                # Look first: few states have the largest number so far.
-                if largest > tallies[TALLIES + mine]:
-                    ti.atomic_max(tallies[TALLIES + mine], largest)
-                if ti.cast(most, ti.u64) > tallies[2 * TALLIES + mine]:
-                    ti.atomic_max(tallies[2 * TALLIES + mine], ti.cast(most, ti.u64))
-
-    return advance

@@ -115,11 +115,19 @@ class History(Generic[V]):
         Asked again and again; once it says so, `GivenUp` is raised.
     report : callable, optional
         Told the states of each boundary, on the way forward.
+    words : ndarray of uint64, shape (words, 1), optional
+        Begin with this one state; by default with that of no vertex.
+    steps : range, optional
+        The steps to go through; by default all.
 
     Attributes
     ----------
     most_states : int
         States of the largest boundary.
+    reached : ndarray of uint64, shape (words, k)
+        The states after the last step.
+    values
+        What the rule carries for them.
 
     Raises
     ------
@@ -135,6 +143,9 @@ class History(Generic[V]):
         memory: int | None = None,
         enough: Callable[[], bool] = lambda: False,
         report: Callable[[Step, int], None] = lambda step, states: None,
+        *,
+        words: Words | None = None,
+        steps: range | None = None,
     ) -> None:
         self._steps = block.steps
         self._bounds = block.bounds
@@ -144,9 +155,13 @@ class History(Generic[V]):
         self._enough = enough
         self._report = report
         self.most_states = 1
-        words = np.zeros((self._packing.words + self._bounds.are_told_apart, 1), np.uint64)
+        self.reached = np.zeros((self._packing.words + self._bounds.are_told_apart, 1), np.uint64)
+        if words is not None:
+            self.reached = words
+        steps = range(len(block.steps)) if steps is None else steps
         budget = None if memory is None else memory // 2
-        self._kept = self._forward(_Kept(0, words, rule.begin()), len(block.steps), budget, first=True)
+        self._last, self.values = steps.stop, rule.begin()
+        self._kept = self._forward(_Kept(steps.start, self.reached, self.values), steps.stop, budget, first=True)
 
     @property
     def nbytes(self) -> int:
@@ -161,7 +176,7 @@ class History(Generic[V]):
         end : int, optional
             Begin with the step before this one.
         """
-        end = len(self._steps) if end is None else end
+        end = self._last if end is None else end
         while self._kept and self._kept[-1].place >= end:
             self._kept.pop()
         budget = None if self._memory is None else self._memory // 4
@@ -206,6 +221,8 @@ class History(Generic[V]):
                 held = sum(self._bytes_of(each) for each in kept)
             if (place + 1 - start.place) % stride == 0 and place + 1 < end:
                 kept.append(_Kept(place + 1, words, values))
+        if first:
+            self.reached, self.values = words, values
         return kept
 
     def _bytes_of(self, kept: _Kept[V]) -> int:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.blocks import planned_blocks, space_for
-from kernels_ti.boundary.optimum import Gains, best_cycle
+from kernels_ti.boundary.blocks import Report, space_for
+from kernels_ti.boundary.gains import Gains
+from kernels_ti.boundary.in_one_call import annealed_blocks, in_time
+from kernels_ti.boundary.optimum import best_cycle
 from kernels_ti.boundary.weights import Weights, attribute_weights
 from kernels_ti.conversion import as_graph
-from kernels_ti.device.memory import host_budget
-
-Report = Callable[[float, int, int], None]
-"""Told the share of the way forward, the states that are held, and the vertices of the boundary."""
+from kernels_ti.device.device import held_device
+from kernels_ti.device.memory import host_budget, search_budget
 
 SHORTEST_HOLE = 4
 
@@ -66,6 +66,8 @@ def longest_cycle(
     avoid_edges: Iterable[tuple[Hashable, Hashable]] = (),
     simplify: bool = False,
     memory: int | None = None,
+    arch: str = "auto",
+    timeout: float | None = None,
 ) -> BestCycle:
     """Find the longest chordless cycle of a graph, or the shortest, heaviest or lightest one.
 
@@ -88,6 +90,10 @@ def longest_cycle(
         As for `count_cycles`.
     memory : int, optional
         Bytes that the process may use; by default a share of the free memory.
+    arch : str
+        ``auto``, ``cpu``, ``cuda`` or ``reference``, as for `count_cycles` along a boundary.
+    timeout : float, optional
+        Give up after so many seconds.
 
     Returns
     -------
@@ -101,6 +107,8 @@ def longest_cycle(
         If the value of an option is not allowed, or edges that are parallel have weights.
     SizeError
         If the boundaries are too large for the memory.
+    TimeIsUpError
+        If the time is up before the cycle is found.
 
     Examples
     --------
@@ -115,11 +123,17 @@ def longest_cycle(
     shortest_wanted = min_length if min_length is not None else SHORTEST_HOLE if shortest else 3
     space = space_for(graph, shortest_wanted, max_length, through, avoid, avoid_edges, memory)
     weights = None if weight is None else Weights.of_mapping(graph, weight)
-    return longest_in(space, weights, shortest=shortest)
+    return longest_in(space, weights, shortest=shortest, arch=arch, timeout=timeout)
 
 
 def longest_in(
-    space: SearchSpace, weights: Weights | None = None, *, shortest: bool = False, report: Report | None = None
+    space: SearchSpace,
+    weights: Weights | None = None,
+    *,
+    shortest: bool = False,
+    arch: str = "auto",
+    timeout: float | None = None,
+    report: Report | None = None,
 ) -> BestCycle:
     """Find the longest, shortest, heaviest or lightest cycle of a search space; see `longest_cycle`.
 
@@ -128,15 +142,28 @@ def longest_in(
     space : SearchSpace
     weights : Weights, optional
     shortest : bool
+    arch, timeout
+        As for `longest_cycle`.
     report : callable, optional
-        See `Report`.
+        See `kernels_ti.boundary.blocks.Report`.
     """
     began = time.perf_counter()
-    planned = planned_blocks(space)
+    memory = space.options.memory
     gains = Gains() if weights is None else weights.gains
-    best = best_cycle(
-        planned, gains, least=shortest, memory=host_budget(space.options.memory), report=planned.reporter(report)
-    )
+    with in_time(timeout, "the best cycle was found") as too_late:
+        planned, arch = annealed_blocks(space, arch, too_late)
+        with held_device(arch) as device:
+            is_used = device.arch != "reference"
+            best = best_cycle(
+                planned,
+                gains,
+                least=shortest,
+                memory=host_budget(memory),
+                enough=too_late,
+                report=planned.reporter(report),
+                device=device if is_used else None,
+                device_memory=search_budget(device, memory) if is_used else None,
+            )
     return BestCycle(
         cycle=[space.graph.names[v] for v in best.cycle],
         weight=weights.weight(best.value) if weights is not None and best.cycle else None,

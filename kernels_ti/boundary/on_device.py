@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernels_ti.boundary.device_tables import HALF_BITS, DeviceTables, Shape
+from kernels_ti.boundary.device_tables import FEW_CELLS, HALF_BITS, DeviceTables, Shape
 from kernels_ti.boundary.order import BoundaryOrder
 from kernels_ti.boundary.rows import rows_of, states_in
 from kernels_ti.boundary.saved import SavedBlock
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kernels_ti.device.device import Device
-
-# Cells of closing ways up to which there are several copies of each.
-_FEW_CELLS = 64
 
 
 class DeviceBlock(DeviceTables):
@@ -75,11 +72,12 @@ class DeviceBlock(DeviceTables):
 
     def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
         """Put the children of all states into the other table; say whether they fit."""
-        from kernels_ti.boundary.kernels import FOUND, FULL, TALLIES, count_kernel
+        from kernels_ti.boundary.count_kernel import count_kernel
+        from kernels_ti.boundary.kernels import FOUND, FULL, TALLIES
 
         old, apart = self._shape, int(self._longest is not None)
         found = 2 * old.lengths * shape.digits
-        copies = max(_FEW_CELLS // found, 1)
+        copies = max(FEW_CELLS // found, 1)
         table, tallies = self._cleared(shape, copies * found)
         tabled = self._tabulate(step)
         advance = count_kernel(self._words, self._bits)

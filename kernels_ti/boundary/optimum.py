@@ -6,65 +6,28 @@ others as well. The value is the number of vertices or the weight, negated where
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.boundary.blocks import PlannedBlock, PlannedBlocks
-from kernels_ti.boundary.layers import History, Layer
+from kernels_ti.boundary.count import is_for_kernels
+from kernels_ti.boundary.device_optimum import DeviceOptimum
+from kernels_ti.boundary.gains import Gains
+from kernels_ti.boundary.layers import History, Layer, Words
 from kernels_ti.boundary.numbers import Numbers, sums_of
 from kernels_ti.boundary.walk import Step
-from kernels_ti.errors import EngineError, OptionError
+from kernels_ti.errors import EngineError
+
+if TYPE_CHECKING:
+    from kernels_ti.device.device import Device
 
 Values = npt.NDArray[np.int64]
 
-_LARGEST_SUM = 1 << 62
 _NOTHING = np.iinfo(np.int64).min
-
-
-@dataclass(frozen=True, eq=False)
-class Gains:
-    """What a vertex, or an edge, adds to the value of a cycle.
-
-    Attributes
-    ----------
-    of_vertices : mapping of int to int, or None
-        For each vertex of the graph; None adds 1 for each.
-    of_edges : mapping of (int, int) to int, or None
-        For each edge of the graph, as (u, v) with u < v, or from the tail to the head of an arc.
-
-    Raises
-    ------
-    OptionError
-        If sums of them would not fit into 64 bits.
-    """
-
-    of_vertices: Mapping[int, int] | None = None
-    of_edges: Mapping[tuple[int, int], int] | None = None
-
-    def __post_init__(self) -> None:
-        given = [*(self.of_vertices or {}).values(), *(self.of_edges or {}).values()]
-        if sum(map(abs, given)) >= _LARGEST_SUM:
-            raise OptionError("the weights have too many digits: all together, as whole numbers, must stay below 2^62")
-
-    def of(self, v: int) -> int:
-        """Return what a vertex adds."""
-        if self.of_vertices is not None:
-            return self.of_vertices[v]
-        return 1 if self.of_edges is None else 0
-
-    def between(self, u: int, v: int) -> int:
-        """Return what an edge adds."""
-        if self.of_edges is None:
-            return 0
-        return self.of_edges[u, v] if (u, v) in self.of_edges else self.of_edges[v, u]
-
-    def of_cycle(self, cycle: list[int]) -> int:
-        """Return the value of a cycle, given in cycle order."""
-        edges = zip(cycle, cycle[1:] + cycle[:1], strict=True)
-        return sum(map(self.of, cycle)) + sum(self.between(u, v) for u, v in edges)
 
 
 @dataclass(frozen=True)
@@ -97,7 +60,7 @@ class _Best:
     ways: Numbers
 
 
-class _Largest:
+class Largest:
     """The rule that carries the largest values along, and remembers where the best cycle closes.
 
     Parameters
@@ -109,6 +72,7 @@ class _Largest:
     """
 
     def __init__(self, block: PlannedBlock, gains: Gains, sign: int) -> None:
+        self._block = block
         self._names = block.vertices
         self._packing = block.packing
         self._gains = gains
@@ -116,6 +80,20 @@ class _Largest:
         self.best: int | None = None
         self.ways = 0
         self.place = 0
+
+    def again(self) -> Largest:
+        """Return the same rule, before any cycle has closed."""
+        return Largest(self._block, self._gains, self._sign)
+
+    @property
+    def counts_edges(self) -> bool:
+        """Whether edges add to the value."""
+        return self._gains.of_edges is not None
+
+    def added_by(self, step: Step) -> list[int]:
+        """Return what the vertex of a step adds when it joins, then what each edge to a vertex before it adds."""
+        edges = [added for _, added in self._edges_of(step)] if self.counts_edges else []
+        return [self._sign * self._gains.of(self._names[step.vertex]), *edges]
 
     def begin(self) -> _Best:
         """Begin with one way of no value."""
@@ -179,6 +157,8 @@ def best_cycle(
     memory: int | None = None,
     enough: Callable[[], bool] = lambda: False,
     report: Callable[[Step, int], None] = lambda step, states: None,
+    device: Device | None = None,
+    device_memory: int | None = None,
 ) -> Optimum:
     """Find the cycle with the largest, or the least, value.
 
@@ -189,6 +169,10 @@ def best_cycle(
     least : bool
     memory, enough, report
         See `kernels_ti.boundary.layers.History`.
+    device : Device, optional
+        Takes the blocks that are large enough; by default all are gone through in Python.
+    device_memory : int or None
+        Bytes that the states may take there.
 
     Returns
     -------
@@ -208,37 +192,119 @@ def best_cycle(
             best, ways, cycle = value, 0, ring
         ways += value == best
     for block in planned.blocks:
-        rule = _Largest(block, gains, sign)
-        history = History(block, rule, memory, enough, report)
-        states = max(states, history.most_states)
-        if rule.best is None or rule.best < best:
+        rule = Largest(block, gains, sign)
+        if device is not None and is_for_kernels(block.graph, block.order):
+            found = _found_on_device(device, block, rule, device_memory, memory, enough, report)
+        else:
+            found = _found_in_python(block, rule, memory, enough, report)
+        states = max(states, found.states)
+        if found.value is None or found.value < best:
             continue
-        if rule.best > best:
-            best, ways, cycle = rule.best, 0, block.cycle(_witness(history, rule))
-        ways += rule.ways
+        if found.value > best:
+            best, ways, cycle = found.value, 0, block.cycle(found.cycle())
+        ways += found.ways
     return Optimum(cycle, sign * best if cycle else 0, ways, states)
 
 
-def _witness(history: History[_Best], rule: _Largest) -> set[int]:
-    """Go back from where the best cycle closes, and return its vertices."""
-    assert rule.best is not None
+class _Found(NamedTuple):
+    """The best value of a block, if it has a cycle, how many cycles have it, the most states, and how to get one."""
+
+    value: int | None
+    ways: int
+    states: int
+    cycle: Callable[[], set[int]]
+
+
+def _found_in_python(
+    block: PlannedBlock,
+    rule: Largest,
+    memory: int | None,
+    enough: Callable[[], bool],
+    report: Callable[[Step, int], None],
+) -> _Found:
+    history = History(block, rule, memory, enough, report)
+    return _Found(rule.best, rule.ways, history.most_states, lambda: _way_to_closing(history, rule, rule.best))
+
+
+def _found_on_device(
+    device: Device,
+    block: PlannedBlock,
+    rule: Largest,
+    device_memory: int | None,
+    memory: int | None,
+    enough: Callable[[], bool],
+    report: Callable[[Step, int], None],
+) -> _Found:
+    added = [rule.added_by(step) for step in block.steps]
+    host_memory = None if memory is None else memory // 2
+    optimum = DeviceOptimum(
+        device, block, added, of_edges=rule.counts_edges, memory=device_memory, host_memory=host_memory
+    )
+    states = 0
+    for step in block.steps:
+        optimum.take_vertex(enough)
+        states = max(states, optimum.states)
+        report(step, optimum.states)
+    return _Found(optimum.best, optimum.ways, states, lambda: _cycle_of(optimum, block, rule, host_memory, enough))
+
+
+def _cycle_of(
+    optimum: DeviceOptimum, block: PlannedBlock, rule: Largest, memory: int | None, enough: Callable[[], bool]
+) -> set[int]:
+    """Go back from one kept layer to the one before: from a single state, each piece of the way is found in Python."""
+    assert optimum.best is not None
     cycle: set[int] = set()
-    state, value = -1, rule.best
-    for place, layer, values in history.backward(rule.place + 1):
-        if place == rule.place:
-            state = int(layer.closing[np.flatnonzero(rule.closed(layer, values) == value)[0]])
-            joins = True
+    value, origin, end, target = optimum.best, optimum.origin, optimum.place + 1, None
+    for layer in reversed([layer for layer in optimum.layers if layer.place < end]):
+        # States may share what is noted of their origin, if they take several words: try each of them.
+        for row in layer.rows[layer.rows[:, 0] == origin]:
+            words = optimum.words_of(row[None])
+            piece = rule.again()
+            history = History(block, piece, memory, enough, words=words, steps=range(layer.place, end))
+            way = _way_between(history, piece, target, value - optimum.value_of(row))
+            if way is not None:
+                break
         else:
-            state, joins = _parent(layer, values, rule, state, value)
-        if joins:
-            value -= int(rule.gain(layer, np.array([state]))[0])
-            cycle.add(layer.step.vertex)
-    if value:
-        raise EngineError("internal error: the way back to the best cycle has another value")
+            raise EngineError("internal error: a kept layer has no way to the best cycle")
+        cycle |= way
+        value, origin, end, target = optimum.value_of(row), optimum.origin_of(row), layer.place, words
     return cycle
 
 
-def _parent(layer: Layer, values: _Best, rule: _Largest, state: int, value: int) -> tuple[int, bool]:
+def _way_between(history: History[_Best], rule: Largest, target: Words | None, value: int) -> set[int] | None:
+    """Return the vertices of a way with a value from the first state to another one, or to where the cycle closes."""
+    if target is None:
+        return _way_to_closing(history, rule, value) if rule.best == value else None
+    (reached,) = np.nonzero((history.reached == target).all(axis=0))
+    if not len(reached) or int(history.values.values[reached[0]]) != value:
+        return None
+    return _way_back(history.backward(), rule, int(reached[0]), value)
+
+
+def _way_to_closing(history: History[_Best], rule: Largest, value: int | None) -> set[int]:
+    """Go back from where the best cycle closes, and return its vertices."""
+    assert value is not None
+    way = history.backward(rule.place + 1)
+    _, layer, values = next(way)
+    state = int(layer.closing[np.flatnonzero(rule.closed(layer, values) == value)[0]])
+    gained = int(rule.gain(layer, np.array([state]))[0])
+    return {layer.step.vertex} | _way_back(way, rule, state, value - gained)
+
+
+def _way_back(way: Iterator[tuple[int, Layer, _Best]], rule: Largest, state: int, value: int) -> set[int]:
+    """Go back from a state that is reached with a value, and return the vertices that join."""
+    vertices: set[int] = set()
+    for _, layer, values in way:
+        state, joins = _parent(layer, values, rule, state, value)
+        if joins:
+            value -= int(rule.gain(layer, np.array([state]))[0])
+            vertices.add(layer.step.vertex)
+    if value:
+        raise EngineError("internal error: the way back to the best cycle has another value")
+    return vertices
+
+
+def _parent(layer: Layer, values: _Best, rule: Largest, state: int, value: int) -> tuple[int, bool]:
     """Return a state that becomes the given one with its value, and whether the vertex joins."""
     for joins in (False, True):
         parents = layer.parents_of(state, joins=joins)

@@ -19,8 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.blocks import PlannedBlock, PlannedBlocks, planned_blocks, space_for
+from kernels_ti.boundary.blocks import PlannedBlock, PlannedBlocks, space_for
 from kernels_ti.boundary.counting import Ways
+from kernels_ti.boundary.in_one_call import annealed_blocks, in_time
 from kernels_ti.boundary.layers import History, Layer
 from kernels_ti.boundary.numbers import Numbers, sums_of
 from kernels_ti.boundary.walk import Step
@@ -89,6 +90,7 @@ def participation(
     avoid_edges: Iterable[tuple[Hashable, Hashable]] = (),
     simplify: bool = False,
     memory: int | None = None,
+    timeout: float | None = None,
 ) -> CycleShares:
     """Count for each vertex and each edge the chordless cycles that contain it, without looking at every cycle.
 
@@ -103,6 +105,8 @@ def participation(
         As for `count_cycles`.
     memory : int, optional
         Bytes that the process may use; by default a share of the free memory.
+    timeout : float, optional
+        Give up after so many seconds.
 
     Returns
     -------
@@ -116,6 +120,8 @@ def participation(
         If the value of an option is not allowed.
     SizeError
         If the boundaries are too large for the memory.
+    TimeIsUpError
+        If the time is up before all are counted.
 
     Examples
     --------
@@ -127,8 +133,9 @@ def participation(
     graph = as_graph(graph, simplify=simplify)
     space = space_for(graph, min_length, max_length, through, avoid, avoid_edges, memory)
     began = time.perf_counter()
-    planned = planned_blocks(space)
-    return shares_of(space, planned, host_budget(memory), began=began)
+    with in_time(timeout, "the cycles were counted") as too_late:
+        planned, _ = annealed_blocks(space, "auto", too_late)
+        return shares_of(space, planned, host_budget(memory), began=began, enough=too_late)
 
 
 def shares_of(

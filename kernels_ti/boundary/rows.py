@@ -20,11 +20,17 @@ def states_in(rows: Words, words: int, lengths: int, digits: int) -> SavedStates
     words, lengths, digits : int
         Words of a state; lengths and digits of the ways to it.
     """
+    rows = rows[rows[:, words : words + lengths * digits].any(axis=1)]
+    counts = rows[:, words : words + lengths * digits].reshape(-1, lengths, digits)
+    return SavedStates(words_in(rows, words), np.ascontiguousarray(counts.transpose(0, 2, 1)))
+
+
+def words_in(rows: Words, words: int) -> Words:
+    """Return the states alone, shape (words, k), of rows that begin with them."""
     from kernels_ti.boundary.kernels import FACTORS, MOST_KEY_BITS, TAKEN
 
-    rows = rows[rows[:, words : words + lengths * digits].any(axis=1)]
     key_bits, half = np.uint64((1 << MOST_KEY_BITS) - 1), np.uint64(MOST_KEY_BITS // 2)
-    found = np.ascontiguousarray(rows[:, :words].T)
+    found: Words = np.array(rows[:, :words].T, order="C")
     found[1:] &= np.uint64(TAKEN - 1)
     key = found[0]
     key &= key_bits
@@ -33,8 +39,7 @@ def states_in(rows: Words, words: int, lengths: int, digits: int) -> SavedStates
         key *= np.uint64(pow(factor, -1, 1 << MOST_KEY_BITS))
         key &= key_bits
     key ^= _mask_of(found)
-    counts = rows[:, words : words + lengths * digits].reshape(-1, lengths, digits)
-    return SavedStates(found, np.ascontiguousarray(counts.transpose(0, 2, 1)))
+    return found
 
 
 def rows_of(states: SavedStates) -> Words:

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.blocks import PlannedBlock, PlannedBlocks, planned_blocks, space_for
+from kernels_ti.boundary.blocks import PlannedBlock, PlannedBlocks, Report, space_for
 from kernels_ti.boundary.counting import Ways
+from kernels_ti.boundary.in_one_call import annealed_blocks, in_time
 from kernels_ti.boundary.layers import History, Layer
-from kernels_ti.boundary.longest import Report
 from kernels_ti.boundary.numbers import Numbers
 from kernels_ti.boundary.walk import Step
 from kernels_ti.conversion import as_graph
@@ -46,6 +46,7 @@ def sample_cycles(
     avoid_edges: Iterable[tuple[Hashable, Hashable]] = (),
     simplify: bool = False,
     memory: int | None = None,
+    timeout: float | None = None,
 ) -> CycleTable:
     """Draw chordless cycles uniformly at random, from any number of them.
 
@@ -65,6 +66,8 @@ def sample_cycles(
         As for `count_cycles`.
     memory : int, optional
         Bytes that the process may use; by default a share of the free memory.
+    timeout : float, optional
+        Give up after so many seconds.
 
     Returns
     -------
@@ -80,6 +83,8 @@ def sample_cycles(
         If the value of an option is not allowed.
     SizeError
         If the boundaries are too large for the memory.
+    TimeIsUpError
+        If the time is up before the cycles are drawn.
 
     Examples
     --------
@@ -90,10 +95,12 @@ def sample_cycles(
     """
     graph = as_graph(graph, simplify=simplify)
     space = space_for(graph, min_length, max_length, through, avoid, avoid_edges, memory)
-    return sample_in(space, k, seed)[0]
+    return sample_in(space, k, seed, timeout=timeout)[0]
 
 
-def sample_in(space: SearchSpace, k: int, seed: int, report: Report | None = None) -> tuple[CycleTable, int]:
+def sample_in(
+    space: SearchSpace, k: int, seed: int, report: Report | None = None, *, timeout: float | None = None
+) -> tuple[CycleTable, int]:
     """Draw cycles of a search space; see `sample_cycles`.
 
     Parameters
@@ -101,7 +108,9 @@ def sample_in(space: SearchSpace, k: int, seed: int, report: Report | None = Non
     space : SearchSpace
     k, seed : int
     report : callable, optional
-        See `kernels_ti.boundary.longest.Report`.
+        See `kernels_ti.boundary.blocks.Report`.
+    timeout : float, optional
+        As for `sample_cycles`.
 
     Returns
     -------
@@ -111,8 +120,11 @@ def sample_in(space: SearchSpace, k: int, seed: int, report: Report | None = Non
     """
     if not isinstance(k, int) or k < 0:
         raise OptionError(f"the number of cycles to draw must be a whole number from 0 on, not {k!r}")
-    planned = planned_blocks(space)
-    cycles, total = drawn(planned, k, seed, host_budget(space.options.memory), planned.reporter(report))
+    with in_time(timeout, "the cycles were drawn") as too_late:
+        planned, _ = annealed_blocks(space, "auto", too_late)
+        cycles, total = drawn(
+            planned, k, seed, host_budget(space.options.memory), planned.reporter(report), enough=too_late
+        )
     table = CycleTable.of_pieces(space.graph, [Cycles.of_lists(cycles)])
     return CycleTable(table.graph, table.offsets, table.vertices, complete=False), total
 

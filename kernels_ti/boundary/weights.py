@@ -11,7 +11,7 @@ from numbers import Rational
 from typing import Any
 
 from kernels_ti.blocks.restriction import edges_called, vertices_called
-from kernels_ti.boundary.optimum import Gains
+from kernels_ti.boundary.gains import Gains
 from kernels_ti.errors import OptionError
 from kernels_ti.graph import Graph
 

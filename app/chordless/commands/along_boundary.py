@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from chordless.commands import options as shared
-from chordless.values import any_cycle_length, size
+from chordless.values import any_cycle_length, duration, size
 
 if TYPE_CHECKING:
     from kernels_ti.blocks.search_space import SearchSpace
-    from kernels_ti.boundary.longest import Report
+    from kernels_ti.boundary.blocks import Report
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what bounds the cycles, the memory, and what is reported."""
+def add_options(parser: argparse.ArgumentParser, *, with_arch: bool = False) -> None:
+    """Add what bounds the cycles, the memory and the time, and what is reported."""
     group = parser.add_argument_group("which cycles")
     shared.add_lengths(group, any_cycle_length)
     shared.add_restriction(group)
@@ -28,6 +28,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="SIZE",
         help="limit of the whole process such as 256M or 1.5GiB (default: a share of what is free)",
     )
+    group.add_argument("--timeout", type=duration, metavar="TIME", help="give up after this long: 10, 1.5, 90s, 5m, 2h")
+    if with_arch:
+        group.add_argument(
+            "--arch",
+            choices=("auto", "cpu", "cuda", "vulkan"),
+            default="auto",
+            metavar="ARCH",
+            help="where large blocks are computed: cpu or cuda (default auto: on a CPU with few cores in Python)",
+        )
     group = parser.add_argument_group("progress (on standard error)")
     group.add_argument(
         "--progress",

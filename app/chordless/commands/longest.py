@@ -37,6 +37,7 @@ def add_parser(subparsers: Any) -> None:
             "chordless longest grid:9x9",
             "chordless longest roads.txt --simplify --json | jq .length",
             "chordless longest roads.txt --shortest --through 17",
+            "chordless longest grid:18x18 --arch cuda",
             "chordless longest roads.txt --weight roads.txt   # its third column",
         ),
     )
@@ -52,7 +53,7 @@ def add_parser(subparsers: Any) -> None:
         help="the heaviest cycle: FILE has a line `v weight` for each vertex, or `u v weight` for each edge; it may be "
         "the edge list of the graph",
     )
-    along_boundary.add_options(parser)
+    along_boundary.add_options(parser, with_arch=True)
     parser.set_defaults(act=act, check=check, parser=parser)
 
 
@@ -76,7 +77,9 @@ def act(options: argparse.Namespace) -> int:
 
         weights = read_weight_file(options.weight, space.graph, encoding=options.encoding)
     with along_boundary.progress(options) as report:
-        best = longest_in(space, weights, shortest=options.shortest, report=report)
+        best = longest_in(
+            space, weights, shortest=options.shortest, arch=options.arch, timeout=options.timeout, report=report
+        )
     if options.json:
         print(json.dumps(_result_object(name, best)))
     else:

@@ -12,7 +12,8 @@ from chordless.protocol.orders import USUAL_SAMPLE, RunCommand
 from kernels_ti import CycleShares
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.blocks import PlannedBlocks, planned_blocks
-from kernels_ti.boundary.optimum import Gains, best_cycle
+from kernels_ti.boundary.gains import Gains
+from kernels_ti.boundary.optimum import best_cycle
 from kernels_ti.boundary.participation import shares_of
 from kernels_ti.boundary.sample import drawn
 from kernels_ti.boundary.states import GivenUp
