@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from chordless.graphs.load import load_graph, write_edge_list
 from chordless.graphs.readers import edge_list, integers
+from chordless.graphs.readers.columns import two_columns
+from chordless.graphs.readers.source import Source
 from graph_files import load, named_edges, pairs, refusal
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -247,23 +249,47 @@ LARGE_TEXTS = [
     "# label 7 oslo\n# label 9 rome\n7 9\r\n",
     "0 999999999999999999\n999999999999999999 5",
     "".join(f"{u} {u + 1}\n" for u in range(90)),
+    "1,2\n20, 3 \n\n3,\t007\r\n",
+    "1;2\n2;3\n",
+    "1 2 3\n2\t3\t-0.25\n3 4 .5\n",
+    "# weights\n1,2,5.\n2,3,-1\n" + "".join(f"{u},{u + 1},{u}.5\n" for u in range(3, 90)),
 ]
 
 
 @pytest.mark.parametrize("text", LARGE_TEXTS)
 def test_a_large_list_is_read_as_a_small_one(tmp_path, all_are_large, monkeypatch, text):
-    large = load(tmp_path / "a.txt", text).graph
+    large = load(tmp_path / "a.txt", text)
     monkeypatch.undo()
-    small = load(tmp_path / "a.txt", text).graph
-    assert (large.names, large.edges().tolist()) == (small.names, small.edges().tolist())
+    small = load(tmp_path / "a.txt", text)
+    assert (large.graph.names, large.graph.edges().tolist()) == (small.graph.names, small.graph.edges().tolist())
+    assert large.notes == small.notes
     assert integers.pairs_of_numbers(text.encode(), integers.heading_length(text.encode())) is not None
 
 
 @pytest.mark.parametrize(
-    "text", ["1 2 3\n", "1\n2 3 4\n", "1 2\n3\n4\n", "1 2\n# late\n", "-1 2\n", "a b\n", "1 2\r3 4\n", "1 " + "9" * 19]
+    "text",
+    [
+        *("1\n2 3 4\n", "1 2\n3\n4\n", "1 2\n# late\n", "-1 2\n", "a b\n", "1 2\r3 4\n", "1 " + "9" * 19),
+        *("1 2\n2 3 4\n3 4\n", "1 2 3 4\n", "1.5 2 3\n", "1 2 3e5\n", "1 2 1.5.2\n", "1 2 5-3\n", "1 2 -\n", "1 2 .\n"),
+        *("1,2\n2 3\n", "1,2\n2;3\n", "1 ,2\n", "1,,2\n", "1,2,\n", ",1,2\n", "1,2 3\n", "1 2,3\n", '"1",2\n'),
+        *("1,2,3\n1,2\n4,5,6,7\n", "1,-2\n", "1,2\n\n,\n"),
+    ],
 )
 def test_what_is_no_list_of_pairs_of_numbers_is_left_to_the_reader_of_lines(text):
     assert integers.pairs_of_numbers(text.encode()) is None
+
+
+CELLS = st.sampled_from(["1", "2", "30", "-4", "0.5", "-", ".", "x", ""])
+LINES = st.lists(st.tuples(CELLS, CELLS, CELLS, st.sampled_from([" ", ",", ", ", " ,", ";", "\t"]), st.integers(2, 3)))
+
+
+@given(LINES, st.sampled_from([None, " ", ",", ";", "\t"]), st.sampled_from([None, 2, 3]))
+def test_whatever_is_read_from_bytes_is_what_the_reader_of_lines_reads(lines, separator, columns):
+    text = "".join((separator or own).join(cells[: columns or count]) + "\n" for *cells, own, count in lines)
+    read = integers.pairs_of_numbers(text.encode())
+    if read is not None:
+        words = two_columns(Source("a.txt", text.encode()), text.split("\n"))
+        assert read[0].reshape(-1).tolist() == list(map(int, words))
 
 
 @pytest.mark.parametrize(

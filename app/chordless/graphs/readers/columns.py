@@ -58,7 +58,7 @@ def two_columns(source: Source, lines: list[str]) -> list[str]:
         source.note(f"taken for a heading, not for an edge: {_shown(lines[number - 1])}", number)
         lines[number - 1] = ""
     if rows and all(len(cells) == 3 and number_of(cells[2]) is not None for _, cells in rows):
-        source.note("the third column, weights, is not used: every line is an edge")
+        note_weights(source)
         rows = [(number, cells[:2]) for number, cells in rows]
     elif rows and separator is None and all(len(cells) > 2 and _is_data(cells[2:]) for _, cells in rows):
         if any(cells[2] != "{}" for _, cells in rows):
@@ -68,6 +68,11 @@ def two_columns(source: Source, lines: list[str]) -> list[str]:
         if len(cells) != 2 or not all(cells):
             raise source.error(_wrong_columns(cells, lines[number - 1]), number)
     return [cell for _, cells in rows for cell in cells]
+
+
+def note_weights(source: Source) -> None:
+    """Note that the file has weights, which are not used."""
+    source.note("the third column, weights, is not used: every line is an edge")
 
 
 def _separator(filled: list[tuple[int, str]]) -> str | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from chordless.graphs.readers.columns import two_columns
+from chordless.graphs.readers.columns import note_weights, two_columns
 from chordless.graphs.readers.integers import LARGE, heading_length, pairs_of_numbers
 from chordless.graphs.readers.source import UTF_8, Parsed, Source, build_graph, label_names, number_of
 from kernels_ti.graph import IntArray
@@ -106,14 +106,17 @@ def read_edge_list(source: Source, *, simplify: bool = False) -> Parsed:
 def _large_list(source: Source) -> tuple[list[str], IntArray] | None:
     """Read a large list of numbers from its bytes; return the lines before the first edge, and the edges.
 
-    None if the file is small, or its lines are anything but comments first and two numbers each then.
+    None if the file is small, or its lines are anything but comments first, then two numbers each, or two and a weight.
     """
     if len(source.data) < LARGE or source.encoding != UTF_8:
         return None
     start = heading_length(source.data)
-    pairs = pairs_of_numbers(source.data, start)
-    if pairs is None:
+    read = pairs_of_numbers(source.data, start)
+    if read is None:
         return None
+    pairs, columns = read
+    if columns.count == 3:
+        note_weights(source)
     heading = Source(source.name, source.data[:start], limits=source.limits)
     return heading.text.split("\n")[:-1], pairs
 
