@@ -68,6 +68,39 @@ def test_bounds_that_cannot_be_are_told_beside_their_field():
     assert faults_of(LastChoices(min_length="930", threads="2"), 930) == {}
 
 
+def test_a_run_on_a_cluster_names_it(tmp_path):
+    pytest.importorskip("distributed")
+    file = tmp_path / "scheduler.json"
+    file.write_text("{}")
+    for where in ("local", " local:4", "tcp://head:8786", str(file)):
+        choices = LastChoices(cluster=where, arch="cuda")
+        assert faults_of(choices) == {}
+        assert command_of(choices, "petersen", None).cluster == where.strip()
+    assert command_of(LastChoices(), "petersen", None).cluster is None
+
+
+@pytest.mark.parametrize(
+    ("typed", "field", "fault"),
+    [
+        ({"cluster": "head:8786"}, "cluster", "there is no cluster 'head:8786': give local, local:4"),
+        ({"cluster": "nothing.json"}, "cluster", "there is no such scheduler file"),
+        ({"find": "boundary"}, "cluster", "one machine does this: leave this empty"),
+        ({"find": "sample"}, "cluster", "one machine does this: leave this empty"),
+        ({"arch": "reference"}, "cluster", "arch reference is for one machine: leave this empty"),
+        ({"expansion": "paper"}, "expansion", "on a cluster paths grow at both ends"),
+    ],
+)
+def test_what_a_cluster_cannot_do_is_told(typed, field, fault):
+    pytest.importorskip("distributed")
+    faults = faults_of(LastChoices(**{"cluster": "local:2", **typed}))
+    assert faults[field].startswith(fault)
+
+
+def test_a_cluster_without_dask_is_told(monkeypatch):
+    monkeypatch.setattr("chordless.tui.run_form.find_spec", lambda name: None)
+    assert faults_of(LastChoices(cluster="local")) == {"cluster": "this needs Dask: pip install 'chordless[cluster]'"}
+
+
 @pytest.mark.parametrize("find", ["boundary", "longest", "sample"])
 def test_what_means_nothing_along_a_boundary_is_told(find):
     typed = LastChoices(find=find, arch="vulkan", limit="5", threads="2", expansion="paper")

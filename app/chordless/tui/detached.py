@@ -59,6 +59,8 @@ def _options(command: RunCommand) -> list[str]:
         "--limit": command.limit,
         "--timeout": command.timeout,
         "--checkpoint-every": command.checkpoint_every,
+        "--cluster": command.cluster,
+        "--gpus": None if command.gpus is None else ",".join(map(str, command.gpus)),
     }
     chosen = [text for option, value in given.items() if value is not None for text in (option, str(value))]
     return [*chosen, "--progress", "none"]

@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -19,8 +20,9 @@ from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import check_is_free
 from chordless.tui.settings import LastChoices
 from chordless.values import SHORTEST_CYCLE, cycle_length, positive, size
-from kernels_ti import ChordlessError, EngineError, Graph
+from kernels_ti import ChordlessError, EngineError, Graph, OptionError
 from kernels_ti.choices import EXPANSIONS
+from kernels_ti.cluster.address import check_cluster
 
 OVERLAP_FOLDER = "graphs"
 WITHOUT_FOLDER = "reference"
@@ -56,6 +58,19 @@ class Field:
     help: str
 
 
+def _cluster(text: str) -> str:
+    """Parse the name of a cluster."""
+    try:
+        check_cluster(text, None)
+    except OptionError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    if text.endswith(".json") and not os.path.isfile(expanded(text)):
+        raise argparse.ArgumentTypeError("there is no such scheduler file")
+    if find_spec("distributed") is None:
+        raise argparse.ArgumentTypeError("this needs Dask: pip install 'chordless[cluster]'")
+    return expanded(text)
+
+
 LENGTHS = (
     Field("min_length", "Shortest", cycle_length, "3", "vertices at least"),
     Field("max_length", "Longest", cycle_length, "any", "vertices at most"),
@@ -64,6 +79,7 @@ LENGTHS = (
 RESOURCES = (
     Field("threads", "Threads", positive, "all", "of the CPU"),
     Field("memory", "Memory", size, "half of what is free", "such as 512M or 2G"),
+    Field("cluster", "Cluster", _cluster, "none", "such as local:4"),
 )
 
 
@@ -107,7 +123,21 @@ def faults_of(choices: LastChoices, vertices: int | None = None) -> dict[str, st
             _check_is_writable(expanded(choices.directory))
         except ChordlessError as error:
             faults["directory"] = str(error)
-    return {**faults, **_faults_along_boundary(choices)}
+    return {**faults, **_faults_along_boundary(choices), **_faults_on_cluster(choices)}
+
+
+def _faults_on_cluster(choices: LastChoices) -> dict[str, str]:
+    """Return the fields that mean nothing to a search on a cluster."""
+    faults: dict[str, str] = {}
+    if not choices.cluster.strip():
+        return faults
+    if choices.find == "boundary" or choices.picks:
+        faults["cluster"] = "one machine does this: leave this empty"
+    if choices.arch == WITHOUT_FOLDER:
+        faults["cluster"] = f"arch {WITHOUT_FOLDER} is for one machine: leave this empty"
+    if choices.expansion == "paper":
+        faults["expansion"] = "on a cluster paths grow at both ends"
+    return faults
 
 
 def _faults_along_boundary(choices: LastChoices) -> dict[str, str]:
@@ -207,7 +237,7 @@ def sample_of(command: RunCommand, directory: Path) -> RunCommand:
     """Turn the command of a count into one that draws some of the same cycles, in a new run directory."""
     seed = time.time_ns() // 1_000_000 % _SEEDS
     sample = replace(listing_of(command, directory), pick="sample", limit=None, threads=None, expansion=EXPANSIONS[0])
-    return replace(sample, seed=seed, per_vertex=True, per_edge=True)
+    return replace(sample, seed=seed, per_vertex=True, per_edge=True, cluster=None, gpus=None)
 
 
 def expanded(text: str) -> str:

@@ -49,6 +49,8 @@ class LastChoices:
     min_length, max_length, limit, memory, threads, directory : str
     expansion : str
         How paths grow: ``two-ended``, or ``paper``.
+    cluster : str
+        See `kernels_ti.cluster.address.check_cluster`.
     """
 
     source: str = "spec"
@@ -62,6 +64,7 @@ class LastChoices:
     threads: str = ""
     directory: str = ""
     expansion: str = "two-ended"
+    cluster: str = ""
 
     @property
     def collect(self) -> bool:

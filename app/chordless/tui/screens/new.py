@@ -213,7 +213,8 @@ class NewScreen(Screen[None]):
         self.query_one("#row-directory", FormRow).help = _NOT_KEPT if choices.arch == WITHOUT_FOLDER else kept_in
         if source.is_known and source.fault is not None:
             return "graph", f"Graph: {source.fault}"
-        arch = self.query_one(ArchField).fault
+        # The workers of a cluster may have what this machine has not.
+        arch = None if choices.cluster.strip() else self.query_one(ArchField).fault
         if arch is not None:
             return "arch", f"Run on: {arch}"
         for name, fault in faults.items():
@@ -304,4 +305,5 @@ def _sentence(choices: LastChoices) -> str:
     if choices.find == "sample":
         return f"Draw {limit or f'{USUAL_SAMPLE:,}'} {where} at random, and how many pass each edge"
     how = " along a boundary, without a look at each" if choices.find == "boundary" else ""
-    return f"{'List' if choices.collect else 'Count'} {f'up to {limit}' if limit else 'all'} {where}{how}"
+    on = f", on the cluster {choices.cluster.strip()}" if choices.cluster.strip() else ""
+    return f"{'List' if choices.collect else 'Count'} {f'up to {limit}' if limit else 'all'} {where}{how}{on}"

@@ -15,6 +15,7 @@ from chordless.words.numbers import bytes_text, short_number
 _MOST_ROWS = 8
 _HEADINGS = ("worker", "share of the paths", "paths/s", "leases", "memory")
 _NARROWEST_BAR, _WIDEST_BAR = 8, 40
+_NUMBER_WIDTH = 10
 _AT_WORK = ("searching", "idle")
 _SCHEMES = ("tcp://", "tls://")
 
@@ -65,14 +66,15 @@ class WorkerRows(Widget):
         if worker["standing"] in _AT_WORK:
             return self._row(words, "workers--text")
         why = ": ".join(filter(None, (worker["standing"], worker["failure"])))
-        return self._row((words[0], why, *words[2:]), "workers--failure")
+        return self._row((words[0], why), "workers--failure")
 
     def _row(self, cells: Sequence[Any], component: str) -> Strip:
-        """Lay out one row: the name, a bar or words, three numbers."""
+        """Lay out one row: the name, a bar or words, three numbers. Without numbers the words have their room."""
         width = self.size.width
-        numbers = "".join(f"{cell:>10}" for cell in cells[2:])
+        numbers = "".join(f"{cell:>{_NUMBER_WIDTH}}" for cell in cells[2:])
         bar_width = min(max(width // 4, _NARROWEST_BAR), _WIDEST_BAR)
-        name_width = max(width - bar_width - len(numbers) - 2, 0)
+        name_width = max(width - bar_width - 3 * _NUMBER_WIDTH - 2, 0)
+        bar_width += 3 * _NUMBER_WIDTH - len(numbers)
         style = self.get_component_rich_style(component)
         middle = [Segment(f"{cells[1]:<{bar_width}}"[:bar_width], style)] if isinstance(cells[1], str) else []
         if not middle:
