@@ -107,7 +107,7 @@ def choose_method(
     plan = plan_of(space, seconds=SECONDS_FOR_PREFIXES, enough=enough)
     boundary = math.inf
     if plan.is_possible:
-        boundary = COST_OF_LENGTHS * plan.seconds if seconds_to_a_state is None else seconds_to_a_state() * plan.cost
+        boundary = COST_OF_LENGTHS * plan.seconds if seconds_to_a_state is None else seconds_to_a_state() * plan.states
     fits = plan.is_possible and plan.bytes_by_length(space.longest) <= (host_budget(memory) or math.inf)
     better = fits and boundary <= min(search / TIMES_FASTER, LONGEST_COUNT)
     return MethodChoice("boundary" if better else "search", search, plan, boundary, fits)

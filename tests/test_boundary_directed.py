@@ -4,7 +4,9 @@ import itertools
 from collections import Counter
 
 import networkx as nx
+import numpy as np
 import pytest
+from chordless import generate
 from directed_graphs import KINDS, all_digraphs, all_multigraphs, by_reference, random_graph
 from oracles import by_length
 
@@ -107,6 +109,29 @@ def test_the_longest_one_draws_and_shares_are_those_of_a_listing(graph):
     assert shares.edges == [sum({u, v} <= set(cycle) for cycle in cycles) for u, v in shares.edge_list.tolist()]
 
 
+@pytest.mark.parametrize("graph", DRAWN, ids=["directed", "multigraph", "directed multigraph"])
+def test_a_count_that_was_saved_goes_on(graph):
+    space = SearchSpace(graph, Options(min_length=1))
+    count = BoundaryCount(space)
+    while not count.finished:
+        count.advance(0.0)
+        count = BoundaryCount(space, saved=count.saved())
+    assert count.cycles_by_length == by_length(by_reference(graph))
+
+
+@pytest.mark.parametrize("spec", ["grid:8x20", "planar:120,1"])
+def test_a_plan_expects_the_states_that_arcs_leave(spec):
+    pairs = generate(spec).pairs()
+    turned = np.random.default_rng(1).random(len(pairs)) < 0.5
+    graph = Graph.from_edge_array(np.where(turned[:, None], pairs[:, ::-1], pairs), directed=True)
+    count = BoundaryCount(graph)
+    met = 0
+    while not count.finished:
+        count.advance(0.0)
+        met += count.states
+    assert met / 8 < count.plan.states < 8 * met
+
+
 def test_arcs_have_weights():
     graph = nx.DiGraph()
     graph.add_weighted_edges_from([(0, 1, 1), (1, 2, 1), (2, 0, 1), (2, 3, 4), (3, 0, 5), (3, 2, 9)])
@@ -120,6 +145,12 @@ def test_arcs_have_weights():
         longest_cycle(graph, weight={(0, 1): 2})
     with pytest.raises(OptionError, match="self-loops and parallel edges cannot have weights of their own"):
         longest_cycle(nx.MultiGraph([(0, 1), (0, 1)]), weight={(0, 1): 2})
+
+
+def test_the_method_is_chosen_for_directed_graphs_too():
+    # A ring of 60 pairs of vertices, with all arcs from each pair to the next one.
+    arcs = [(v, (v // 2 * 2 + 2 + bit) % 120) for v in range(120) for bit in (0, 1)]
+    assert count_cycles(Graph.from_edges(120, arcs, directed=True), method="auto").by_length == {60: 2**60}
 
 
 def test_count_cycles_takes_a_directed_graph_along_a_boundary_and_refuses_cuda():

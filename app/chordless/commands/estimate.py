@@ -219,9 +219,9 @@ def _boundary_object(plan: BoundaryPlan, longest: int) -> dict[str, float] | Non
     rates = boundary_rates()
     return {
         "width": plan.width,
-        "states": _finite(plan.cost) or 0.0,
-        "seconds": rates.total * plan.cost,
-        "seconds_by_length": rates.by_length * plan.cost,
+        "states": _finite(plan.states) or 0.0,
+        "seconds": rates.total * plan.states,
+        "seconds_by_length": rates.by_length * plan.states,
         "bytes_by_length": plan.bytes_by_length(longest),
         "settled": plan.is_settled,
     }
@@ -240,9 +240,7 @@ def _boundary_lines(plan: BoundaryPlan, longest: int, estimate: Estimate, trial:
         width = f"of {plan.width} vertices" if along is not None else "of hundreds of vertices"
         yield f"  --method boundary is out of reach too: the graph has a boundary {width}"
     elif search is None or along["seconds"] <= search[0]:
-        # The arcs of a directed graph leave far fewer states than its boundary could have.
-        is_estimate = plan.is_settled and all(block.is_simple for block in plan.blocks)
-        about = "about" if is_estimate else "at most"
+        about = "about" if plan.is_settled else "at most"
         yield "  --method boundary would count them without meeting each, in " + (
             f"{about} {duration_text(along['seconds_by_length'])}"
         )
