@@ -22,10 +22,9 @@ from chordless.bench.process import Ended
 from chordless.bench.searches import SearchProcess
 from chordless.graphs.load import load_graph
 from known import NUMBERS
-from oracles import grid
 from test_layers import loaded_by
 
-from kernels_ti import ChordlessError, EngineError, OptionError, count_cycles
+from kernels_ti import ChordlessError, EngineError, OptionError
 
 __all__ = ["probed_once"]
 
@@ -378,31 +377,3 @@ def test_bench_listing_has_every_cycle_in_every_way(capsys):
     [row] = result["rows"]
     assert (row["cycles"], [one["name"] for one in row["series"]]) == (20, WAYS)
     assert all(one["median"] > 0 for one in row["series"] if one["stopped"] is None)
-
-
-def test_scale_simulates_workers_that_sleep(capsys, monkeypatch):
-    monkeypatch.setattr("chordless.commands.bench_scale._SIMULATED_SECONDS", 0.7)
-    exit_code, result, _ = report(capsys, "scale", "grid:6x6", "--simulate", "20")
-    assert exit_code == 0
-    assert result["workers"] == 20
-    assert result["leases_per_second"] > 0
-    assert 0 < result["computing"] <= 1.5
-
-
-def test_scale_says_which_numbers_of_workers_cannot_be():
-    for wrong in (["--workers", "0,1"], ["--gpus", "0,1", "--workers", "4"]):
-        with pytest.raises(OptionError, match="--workers"):
-            run("scale", *wrong)
-
-
-@pytest.mark.slow
-def test_scale_compares_numbers_of_workers(capsys):
-    exit_code, result, _ = report(capsys, "scale", "grid:6x7", "--workers", "1,2", "--repeat", "1", "--arch", "cpu")
-    assert exit_code == 0
-    (row,) = result["rows"]
-    assert [each["workers"] for each in row["workers"]] == [1, 2]
-    for each in row["workers"]:
-        assert each["count"] == {"cycles": count_cycles(grid(6, 7), arch="cpu").total}
-        (one,) = each["runs"]
-        assert len(one["devices"]) == each["workers"]
-        assert min(one["search"], one["setup"]) > 0

@@ -11,13 +11,15 @@ from typing import Any
 
 from chordless.bench.layout import NOTHING, Column, figures
 from chordless.bench.measure import Outcome, Series, take_turns
-from chordless.bench.process import program_command, run_process
+from chordless.bench.process import module_command, program_command, run_process
 from kernels_ti import EngineError
 
 LEGEND = (
     "search: seconds from the first lease to the last answer, the median of the runs. speed-up: against the fewest "
-    "workers. busy: share of the workers' time in leases. set-up: seconds until the first lease: the start of the "
-    "processes, the devices. other: the rest of the whole, the end of the processes included."
+    "workers. busy: share of that time in which the workers searched; transfer: in which leases and answers were on "
+    "their way and a worker had nothing else; idle: the rest, most of it at the end. set-up: seconds until the first "
+    "lease: the start of the processes, the devices, the kernels; first frames: the part of it in which the driver "
+    "makes the work. other: the rest of the whole, the end of the processes included."
 )
 
 COLUMNS = (
@@ -27,8 +29,11 @@ COLUMNS = (
     Column("search, s"),
     Column("speed-up"),
     Column("busy"),
+    Column("transfer"),
+    Column("idle"),
     Column("leases"),
     Column("set-up, s"),
+    Column("first frames, s"),
     Column("other, s"),
 )
 
@@ -60,6 +65,7 @@ class ScaleRow:
 
     def __init__(self, graph: str, counts: Sequence[int], options: Sequence[str], gpus: Sequence[int] | None) -> None:
         self.title = graph
+        self._first_frames: float | None = None
         self._workers: dict[int, _Workers] = {}
         for count in counts:
             where = ["--cluster", f"local:{count}"]
@@ -87,7 +93,10 @@ class ScaleRow:
             yield f"{self.title}: the counts of different numbers of workers disagree"
 
     def measure(self, repeat: int) -> None:
-        """Run the numbers of workers in turns."""
+        """Run the numbers of workers in turns; before that, make the first frames once as the driver does."""
+        ended = run_process(module_command("chordless.bench.first_frames", self.title))
+        if ended.exit_code == 0:
+            self._first_frames = float(ended.printed.splitlines()[-1])
         take_turns([each.series for each in self._workers.values()], repeat)
 
     def cells(self) -> Iterator[tuple[str, ...]]:
@@ -97,7 +106,7 @@ class ScaleRow:
             title = self.title if number == 0 else ""
             median = each.series.median
             if median is None:
-                yield (title, str(count), NOTHING, each.series.stopped or NOTHING, *[NOTHING] * 5)
+                yield (title, str(count), NOTHING, each.series.stopped or NOTHING, *[NOTHING] * 8)
                 continue
             yield (
                 title,
@@ -105,9 +114,10 @@ class ScaleRow:
                 str(len(each.results)),
                 figures(median),
                 NOTHING if fewest is None else f"{fewest / median:.2f}",
-                f"{each.median_of('busy'):.0%}",
+                *(f"{each.median_of(part):.1%}" for part in ("busy", "transfer", "idle")),
                 f"{each.median_of('leases'):.0f}",
                 figures(each.median_of("setup")),
+                NOTHING if self._first_frames is None else figures(self._first_frames),
                 figures(each.median_of("other")),
             )
 
@@ -115,6 +125,7 @@ class ScaleRow:
         """Return the data for the report."""
         return {
             "graph": self.title,
+            "first_frames": self._first_frames,
             "workers": [
                 {"workers": count, "runs": each.results, **each.series.to_json()}
                 for count, each in self._workers.items()
@@ -129,10 +140,15 @@ def _run_once(arguments: Sequence[str], count: int, results: list[dict[str, Any]
         raise EngineError(f"chordless ended with exit code {ended.exit_code}{ended.last_words}")
     result = json.loads(ended.printed)
     search = float(result["seconds"]["enumerate"])
+    busy = sum(worker["seconds"] for worker in result["workers"]) / (count * search)
+    transfer = sum(worker["transfer_seconds"] for worker in result["workers"]) / (count * search)
     results.append(
         {
             "search": search,
-            "busy": sum(worker["seconds"] for worker in result["workers"]) / (count * search),
+            "busy": busy,
+            "transfer": transfer,
+            "idle": max(1 - busy - transfer, 0.0),
+            "bytes": sum(worker["bytes_sent"] + worker["bytes_back"] for worker in result["workers"]),
             "leases": sum(worker["leases"] for worker in result["workers"]),
             "setup": float(result["seconds"]["setup"]),
             "other": max(ended.seconds - search - float(result["seconds"]["setup"]), 0.0),

@@ -39,6 +39,7 @@ def add_parser(benches: Any, check: Any, add_common: Any) -> None:
         description=DESCRIPTION,
         closing=lambda: examples(
             "chordless bench scale grid:9x10 --workers 1,2 --repeat 3",
+            "chordless bench scale grid:8x10 --workers 1,2 --plot scale.svg",
             "chordless bench scale gnp:105,0.1,1 --gpus 0,1,2,3 --workers 1,2,4 --json scale.json",
             "chordless bench scale --simulate 1000",
         ),
@@ -51,6 +52,7 @@ def add_parser(benches: Any, check: Any, add_common: Any) -> None:
         help="numbers of workers (default: 1,2,4 as far as there are cores or GPUs)",
     )
     parser.add_argument("--gpus", type=values.gpu_numbers, metavar="N,N..", help="the GPUs that get a worker each")
+    parser.add_argument("--plot", metavar="FILE", help="draw where the time went: a picture .svg, .png or .pdf")
     parser.add_argument("--simulate", type=values.positive, metavar="N", help="N workers that sleep and answer")
     add_common(parser)
     parser.set_defaults(act=act, check=check, parser=parser)
@@ -67,6 +69,11 @@ def act(options: argparse.Namespace) -> int:
     if options.simulate is not None:
         return _simulate(options)
     counts = _numbers_of_workers(options)
+    if options.plot is not None:
+        from chordless.pictures.style import require_matplotlib
+
+        require_matplotlib()
+        _format_of(options.plot)
     device = probe("cpu" if options.arch == "auto" else options.arch)
     settings = {"arch": options.arch, "threads": options.threads, "repeat": options.repeat, "workers": list(counts)}
     report = Report[scale.ScaleRow](
@@ -75,7 +82,39 @@ def act(options: argparse.Namespace) -> int:
     more = ["--arch", options.arch, *([] if options.threads is None else ["--threads", str(options.threads)])]
     rows = [scale.ScaleRow(graph, counts, more, options.gpus) for graph in options.graphs or (_DEFAULT_GRAPH,)]
     report.measure(rows, lambda row: row.measure(options.repeat), report_file(options))
+    if options.plot is not None:
+        _draw([row.to_json() for row in report.rows], options.plot)
     return print_report(report, options, scale.COLUMNS, [line for row in report.rows for line in row.cells()])
+
+
+def _format_of(path: str) -> str:
+    """Return the format of a picture by the name of its file.
+
+    Raises
+    ------
+    OptionError
+        If it is none of `chordless.pictures.style.FORMATS`.
+    """
+    from pathlib import PurePath
+
+    from chordless.pictures.style import FORMATS
+
+    suffix = PurePath(path).suffix.lower().removeprefix(".")
+    if suffix not in FORMATS:
+        raise OptionError(f"--plot {path}: a picture ends in {', '.join(f'.{each}' for each in FORMATS)}")
+    return suffix
+
+
+def _draw(rows: list[dict[str, Any]], path: str) -> None:
+    """Write the picture."""
+    from chordless.commands.writing import whole_file
+    from chordless.pictures.scale import scale_chart
+    from chordless.pictures.style import file_bytes, in_style
+
+    with in_style():
+        picture = file_bytes(scale_chart(rows), _format_of(path))
+    with whole_file(path) as stream:
+        stream.write(picture)
 
 
 def _numbers_of_workers(options: argparse.Namespace) -> tuple[int, ...]:
