@@ -19,7 +19,7 @@ from kernels_ti.cluster import on_worker
 from kernels_ti.cluster.address import check_cluster
 from kernels_ti.cluster.driver import ClusterRun
 from kernels_ti.cluster.on_worker import SearchJob
-from kernels_ti.cluster.portions import Portions, frame_bytes, untouched
+from kernels_ti.cluster.portions import PORTION_BYTES, Portions, frame_bytes, untouched
 from kernels_ti.cluster.work import FEWEST_CHUNKS, Chunk, WaitingWork, chunks_of, groups_of
 from kernels_ti.resident_batch import ResidentBatch
 from kernels_ti.state import RunState
@@ -233,7 +233,7 @@ def test_a_lease_that_ends_in_an_error_leaves_nothing_behind(monkeypatch: pytest
 
 def test_portions_grow_until_they_take_the_wanted_time(cpu: Device) -> None:
     chunks, state = leased(ClusterRun(grid(6, 6), two(), arch=cpu.arch))
-    portions, sizes = Portions(state, None), []
+    portions, sizes = Portions(state, None, listing=False), []
     for portion in portions:
         sizes.append(sum(frames.share for group in portion.groups for frames in group.frames))
         portions.searched(1e-3)
@@ -242,8 +242,27 @@ def test_portions_grow_until_they_take_the_wanted_time(cpu: Device) -> None:
     assert sizes[0] < whole / 4
     assert sizes[0] < sizes[1]
     assert portions.begun == tuple(sum(map(len, group.frames)) for group in state.groups)
-    slow = Portions(state, 1e-9)
+    slow = Portions(state, 1e-9, listing=False)
     assert sum(len(frames) for group in next(iter(slow)).groups for frames in group.frames) == 1
+
+
+def test_a_portion_of_a_listing_is_as_small_as_its_cycles_are_many(cpu: Device) -> None:
+    _, state = leased(ClusterRun(grid(6, 6), two(), arch=cpu.arch))
+    portions = Portions(state, 0.2, listing=True)
+    next(iter(portions))
+    portions.searched(1e-3, 64 * PORTION_BYTES)
+    assert portions.share < 0.2 / 32
+    assert Portions(state, None, listing=True).share < Portions(state, None, listing=False).share / 100
+
+
+def test_a_lease_that_finds_too_many_cycles_ends_in_its_portion(monkeypatch: pytest.MonkeyPatch, cpu: Device) -> None:
+    for name, size in (("MOST_CYCLE_BYTES", 1), ("TOO_MANY_CYCLE_BYTES", 1), ("MOST_FRAME_BYTES", 0)):
+        monkeypatch.setattr(f"kernels_ti.cluster.on_worker.{name}", size)
+    graph, options = grid(5, 6), Options(collect=True)
+    run = ClusterRun(graph, two(), options, arch=cpu.arch, pace=replace(QUICK, longest=60.0, shortest=60.0))
+    finished(run)
+    assert as_set(run.take_cycles()) == as_set(alone(graph, options, cpu).take_cycles())
+    assert sum(view.leases for view in run.worker_views()) > 4
 
 
 def tidy(state: RunState) -> RunState:

@@ -32,7 +32,10 @@ SEARCHES_KEPT = 2
 """Searches whose graph and device stay in the process of a worker."""
 
 MOST_CYCLE_BYTES = 64 << 20
-"""A lease ends early once the cycles that it found take this much."""
+"""A lease ends early, after its portion, once the cycles that it found take this much."""
+
+TOO_MANY_CYCLE_BYTES = 8 * MOST_CYCLE_BYTES
+"""Then it ends in the middle of its portion, whatever is left."""
 
 MOST_FRAME_BYTES = 4 << 20
 """Frames that an answer brings back. A lease that has more left goes on, because they soon become fewer."""
@@ -149,7 +152,7 @@ class _Held:
     space: SearchSpace
     device: Device
     cache: BatchCache = field(default_factory=BatchCache)
-    share_per_second: float | None = None
+    portion_share: float | None = None
 
 
 _held: OrderedDict[str, _Held] = OrderedDict()
@@ -262,8 +265,9 @@ def _searched(held: _Held, state: RunState, until: _Until) -> Answer:
     options = held.job.options
     totals, found, size, left = Totals(), [], 0, None
     device_bytes = 0
-    portions = Portions(state, held.share_per_second)
+    portions = Portions(state, held.portion_share, listing=options.collect)
     for portion in portions:
+        before = size
         started = time.perf_counter()
         run = Run(held.space, held.device, options, portion, held.cache)
         while not run.finished:
@@ -274,7 +278,8 @@ def _searched(held: _Held, state: RunState, until: _Until) -> Answer:
                 size += size_of(some)
                 found.append(some)
             ends = until.late or size >= MOST_CYCLE_BYTES
-            if ends and (portions.most_bytes(snapshot.frontier) <= MOST_FRAME_BYTES or until.overrun):
+            few_left = portions.most_bytes(snapshot.frontier) <= MOST_FRAME_BYTES
+            if ends and (few_left or until.overrun or size >= TOO_MANY_CYCLE_BYTES):
                 break
         after = run.state()
         totals.add(after.paths_by_length, after.cycles_by_length)
@@ -282,10 +287,10 @@ def _searched(held: _Held, state: RunState, until: _Until) -> Answer:
             groups = tuple(replace(group, frames=tuple(group.frames)) for group in after.groups)
             left = replace(after, groups=groups, paths_by_length={}, cycles_by_length={})
             break
-        portions.searched(time.perf_counter() - started)
+        portions.searched(time.perf_counter() - started, size - before)
         if until.late or size >= MOST_CYCLE_BYTES:
             break
-    held.share_per_second = portions.share_per_second
+    held.portion_share = portions.share
     return Answer(
         totals.paths,
         totals.cycles,

@@ -13,8 +13,11 @@ from kernels_ti.state import Frames, RunState
 PORTION_SECONDS = 0.5
 """How long the search of a portion should take."""
 
-FIRST_PORTIONS = 12
-"""Number of portions of a lease before the speed is known."""
+FIRST_PORTIONS, FIRST_PORTIONS_OF_LISTING = 12, 1 << 12
+"""Number of portions of a lease before the speed is known. A GPU may find gigabytes of cycles in a second."""
+
+PORTION_BYTES = 32 << 20
+"""How many bytes of cycles a portion should find."""
 
 GROWTH = 8.0
 """How many times larger a portion may be than the one before."""
@@ -27,16 +30,18 @@ class Portions:
     ----------
     state : RunState
         The lease; without frames, or with triangles and triplets to count, it is one portion.
-    share_per_second : float or None
-        How fast earlier portions were searched, if that is known.
+    share : float or None
+        Share of the batch that a portion should have, if an earlier lease has told it.
+    listing : bool
+        The cycles are kept.
 
     Attributes
     ----------
-    share_per_second : float or None
-        How fast the last portion was searched: its share of the batch, by its time.
+    share : float
+        Share of the batch that the next portion should have.
     """
 
-    def __init__(self, state: RunState, share_per_second: float | None) -> None:
+    def __init__(self, state: RunState, share: float | None, *, listing: bool) -> None:
         self._state = state
         self._frames = [next(iter(joined(list(group.frames))), None) for group in state.groups]
         self._begun = [0] * len(self._frames)
@@ -44,8 +49,7 @@ class Portions:
         self._shares = [np.zeros(0) if each is None else each.path_counts * each.weight for each in self._frames]
         self._last = 0.0
         total = float(sum(shares.sum() for shares in self._shares))
-        self._most = total / FIRST_PORTIONS if share_per_second is None else share_per_second * PORTION_SECONDS
-        self.share_per_second = share_per_second
+        self.share = total / (FIRST_PORTIONS_OF_LISTING if listing else FIRST_PORTIONS) if share is None else share
 
     @property
     def begun(self) -> tuple[int, ...]:
@@ -66,17 +70,17 @@ class Portions:
         frames = self._frames[self._number]
         return 0 if frames is None else paths * (frames.nbytes // max(len(frames), 1) + 1)
 
-    def searched(self, seconds: float) -> None:
-        """Note how long the search of the last portion took."""
+    def searched(self, seconds: float, found_bytes: int = 0) -> None:
+        """Note how long the search of the last portion took, and the bytes of the cycles that it found."""
         if self._last > 0:
-            self.share_per_second = self._last / max(seconds, 1e-6)
-            self._most = min(self.share_per_second * PORTION_SECONDS, GROWTH * self._most)
+            times = min(PORTION_SECONDS / max(seconds, 1e-6), PORTION_BYTES / max(found_bytes, 1))
+            self.share = min(self._last * times, GROWTH * self.share)
 
     def _next(self, number: int, frames: Frames) -> RunState:
         first, self._number = self._begun[number], number
         sums = np.cumsum(self._shares[number][first:])
-        count = int(np.searchsorted(sums, self._most, side="right")) + 1
-        if count < len(sums) and sums[-1] - sums[count - 1] < self._most / 2:
+        count = int(np.searchsorted(sums, self.share, side="right")) + 1
+        if count < len(sums) and sums[-1] - sums[count - 1] < self.share / 2:
             count = len(sums)  # the rest is not worth a portion of its own
         count = min(count, len(sums))
         self._last = float(sums[count - 1])
