@@ -91,7 +91,7 @@ def test_a_stopped_worker_is_done_without_and_changes_nothing_when_it_goes_on() 
 
 @contextmanager
 def separate_cluster(
-    folder: Path, workers: int = 1, program: Path | None = None
+    folder: Path, workers: int = 1, program: Path | None = None, memory: str = "auto"
 ) -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
     """Start a scheduler and workers as a user would, each a process of its own.
 
@@ -106,6 +106,7 @@ def separate_cluster(
     worker_command = [
         sys.executable, "-m", "dask", "worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-dashboard",
         "--host", "127.0.0.1", "--local-directory", str(folder), "--death-timeout", "60",
+        "--memory-limit", memory,
     ]  # fmt: skip
     scheduler = subprocess.Popen(scheduler_command, cwd=folder, **quiet)
     try:
@@ -201,6 +202,19 @@ def test_the_scheduler_may_pause_for_longer_than_a_lease(tmp_path: Path) -> None
             assert not run.finished
         finally:
             scheduler.send_signal(signal.SIGCONT)
+        advanced(run)
+        assert run.snapshot().cycles == 8_136_453
+
+
+def test_a_worker_that_is_killed_for_its_memory_changes_nothing(tmp_path: Path) -> None:
+    graph = grid(7, 10)
+    with (
+        separate_cluster(tmp_path, memory="500MiB") as (file, _),
+        running(graph, str(file), pace=BRISK) as (run, client),
+    ):
+        advanced(run, lambda: leases(run) >= 2)
+        client.run(exec, "import sys, numpy; sys.too_much = numpy.ones(1 << 26)", on_error="ignore")
+        advanced(run, lambda: any(view.standing == "gone" for view in run.worker_views()))
         advanced(run)
         assert run.snapshot().cycles == 8_136_453
 
