@@ -15,7 +15,7 @@ from chordless.batch.output import BatchFile
 from chordless.batch.runner import Batch
 from chordless.batch.spread import SpreadBatch
 from chordless.engine.channel import Channel
-from chordless.protocol.events import BatchFinished, Event
+from chordless.protocol.events import BatchFinished, Event, Log
 from chordless.protocol.orders import BatchCommand, BatchJob
 from program import chordless
 from simulated_workers import SimulatedWorkers
@@ -109,6 +109,15 @@ def test_lines_and_their_order_are_those_of_one_machine(faults: Sequence[str], t
     assert (end.reason, end.done, end.failed) == ("complete", len(expected), 1)
     assert end.cycles == sum(line["total"] or 0 for line in expected)
     assert len(workers.leases) > 1
+
+
+def test_what_happens_to_a_worker_is_for_the_user_to_read(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    asked = checked(jobs_of(["cycle:6"], BatchJob("", arch="reference")))
+    workers = SimulatedWorkers({"a": 1, "b": 1}, refusals={"b": "numpy 0.1"})
+    spread(BatchCommand(asked, str(tmp_path / "out.jsonl")), workers)
+    (line,) = [line for line in capfd.readouterr().err.splitlines() if "worker" in line]
+    assert Log(line).is_warning
+    assert line.startswith("chordless: the worker b is not used: it has numpy")
 
 
 def test_a_graph_that_kills_workers_fails_and_the_others_are_counted(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from chordless.batch.output import BatchFile, encoded
 from chordless.batch.rows import error_line
 from chordless.batch.runner import Batch
 from chordless.engine.channel import Channel
+from chordless.engine.on_cluster import tell
 from chordless.protocol.orders import BatchCommand
 from kernels_ti import EngineError
 from kernels_ti.cluster.connect import connected
@@ -58,7 +58,7 @@ class SpreadBatch(Batch):
         self, command: BatchCommand, channel: Channel, output: BatchFile, workers: Workers, pace: Pace | None = None
     ) -> None:
         super().__init__(command, channel, output)
-        self._spread = Spread(workers, count_entries, pace=pace, tell=_tell)
+        self._spread = Spread(workers, count_entries, pace=pace, tell=tell)
         self._slots: deque[_Slot] = deque()
         self._called: dict[int, _Slot] = {}
         self._calls = 0
@@ -191,7 +191,3 @@ def _without_others(entries: list[Entry]) -> Iterator[Entry]:
         )
         for number, entry in enumerate(some):
             yield entry._replace(chunk=smaller, number=number if graphs is not None else entry.number)
-
-
-def _tell(line: str) -> None:
-    sys.stderr.write(f"{line}\n")

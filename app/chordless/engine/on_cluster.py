@@ -46,9 +46,11 @@ def run_on_cluster(
     from kernels_ti.cluster.connect import held_run
 
     return held_run(
-        command.cluster, space, command.gpus, state=state, arch=command.arch, threads=command.threads, tell=_tell
+        command.cluster, space, command.gpus, state=state, arch=command.arch, threads=command.threads, tell=tell
     )
 
 
-def _tell(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
+def tell(line: str) -> None:
+    """Let the client show a line to the user, see `chordless.protocol.events.Log`."""
+    sys.stderr.write(f"chordless: {line}\n")
+    sys.stderr.flush()
