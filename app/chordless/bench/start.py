@@ -41,6 +41,8 @@ _LIMIT_EXIT_CODE = 4
 _FIRST_CYCLES = ("--limit", "1")
 _LARGE_TARGETS = {2_000_000: 2.0, 10_000_000: 12.0}
 _SEED = 1
+# Variables that would move the cache of compiled kernels, or keep Python from storing its compiled sources.
+_CHANGES_THE_START = ("TI_OFFLINE_CACHE", "PYTHONDONTWRITEBYTECODE")
 
 
 @dataclass(frozen=True)
@@ -169,7 +171,7 @@ def _run_once(arguments: Sequence[str], cache: Path, *, empty: bool) -> Outcome:
     if empty:
         shutil.rmtree(cache, ignore_errors=True)
     cache.mkdir(exist_ok=True)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("TI_OFFLINE_CACHE")}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(_CHANGES_THE_START)}
     ended = run_process(program_command(*arguments), environment={**environment, "XDG_CACHE_HOME": str(cache)})
     if ended.exit_code not in (0, _LIMIT_EXIT_CODE):
         raise EngineError(f"chordless ended with exit code {ended.exit_code}{ended.last_words}")
