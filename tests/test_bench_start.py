@@ -27,7 +27,7 @@ def test_bench_start_measures_cold_and_warm_and_a_large_file(capsys, monkeypatch
 def test_bench_start_measures_graphs_of_the_user_until_there_are_cycles(capsys):
     assert run("start", *REFERENCE, "complete:6") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1].startswith("count complete:6 --limit 1 --arch reference  cold")
+    assert lines[1].startswith("count complete:6 --min-length 4 --limit 1 --arch reference  cold")
     assert lines[2].split()[0] == "warm"
     assert max(map(len, lines)) <= 120
 

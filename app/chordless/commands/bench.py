@@ -62,7 +62,8 @@ for the purpose.
 
 The commands are --help, the count of petersen and of grid:7x10, and the first
 cycles of a road network (planar:400,1). With GRAPHs of your own only these are
-measured, until there are cycles: count GRAPH --limit 1.
+measured, until there are cycles longer than triangles, for which the large
+kernels are compiled: count GRAPH --min-length 4 --limit 1.
 """
 
 
