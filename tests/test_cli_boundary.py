@@ -64,7 +64,6 @@ def test_vertices_and_edges_are_counted_along_a_boundary_too():
     [
         (("--limit", "4"), "--limit is for --method search"),
         (("--part", "1/2"), "--part is for --method search"),
-        (("--checkpoint", "here"), "--checkpoint is for --method search"),
         (("--arch", "reference"), "--arch reference is for --method search"),
         (("--arch", "vulkan"), "64-bit atomics, which Taichi does not have on Vulkan: choose cpu or cuda"),
         (("--threads", "2"), "--threads is for --method search and for --total-only"),

@@ -83,7 +83,6 @@ def _check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) 
         "--part": options.part is not None,
         "--cluster": options.cluster is not None,
         "--limit": options.limit is not None,
-        "--checkpoint": options.checkpoint is not None,
         "--expansion": options.expansion != EXPANSIONS[0],
         f"--arch {options.arch}": options.arch == "reference",
     }

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import sys
 import time
+from dataclasses import replace
 from functools import partial
 
+from chordless.engine.boundary_keeper import Keeper
 from chordless.engine.channel import Channel
 from chordless.engine.steps import StepReports
 from chordless.graphs.vertex_order import read_order, write_order
 from chordless.protocol.events import Paused, Progress, Reason
 from chordless.protocol.orders import RunCommand
-from kernels_ti import CycleShares, Device, EngineError, Snapshot, open_device
+from chordless.runs.checkpoint import Checkpoint
+from chordless.runs.directory import resume_line
+from kernels_ti import CycleShares, Device, Snapshot, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.annealing import SECONDS_FOR_PREFIXES, annealed_plan
 from kernels_ti.boundary.blocks import planned_blocks
 from kernels_ti.boundary.count import BoundaryCount, arch_of_count
 from kernels_ti.boundary.participation import shares_of
 from kernels_ti.boundary.plan import BoundaryPlan, plan_of
+from kernels_ti.boundary.saved import SavedCount
 from kernels_ti.boundary.states import GivenUp
 from kernels_ti.device.memory import host_budget, search_budget
+from kernels_ti.errors import SizeError
 
 _SLICE_SECONDS = 0.1
 _TRIANGLE = 3
@@ -28,7 +35,12 @@ _NOTHING_YET = Progress(
 
 
 def count_along_boundary(
-    command: RunCommand, channel: Channel, space: SearchSpace, plan: BoundaryPlan | None = None
+    command: RunCommand,
+    channel: Channel,
+    space: SearchSpace,
+    plan: BoundaryPlan | None = None,
+    keeper: Keeper | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> tuple[Reason, Snapshot, dict[str, int], Device | None, CycleShares | None]:
     """Count to the end, or until a timeout or a stop.
 
@@ -41,6 +53,10 @@ def count_along_boundary(
         The graph, the bounds on the length, and the vertices and edges to pass or to avoid.
     plan : BoundaryPlan, optional
         First orders of the vertices, if they have been sought.
+    keeper : Keeper, optional
+        Writes checkpoints.
+    checkpoint : Checkpoint, optional
+        From which the count goes on.
 
     Returns
     -------
@@ -61,33 +77,37 @@ def count_along_boundary(
     EngineError
         If the states do not fit into the memory allowed.
     """
-    watch = Watch(command, channel)
+    watch = Watch(command, channel, 0.0 if checkpoint is None else checkpoint.state.seconds)
     by_length = not command.total_only
-    order = None if command.order is None else read_order(command.order, space.graph)
-    if plan is None:
-        plan = plan_of(space, order=order, seconds=SECONDS_FOR_PREFIXES, enough=watch.says_enough)
-    arch = arch_of_count(plan, command.arch, by_length=by_length, threads=command.threads)
-    if order is None:
-        plan = annealed_plan(plan, arch, threads=command.threads, enough=watch.says_enough)
-    if command.write_order is not None and plan.is_possible:
-        write_order(command.write_order, space.graph, plan.order_of_graph(space.graph.n))
-    try:
-        count = BoundaryCount(space, by_length=by_length, memory=host_budget(command.memory), plan=plan)
-    except EngineError:
-        if (reason := watch.look()) is None:
-            raise
-        # The count was stopped while the order of the vertices was being sought.
-        return reason, Snapshot(seconds=watch.seconds), {"width": 0, "states": 0}, None, None
+    saved = None if checkpoint is None else checkpoint.along
+    plan, arch = _planned(command, space, plan, saved, watch)
+    if (reason := watch.look()) is not None:
+        # An order that was sought for too short a time is not kept: a count that goes on seeks a better one.
+        return reason, Snapshot(seconds=watch.seconds), {"width": plan.width, "states": 0}, None, None
+    count = BoundaryCount(space, by_length=by_length, memory=host_budget(command.memory), plan=plan, saved=saved)
     reports = StepReports(count.plan.expected_states, count.plan.width)
     device = None if arch == "reference" else open_device(arch, threads=command.threads)
     if device is not None:
         count.use(device, search_budget(device, command.memory))
-    reason = None
+        if keeper is not None:
+            keeper.session = replace(keeper.session, device=device)
     while reason is None and not count.finished:
-        count.advance(_SLICE_SECONDS, partial(_reported_enough, channel, watch, count, reports))
+        try:
+            count.advance(_SLICE_SECONDS, partial(_reported_enough, channel, watch, count, reports))
+        except SizeError as error:
+            if keeper is None:
+                raise
+            _keep(keeper, channel, command, count, watch)
+            way_on = f"{resume_line(keeper.directory.path)} --memory SIZE"
+            raise SizeError(f"{error}; the count up to here is kept, and goes on with: {way_on}") from error
         channel.send(_progress(count, watch.seconds, reports))
         if not count.finished:
             reason = watch.look()
+            if channel.checkpoint_asked and keeper is None:
+                sys.stderr.write("no checkpoint is written: this run has no directory\n")
+            elif keeper is not None and (channel.checkpoint_asked or reason is not None or keeper.is_due):
+                _keep(keeper, channel, command, count, watch)
+            channel.checkpoint_asked = False
     shares = None
     if reason is None and (command.per_vertex or command.per_edge):
         try:
@@ -99,16 +119,44 @@ def count_along_boundary(
             )
         except GivenUp:
             reason = watch.look()
+    snapshot = _snapshot(command, count, watch, finished=reason is None)
+    if keeper is not None and reason is None:
+        channel.send(keeper.keep(snapshot, count.saved(), finished=True))
+    return reason or "complete", snapshot, {"width": count.plan.width, "states": count.most_states}, device, shares
+
+
+def _planned(
+    command: RunCommand, space: SearchSpace, plan: BoundaryPlan | None, saved: SavedCount | None, watch: Watch
+) -> tuple[BoundaryPlan, str]:
+    """Return the orders of the vertices, those of the count that goes on if there is one, and the arch."""
+    if saved is not None:
+        plan = plan_of(space, orders=saved.orders)
+        return plan, arch_of_count(plan, command.arch, by_length=not command.total_only, threads=command.threads)
+    order = None if command.order is None else read_order(command.order, space.graph)
+    if plan is None:
+        plan = plan_of(space, order=order, seconds=SECONDS_FOR_PREFIXES, enough=watch.says_enough)
+    arch = arch_of_count(plan, command.arch, by_length=not command.total_only, threads=command.threads)
+    if order is None:
+        plan = annealed_plan(plan, arch, threads=command.threads, enough=watch.says_enough)
+    if command.write_order is not None and plan.is_possible:
+        write_order(command.write_order, space.graph, plan.order_of_graph(space.graph.n))
+    return plan, arch
+
+
+def _keep(keeper: Keeper, channel: Channel, command: RunCommand, count: BoundaryCount, watch: Watch) -> None:
+    channel.send(keeper.keep(_snapshot(command, count, watch, finished=False), count.saved()))
+
+
+def _snapshot(command: RunCommand, count: BoundaryCount, watch: Watch, *, finished: bool) -> Snapshot:
     lengths = count.cycles_by_length
     triangles = {_TRIANGLE: count.triangles} if count.triangles else {}
-    snapshot = Snapshot(
+    return Snapshot(
         cycles_by_length=triangles if command.total_only else lengths,
         cycles=sum(lengths.values()),
         seconds=watch.seconds,
         share=count.share,
-        finished=reason is None,
+        finished=finished,
     )
-    return reason or "complete", snapshot, {"width": count.plan.width, "states": count.most_states}, device, shares
 
 
 def _reported_enough(channel: Channel, watch: Watch, count: BoundaryCount, reports: StepReports) -> bool:
@@ -125,10 +173,13 @@ class Watch:
     ----------
     command : RunCommand
     channel : Channel
+    seconds_before : float
+        Seconds of the sessions before this one.
     """
 
-    def __init__(self, command: RunCommand, channel: Channel) -> None:
+    def __init__(self, command: RunCommand, channel: Channel, seconds_before: float = 0.0) -> None:
         self._timeout = command.timeout
+        self._seconds_before = seconds_before
         self._channel = channel
         self._began = self._looked = time.monotonic()
         self._reason: Reason | None = None
@@ -136,8 +187,8 @@ class Watch:
 
     @property
     def seconds(self) -> float:
-        """Seconds since the count began, without pauses."""
-        return time.monotonic() - self._began
+        """Seconds of all sessions, without pauses."""
+        return self._seconds_before + time.monotonic() - self._began
 
     @property
     def is_due(self) -> bool:
@@ -158,7 +209,7 @@ class Watch:
             self._wait()
         if self._channel.stop_asked:
             self._reason = "interrupted"
-        elif self._timeout is not None and self.seconds >= self._timeout:
+        elif self._timeout is not None and time.monotonic() - self._began >= self._timeout:
             self._reason = "timeout"
         return self._reason
 

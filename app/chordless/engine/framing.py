@@ -52,6 +52,7 @@ def identity_of(command: RunCommand) -> dict[str, Any]:
         "part": command.part,
         "output_format": None if command.output is None else command.output_format,
         **{name: names for name, names in restriction.items() if names},
+        **({"method": "boundary", "total_only": command.total_only} if command.method == "boundary" else {}),
     }
 
 

@@ -102,6 +102,11 @@ def _go_on(command: RunCommand, channel: Channel, directory: RunDirectory) -> No
     loaded = directory.graph()
     large, options = loaded.graph.m >= bulk.LARGE, identity_of(command)
     with open_checkpoint(directory.checkpoint, graph_hash(loaded.graph), options, large=large) as checkpoint:
+        if not checkpoint.finished and _goes_along(command):
+            from chordless.engine.along_boundary import go_along_boundary
+
+            go_along_boundary(command, channel, -1, loaded, None, directory, checkpoint)
+            return
         if not checkpoint.finished:
             # Standard output cannot be cut back to a checkpoint, so a run with a directory never lists to it.
             search(command, channel, -1, loaded, directory, checkpoint)
@@ -111,10 +116,15 @@ def _go_on(command: RunCommand, channel: Channel, directory: RunDirectory) -> No
 
             # It raises an error where cycles are gone, which would otherwise be reported as written.
             read_rows(directory.path, checkpoint.position)
-        snapshot = _last_snapshot(checkpoint, command.min_length)
+        snapshot, boundary = _last_snapshot(checkpoint, command.min_length), None
         sessions, listed = checkpoint.sessions, checkpoint.listed
+        if checkpoint.along is not None:
+            from chordless.engine.along_boundary import last_count
+
+            snapshot, boundary = last_count(command, loaded, checkpoint, checkpoint.along)
     channel.send(started_event(command, loaded, sessions, directory))
-    channel.send(finished_event("complete", snapshot, loaded, sessions, listed, directory))
+    finished = finished_event("complete", snapshot, loaded, sessions, listed, directory)
+    channel.send(replace(finished, boundary=boundary))
 
 
 def search(

@@ -20,14 +20,17 @@ import numpy as np
 import numpy.typing as npt
 
 from chordless.files import open_to_read, replaced
+from chordless.runs import boundary_state
 from chordless.runs.directory import program_version, resume_line
 from kernels_ti import EngineError
+from kernels_ti.boundary.saved import SavedCount
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import CheckpointError
 from kernels_ti.state import Frames, GroupState, Layout, Rows, RunState
 
 CHECKPOINT_FORMAT = 1
 _HEADER = "header.json"
+_ALONG = "boundary"
 _FRAME_ARRAYS = ("allowed", "extensions", "members", "end", "length", "weight")
 # Errors that a changed byte in a zip, in one of its arrays or in the header can cause.
 _DAMAGE = (
@@ -85,6 +88,8 @@ class Checkpoint:
     sessions : Sessions
     finished : bool
         Whether nothing is left to search or to write.
+    along : SavedCount or None
+        A count along a boundary, once the orders of its vertices are known; the state then has its totals only.
     """
 
     graph_hash: str
@@ -95,6 +100,7 @@ class Checkpoint:
     unwritten: tuple[Cycles | Rows, ...]
     sessions: Sessions
     finished: bool
+    along: SavedCount | None = None
 
 
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> int:
@@ -232,6 +238,9 @@ def _write(stream: Any, checkpoint: Checkpoint) -> None:
                 _write_array(archive, f"unwritten/{i}/vertices", found.vertices)
             else:
                 _write_array(archive, f"unwritten/{i}/rows", found)
+        along = checkpoint.along
+        for name, array in () if along is None else boundary_state.arrays_of(along):
+            _write_array(archive, f"{_ALONG}/{name}", array)
         header = {
             "format": CHECKPOINT_FORMAT,
             "program": program_version(),
@@ -250,6 +259,7 @@ def _write(stream: Any, checkpoint: Checkpoint) -> None:
             "cycles_by_length": _plain(state.cycles_by_length),
             "seconds": state.seconds,
             "share": state.share,
+            _ALONG: None if along is None else boundary_state.header_of(along),
             "members": [*archive.namelist(), _HEADER],
         }
         # The header comes last, because only now the number of pieces is known.
@@ -331,6 +341,9 @@ def _read(archive: zipfile.ZipFile, header: dict[str, Any]) -> Checkpoint:
         unwritten=tuple(_read_unwritten(archive, f"unwritten/{i}", names) for i in range(header["unwritten"])),
         sessions=Sessions(**header["sessions"]),
         finished=header["finished"],
+        along=None
+        if header.get(_ALONG) is None
+        else boundary_state.saved_count(header[_ALONG], lambda name: _read_array(archive, f"{_ALONG}/{name}")),
     )
 
 
