@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from chordless.tui.batch_form import BatchQuestion, plan_of, source_of
-from chordless.tui.batch_lines import LineIndex, is_batch_file, line_count
+from chordless.tui.batch_form import BatchQuestion, plan_of, run_of, source_of
+from chordless.tui.batch_lines import BatchLine, LineIndex, is_batch_file, line_count
+from chordless.tui.batch_order import TITLES, ColumnOrder
 
 from tui.batch_files import TRIANGLE, error, line
 
@@ -115,3 +116,59 @@ def test_the_graph_of_a_line_is_named_for_the_engine(folder):
     assert source_of("all.g6:12") == str(folder / "all.g6:12")
     assert source_of("all.g6") == str(folder / "all.g6")
     assert source_of("complete:12") == "complete:12"
+
+
+def ordered(column, index, *, falling, cancelled=False):
+    order = column.order(index.lines(), falling=falling, cancelled=lambda: cancelled)
+    return None if order is None else order.tolist()
+
+
+def test_lines_are_sorted_by_a_column_and_only_new_ones_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("chordless.tui.batch_order._LINES_AT_ONCE", 2)
+    path = tmp_path / "out.jsonl"
+    path.write_bytes(line("b", n=5) + error("x") + line("a", n=7) + line("c", n=5))
+    index = LineIndex(str(path))
+    assert index.look()
+    column = ColumnOrder("n")
+    assert ordered(column, index, falling=True, cancelled=True) is None
+    assert ordered(column, index, falling=True) == [2, 0, 3, 1]
+    assert ordered(column, index, falling=False) == [0, 3, 2, 1]
+    with open(path, "ab") as stream:
+        stream.write(line("d", n=6))
+    assert index.look()
+    assert ordered(column, index, falling=True) == [2, 4, 0, 3, 1]
+    assert ordered(ColumnOrder("graph"), index, falling=False) == [2, 0, 3, 4, 1]
+    path.write_bytes(line("q", n=1) + line("r", n=2))
+    while index.look():
+        pass
+    assert ordered(column, index, falling=True) == [1, 0]
+
+
+@pytest.mark.parametrize("title", [title for title in TITLES if title != "status"])
+def test_every_column_can_be_sorted_by(tmp_path, title):
+    path = tmp_path / "out.jsonl"
+    path.write_bytes(line("b") + error("x"))
+    index = LineIndex(str(path))
+    assert index.look()
+    assert ordered(ColumnOrder(title), index, falling=True)[-1] == (0 if title == "graph" else 1)
+
+
+@pytest.mark.parametrize(
+    ("reading", "options"),
+    [
+        ("as-is", {}),
+        ("simplified", {"simplify": True}),
+        ("directed", {"directed": True}),
+        ("multigraph", {"multigraph": True}),
+        ("overlap", {"overlap": True}),
+    ],
+)
+def test_graphs_are_read_and_opened_as_the_form_says(tmp_path, monkeypatch, reading, options):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "web.net").write_text('*Vertices 1\n1 "a"\n')
+    plan = plan_of(BatchQuestion("web.net", "out.jsonl", reading))
+    names = ("simplify", "directed", "multigraph", "overlap")
+    (job,) = plan.jobs
+    assert {name: True for name in names if getattr(job, name)} == options
+    command = run_of(BatchLine(0, "web.net", cycles=3, status="complete"), plan.jobs, tmp_path / "run")
+    assert {name: True for name in names if getattr(command, name)} == options

@@ -17,6 +17,7 @@ from chordless.tui.screens.batch_questions import AskResume, LeaveBatch
 from chordless.tui.settings import Settings
 from chordless.tui.widgets.batch_form import BatchForm
 from chordless.tui.widgets.batch_table import BatchTable
+from chordless.tui.widgets.choice import Choice
 from patience import PATIENCE
 from textual.widgets import Button, Static
 
@@ -159,7 +160,7 @@ def test_a_batch_with_every_line_is_said_to_be_done_and_a_long_field_shows_its_b
     async def steps(pilot, screen):
         start = screen.query_one("#batch-start", Button)
         await until(pilot, lambda: isinstance(screen.focused, BatchTable))
-        await until(pilot, lambda: str(start.label) == "Check again")
+        await until(pilot, lambda: str(start.label) == "Run again")
         assert "✔ done  ctrl+r searches those that have changed" in text_of(pilot.app)
         (row,) = [row for row in text_of(pilot.app).splitlines() if "Graphs" in row]
         assert row.split()[1:3] == ["grid:2x2", "grid:2x3"]
@@ -196,6 +197,50 @@ def test_a_long_error_is_shown_whole(folder):
         await until(pilot, lambda: "word-39" in text_of(pilot.app))
 
     watch(steps, batch="out.jsonl")
+
+
+def test_columns_are_sorted_by_key_and_by_their_headings(folder):
+    lines = [line("b", n=5), line("a", n=70), error("x"), line("c", n=6)]
+    (folder / "out.jsonl").write_bytes(b"".join(lines))
+
+    async def steps(pilot, screen):
+        def heading():
+            return next(row for row in text_of(pilot.app).splitlines() if " status" in row)
+
+        screen.sort_by("n")
+        await until(pilot, lambda: numbers(pilot.app) == [2, 4, 1, 3])
+        assert "n↓" in heading()
+        row = next(i for i, text in enumerate(text_of(pilot.app).splitlines()) if " status" in text)
+        await pilot.click(offset=(heading().index("n↓"), row))
+        await until(pilot, lambda: numbers(pilot.app) == [1, 4, 2, 3])
+        assert "n↑" in heading()
+        await pilot.click(offset=(heading().index("graph"), row))
+        await until(pilot, lambda: numbers(pilot.app) == [2, 1, 4, 3])
+        with open(folder / "out.jsonl", "ab") as stream:
+            stream.write(line("aa"))
+        await until(pilot, lambda: numbers(pilot.app) == [2, 5, 1, 4, 3])
+        screen.sort_by("seconds")
+        await pilot.press("o")
+        await until(pilot, lambda: numbers(pilot.app) == [1, 2, 3, 4, 5])
+        await pilot.press("o")
+        await until(pilot, lambda: numbers(pilot.app) == [3, 1, 2, 4, 5])
+
+    watch(steps, LARGE, batch="out.jsonl")
+
+
+def test_how_graphs_are_read_is_remembered_with_the_batch(folder):
+    remember(RecentBatch(str(folder / "out.jsonl"), "petersen", str(folder), "directed"), [])
+    (folder / "out.jsonl").write_bytes(line("petersen"))
+
+    async def steps(pilot, screen):
+        assert screen.query_one(BatchForm).question.reading == "directed"
+        assert screen.query_one(BatchForm).plan.jobs[0].directed
+        screen.query_one("#batch-reading", Choice).choose("simplified")
+        await until(pilot, lambda: screen.query_one(BatchForm).question.reading == "simplified")
+        await until(pilot, lambda: screen.query_one(BatchForm).plan is not None)
+        assert screen.query_one(BatchForm).plan.jobs[0].simplify
+
+    watch(steps)
 
 
 def test_a_graph_that_cannot_be_read_is_not_opened(written):

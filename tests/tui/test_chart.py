@@ -231,7 +231,11 @@ def test_the_histogram_scrolls_below_its_heading():
         await pilot.pause()
         shown = text_of(pilot.app).splitlines()
         assert shown[0].split() == ["length", "cycles"]
-        assert shown[1].split()[:2] == ["3", "3,000"]
+        assert shown[9].split()[:2] == ["102", "102,000"]
+        widget.focus()
+        await pilot.press("home")
+        await pilot.pause(0.5)
+        assert text_of(pilot.app).splitlines()[1].split()[:2] == ["3", "3,000"]
         widget.focus()
         await pilot.press("end")
         await pilot.pause(0.5)
@@ -266,3 +270,29 @@ def test_the_log_stays_at_its_end_unless_it_is_scrolled():
         assert shown.count("long") == 30
 
     drive(Stage(widget), (40, 10), steps)
+
+
+def test_the_lengths_begin_where_most_cycles_are_and_their_bars_follow_the_scale():
+    class Bars(App[None]):
+        def compose(self):
+            yield Histogram(id="bars")
+
+    counts = {length: 10 ** (9 - abs(length - 20)) for length in range(12, 29)}
+    app = Bars()
+
+    async def steps(pilot):
+        bars = app.query_one(Histogram)
+        bars.show(counts)
+        await pilot.pause()
+        shown = [bars.render_line(y).text for y in range(1, bars.size.height)]
+        assert shown[len(shown) // 2].split()[0] in ("19", "20", "21")
+        wide = shown[0].count("█")
+        bars.toggle_scale()
+        assert bars.render_line(1).text.count("█") < wide
+        bars.action_move(-1)
+        await pilot.pause()
+        bars.show({**counts, 29: 1})
+        await pilot.pause()
+        assert bars.render_line(1).text.split()[0] == "12"
+
+    drive(app, (60, 8), steps)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from chordless.protocol.orders import RunCommand
 from chordless.runs.state import RunState
-from chordless.tui.cycle_words import offer_words, picked_words
+from chordless.tui.cycle_words import offer_words, picked_words, separator_of
 from chordless.tui.run_form import listing_of
 from chordless.tui.widgets.glyphs import AsciiFilter
 from rich.segment import Segment
@@ -85,3 +85,11 @@ def test_of_too_many_cycles_some_are_drawn_at_random():
 )
 def test_what_was_picked_is_told(found, words):
     assert picked_words(RunState(boundary=found)) == words
+
+
+@pytest.mark.parametrize(
+    ("names", "separator"),
+    [(["3", "258"], ", "), (["0,1", "0,2"], " "), (["a, b", "c"], "; "), (["Big Ben", "Soho"], ", ")],
+)
+def test_names_are_separated_by_what_none_of_them_has(names, separator):
+    assert separator_of(names) == separator

@@ -133,5 +133,5 @@ def test_a_heat_map_shows_four_kinds_of_edges_without_colour_too(ascii_only):
     hot, cold = played(np.arange(4), steps, size=(90, 20), graph=graph, title="ladder:9")
     drawn = {character for line in hot.splitlines()[:-1] for character in line}
     assert not ascii_only or {*"-+*#"} <= drawn
-    assert "part of the cycles" in hot
-    assert "part of the cycles" not in cold
+    assert "cycles that pass an edge" in hot
+    assert "cycles that pass an edge" not in cold

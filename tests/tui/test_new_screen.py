@@ -21,7 +21,7 @@ from chordless.tui.session import RunSession
 from chordless.tui.settings import LastChoices, Settings, load_settings
 from chordless.tui.widgets.choice import Choice
 from patience import PATIENCE
-from textual.widgets import Button, Input, RadioButton
+from textual.widgets import Button, Input, RadioButton, Static
 
 from tui.new_form import answer_probes, beside, fill, put, said
 from tui.pilots import LARGE, SIZES, SMALL, drive, text_of, until
@@ -208,11 +208,11 @@ def test_the_folder_of_the_run_that_is_shown_is_not_offered_again(tmp_path):
 def test_an_answer_is_shown_no_longer_than_its_question(monkeypatch):
     asked, may_answer = threading.Event(), threading.Event()
 
-    def slow_check(source, *, simplify):
+    def slow_check(source):
         if source == "petersen":
             asked.set()
             may_answer.wait(PATIENCE)
-        return check_graph(source, simplify=simplify)
+        return check_graph(source)
 
     async def steps(pilot):
         await put(pilot, "#graph", "grod:3x3")
@@ -273,3 +273,16 @@ def test_ascii_alone():
         assert form.isascii()
 
     fill(SMALL, steps, ascii_only=True)
+
+
+def test_the_label_of_the_field_with_the_focus_stands_out():
+    async def steps(pilot):
+        labels = []
+        for _ in range(3):
+            found = pilot.app.screen.query(".-focused > .label").results(Static)
+            labels.append([str(label.content) for label in found])
+            await pilot.press("tab")
+            await pilot.pause()
+        assert labels == [["Graph"], ["Read it"], []]
+
+    fill(SMALL, steps)

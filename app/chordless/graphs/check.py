@@ -59,14 +59,15 @@ class GraphFacts:
         return ", ".join(part for part in parts if part)
 
 
-def check_graph(source: str, *, simplify: bool = False) -> GraphFacts:
+def check_graph(source: str, *, simplify: bool = False, directed: bool = False, multigraph: bool = False) -> GraphFacts:
     """Return the facts of a graph as the engine will read it; of a large graph, only those known without reading it.
 
     Parameters
     ----------
     source : str
         A path or a spec, see `chordless.graphs.load.load_graph`; not ``-``.
-    simplify : bool
+    simplify, directed, multigraph : bool
+        See `chordless.graphs.load.load_graph`.
 
     Returns
     -------
@@ -80,14 +81,14 @@ def check_graph(source: str, *, simplify: bool = False) -> GraphFacts:
     if source == "-":
         raise GraphError("standard input is the keyboard here; name a file or a spec such as grid:7x10")
     if os.path.lexists(source):
-        return _check_file(source, simplify)
+        return _check_file(source, simplify=simplify, directed=directed, multigraph=multigraph)
     known = _known_before(source)
     if known is not None:
         cost, facts = known
         if LARGEST_MADE < cost <= LARGEST_SIZE:
             return facts
     # A graph that is too large to be made is refused by its size, before anything is allocated.
-    return GraphFacts.of(load_graph(source).graph)
+    return GraphFacts.of(load_graph(source, simplify=simplify, directed=directed, multigraph=multigraph).graph)
 
 
 def check_overlap(web: str, types: str | None) -> GraphFacts:
@@ -112,11 +113,11 @@ def check_overlap(web: str, types: str | None) -> GraphFacts:
     return facts
 
 
-def _check_file(path: str, simplify: bool) -> GraphFacts:
+def _check_file(path: str, *, simplify: bool, directed: bool, multigraph: bool) -> GraphFacts:
     too_large = _too_large(path)
     if too_large is not None:
         return too_large
-    loaded = load_graph(path, simplify=simplify, limits=_LIMITS)
+    loaded = load_graph(path, simplify=simplify, directed=directed, multigraph=multigraph, limits=_LIMITS)
     return replace(GraphFacts.of(loaded.graph), reader_notes=loaded.notes)
 
 

@@ -294,4 +294,6 @@ class _Fold:
 
 
 def _cycles(count: int) -> str:
+    if count == 0:
+        return "found no cycles"
     return f"{count:,} cycle{'' if count == 1 else 's'}"

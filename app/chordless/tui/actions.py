@@ -149,6 +149,14 @@ ACTIONS = (
         "Show failed graphs first, or all in the order of the file.",
         in_footer=True,
     ),
+    Action(
+        "sort",
+        "batch",
+        "o",
+        "Sort",
+        "Sort by the next column; click on a heading to sort by it, again to reverse.",
+        in_footer=True,
+    ),
     Action("open", "batch", "enter", "Open", "Search the graph on its own, and watch it.", in_footer=True),
 )
 

@@ -14,6 +14,7 @@ from chordless.graphs.load import MOLECULE_FORMATS
 from chordless.graphs.readers.incoming import STANDARD_INPUT
 from chordless.protocol.orders import BatchJob, RunCommand
 from chordless.tui.batch_lines import BatchLine, is_batch_file, line_count
+from chordless.tui.readings import AS_IT_IS, OVERLAP, options_of
 from chordless.tui.recent_batches import words_of
 from chordless.tui.run_form import graph_source
 from kernels_ti import ChordlessError, GraphError, OptionError
@@ -37,10 +38,13 @@ class BatchQuestion:
         Files, patterns and specs, or a manifest.
     output : str
         The output file, with a JSON line for each graph.
+    reading : str
+        How graphs are read, one of `chordless.tui.readings.READINGS`. A manifest says it for each graph itself.
     """
 
     graphs: str
     output: str
+    reading: str = AS_IT_IS
 
 
 @dataclass(frozen=True)
@@ -114,14 +118,16 @@ def _with_graphs(plan: BatchPlan) -> BatchPlan:
         return replace(plan, graphs_words="files, patterns, specs, manifest")
     found: list[BatchJob] = []
     faults: list[str] = []
+    reading = plan.question.reading
+    template = BatchJob("", overlap=reading == OVERLAP, **options_of(reading))
     try:
         if len(words) == 1 and words[0].endswith(MANIFEST):
-            jobs = read_manifest(words[0], BatchJob(""))
+            jobs = read_manifest(words[0], template)
         else:
             for word in words:
                 # One wrong name is no reason not to count the other graphs.
                 try:
-                    found += jobs_of([word], BatchJob(""))
+                    found += jobs_of([word], template)
                 except GraphError as error:
                     faults.append(str(error))
             if not found:
@@ -207,6 +213,11 @@ def run_of(line: BatchLine, jobs: tuple[BatchJob, ...], directory: Path) -> RunC
         program_start=time.time(),
         file_format=None if job.file_format in MOLECULE_FORMATS else job.file_format,
         simplify=job.simplify,
+        directed=job.directed,
+        multigraph=job.multigraph,
+        encoding=job.encoding,
+        overlap=job.overlap,
+        types=job.types,
         # The reference writes no checkpoints, but a run of the dashboard needs them.
         arch="auto" if job.arch == "reference" else job.arch,
         min_length=line.min_length,

@@ -31,7 +31,7 @@ _PHASES = {
     "failed": ("✘", "!!", "failed", "$text-error"),
 }
 _UNKNOWN = "-"
-AGAIN = "Check again"
+AGAIN = "Run again"
 """Label of the action for a file that already has a line for every graph."""
 _OFFERS = {"Start": "starts it", "Resume": "goes on with it", AGAIN: "searches those that have changed"}
 _UNBROKEN = "\N{NO-BREAK SPACE}"
@@ -82,8 +82,8 @@ COLUMNS = (
     Column("n", 5, lambda line: line.n),
     Column("m", 6, lambda line: line.m),
     Column("cycles", 11, lambda line: line.cycles),
-    Column("longest", 7, lambda line: line.longest),
-    Column("seconds", 7, lambda line: line.seconds, 4),
+    Column("longest", 8, lambda line: line.longest),
+    Column("seconds", 8, lambda line: line.seconds, 4),
 )
 
 

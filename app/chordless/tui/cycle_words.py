@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from chordless.cycles.browse import FoundCycle, RunCycles
@@ -73,8 +74,15 @@ def cycle_words(cycle: FoundCycle | None, graph: Graph) -> str:
     if cycle.error is not None:
         return f"{number}: {cycle.error}"
     names = [str(graph.names[v]) for v in cycle.vertices]
-    separator = ", " if any(" " in name for name in names) else " "
-    return f"{number}, length {len(names):,}: {separator.join(names)}"
+    return f"{number}, length {len(names):,}: {separator_of(names).join(names)}"
+
+
+def separator_of(names: Iterable[str]) -> str:
+    """Return what stands between names: a comma, if none of them has one in it."""
+    names = list(names)
+    if not any("," in name for name in names):
+        return ", "
+    return "; " if any(" " in name for name in names) else " "
 
 
 def heat_words(heat: Heat, graph: Graph) -> str:

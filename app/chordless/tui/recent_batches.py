@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 
 from chordless.files import replaced
 from chordless.graphs.generators import is_spec
+from chordless.tui.readings import AS_IT_IS
 from chordless.tui.settings import settings_path
 from kernels_ti import EngineError
 
@@ -29,11 +30,14 @@ class RecentBatch:
         As they were typed.
     folder : str
         The current folder at that time. Relative paths start there.
+    reading : str
+        How the graphs were read, one of `chordless.tui.readings.READINGS`.
     """
 
     output: str
     graphs: str
     folder: str
+    reading: str = AS_IT_IS
 
     def graphs_here(self) -> str:
         """Return the graphs with paths that hold in the current folder."""

@@ -18,6 +18,7 @@ from chordless.graphs.load import write_edge_list
 from chordless.graphs.overlap import niche_overlap
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import check_is_free
+from chordless.tui.readings import AS_IT_IS, options_of
 from chordless.tui.settings import LastChoices
 from chordless.values import SHORTEST_CYCLE, cycle_length, positive, size
 from kernels_ti import ChordlessError, EngineError, Graph, OptionError
@@ -173,7 +174,7 @@ def _check_is_writable(directory: str) -> None:
         raise EngineError(f"{place} cannot be written to: name a folder elsewhere")
 
 
-def command_of(choices: LastChoices, graph: str, directory: Path | None, *, simplify: bool = False) -> RunCommand:
+def command_of(choices: LastChoices, graph: str, directory: Path | None, *, reading: str = AS_IT_IS) -> RunCommand:
     """Make the engine's command from choices without faults.
 
     Parameters
@@ -183,7 +184,8 @@ def command_of(choices: LastChoices, graph: str, directory: Path | None, *, simp
         Spec or path for the engine.
     directory : Path or None
         The run directory; None if the run has none, see `WITHOUT_FOLDER`.
-    simplify : bool
+    reading : str
+        One of `chordless.tui.readings.READINGS`.
 
     Returns
     -------
@@ -207,10 +209,10 @@ def command_of(choices: LastChoices, graph: str, directory: Path | None, *, simp
     return RunCommand(
         graph=graph,
         program_start=time.time(),
-        simplify=simplify,
         arch=choices.arch,
         expansion=choices.expansion,
         checkpoint=None if directory is None else str(directory),
+        **options_of(reading),
         **values,
     )
 

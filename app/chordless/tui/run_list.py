@@ -119,13 +119,23 @@ def details(run: RunSummary, command: RunCommand | None) -> str:
     ]
     lines = [with_home(run.path.resolve()), "; ".join(part for part in parts if part)]
     if command is not None:
-        lines.append(f"{'List' if run.lists else 'Count'}: {search_words(asdict(command))}")
-    return "\n".join([*lines, _what_next(run)])
+        lines.append(f"{_asked_for(run, command)}: {search_words(asdict(command))}")
+    return "\n".join([*lines, _what_next(run, command)])
 
 
-def _what_next(run: RunSummary) -> str:
+def _asked_for(run: RunSummary, command: RunCommand) -> str:
+    if command.pick != "all":
+        return "One of the longest" if command.pick == "longest" else "Some at random"
+    if command.method == "boundary":
+        return "Count along a boundary"
+    return "List" if run.lists else "Count"
+
+
+def _what_next(run: RunSummary, command: RunCommand | None) -> str:
     if run.stage == "running":
         return f"An engine is at work in it; {share_text(run.share)} is done."
+    if run.stage == "complete" and command is not None and command.pick != "all":
+        return "It has found what it was asked for; enter and then 3 shows it."
     if run.stage == "complete":
         return "Every cycle within its bounds was found."
     done = f" at {share_text(run.share)}" if run.share else ""

@@ -11,7 +11,6 @@ from rich.markup import escape
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Center, Horizontal, Vertical
-from textual.screen import Screen
 from textual.widgets import Button, Footer, Input, Static
 from textual.worker import get_current_worker
 
@@ -35,6 +34,7 @@ from chordless.tui.messages import StartRun
 from chordless.tui.recent_batches import RecentBatch, load_recent, remember
 from chordless.tui.run_form import run_folder
 from chordless.tui.screens.batch_questions import AskResume
+from chordless.tui.screens.batch_sorting import SortedBatch
 from chordless.tui.widgets.batch_form import BatchForm
 from chordless.tui.widgets.batch_table import BatchTable
 from chordless.tui.widgets.glyphs import is_ascii
@@ -57,7 +57,7 @@ Each graph gets a line in the output file, and here. Name the output file \
 of an earlier batch to look at it, or to resume it."""
 
 
-class BatchScreen(Screen[None]):
+class BatchScreen(SortedBatch):
     """The form and the table of a batch.
 
     Attributes
@@ -77,7 +77,6 @@ class BatchScreen(Screen[None]):
         self._index: LineIndex | None = None
         self.lines: BatchLines | None = None
         self._fault: str | None = None
-        self._failures_first = False
         self._is_to_start = False
         self._is_to_focus_table = False
         self._told_end: BatchSession | None = None
@@ -92,6 +91,7 @@ class BatchScreen(Screen[None]):
 
     @property
     def _is_at_work(self) -> bool:
+        """Whether a batch is running."""
         return self._session is not None and self._session.is_at_work
 
     @property
@@ -115,7 +115,7 @@ class BatchScreen(Screen[None]):
         if last is None:
             yield BatchForm("", free_output())
         else:
-            yield BatchForm(last.graphs_here(), shortest(last.output))
+            yield BatchForm(last.graphs_here(), shortest(last.output), last.reading)
         with Horizontal(id="batch-bar"):
             yield Button("Start", id="batch-start", variant="primary", compact=True)
             yield Button("Stop", id="batch-stop", compact=True)
@@ -153,7 +153,8 @@ class BatchScreen(Screen[None]):
             self.query_one("#batch-graphs").focus()
             return
         known = self._known(absolute(path))
-        self._form.put(graphs="" if known is None else known.graphs_here(), output=path)
+        reading = None if known is None else known.reading
+        self._form.put(graphs="" if known is None else known.graphs_here(), output=path, reading=reading)
         self._is_to_focus_table = True
         self._show_file(absolute(path))
         self._draw()  # The same file may be open already.
@@ -166,6 +167,7 @@ class BatchScreen(Screen[None]):
         self._output = output
         self._table.clear()
         self.lines, self._fault = None, None
+        self.forget_order()
         self.workers.cancel_group(self, "lines")
         self._index = LineIndex(output) if output else None
         if self._index is not None:
@@ -195,17 +197,10 @@ class BatchScreen(Screen[None]):
         had_none = not self.lines
         self._fault = message.fault
         self.lines = message.lines
-        self._show_lines(anew=had_none)
+        self.show_lines(anew=had_none)
         if had_none != (not self.lines):
             self.refresh_bindings()
         self._draw()
-
-    def _show_lines(self, *, anew: bool = False) -> None:
-        lines = self.lines
-        if lines is None:
-            return
-        shown = lines.failures_first() if self._failures_first else lines
-        self._table.show_lines(shown, follow=self._is_at_work and not self._failures_first, anew=anew)
 
     @on(BatchTable.Chosen)
     def _chosen(self, message: BatchTable.Chosen) -> None:
@@ -313,7 +308,7 @@ class BatchScreen(Screen[None]):
             return not self._is_at_work
         if action == "stop":
             return self._is_at_work
-        return bool(self.lines) or action not in ("failures", "open")
+        return bool(self.lines) or action not in ("failures", "open", "sort")
 
     def action_start(self) -> None:
         """Start or resume the batch. If a field is wrong, move the focus there."""
@@ -342,7 +337,8 @@ class BatchScreen(Screen[None]):
         if self._session is not None and self._session.command.output == plan.output:
             return self._session.command.jobs == plan.jobs
         known = self._known(plan.output)
-        return known is not None and known.graphs_here() == plan.question.graphs
+        typed = (plan.question.graphs, plan.question.reading)
+        return known is not None and (known.graphs_here(), known.reading) == typed
 
     def _begin(self, plan: BatchPlan) -> None:
         try:
@@ -351,7 +347,7 @@ class BatchScreen(Screen[None]):
             self.notify(str(error), severity="error", timeout=15)
             return
         try:
-            batch = RecentBatch(plan.output, plan.question.graphs, str(Path.cwd()))
+            batch = RecentBatch(plan.output, plan.question.graphs, str(Path.cwd()), plan.question.reading)
             self._recent = remember(batch, self._recent)
         except ChordlessError as error:
             self.notify(str(error), severity="warning")
@@ -366,12 +362,6 @@ class BatchScreen(Screen[None]):
         """End the batch after the current graphs. If pressed again, end it at once."""
         if self._session is not None and self._is_at_work:
             self._session.stop()
-
-    def action_failures(self) -> None:
-        """Show failed graphs first, or all in the order of the file."""
-        self._failures_first = not self._failures_first
-        self._show_lines(anew=self._failures_first)
-        self._draw()
 
     def action_open(self) -> None:
         """Search the graph of this line in a run of its own, and show that run."""

@@ -76,7 +76,7 @@ class HelpScreen(Screen[None]):
         for screen in dict.fromkeys(action.screen for action in ACTIONS):
             table = Table.grid(padding=(0, 2))
             for width in (_KEYS_WIDTH, _TITLE_WIDTH, None):
-                table.add_column(min_width=width, no_wrap=width is not None)
+                table.add_column(width=width, no_wrap=width is not None)
             for action in actions_of(screen):
                 keys = ", ".join(app.get_key_display(Binding(key, "")) for key in keys_of(action, app.keys))
                 table.add_row(keys, action.title, action.help)

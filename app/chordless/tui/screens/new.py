@@ -16,6 +16,7 @@ from textual.widgets import Button, Footer, Input, Static
 from chordless.protocol.orders import USUAL_SAMPLE
 from chordless.tui.actions import bindings_of, key_of
 from chordless.tui.messages import StartRun
+from chordless.tui.readings import AS_IT_IS, OVERLAP
 from chordless.tui.run_form import (
     LENGTHS,
     RESOURCES,
@@ -258,10 +259,10 @@ class NewScreen(Screen[None]):
         # The folder is not remembered: it can hold only one run.
         last = replace(choices, directory="")
         self._dashboard.remember(replace(self._dashboard.settings, last=last))
-        if question.reading == "overlap":
+        if question.reading == OVERLAP:
             self._begin_overlap(choices, question.types)
         else:
-            self._post(choices, graph_source(choices.graph), simplify=question.reading == "simplified")
+            self._post(choices, graph_source(choices.graph), question.reading)
 
     @work(thread=True)
     def _begin_overlap(self, choices: LastChoices, types: str) -> None:
@@ -272,10 +273,10 @@ class NewScreen(Screen[None]):
         else:
             self.app.call_from_thread(self._post, choices, str(path))
 
-    def _post(self, choices: LastChoices, graph: str, *, simplify: bool = False) -> None:
+    def _post(self, choices: LastChoices, graph: str, reading: str = AS_IT_IS) -> None:
         directory = None if choices.arch == WITHOUT_FOLDER else self._directory(choices, graph)
         self._is_starting = False
-        self.post_message(StartRun(command_of(choices, graph, directory, simplify=simplify)))
+        self.post_message(StartRun(command_of(choices, graph, directory, reading=reading)))
 
     def _directory(self, choices: LastChoices, graph: str) -> Path:
         runs_folder = self._dashboard.settings.runs_folder

@@ -191,8 +191,9 @@ class RunScreen(OfferedKeys):
         self.set_focus(None if chart.has_focus else chart)
 
     def action_scale(self) -> None:
-        """Change the scale of the chart."""
+        """Change the scale of the chart, and of the bars beside the lengths."""
         self.query_one(EvolutionChart).toggle_scale()
+        self.query_one(Histogram).toggle_scale()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keep the keys of a replay free on other runs."""

@@ -11,7 +11,9 @@ from textual.widgets import Input
 from textual.worker import get_current_worker
 
 from chordless.tui.batch_form import BatchPlan, BatchQuestion, plan_of
-from chordless.tui.widgets.form_row import FormRow
+from chordless.tui.readings import AS_IT_IS, READINGS
+from chordless.tui.widgets.choice import Choice
+from chordless.tui.widgets.form_row import FormLine, FormRow
 from chordless.tui.widgets.graph_suggester import GraphSuggester
 
 # The check waits for a pause in typing, since a pattern may match files in many folders.
@@ -19,12 +21,14 @@ _SECONDS_TO_TYPE = 0.2
 
 
 class BatchForm(Vertical):
-    """Two text fields.
+    """Two text fields, and between them how the graphs are read.
 
     Parameters
     ----------
     graphs, output : str
         The first contents of the fields.
+    reading : str
+        One of `chordless.tui.readings.READINGS`.
     """
 
     class Checked(Message):
@@ -39,7 +43,7 @@ class BatchForm(Vertical):
             super().__init__()
             self.plan = plan
 
-    def __init__(self, graphs: str, output: str) -> None:
+    def __init__(self, graphs: str, output: str, reading: str = AS_IT_IS) -> None:
         super().__init__()
         self._graphs = FormRow(
             "batch_graphs",
@@ -51,12 +55,15 @@ class BatchForm(Vertical):
         self._output = FormRow(
             "batch_output", "Write to", output, empty="batch.jsonl", suggester=GraphSuggester(specs=False)
         )
+        self._reading = Choice(READINGS, reading, id="batch-reading")
         self._timer: Timer | None = None
         self._plan: BatchPlan | None = None
 
     def compose(self) -> ComposeResult:
         """Build the form."""
         yield self._graphs
+        with FormLine("Read it"):
+            yield self._reading
         yield self._output
 
     def on_mount(self) -> None:
@@ -66,15 +73,17 @@ class BatchForm(Vertical):
     @property
     def question(self) -> BatchQuestion:
         """The text of the fields."""
-        return BatchQuestion(self._graphs.value, self._output.value)
+        return BatchQuestion(self._graphs.value, self._output.value, self._reading.chosen)
 
     @property
     def plan(self) -> BatchPlan | None:
         """The meaning of the text; None until it was checked."""
         return self._plan if self._plan is not None and self._plan.question == self.question else None
 
-    def put(self, *, graphs: str | None = None, output: str | None = None) -> None:
+    def put(self, *, graphs: str | None = None, output: str | None = None, reading: str | None = None) -> None:
         """Fill in every argument that is not None."""
+        if reading is not None:
+            self._reading.choose(reading)
         for row, text in ((self._graphs, graphs), (self._output, output)):
             if text is not None:
                 row.put(text)
@@ -90,6 +99,11 @@ class BatchForm(Vertical):
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(_SECONDS_TO_TYPE, self.look)
+
+    @on(Choice.Changed)
+    def _read_otherwise(self, event: Choice.Changed) -> None:
+        event.stop()
+        self.look()
 
     @work(thread=True, exclusive=True, group="plan")
     def _look(self, question: BatchQuestion) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from rich.cells import set_cell_size
+from textual import events
 from textual.message import Message
 
 from chordless.tui.batch_lines import BatchLine, BatchLines
@@ -16,6 +17,8 @@ _STATUS_WIDTH = 12
 _LEAST_GRAPH_WIDTH = 10
 _MOST_GRAPH_WIDTH = 44
 _ERROR_WIDTH = 40
+# Cells before every line.
+_POINTER_WIDTH = 2
 
 
 class BatchTable(LineTable[BatchLine]):
@@ -49,11 +52,35 @@ class BatchTable(LineTable[BatchLine]):
             super().__init__()
             self.line = line
 
+    class HeadingClicked(Message):
+        """The user clicked on the heading of a column.
+
+        Parameters
+        ----------
+        title : str
+            One of `chordless.tui.batch_order.TITLES`.
+        """
+
+        def __init__(self, title: str) -> None:
+            super().__init__()
+            self.title = title
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._number_width = 1
         self._generation = 0
-        self._failures_first = False
+        self._is_ordered = False
+        self._sorted_by, self._falling = "", True
+
+    def mark(self, title: str, *, falling: bool) -> None:
+        """Mark the heading by which the lines are sorted; "" marks none."""
+        self._sorted_by, self._falling = title, falling
+        self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        """Post a message for a click on the heading. The base class handles clicks on lines."""
+        if event.y == 0 and (title := self._title_at(event.x)):
+            self.post_message(self.HeadingClicked(title))
 
     def show_lines(self, lines: BatchLines, *, follow: bool = False, anew: bool = False) -> None:
         """Show these lines. The cursor stays on its graph.
@@ -72,10 +99,10 @@ class BatchTable(LineTable[BatchLine]):
         self._generation = lines.generation
         self._number_width = max(len(f"{len(lines):,}"), 3)
         cursor = 0 if chosen is None else lines.place_of(chosen.position)
-        if self._failures_first or lines.order is not None:
+        if self._is_ordered or lines.order is not None:
             # Lines may have been inserted, or the order has changed.
             self._read.clear()
-        self._failures_first = lines.order is not None
+        self._is_ordered = lines.order is not None
         self.show(lines, cursor=len(lines) - 1 if follow and at_end else cursor, more=more)
 
     def tell(self, row: BatchLine | None) -> None:
@@ -85,10 +112,29 @@ class BatchTable(LineTable[BatchLine]):
     def heading(self, width: int) -> str:
         """Return the line above the graphs."""
         graph, error = self._widths(width)
-        titles = "".join(f" {column.title:>{column.width}}" for column in COLUMNS)
-        mark = "" if not self._failures_first else " v" if is_ascii(self) else " ↓"
-        text = f"{'no.':>{self._number_width}} {f'status{mark}':<{_STATUS_WIDTH}}{'graph':<{graph}}{titles}"
+        titles = "".join(f" {self._marked(column.title):>{column.width}}" for column in COLUMNS)
+        text = f"{'no.':>{self._number_width}} {self._marked('status'):<{_STATUS_WIDTH}}"
+        text += f"{self._marked('graph'):<{graph}}{titles}"
         return f"{text}  error" if error else text
+
+    def _marked(self, title: str) -> str:
+        if title != self._sorted_by:
+            return title
+        arrow = ("v" if self._falling else "^") if is_ascii(self) else ("↓" if self._falling else "↑")
+        # The columns are narrow: the arrow stands close to the title.
+        return f"{title}{arrow}"
+
+    def _title_at(self, x: int) -> str:
+        """Return the title of the column at a cell of the heading; "" for the number."""
+        graph, _ = self._widths(max(self.scrollable_content_region.width - _POINTER_WIDTH, 0))
+        end = _POINTER_WIDTH + self._number_width + 1
+        if x < end:
+            return ""
+        for title, width in (("status", _STATUS_WIDTH), ("graph", graph), *((c.title, c.width + 1) for c in COLUMNS)):
+            end += width
+            if x < end:
+                return title
+        return ""
 
     def parts(self, row: BatchLine, width: int) -> list[tuple[str, str]]:
         """Return number, status, graph and results, or the error in place of the results."""

@@ -10,6 +10,7 @@ from textual import events
 from textual.message import Message
 
 from chordless.cycles.browse import FoundCycle
+from chordless.tui.cycle_words import separator_of
 from chordless.tui.widgets.glyphs import is_ascii
 from chordless.tui.widgets.line_table import Lines, LineTable
 
@@ -60,7 +61,7 @@ class CycleTable(LineTable[FoundCycle]):
     def set_names(self, names: Sequence[Hashable]) -> None:
         """Set the names of the vertices."""
         self._names = [str(name) for name in names]
-        self._separator = ", " if any(" " in name for name in self._names) else " "
+        self._separator = separator_of(self._names)
 
     def show(
         self, lines: Lines[FoundCycle], *, cursor: int, more: bool = False, largest: int | None = None, mark: str = ""

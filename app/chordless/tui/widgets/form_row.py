@@ -9,7 +9,7 @@ from textual.widgets import Input, Static
 
 
 class FormLine(Horizontal):
-    """A line of a form with any kind of field.
+    """A line of a form with any kind of field. It has the class ``-focused`` while its field has the focus.
 
     Parameters
     ----------
@@ -19,9 +19,19 @@ class FormLine(Horizontal):
     def __init__(self, label: str) -> None:
         super().__init__(Static(label, classes="label", markup=False))
 
+    def on_descendant_focus(self) -> None:
+        """Make the label stand out."""
+        self.add_class("-focused")
+
+    def on_descendant_blur(self) -> None:
+        """Make the label as it was."""
+        self.remove_class("-focused")
+
 
 class FormRow(Horizontal):
     """A line of a form with a text field. It has the class ``-wrong`` while the field has a fault.
+
+    It has the class ``-focused`` while the field has the focus.
 
     Parameters
     ----------
@@ -55,8 +65,13 @@ class FormRow(Horizontal):
         """Show the beginning of a long text."""
         self.call_after_refresh(self._show_beginning)
 
+    def on_descendant_focus(self) -> None:
+        """Make the label stand out."""
+        self.add_class("-focused")
+
     def on_descendant_blur(self) -> None:
         """Show the beginning of a long text when the field loses the focus."""
+        self.remove_class("-focused")
         # If the whole terminal loses the focus, the cursor stays where it is.
         if self.app.app_focus:
             self._show_beginning()

@@ -17,6 +17,7 @@ from chordless.graphs.check import LARGEST_MADE, GraphFacts
 from chordless.graphs.drawing import Layout, can_be_drawn, layout_of
 from chordless.graphs.load import LoadedGraph, load_graph
 from chordless.tui.outlook import Outlook, outlook_of
+from chordless.tui.readings import OVERLAP, options_of
 from chordless.tui.run_form import expanded, overlap_graph
 from chordless.tui.widgets.graph_view import GraphView
 from kernels_ti import ChordlessError, Options
@@ -205,9 +206,9 @@ class GraphPreview(Vertical):
 
 def _loaded(question: PreviewQuestion) -> LoadedGraph:
     source = expanded(question.text)
-    if question.reading == "overlap":
+    if question.reading == OVERLAP:
         return LoadedGraph(overlap_graph(question.text, question.types), source)
-    return load_graph(source, simplify=question.reading == "simplified")
+    return load_graph(source, **options_of(question.reading))
 
 
 def _outlook_of(loaded: LoadedGraph, question: PreviewQuestion, given_up: Callable[[], bool]) -> Outlook | None:

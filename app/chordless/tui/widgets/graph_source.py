@@ -16,6 +16,7 @@ from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
 from chordless.graphs.check import GraphFacts, check_graph, check_overlap
+from chordless.tui.readings import AS_IT_IS, OVERLAP, READING_HELP, READINGS, options_of
 from chordless.tui.run_form import expanded
 from chordless.tui.run_words import without_name
 from chordless.tui.widgets.choice import Choice
@@ -26,16 +27,10 @@ from kernels_ti import ChordlessError
 
 EXAMPLE = "grid:7x10"
 _SECONDS_UNTIL_CHECK = 0.2
-_READINGS = (("as-is", "as it is"), ("simplified", "simplified"), ("overlap", "food web"))
-_READING_HELP = {
-    "as-is": "",
-    "simplified": "Self-loops, repeated edges and directions are dropped.",
-    "overlap": "Its niche overlap graph: two species are joined if they share a living prey.",
-}
 # Messages name options of the command line. The form has other names for them.
 _NAMES_HERE = (
-    (", --multigraph keeps them", ""),
-    ("say so with --directed, or use --simplify", "choose `simplified`"),
+    ("--multigraph keeps them", "`multigraph` keeps them"),
+    ("say so with --directed, or use --simplify", "choose `directed` or `simplified`"),
     ("use --simplify to drop", "choose `simplified` to drop"),
     ("--simplify", "`simplified`"),
     ("`chordless overlap`", "`food web`"),
@@ -53,7 +48,8 @@ class GraphQuestion:
     ----------
     text : str
         A path or a spec, as typed.
-    reading : {"as-is", "simplified", "overlap"}
+    reading : str
+        One of `chordless.tui.readings.READINGS`.
     types : str
         For a food web: the file that says what is living. Empty for the .clu file beside the web.
     """
@@ -100,7 +96,7 @@ class GraphSource(Vertical):
         self.fault: str | None = None
         self._recent = tuple(recent)
         self._graph = graph
-        self._reading = "overlap" if overlap else "as-is"
+        self._reading = OVERLAP if overlap else AS_IT_IS
         self._timer: Timer | None = None
         self._answered: GraphQuestion | None = None
 
@@ -109,8 +105,8 @@ class GraphSource(Vertical):
         yield FormRow("graph", "Graph", self._graph, empty=EXAMPLE, suggester=GraphSuggester(lambda: self._recent))
         yield Static(id="answer", classes="under", markup=False)
         with FormLine("Read it"):
-            yield Choice(_READINGS, self._reading, id="reading")
-        yield Static(_READING_HELP[self._reading], id="reading-help", classes="under", markup=False)
+            yield Choice(READINGS, self._reading, id="reading")
+        yield Static(READING_HELP[self._reading], id="reading-help", classes="under", markup=False)
         yield FormRow(
             "types",
             "Types",
@@ -183,9 +179,9 @@ class GraphSource(Vertical):
     def _changed(self, seconds: float) -> None:
         question = self.question
         note = self.query_one("#reading-help", Static)
-        note.update(_READING_HELP[question.reading])
-        note.display = bool(_READING_HELP[question.reading])
-        self.query_one("#row-types").display = question.reading == "overlap"
+        note.update(READING_HELP[question.reading])
+        note.display = bool(READING_HELP[question.reading])
+        self.query_one("#row-types").display = question.reading == OVERLAP
         if question != self._answered:
             self._show(None, None)
         self._answered = None
@@ -204,10 +200,10 @@ class GraphSource(Vertical):
         worker = get_current_worker()
         facts, fault = None, None
         try:
-            if question.reading == "overlap":
+            if question.reading == OVERLAP:
                 facts = check_overlap(expanded(question.text), expanded(question.types) or None)
             else:
-                facts = check_graph(expanded(question.text), simplify=question.reading == "simplified")
+                facts = check_graph(expanded(question.text), **options_of(question.reading))
         except ChordlessError as error:
             fault = _said_here(str(error), expanded(question.text))
         if not worker.is_cancelled:
@@ -247,6 +243,6 @@ def _said_here(message: str, source: str) -> str:
 
 def kind_of(text: str, reading: str) -> str:
     """Return the value of `chordless.tui.settings.LastChoices.source` for a text and a way of reading."""
-    if reading == "overlap":
-        return "overlap"
+    if reading == OVERLAP:
+        return OVERLAP
     return "file" if os.path.lexists(expanded(text)) else "spec"

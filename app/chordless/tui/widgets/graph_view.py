@@ -285,7 +285,7 @@ class GraphView(Widget):
         most = self._heat.max(initial=0.0)
         ascii_only = is_ascii(self)
         plain = self.get_component_rich_style("graph-view--caption")
-        pieces = [Segment("part of the cycles that pass an edge: ", plain)]
+        pieces = [Segment("cycles that pass an edge: ", plain)]
         for level, kind in enumerate(HEAT, 1):
             style = self.get_component_rich_style(_STYLES[kind])
             pieces += [

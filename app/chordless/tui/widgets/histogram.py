@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -50,6 +51,8 @@ class Histogram(ScrollView, can_focus=True):
         self._counts: list[tuple[int, int]] = []
         self._cursor = 0
         self._largest = 1
+        self._is_log = True
+        self._is_moved = False
         self._count_width = len("cycles")
         self._length_width = len("length")
 
@@ -64,10 +67,44 @@ class Histogram(ScrollView, can_focus=True):
         self._length_width = max([len("length"), *(len(str(length)) for length, _ in counts)])
         # The virtual width is 1, so there is never a horizontal scroll bar.
         self.virtual_size = Size(1, len(counts) + 1)
+        # How far it can be scrolled is known once it is laid out.
+        self.call_after_refresh(self._go_to_most)
         self.refresh()
+
+    def toggle_scale(self) -> None:
+        """Change the bars between a logarithmic and a linear scale."""
+        self._is_log = not self._is_log
+        self.refresh()
+
+    def on_resize(self) -> None:
+        """Keep the lengths with the most cycles in view."""
+        self._go_to_most()
+
+    def on_mouse_scroll_up(self) -> None:
+        """Stay where the user scrolls to."""
+        self._is_moved = True
+
+    def on_mouse_scroll_down(self) -> None:
+        """Stay where the user scrolls to."""
+        self._is_moved = True
+
+    def on_scroll_to(self) -> None:
+        """Stay where the user has dragged the scroll bar to."""
+        self._is_moved = True
+
+    def _top_of_most(self) -> int:
+        """Return the first line to show, so that the length with the most cycles is in the middle."""
+        room = max(self.size.height - 1, 1)
+        most = next((i for i, (_, count) in enumerate(self._counts) if count == self._largest), 0)
+        return max(min(most - room // 2, len(self._counts) - room), 0)
+
+    def _go_to_most(self) -> None:
+        if not self._is_moved and self.size.height:
+            self.scroll_to(y=self._top_of_most(), animate=False, immediate=True)
 
     def action_move(self, lines: int) -> None:
         """Move the cursor down by `lines`, up if negative, and keep it in view."""
+        self._is_moved = True
         self._cursor = min(max(self._cursor + lines, 0), max(len(self._counts) - 1, 0))
         top, room = self.scroll_offset.y, max(self.size.height - 1, 1)
         self.scroll_to(y=min(max(top, self._cursor - room + 1), self._cursor), animate=False, immediate=True)
@@ -108,7 +145,9 @@ class Histogram(ScrollView, can_focus=True):
         length, count = self._counts[row]
         number = f"{length:>{self._length_width}}  {count:>{self._count_width},} "[:width]
         room = width - len(number)
-        drawn = bar(count / self._largest, min(room, _LONGEST_BAR), ascii_only=is_ascii(self)) if room > 0 else ""
+        # Without the 1 a single cycle would have no bar.
+        share = math.log(1 + count) / math.log(1 + self._largest) if self._is_log else count / self._largest
+        drawn = bar(share, min(room, _LONGEST_BAR), ascii_only=is_ascii(self)) if room > 0 else ""
         part = "histogram--cursor" if row == self._cursor and self.has_focus else "histogram--number"
         return Strip(
             [

@@ -17,10 +17,12 @@ from chordless.runs.history import RunSummary, list_runs
 from chordless.tui.messages import OpenRun
 from chordless.tui.run_list import stage_text, title, when
 from chordless.tui.widgets.glyphs import is_ascii
+from chordless.words.numbers import short_number
 from kernels_ti import ChordlessError
 
 _MOST = 5
 _GRAPH_WIDTH, _STATE_WIDTH, _COUNT_WIDTH = 20, 11, 16
+_ROOM_FOR_ALL, _SHORT_COUNT = 60, 14
 
 
 class _Found(Message):
@@ -37,6 +39,7 @@ class RecentRuns(Vertical):
     def __init__(self) -> None:
         super().__init__(id="recent-runs", classes="-none")
         self._runs: list[RunSummary] = []
+        self._is_narrow = False
 
     def compose(self) -> ComposeResult:
         """Build the list."""
@@ -62,6 +65,15 @@ class RecentRuns(Vertical):
             return
         self._runs = message.runs
         self.set_class(not self._runs, "-none")
+        self._fill()
+
+    def on_resize(self) -> None:
+        """Fit the lines to the new width."""
+        if self._is_narrow != (self.size.width < _ROOM_FOR_ALL):
+            self._is_narrow = not self._is_narrow
+            self._fill()
+
+    def _fill(self) -> None:
         options = self.query_one(OptionList)
         options.clear_options()
         options.add_options(Option(self._line(run), id=str(run.path)) for run in self._runs)
@@ -69,6 +81,11 @@ class RecentRuns(Vertical):
     def _line(self, run: RunSummary) -> Text:
         state = stage_text(run.stage, ascii_only=is_ascii(self))
         count = f"{run.cycles:,}"
+        if self._is_narrow:
+            room = max(self.size.width - _SHORT_COUNT - 1, 1)
+            about = count if len(count) <= _SHORT_COUNT - 2 else short_number(run.cycles)
+            line = f"{state.split()[0]} {title(run)}"
+            return Text(f"{line[:room]:<{room}} {about:>{_SHORT_COUNT - 1}}", no_wrap=True, overflow="ellipsis")
         line = f"{state:<{_STATE_WIDTH}} {title(run):<{_GRAPH_WIDTH}} {count:>{_COUNT_WIDTH}} cycles  {when(run.began)}"
         return Text(line, no_wrap=True, overflow="ellipsis")
 

@@ -1,0 +1,48 @@
+"""How a form reads graphs: the choices, their help, and the options that they stand for."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+
+class ReadingOptions(TypedDict, total=False):
+    """Options of `chordless.graphs.load.load_graph`."""
+
+    simplify: bool
+    directed: bool
+    multigraph: bool
+
+
+AS_IT_IS, OVERLAP = "as-is", "overlap"
+READINGS = (
+    (AS_IT_IS, "as it is"),
+    ("simplified", "simplified"),
+    ("directed", "directed"),
+    ("multigraph", "multigraph"),
+    (OVERLAP, "food web"),
+)
+"""Name and label of each choice."""
+
+READING_HELP = {
+    AS_IT_IS: "",
+    "simplified": "Underlying graph: no loops, repeats, directions.",
+    "directed": "Each edge leads from the first vertex to the second.",
+    "multigraph": "Self-loops and parallel edges are kept: cycles too.",
+    OVERLAP: "Niche overlap: two species that share a living prey.",
+}
+_OPTIONS: dict[str, ReadingOptions] = {
+    "simplified": {"simplify": True},
+    "directed": {"directed": True},
+    "multigraph": {"multigraph": True},
+}
+
+
+def options_of(reading: str) -> ReadingOptions:
+    """Return the options that a choice stands for.
+
+    Parameters
+    ----------
+    reading : str
+        One of `READINGS`. A food web is not read by `load_graph`, and has no such options.
+    """
+    return _OPTIONS.get(reading, {})

@@ -1,0 +1,121 @@
+"""The order in which the Batch screen shows its lines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from textual import on, work
+from textual.message import Message
+from textual.screen import Screen
+from textual.worker import get_current_worker
+
+from chordless.tui.batch_lines import BatchLines
+from chordless.tui.batch_order import TITLES, ColumnOrder, falls_first
+from chordless.tui.widgets.batch_table import BatchTable
+
+if TYPE_CHECKING:
+    from textual.worker import Worker
+
+
+class _Ordered(Message):
+    """A thread has sorted lines."""
+
+    def __init__(self, column: ColumnOrder, lines: BatchLines, order: NDArray[np.int64], *, anew: bool) -> None:
+        super().__init__()
+        self.column, self.lines, self.order, self.anew = column, lines, order, anew
+
+
+class SortedBatch(Screen[None]):
+    """A screen with a `BatchTable` whose lines can be sorted.
+
+    Attributes
+    ----------
+    lines : BatchLines or None
+        The lines in the order of the file, None before they are read.
+    """
+
+    lines: BatchLines | None
+    _sorted_by = ""
+    _falling = True
+    _column: ColumnOrder | None = None
+    _sorter: Worker[None] | None = None
+
+    @property
+    def _table(self) -> BatchTable:
+        raise NotImplementedError
+
+    @property
+    def _is_at_work(self) -> bool:
+        raise NotImplementedError
+
+    def forget_order(self) -> None:
+        """Show lines in the order of the file again; they are those of another file."""
+        self._sorted_by, self._column = "", None
+        self._table.mark("", falling=True)
+
+    def show_lines(self, *, anew: bool = False) -> None:
+        """Show the newest lines, sorted as the user wants them."""
+        lines = self.lines
+        if lines is None:
+            return
+        if self._column is not None:
+            # A thread that is still sorting is told at its end that there are more lines.
+            if self._sorter is None or self._sorter.is_finished:
+                self._sorter = self._sort(self._column, lines, self._falling, anew)
+        elif self._sorted_by == "status":
+            self._table.show_lines(lines.failures_first(), anew=anew)
+        else:
+            self._table.show_lines(lines, follow=self._is_at_work, anew=anew)
+
+    def sort_by(self, title: str) -> None:
+        """Sort by a column; if the lines are sorted by it, turn the order round. "" is the order of the file.
+
+        Parameters
+        ----------
+        title : str
+            One of `TITLES`, or "".
+        """
+        again = title == self._sorted_by and title not in ("", "status")
+        self._falling = not self._falling if again else falls_first(title)
+        self._sorted_by = title
+        if title in ("", "status"):
+            self._column = None
+        elif not again:
+            self._column = ColumnOrder(title)
+        self._table.mark(title, falling=self._falling)
+        self.workers.cancel_group(self, "sort")
+        self._sorter = None
+        # In the order of the file the cursor stays on its graph.
+        self.show_lines(anew=bool(title))
+
+    def action_sort(self) -> None:
+        """Sort by the next column; after the last one, show the order of the file."""
+        orders = ("", *TITLES)
+        self.sort_by(orders[(orders.index(self._sorted_by) + 1) % len(orders)])
+
+    def action_failures(self) -> None:
+        """Show failed graphs first, or all in the order of the file."""
+        self.sort_by("" if self._sorted_by == "status" else "status")
+
+    @on(BatchTable.HeadingClicked)
+    def _heading_clicked(self, message: BatchTable.HeadingClicked) -> None:
+        self.sort_by(message.title)
+
+    @work(thread=True, exclusive=True, group="sort")
+    def _sort(self, column: ColumnOrder, lines: BatchLines, falling: bool, anew: bool) -> None:
+        worker = get_current_worker()
+        order = column.order(lines, falling=falling, cancelled=lambda: worker.is_cancelled)
+        if order is not None and not worker.is_cancelled:
+            self.post_message(_Ordered(column, lines, order, anew=anew))
+
+    @on(_Ordered)
+    def _show_ordered(self, message: _Ordered) -> None:
+        if message.column is not self._column or self.lines is None:
+            return
+        self._table.show_lines(replace(message.lines, order=message.order), anew=message.anew)
+        if len(self.lines) > len(message.lines):
+            self._sorter = None
+            self.show_lines()
