@@ -103,6 +103,16 @@ def test_known_totals(spec, total):
     assert counted(generate(spec), by_length=False) == {0: total}
 
 
+# OEIS A360197 and A360198: induced cycles in grids of 4 and of 5 rows.
+@pytest.mark.parametrize(
+    ("spec", "total"),
+    [("grid:4x16", 86_350), ("grid:4x33", 4_616_535_768), ("grid:5x5", 229), ("grid:5x29", 35_417_189_532_323)],
+)
+def test_published_totals(spec, total):
+    assert counted(generate(spec), by_length=False) == {0: total}
+    assert sum(counted(generate(spec)).values()) == total
+
+
 @pytest.mark.parametrize("beads", [15, 16, 47, 48, 49, 100, 200])
 def test_counts_have_any_number_of_digits(beads):
     ends = [(3 * bead, 3 * (bead + 1) % (3 * beads)) for bead in range(beads)]

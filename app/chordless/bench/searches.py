@@ -7,6 +7,7 @@ import json
 import subprocess
 import tempfile
 from types import TracebackType
+from typing import Any
 
 from chordless.bench.measure import Outcome, split_count
 from chordless.bench.process import end_of, kill_group, module_command
@@ -20,10 +21,12 @@ class SearchProcess:
     ----------
     arch : str
     threads : int or None
+    module : str
+        What runs in the child process.
     """
 
-    def __init__(self, arch: str, threads: int | None) -> None:
-        self._command = module_command("chordless.bench.transfer", arch, str(threads or ""))
+    def __init__(self, arch: str, threads: int | None, module: str = "chordless.bench.transfer") -> None:
+        self._command = module_command(module, arch, str(threads or ""))
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> SearchProcess:
@@ -55,16 +58,27 @@ class SearchProcess:
         EngineError
             If the search fails. After the death of the process, the next search starts another.
         """
+        result = self.asked({"graph": graph, "wanted": wanted})
+        by_length = {int(length): count for length, count in result["by_length"].items()}
+        return Outcome(result["seconds"], count=split_count(by_length), by_length=by_length)
+
+    def asked(self, request: dict[str, str]) -> dict[str, Any]:
+        """Return the answer of the process to a request.
+
+        Raises
+        ------
+        EngineError
+            As for `once`.
+        """
         try:
-            answer = self._answer(json.dumps({"graph": graph, "wanted": wanted}))
+            answer = self._answer(json.dumps(request))
         except BaseException:
             self._end()
             raise
-        result = json.loads(answer)
+        result: dict[str, Any] = json.loads(answer)
         if "error" in result:
             raise EngineError(result["error"])
-        by_length = {int(length): count for length, count in result["by_length"].items()}
-        return Outcome(result["seconds"], count=split_count(by_length), by_length=by_length)
+        return result
 
     def _answer(self, request: str) -> str:
         if self._process is None:

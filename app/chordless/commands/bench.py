@@ -1,4 +1,4 @@
-"""``chordless bench``: measure Table 1 of the paper, other programs, batches, the start, listing, and clusters."""
+"""``chordless bench``: measure Table 1 of the paper, other programs, batches, the start, lists and more."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from chordless import values
-from chordless.commands import bench_scale
+from chordless.commands import bench_boundary, bench_scale
 from chordless.commands.bench_acts import (
     STANDARD_OUTPUT,
     act_batch,
@@ -19,7 +19,7 @@ from chordless.commands.bench_acts import (
 from chordless.commands.parser import Parser, examples
 from kernels_ti.choices import ARCHES
 
-SUMMARY = "measure speed: Table 1, other programs, lists, start, clusters"
+SUMMARY = "measure speed: Table 1, other programs, lists, clusters ..."
 
 TABLE1_DESCRIPTION = """\
 Measure Table 1 of the paper again: its own figures, ours beside them, and
@@ -93,6 +93,7 @@ def add_parser(subparsers: Any) -> None:
     _add_start(benches)
     _add_listing(benches)
     bench_scale.add_parser(benches, _check, _add_common)
+    bench_boundary.add_parser(benches, _check, _add_common)
 
 
 def _bench(
