@@ -14,6 +14,8 @@ from chordless.engine.search_run import run
 from chordless.protocol.codec import command_to_json, event_from_json
 from chordless.protocol.events import Finished, Progress, Started
 from chordless.protocol.orders import RunCommand, StopCommand
+from chordless.runs.history import list_runs
+from chordless.tui.run_list import title
 
 from kernels_ti.reference import chordless_cycles
 
@@ -92,3 +94,10 @@ def test_without_cycles_nothing_is_picked(tmp_path):
         last = carried_out(picking(tmp_path / pick, "path:9", pick=pick))[-1]
         assert (last.reason, last.cycles, last.cycles_by_length) == ("complete", 0, {})
         assert len(RunCycles(tmp_path / pick)) == 0
+
+
+def test_the_list_of_runs_tells_what_was_picked(tmp_path):
+    carried_out(picking(tmp_path / "run", pick="longest"))
+    (summary,) = list_runs(tmp_path)
+    assert summary.pick == "longest"
+    assert title(summary) == "longest of grid:5x5"

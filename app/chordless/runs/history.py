@@ -14,6 +14,7 @@ from typing import IO, Literal
 from chordless.files import is_leftover, sync_folder, take_lock
 from chordless.protocol.codec import event_from_json
 from chordless.protocol.events import Checkpointed, Event, Failed, Finished, Progress, Started
+from chordless.protocol.orders import Pick
 from chordless.runs.directory import RunDirectory
 from chordless.runs.mailbox import is_at_work
 from kernels_ti import EngineError
@@ -61,6 +62,8 @@ class RunSummary:
         Wall-clock time, seconds.
     disk_bytes : int
         What the folder takes on the disk.
+    pick : {"all", "longest", "sample"}
+        Which cycles it was asked for, see `chordless.protocol.orders.RunCommand`.
     """
 
     path: Path
@@ -78,6 +81,7 @@ class RunSummary:
     why: str
     began: float
     disk_bytes: int
+    pick: Pick = "all"
 
     @property
     def can_resume(self) -> bool:
@@ -133,11 +137,13 @@ def summarize(path: Path) -> RunSummary | None:
     except OSError:
         return None
     graph, arch, lists, began = path.name, "", False, status.st_mtime
+    pick: Pick = "all"
     events: list[Event] = []
     try:
         command = run.command()
         began = float(json.loads((path / _LAST).read_bytes()).get("began", began))
         graph, arch, lists = command.graph, command.arch, command.output_format == "parts"
+        pick = command.pick
         events = _telling_events(run.events)
         stage, why = _stage(path, events)
     except CheckpointError as error:
@@ -165,6 +171,7 @@ def summarize(path: Path) -> RunSummary | None:
         why=why,
         began=began,
         disk_bytes=_disk_bytes(path),
+        pick=pick,
     )
 
 

@@ -101,7 +101,7 @@ ACTIONS = (
     Action("read", "run", "v", "Values", "Read the values of the chart: left and right go from length to length."),
     Action("by_step", "run", "b", "By step", "Along a boundary: draw the states by step, or the cycles by length."),
     Action("scale", "run", "l", "Log/linear", "Draw the curves on a logarithmic or on a linear scale."),
-    Action("go_to", "cycles", "slash,g", "Go to", "Go to a cycle by its number.", in_footer=True),
+    Action("go_to", "cycles", "slash,g", "Go to", "Go to a cycle by its number."),
     Action(
         "filter", "cycles", "f", "Filter", "Show only cycles of some lengths, or through some vertices.", in_footer=True
     ),
@@ -117,7 +117,12 @@ ACTIONS = (
     Action("pan_down", "cycles", "shift+down", "Look down", "Move the view of the drawing down."),
     Action("alone", "cycles", "o", "Cycle alone", "Draw the cycle alone, as a ring, or in the graph."),
     Action(
-        "heat", "cycles", "h", "Heat map", "Draw how many of the shown cycles pass each edge, or the cycle again.", True
+        "heat",
+        "cycles",
+        "h",
+        "Heat map",
+        "Draw how many of the shown cycles pass each edge, or the cycle again.",
+        in_footer=True,
     ),
     Action("drawing", "cycles", "d", "Drawing", "Show or hide the drawing."),
     Action("cancel", "cycles", "escape", "Stop sorting", "Stop sorting; otherwise undo the filter; otherwise go back."),

@@ -92,8 +92,9 @@ def ordered(runs: Sequence[RunSummary], column: Column, *, turned: bool) -> list
 
 
 def title(run: RunSummary) -> str:
-    """Return a short name of the graph: a spec, or the name of a file without its folder."""
-    return Path(run.graph).name if "/" in run.graph else run.graph
+    """Return a short name of the graph: a spec, or the name of a file without its folder; and what was picked of it."""
+    name = Path(run.graph).name if "/" in run.graph else run.graph
+    return name if run.pick == "all" else f"{run.pick} of {name}"
 
 
 def when(seconds: float) -> str:

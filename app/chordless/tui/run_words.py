@@ -343,6 +343,6 @@ def _rough_seconds(seconds: float) -> str:
 
 
 def _from_checkpoint(state: RunState) -> str:
-    if state.checkpoint_cycles is None:
-        return ""
+    if not state.checkpoint_cycles:
+        return " from the beginning: there was no checkpoint yet"
     return f" from the checkpoint at {state.checkpoint_cycles:,} cycles"
