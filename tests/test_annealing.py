@@ -81,3 +81,11 @@ def test_a_long_count_gets_better_orders():
     assert better.cost < plan.cost
     assert better.blocks is plan.blocks
     assert small_boundary_order(graph, 60).width >= better.width - 1
+
+
+@pytest.mark.parametrize("spec", ["grid:16x16", "king:10x10"])
+def test_the_order_in_which_a_graph_names_its_vertices_is_tried(spec):
+    graph = generate(spec)
+    given = measured_order(neighbour_lists(graph), range(graph.n))
+    found = small_boundary_order(graph, 30, seconds=0.0)
+    assert found.cost <= given.cost

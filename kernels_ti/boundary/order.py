@@ -107,6 +107,10 @@ def small_boundary_order(
     best = _greedy(neighbours, largest, enough if graph.n * graph.m > _LARGEST_SURE else lambda: False)
     if best is None:
         return None
+    # Grids and maps often name their vertices line by line.
+    given = measured_order(neighbours, range(graph.n))
+    if given.width <= largest:
+        best = min(best, given, key=lambda order: order.cost)
     beam = _Beam(neighbours, largest)
     for prefixes in _BEAMS:
         gain = min(_PART_FOR_ORDERS * best.cost / STATES_PER_SECOND, seconds)
