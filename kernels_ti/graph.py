@@ -116,7 +116,8 @@ class Graph(LibraryGraphs):
 
     def pairs(self) -> IntArray:
         """Every pair of adjacent vertices once as a row (u, v) with u < v, shape (pairs, 2)."""
-        u = self.row_of_entry
+        number = np.int32 if self.n < 1 << 31 else np.int64  # of large graphs the memory counts
+        u = np.repeat(np.arange(self.n, dtype=number), self.degrees)
         forward = u < self.col_idx
         pairs = np.empty((len(self.col_idx) // 2, 2), np.int64)
         pairs[:, 0], pairs[:, 1] = u[forward], self.col_idx[forward]
@@ -164,8 +165,9 @@ class Graph(LibraryGraphs):
 
     def permuted(self, place: IntArray) -> Graph:
         """Return the same graph, without names, with vertex v at number ``place[v]``, a permutation of shape (n,)."""
-        entries: npt.NDArray[Any] = np.repeat(place.astype(key_type(self.n)) * self.n, self.degrees)
-        entries += place[self.col_idx].astype(entries.dtype)
+        number: npt.NDArray[Any] = place.astype(key_type(self.n))
+        entries: npt.NDArray[Any] = np.repeat(number * self.n, self.degrees)
+        entries += number[self.col_idx]
         moved = self._from_entry_keys(self.n, entries, None, self.directed, self.multiplicity)
         return moved if self.loops is None else replace(moved, loops=self.loops[np.argsort(place)])
 

@@ -60,5 +60,5 @@ def test_many_blocks_are_laid_out_alike(monkeypatch):
 
 def test_a_graph_that_needs_too_many_rounds_is_left_to_the_other_way():
     ring = Graph.from_networkx(nx.cycle_graph(5000))
-    assert bulk.tree_edges_in_bulk(ring, ring.pairs()) is None
+    assert bulk.tree_edges_in_bulk(ring) is None
     assert bulk.labelling_in_bulk(Graph.from_networkx(nx.path_graph(5000))) is None

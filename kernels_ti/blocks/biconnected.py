@@ -27,11 +27,12 @@ def biconnected_edges(graph: Graph) -> tuple[IntArray, IntArray]:
     component : ndarray of int64, shape (k,)
         For each of these edges the number of its component, from 0, ascending.
     """
-    edges = graph.pairs()
     if is_dense_block(graph):
+        edges = graph.pairs()
         return edges, np.zeros(len(edges), np.int64)
-    found = tree_edges_in_bulk(graph, edges) if len(edges) >= LARGE else None
+    found = tree_edges_in_bulk(graph) if len(graph.col_idx) >= 2 * LARGE else None
     discovered, tree_component = found or _components_of_tree_edges(graph)
+    edges = graph.pairs()
     # Every edge joins a vertex to an ancestor in the tree. It lies in the component of the lower vertex's tree edge.
     lower = np.where(discovered[edges[:, 0]] > discovered[edges[:, 1]], edges[:, 0], edges[:, 1])
     component = tree_component[lower]

@@ -42,6 +42,12 @@ class _Adjacency:
         """All vertices."""
         return np.arange(len(self.begin), dtype=self.begin.dtype)
 
+    def pairs(self) -> tuple[Numbers, Numbers]:
+        """Return both ends of every edge, the lesser first."""
+        row = np.repeat(self.vertices, self.degree)
+        upward = row < self.neighbour
+        return row[upward], self.neighbour[upward]
+
     def near(self, vertices: Numbers) -> Numbers:
         """Return the neighbours of some vertices, one vertex after another."""
         count = self.degree[vertices]
@@ -89,7 +95,7 @@ def labelling_in_bulk(graph: Graph) -> IntArray | None:
     return labels
 
 
-def tree_edges_in_bulk(graph: Graph, edges: IntArray) -> tuple[IntArray, IntArray] | None:
+def tree_edges_in_bulk(graph: Graph) -> tuple[IntArray, IntArray] | None:
     """Find the biconnected components of the edges of a spanning forest (Tarjan and Vishkin 1985).
 
     The forest is made breadth first, so every other edge joins two vertices of which none is an ancestor of the other.
@@ -97,8 +103,6 @@ def tree_edges_in_bulk(graph: Graph, edges: IntArray) -> tuple[IntArray, IntArra
     Parameters
     ----------
     graph : Graph
-    edges : ndarray of int64, shape (m, 2)
-        Every pair of adjacent vertices once.
 
     Returns
     -------
@@ -114,16 +118,16 @@ def tree_edges_in_bulk(graph: Graph, edges: IntArray) -> tuple[IntArray, IntArra
 
     """
     adjacency = _Adjacency.of(graph)
-    u, v = (edges[:, end].astype(adjacency.neighbour.dtype) for end in (0, 1))
+    u, v = adjacency.pairs()
     roots = np.unique(_joined(graph.n, u, v))
     found = _breadth_first(adjacency, roots)
     if found is None:
         return None
     parent, levels = found
-    size = np.ones(graph.n, np.int64)
+    size = np.ones(graph.n, parent.dtype)
     for level in reversed(levels[1:]):
         np.add.at(size, parent[level], size[level])
-    preorder = np.empty(graph.n, np.int64)
+    preorder = np.empty(graph.n, parent.dtype)
     preorder[roots] = np.cumsum(size[roots]) - size[roots]
     for level in levels[1:]:
         # The children of a vertex follow one another in their level.
@@ -138,12 +142,12 @@ def tree_edges_in_bulk(graph: Graph, edges: IntArray) -> tuple[IntArray, IntArra
     leaves = (least < preorder[above]) | (greatest >= preorder[above] + size[above])
     child = np.flatnonzero((parent >= 0) & (parent[above] >= 0) & leaves).astype(u.dtype)
     del above, leaves, least, greatest, size
-    u, v = np.concatenate((u[~is_tree], child)), np.concatenate((v[~is_tree], parent[child].astype(v.dtype)))
+    u, v = np.concatenate((u[~is_tree], child)), np.concatenate((v[~is_tree], parent[child]))
     edge_class = _joined(graph.n, u, v)
     # A class of one tree edge is a bridge.
     is_component = np.bincount(edge_class, minlength=graph.n) > 1
     number = np.where(is_component, np.cumsum(is_component) - 1, -1)
-    return preorder, number[edge_class]
+    return preorder.astype(np.int64), number[edge_class]
 
 
 def _joined(n: int, u: Numbers, v: Numbers) -> Numbers:
@@ -159,12 +163,12 @@ def _joined(n: int, u: Numbers, v: Numbers) -> Numbers:
     return least
 
 
-def _breadth_first(adjacency: _Adjacency, roots: Numbers) -> tuple[IntArray, list[Numbers]] | None:
+def _breadth_first(adjacency: _Adjacency, roots: Numbers) -> tuple[Numbers, list[Numbers]] | None:
     """Return the parent of each vertex, -1 for a root, and the vertices of each level; None for too many levels."""
     n = len(adjacency.begin)
-    parent = np.full(n, -1, np.int64)
+    parent = np.full(n, -1, adjacency.neighbour.dtype)
     seen: npt.NDArray[np.bool_] = np.zeros(n, np.bool_)
-    place = np.empty(n, np.int64)
+    place = np.empty(n, adjacency.neighbour.dtype)
     level, levels = roots, []
     while len(level):
         levels.append(level)
@@ -176,7 +180,7 @@ def _breadth_first(adjacency: _Adjacency, roots: Numbers) -> tuple[IntArray, lis
         new = ~seen[near]
         near, above = near[new], above[new]
         # Of several entries for a vertex the last one counts.
-        order = np.arange(len(near))
+        order = np.arange(len(near), dtype=place.dtype)
         place[near] = order
         last = place[near] == order
         level = near[last]
@@ -184,13 +188,11 @@ def _breadth_first(adjacency: _Adjacency, roots: Numbers) -> tuple[IntArray, lis
     return parent, levels
 
 
-def _reach(
-    adjacency: _Adjacency, parent: IntArray, levels: list[Numbers], preorder: IntArray
-) -> tuple[IntArray, IntArray]:
+def _reach(adjacency: _Adjacency, parent: Numbers, levels: list[Numbers], preorder: Numbers) -> tuple[Numbers, Numbers]:
     """Return the least and greatest preorder number of each subtree and its neighbours, without its root's parent."""
     row = np.repeat(adjacency.vertices, adjacency.degree)
-    to_parent = np.flatnonzero(adjacency.neighbour == parent.astype(row.dtype)[row])
-    number = preorder.astype(row.dtype)[adjacency.neighbour]
+    to_parent = np.flatnonzero(adjacency.neighbour == parent[row])
+    number = preorder[adjacency.neighbour]
     number[to_parent] = preorder[row[to_parent]]
     del row, to_parent
     least, greatest = preorder.copy(), preorder.copy()
