@@ -167,12 +167,17 @@ def test_no_more_states_become_one_than_is_reckoned_with(spec):
     assert max(most) > 2
 
 
+def test_no_table_is_so_large_that_a_gpu_miscounts_its_cells():
+    """A thread adds the threads of the whole grid to its place, in 32 bits: no GPU runs 2^24 threads at once."""
+    assert device_tables.MOST_CELLS + (1 << 24) < 1 << 31
+
+
 def test_a_table_is_fuller_where_there_is_less_room(monkeypatch):
     graph = generate("grid:8x8")
     monkeypatch.setattr(device_tables, "_FEWEST_ROWS", 1)
-    monkeypatch.setattr(device_tables, "LARGEST_BUFFER", 2 * 1500)
+    monkeypatch.setattr(device_tables, "MOST_CELLS", 2 * 1500)
     assert counted(graph, by_length=False) == {0: 1_743_247}
-    monkeypatch.setattr(device_tables, "LARGEST_BUFFER", 2 * 1000)
+    monkeypatch.setattr(device_tables, "MOST_CELLS", 2 * 1000)
     with pytest.raises(SizeError, match="more than the 2,000 that kernels can count"):
         counted(graph, by_length=False)
 

@@ -24,6 +24,9 @@ _ROWS_AT_ONCE = {"cpu": 1 << 19, "cuda": 1 << 24}
 _CELLS_AT_ONCE = {"cpu": 1 << 22, "cuda": 1 << 30}
 # Neighbouring work items that count in one cell: those of one thread on a CPU; on a GPU neighbours run together.
 _SPREAD = {"cpu": 512, "cuda": 1}
+MOST_CELLS = LARGEST_BUFFER - (1 << 25)
+"""Cells of a table. A GPU counts the cells that it clears in 32 bits, and each thread looks one whole grid of threads
+beyond the last cell before it ends."""
 # Rows of a table for each state that is expected in it.
 _ROWS_TO_A_STATE = 2.0
 _FEWEST_ROWS, _FEWEST_CELLS, _CELLS_TO_SPARE = 1 << 10, 1 << 16, 1 << 28
@@ -154,7 +157,7 @@ class DeviceTables:
         """Let a vertex come; yield between launches."""
         shape = self._next_shape(step)
         # Where there is less room, the table is fuller and the step slower.
-        most = min(self._room(), 8 * LARGEST_BUFFER) // (8 * shape.stride)
+        most = min(self._room(), 8 * MOST_CELLS) // (8 * shape.stride)
         if shape.rows > most >= self.states:
             shape = replace(shape, rows=most)
         while not (yield from self._advanced(step, shape)):
@@ -244,7 +247,7 @@ class DeviceTables:
     def _room(self) -> int:
         """Return the bytes that the other table may take."""
         if self._memory is None:
-            return 8 * LARGEST_BUFFER
+            return 8 * MOST_CELLS
         return self._memory - sum(map(_bytes, self._buffers.values())) + _bytes(self._buffers.get(self._new))
 
     def _require_room(self, shape: Shape) -> None:
@@ -252,9 +255,9 @@ class DeviceTables:
         if self._memory is not None:
             needed = self._memory - self._room() + max(8 * shape.cells, _bytes(self._buffers.get(self._new)))
             require_memory(needed, self._memory, self.states, self.width, by_length=self._shape.lengths > 1)
-        if shape.cells > LARGEST_BUFFER:
+        if shape.cells > MOST_CELLS:
             raise SizeError(
-                f"{self.states:,} states need a table of {shape.cells:,} cells, more than the {LARGEST_BUFFER:,} that "
+                f"{self.states:,} states need a table of {shape.cells:,} cells, more than the {MOST_CELLS:,} that "
                 "kernels can count"
             )
 
