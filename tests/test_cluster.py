@@ -233,7 +233,7 @@ def test_a_lease_that_ends_in_an_error_leaves_nothing_behind(monkeypatch: pytest
 
 def test_portions_grow_until_they_take_the_wanted_time(cpu: Device) -> None:
     chunks, state = leased(ClusterRun(grid(6, 6), two(), arch=cpu.arch))
-    portions, sizes = Portions(state, None, listing=False), []
+    portions, sizes = Portions(state, 0.0, listing=False), []
     for portion in portions:
         sizes.append(sum(frames.share for group in portion.groups for frames in group.frames))
         portions.searched(1e-3)
@@ -246,13 +246,29 @@ def test_portions_grow_until_they_take_the_wanted_time(cpu: Device) -> None:
     assert sum(len(frames) for group in next(iter(slow)).groups for frames in group.frames) == 1
 
 
+def test_portions_are_few_whatever_came_before(monkeypatch: pytest.MonkeyPatch, cpu: Device) -> None:
+    """The first lease has triangles and triplets only, which tell nothing of the size of portions."""
+    portions: list[float] = []
+    monkeypatch.setattr("kernels_ti.run.SLICE_SECONDS", 0.1)
+    searched = Portions.searched
+
+    def counted(self: Portions, seconds: float, found_bytes: int = 0) -> None:
+        portions.append(seconds)
+        searched(self, seconds, found_bytes)
+
+    monkeypatch.setattr(Portions, "searched", counted)
+    workers = SimulatedWorkers({"a": 1})
+    finished(ClusterRun(grid(6, 7), workers, arch=cpu.arch, pace=replace(QUICK, shortest=60.0, longest=60.0)))
+    assert len(portions) < 4 * workers.leases.total()
+
+
 def test_a_portion_of_a_listing_is_as_small_as_its_cycles_are_many(cpu: Device) -> None:
     _, state = leased(ClusterRun(grid(6, 6), two(), arch=cpu.arch))
     portions = Portions(state, 0.2, listing=True)
     next(iter(portions))
     portions.searched(1e-3, 64 * PORTION_BYTES)
     assert portions.share < 0.2 / 32
-    assert Portions(state, None, listing=True).share < Portions(state, None, listing=False).share / 100
+    assert Portions(state, 0.0, listing=True).share < Portions(state, 0.0, listing=False).share / 100
 
 
 def test_a_lease_that_finds_too_many_cycles_ends_in_its_portion(monkeypatch: pytest.MonkeyPatch, cpu: Device) -> None:

@@ -152,7 +152,7 @@ class _Held:
     space: SearchSpace
     device: Device
     cache: BatchCache = field(default_factory=BatchCache)
-    portion_share: float | None = None
+    portion_share: float = 0.0
 
 
 _held: OrderedDict[str, _Held] = OrderedDict()

@@ -30,18 +30,18 @@ class Portions:
     ----------
     state : RunState
         The lease; without frames, or with triangles and triplets to count, it is one portion.
-    share : float or None
-        Share of the batch that a portion should have, if an earlier lease has told it.
+    share : float
+        Share of the batch that a portion should have; 0 if no earlier lease has told it.
     listing : bool
         The cycles are kept.
 
     Attributes
     ----------
     share : float
-        Share of the batch that the next portion should have.
+        Share of the batch that the next portion should have; 0 if there were no frames.
     """
 
-    def __init__(self, state: RunState, share: float | None, *, listing: bool) -> None:
+    def __init__(self, state: RunState, share: float, *, listing: bool) -> None:
         self._state = state
         self._frames = [next(iter(joined(list(group.frames))), None) for group in state.groups]
         self._begun = [0] * len(self._frames)
@@ -49,7 +49,7 @@ class Portions:
         self._shares = [np.zeros(0) if each is None else each.path_counts * each.weight for each in self._frames]
         self._last = 0.0
         total = float(sum(shares.sum() for shares in self._shares))
-        self.share = total / (FIRST_PORTIONS_OF_LISTING if listing else FIRST_PORTIONS) if share is None else share
+        self.share = share or total / (FIRST_PORTIONS_OF_LISTING if listing else FIRST_PORTIONS)
 
     @property
     def begun(self) -> tuple[int, ...]:
@@ -74,7 +74,7 @@ class Portions:
         """Note how long the search of the last portion took, and the bytes of the cycles that it found."""
         if self._last > 0:
             times = min(PORTION_SECONDS / max(seconds, 1e-6), PORTION_BYTES / max(found_bytes, 1))
-            self.share = min(self._last * times, GROWTH * self.share)
+            self.share = min(self._last * times, GROWTH * max(self.share, self._last))
 
     def _next(self, number: int, frames: Frames) -> RunState:
         first, self._number = self._begun[number], number
