@@ -10,7 +10,7 @@ import pytest
 from chordless.batch.output import read_lines
 from chordless.engine.process import EngineProcess
 from chordless.tui.app import ChordlessApp
-from chordless.tui.batch_form import BatchQuestion
+from chordless.tui.batch_form import FROM_STANDARD_INPUT, BatchQuestion
 from chordless.tui.recent_batches import RecentBatch, remember
 from chordless.tui.screens.batch import BatchScreen
 from chordless.tui.screens.batch_questions import AskResume, LeaveBatch
@@ -241,6 +241,20 @@ def test_how_graphs_are_read_is_remembered_with_the_batch(folder):
         assert screen.query_one(BatchForm).plan.jobs[0].simplify
 
     watch(steps)
+
+
+def test_a_graph_from_standard_input_says_why_it_is_not_opened(folder):
+    (folder / "out.jsonl").write_bytes(line("stdin:3") + line("stdin"))
+
+    async def steps(pilot, screen):
+        for _ in range(2):
+            await pilot.press("enter", "down")
+            await pilot.pause()
+        assert pilot.app.session is None
+        notes = {note.message for note in pilot.app._notifications}
+        assert notes == {FROM_STANDARD_INPUT}
+
+    watch(steps, batch="out.jsonl")
 
 
 def test_a_graph_that_cannot_be_read_is_not_opened(written):

@@ -103,11 +103,11 @@ def test_a_cluster_without_dask_is_told(monkeypatch):
 
 @pytest.mark.parametrize("find", ["boundary", "longest", "sample"])
 def test_what_means_nothing_along_a_boundary_is_told(find):
-    typed = LastChoices(find=find, arch="vulkan", limit="5", threads="2", expansion="paper")
-    wrong = {"what", "limit", "threads", "expansion"} - ({"limit"} if find == "sample" else set())
+    typed = LastChoices(find=find, arch="vulkan", limit="5", threads="2", expansion="paper", cluster="local:2")
+    wrong = {"what", "limit", "threads", "cluster", "expansion"} - ({"limit"} if find == "sample" else set())
     assert faults_of(typed).keys() == wrong
     assert faults_of(LastChoices(find=find, arch="cpu")) == {}
-    assert faults_of(replace(typed, find="count")) == {}
+    assert faults_of(replace(typed, find="count", cluster="")) == {}
 
 
 @pytest.mark.parametrize(

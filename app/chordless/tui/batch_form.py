@@ -24,6 +24,11 @@ _TABLES = (".csv", ".parquet")
 # Larger files are not read just to count their graphs.
 _MOST_BYTES_TO_COUNT = 1 << 26
 _MOST_INPUTS_TO_COUNT = 200
+_STANDARD_INPUT_TITLE = "stdin"
+FROM_STANDARD_INPUT = (
+    "This graph came from standard input, which was not kept. Put the lines into a file, and count that: "
+    "then each of them can be opened."
+)
 # When a graph with at most this many cycles is opened, its cycles are listed, so that they can be browsed and drawn.
 _MOST_CYCLES_TO_LIST = 1_000_000
 
@@ -226,6 +231,12 @@ def run_of(line: BatchLine, jobs: tuple[BatchJob, ...], directory: Path) -> RunC
         output_format="parts" if lists else "text",
         checkpoint=str(directory),
     )
+
+
+def is_from_standard_input(line: BatchLine) -> bool:
+    """Return whether the graph of a line came through a pipe, so that it cannot be read again."""
+    name, _, number = line.graph.partition(":")
+    return name == _STANDARD_INPUT_TITLE and (not number or number.isdecimal()) and not os.path.lexists(name)
 
 
 def source_of(graph: str) -> str:

@@ -16,7 +16,16 @@ from textual.worker import get_current_worker
 
 from chordless.protocol.orders import BatchCommand
 from chordless.tui.actions import actions_of, bindings_of, keys_of
-from chordless.tui.batch_form import MANIFEST, BatchPlan, absolute, free_output, run_of, shortest
+from chordless.tui.batch_form import (
+    FROM_STANDARD_INPUT,
+    MANIFEST,
+    BatchPlan,
+    absolute,
+    free_output,
+    is_from_standard_input,
+    run_of,
+    shortest,
+)
 from chordless.tui.batch_lines import BatchLine, BatchLines, LineIndex
 from chordless.tui.batch_messages import BatchNews, LinesFound
 from chordless.tui.batch_session import BatchSession
@@ -370,6 +379,9 @@ class BatchScreen(SortedBatch):
             return
         if not line.is_readable:
             self.notify("This graph cannot be read, so there is nothing to run.", severity="warning")
+            return
+        if is_from_standard_input(line):
+            self.notify(FROM_STANDARD_INPUT, severity="warning", timeout=10)
             return
         session = self._session
         jobs = () if plan is None else plan.jobs

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 _SECONDS_BETWEEN_LOOKS = 1.0
 # While a run goes on, sorting takes at most one tenth of the time.
 _SHARE_OF_SORTING = 10
+_FEW_CYCLES = 3
 _ACTIONS = frozenset(action.name for action in actions_of("cycles"))
 _NOTHING = "No cycles to browse yet.\n\nStart a run that lists its cycles, or open one from the history."
 _SOON = "The engine is getting ready. The cycles come here as they are found."
@@ -291,6 +292,8 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions, Scr
         mark = {"found": "", "longest": down, "shortest": up}[index.order]
         shown = ShownCycles(self._run, index)
         self._table.show(shown, cursor=cursor, largest=len(self._run), mark=mark, more=more)
+        # The drawing below gets the room that a few cycles leave. Beside the drawing there is room for both.
+        self._table.set_class(len(index) <= _FEW_CYCLES, "-few")
         self.follow_heat()
         self._update_status()
 
