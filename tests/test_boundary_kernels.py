@@ -177,8 +177,8 @@ def test_a_table_is_fuller_where_there_is_less_room(monkeypatch):
     monkeypatch.setattr(device_tables, "_FEWEST_ROWS", 1)
     monkeypatch.setattr(device_tables, "MOST_CELLS", 2 * 1500)
     assert counted(graph, by_length=False) == {0: 1_743_247}
-    monkeypatch.setattr(device_tables, "MOST_CELLS", 2 * 1000)
-    with pytest.raises(SizeError, match="more than the 2,000 that kernels can count"):
+    monkeypatch.setattr(device_tables, "MOST_CELLS", 2 * 500)
+    with pytest.raises(SizeError, match="more than the 1,000 that kernels can count"):
         counted(graph, by_length=False)
 
 

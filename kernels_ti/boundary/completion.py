@@ -40,7 +40,7 @@ _STATES_AT_ONCE = 1 << 17
 
 
 class Completion:
-    """Drops states of a block, now and then.
+    """Says when a block's states are worth a test, and makes it in numpy's states.
 
     Parameters
     ----------
@@ -74,6 +74,15 @@ class Completion:
             return False
         return is_short or self._part * self._work > states * _TEST + _TABLES
 
+    def after(self, place: int) -> Words:
+        """Return the tables for the states after a step, see `Ahead.after`."""
+        return self._ahead.after(place)
+
+    def learn(self, tested: int, dropped: int) -> None:
+        """Take notice of a test."""
+        self._part = max(dropped / max(tested, 1), _LEAST_PART)
+        self._work, self._has_begun = 0, True
+
     def possible(self, place: int, words: Words, enough: Callable[[], bool]) -> Flags:
         """Say which states may be completed.
 
@@ -94,7 +103,7 @@ class Completion:
 
         states = words.shape[1]
         marked = words.copy().reshape(-1)
-        ahead = self._ahead.after(place)
+        ahead = self.after(place)
         with held_device("cpu") as device:
             kernel = completion_kernel(self._packing.words, self._packing.bits)
             for first in range(0, states, _STATES_AT_ONCE):
@@ -103,8 +112,7 @@ class Completion:
                 last = min(first + _STATES_AT_ONCE, states)
                 device.call(kernel, first, last, 1, states, marked, ahead)
         possible = np.asarray(marked[:states] != np.uint64(DEAD))
-        self._part = max(1 - np.count_nonzero(possible) / states, _LEAST_PART)
-        self._work, self._has_begun = 0, True
+        self.learn(states, states - np.count_nonzero(possible))
         return possible
 
 

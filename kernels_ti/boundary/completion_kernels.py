@@ -12,6 +12,7 @@ from typing import Any
 import taichi as ti
 
 from kernels_ti.bits import lowest_bit, population
+from kernels_ti.boundary.kernels import TALLIES, state_functions
 
 NODES, DEEP, SLOTS = 0, 1, 2
 """Cells of the tables before the rows: all nodes, the deep ones, and the number of slots."""
@@ -260,3 +261,33 @@ def completion_kernel(words: int, bits: int) -> Any:
                 states[i * stride] = ti.u64(DEAD)
 
     return mark
+
+
+@lru_cache
+def dropping_kernel(words: int, bits: int) -> Any:
+    """Return the kernel that drops states of a table which cannot be completed."""
+    state_at = state_functions(words, bits, words).state_at
+    cannot_be_completed = completion_test(words, bits)
+
+    @ti.kernel
+    def drop(
+        first: ti.i32, last: ti.i32, stride: ti.i32, numbers: ti.i32, table: array(ti.u64, 1), ahead: array(ti.u64, 1),
+        spread: ti.i32, tallies: array(ti.u64, 1),
+    ):  # fmt: skip
+        """Set the ways to each state that cannot be completed to zero, so that the next step leaves it out.
+
+        A work item reads one row: a state and the numbers of ways to it. The tallies count the states that are dropped.
+        """
+        for i in range(first, last):
+            begin = i * stride
+            is_wanted = 0
+            if table[begin] != ti.u64(0):
+                for cell in range(begin + words, begin + words + numbers):
+                    if table[cell] != ti.u64(0):
+                        is_wanted = 1
+            if is_wanted == 1 and cannot_be_completed(state_at(table, begin), ahead) == 1:
+                for cell in range(begin + words, begin + words + numbers):
+                    table[cell] = ti.u64(0)
+                ti.atomic_add(tallies[i // spread & TALLIES - 1], ti.u64(1))
+
+    return drop
