@@ -138,3 +138,12 @@ def test_both_runs_are_played_side_by_side(tmp_path):
     positions = [max(state.waiting_by_length) for state in frames if state.waiting_by_length]
     assert positions == sorted(positions), "the wave travels to the right"
     assert positions[-1] - positions[0] > 15
+
+
+def test_a_count_along_a_boundary_has_no_paths_and_no_rate():
+    along = replace(COMPLETE, states=4321, options={**COMPLETE.options, "method": "boundary"})
+    facts = {fact.label: fact for fact in compare_facts(COMPLETE, along, ascii_only=True)}
+    assert facts["paths"].second == "none: 4,321 states at the most"
+    assert facts["cycles"].second == f"{COMPLETE.cycles:,}"
+    assert facts["search"].second.endswith("along a boundary")
+    assert not facts["cycles"].differs

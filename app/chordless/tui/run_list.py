@@ -127,8 +127,6 @@ def details(run: RunSummary, command: RunCommand | None) -> str:
 def _asked_for(run: RunSummary, command: RunCommand) -> str:
     if command.pick != "all":
         return "One of the longest" if command.pick == "longest" else "Some at random"
-    if command.method == "boundary":
-        return "Count along a boundary"
     return "List" if run.lists else "Count"
 
 

@@ -247,6 +247,8 @@ def search_words(options: Mapping[str, Any]) -> str:
     ]
     if options.get("expansion") == "paper":
         words.append("paper's expansion")
+    if options.get("method") == "boundary" or options.get("pick", "all") != "all":
+        words.append("along a boundary")
     restrictions = (
         ("through", "through"),
         ("through_edges", "through edge"),

@@ -248,10 +248,13 @@ def _state(state: RunState, ascii_only: bool) -> str:
 
 
 def _paths(state: RunState) -> str:
+    if state.states is not None:
+        return f"none: {state.states:,} states at the most"
     if state.phase == "finished" and run_words.paths_vary(state):
         return f"about {short_number(state.paths)}"
     return _total(state.paths, state)
 
 
 def _total(count: int, state: RunState) -> str:
-    return f"{count:,}" + (f"  {short_number(count / state.seconds)}/s" if state.seconds > 0 else "")
+    has_rate = state.seconds > 0 and state.states is None
+    return f"{count:,}" + (f"  {short_number(count / state.seconds)}/s" if has_rate else "")
