@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +13,13 @@ import pytest
 from chordless.cycles.browse import RunCycles
 from chordless.engine.channel import Channel
 from chordless.engine.search_run import run
+from chordless.graphs.load import load_graph
 from chordless.protocol.codec import command_to_json, event_from_json
 from chordless.protocol.events import Finished, Progress, Started
 from chordless.protocol.orders import RunCommand, StopCommand
+from chordless.runs.directory import created
 from chordless.runs.history import list_runs
-from chordless.tui.run_list import title
+from chordless.tui.run_list import details, title
 
 from kernels_ti.reference import chordless_cycles
 
@@ -101,3 +105,12 @@ def test_the_list_of_runs_tells_what_was_picked(tmp_path):
     (summary,) = list_runs(tmp_path)
     assert summary.pick == "longest"
     assert title(summary) == "longest of grid:5x5"
+
+
+def test_a_run_that_was_killed_while_it_picked_is_not_offered_to_be_resumed(tmp_path):
+    with created(tmp_path / "run", picking(tmp_path / "run", pick="longest"), load_graph("grid:5x5")):
+        # A process that is killed leaves the folder as it is here.
+        shutil.copytree(tmp_path / "run", tmp_path / "killed")
+    (summary,) = list_runs(tmp_path)
+    assert (summary.has_checkpoint, summary.can_resume) == (False, False)
+    assert details(replace(summary, stage="lost"), None).endswith("It cannot be resumed.")

@@ -17,10 +17,12 @@ from chordless.runs.directory import RunDirectory
 from chordless.runs.mailbox import is_at_work
 from chordless.tui.app import ChordlessApp
 from chordless.tui.detached import go_on_detached
+from chordless.tui.messages import StartRun
 from chordless.tui.screens.leave import LeaveScreen
 from chordless.tui.settings import Settings
 from patience import PATIENCE
 from program import ROOT, SOURCE_PATH, events_in, slow_boot
+from textual.widgets import Button
 
 from tui.pilots import SMALL, drive, until
 from tui.slow_runs import begin, command
@@ -195,3 +197,17 @@ def test_a_run_on_a_cluster_goes_on_there_by_itself(tmp_path, monkeypatch):
     go_on_detached(RunCommand("petersen", 0.0, cluster="local", gpus=(0, 2)), tmp_path)
     words = " ".join(started[0])
     assert "--cluster local --gpus 0,2 --progress none" in words
+
+
+def test_a_run_that_picks_cycles_does_not_offer_to_go_on(tmp_path):
+    async def steps(pilot):
+        app = pilot.app
+        app.on_start_run(StartRun(RunCommand("grid:20x20", 0.0, checkpoint=str(tmp_path / "run"), pick="longest")))
+        await ask(pilot)
+        assert {button.id for button in app.screen.query(Button)} == {"stop", "stay"}
+        await pilot.press("enter")
+        await until(pilot, lambda: app.return_value is not None)
+        assert app.return_value == ""
+        assert not (tmp_path / "run").exists()
+
+    drive(ChordlessApp(Settings()), SMALL, steps)

@@ -111,7 +111,9 @@ def test_a_count_along_a_boundary_has_states_and_no_paths():
     state = replace(RUNNING, states=4321, paths=0, frontier=0, directory="d")
     assert run_words.paths_tile(state).short == "4,321 states"
     assert run_words.cycles_tile(state).rates == ()
-    assert run_words.checkpoint_tile(state).short == "result kept at the end"
+    picking = replace(state, options={**state.options, "pick": "longest"})
+    assert run_words.checkpoint_tile(picking).short == "result kept at the end"
+    assert run_words.checkpoint_tile(state).short.startswith("no checkpoint yet")
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,8 @@ class RunSummary:
         What the folder takes on the disk.
     pick : {"all", "longest", "sample"}
         Which cycles it was asked for, see `chordless.protocol.orders.RunCommand`.
+    has_checkpoint : bool
+        Whether there is one in the folder. A run that picks cycles has one only at its end.
     """
 
     path: Path
@@ -82,11 +84,12 @@ class RunSummary:
     began: float
     disk_bytes: int
     pick: Pick = "all"
+    has_checkpoint: bool = True
 
     @property
     def can_resume(self) -> bool:
         """Whether something is left to search and there is a checkpoint to resume from."""
-        return self.stage in ("stopped", "failed", "lost")
+        return self.stage in ("stopped", "failed", "lost") and self.has_checkpoint
 
 
 def list_runs(folder: Path) -> list[RunSummary]:
@@ -172,6 +175,7 @@ def summarize(path: Path) -> RunSummary | None:
         began=began,
         disk_bytes=_disk_bytes(path),
         pick=pick,
+        has_checkpoint=_FIRST in names,
     )
 
 

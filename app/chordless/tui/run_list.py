@@ -138,6 +138,8 @@ def _what_next(run: RunSummary, command: RunCommand | None) -> str:
     if run.stage == "complete":
         return "Every cycle within its bounds was found."
     done = f" at {share_text(run.share)}" if run.share else ""
+    if not run.has_checkpoint and run.stage != "damaged":
+        return f"It ended{done}, before there was anything to keep. It cannot be resumed."
     if run.stage == "stopped":
         return f"{_WHY_STOPPED.get(run.why, 'It ended')}{done}. It can be resumed."
     if run.stage == "failed":

@@ -286,7 +286,7 @@ def checkpoint_tile(state: RunState) -> TileWords:
     """Return the age of the last checkpoint."""
     if state.directory is None:
         return TileWords("none", ("this run has", "no folder"), "no checkpoints")
-    if state.states is not None:
+    if state.options.get("pick", "all") != "all":
         kept = "kept in its folder" if state.reason == "complete" else "kept at the end"
         return TileWords("none", ("the result is", kept), f"result {kept}", (kept,))
     if state.checkpoint_time is None:

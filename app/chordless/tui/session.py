@@ -71,6 +71,11 @@ class RunSession:
         """The command of the engine, if it is a child of this process."""
         return getattr(self.feed, "command", None)
 
+    @property
+    def keeps_nothing(self) -> bool:
+        """Whether the run picks cycles: it has no checkpoints, and its folder stays only if it comes to its end."""
+        return self.command is not None and self.command.pick != "all"
+
     def begin(self, changed: Callable[[], None]) -> None:
         """Start the feed. After each change of `state`, its thread calls `changed`."""
         self._changed = changed

@@ -47,7 +47,9 @@ class LeaveScreen(ModalScreen["str | None"]):
         """Build the question."""
         with Vertical(id="leave"):
             yield Label(f"{self._session.state.graph or 'The run'} is still being searched.", id="question")
-            if self._session.directory is not None:
+            if self._session.keeps_nothing:
+                yield Button("Stop it; nothing is kept before the end", id="stop", variant="warning")
+            elif self._session.directory is not None:
                 yield Button("Leave and keep it running", id="keep", variant="primary")
                 yield Button("Stop it with a checkpoint, and leave", id="stop")
                 yield Button(stop_now_words(self._session.state, time.time()), id="kill")
@@ -71,7 +73,8 @@ class LeaveScreen(ModalScreen["str | None"]):
         elif not self._is_leaving:
             self._is_leaving = True
             self._show_only("kill")
-            self.query_one("#question", Label).update("Waiting for the checkpoint of the engine ...")
+            what = "end" if self._session.keeps_nothing else "checkpoint"
+            self.query_one("#question", Label).update(f"Waiting for the {what} of the engine ...")
             self._leave(keep_running=event.button.id == "keep")
 
     def action_stay(self) -> None:

@@ -304,7 +304,8 @@ class RunsScreen(Screen[None]):
             return
         if not run.can_resume:
             why = {"complete": "it is complete", "running": "an engine is at work in it already"}
-            self._refuse(f"{title(run)} cannot be resumed: {why.get(run.stage, run.why)}.")
+            other = run.why if run.has_checkpoint else "there is no checkpoint"
+            self._refuse(f"{title(run)} cannot be resumed: {why.get(run.stage, other)}.")
             return
         try:
             command = RunDirectory(run.path.resolve()).command()
