@@ -46,6 +46,23 @@ def test_a_file_is_started_by_its_absolute_path(tmp_path, monkeypatch):
     assert (command.graph, command.simplify) == (str(tmp_path / "loop.txt"), True)
 
 
+def test_a_directed_graph_may_have_short_cycles(tmp_path):
+    path = tmp_path / "arcs.txt"
+    path.write_text("1 2\n2 1\n2 3\n3 1\n")
+
+    async def steps(pilot):
+        pilot.app.screen.query_one("#reading", Choice).choose("directed")
+        await put(pilot, "#graph", "petersen")
+        assert said(pilot.app, "#answer") == "! a spec makes an undirected graph: choose `as it is`"
+        await put(pilot, "#graph", str(path))
+        assert said(pilot.app, "#answer") == "3 vertices, 4 arcs, largest degree 2"
+        await put(pilot, "#min-length", "2")
+        await pilot.press("ctrl+r")
+
+    command = fill(SMALL, steps).command
+    assert (command.directed, command.min_length) == (True, 2)
+
+
 def test_what_the_reader_notes_stands_beside_the_graph(tmp_path):
     path = tmp_path / "roads.csv"
     path.write_text("from,to,km\na,b,1.5\nb,c,2\na,c,1\n")
@@ -70,7 +87,7 @@ def test_a_food_web_is_started_by_its_niche_overlap_graph(tmp_path):
 
     async def steps(pilot):
         await put(pilot, "#graph", str(web))
-        assert said(pilot.app, "#answer") == "6 vertices, 6 edges, largest degree 3"
+        assert said(pilot.app, "#answer") == "6 vertices, 6 arcs, largest degree 3"
         pilot.app.screen.query_one("#reading", Choice).choose("overlap")
         facts = "6 vertices, 3 edges, largest degree 2, no .clu beside it: every vertex counts as living, detritus too"
         await until(pilot, lambda: said(pilot.app, "#answer") == facts)

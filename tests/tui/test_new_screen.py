@@ -146,7 +146,7 @@ def test_mistakes_are_said_beside_the_field_in_the_words_of_the_command_line(tmp
         app = pilot.app
         start = app.screen.query_one("#start", Button)
         for name, text, fault in [
-            ("min-length", "2", "! a cycle has at least 3 vertices, not 2"),
+            ("min-length", "2", "! a cycle of a simple graph has at least 3 vertices, not 2"),
             ("max-length", "x", "! 'x' is not a whole number"),
             ("limit", "0", "! 0 is not above 0"),
             ("memory", "much", "! 'much' is not a size: bytes, or 256M, 1.5GiB"),

@@ -11,6 +11,7 @@ from chordless.graphs import generators
 from chordless.graphs.families import LARGEST_NETWORKX_SIZE, LARGEST_SIZE
 from chordless.graphs.load import load_graph
 from chordless.graphs.readers.incoming import Limits
+from chordless.values import SHORTEST_CYCLE
 from kernels_ti import GraphError
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ class GraphFacts:
         A remark: empty, or a clause without a full stop.
     reader_notes : tuple of str
         See `chordless.graphs.load.LoadedGraph.notes`.
+    directed : bool
+        Edges are arcs.
+    shortest : int
+        Vertices of the shortest cycle that such a graph can have: 3 if it is known to be simple.
     """
 
     n: int | None
@@ -43,16 +48,19 @@ class GraphFacts:
     max_degree: int | None
     note: str = ""
     reader_notes: tuple[str, ...] = ()
+    directed: bool = False
+    shortest: int = SHORTEST_CYCLE
 
     @classmethod
     def of(cls, graph: Graph) -> GraphFacts:
         """Return the facts of a graph in memory."""
-        return cls(graph.n, graph.m, graph.max_degree)
+        shortest = SHORTEST_CYCLE if graph.is_simple else 1
+        return cls(graph.n, graph.m, graph.max_degree, directed=graph.directed, shortest=shortest)
 
     def __str__(self) -> str:
         parts = [
             "" if self.n is None else _counted(self.n, "vertex", "vertices"),
-            "" if self.m is None else _counted(self.m, "edge", "edges"),
+            "" if self.m is None else _counted(self.m, *(("arc", "arcs") if self.directed else ("edge", "edges"))),
             "" if self.max_degree is None else f"largest degree {self.max_degree:,}",
             self.note,
         ]
@@ -85,7 +93,7 @@ def check_graph(source: str, *, simplify: bool = False, directed: bool = False, 
     known = _known_before(source)
     if known is not None:
         cost, facts = known
-        if LARGEST_MADE < cost <= LARGEST_SIZE:
+        if LARGEST_MADE < cost <= LARGEST_SIZE and not directed:
             return facts
     # A graph that is too large to be made is refused by its size, before anything is allocated.
     return GraphFacts.of(load_graph(source, simplify=simplify, directed=directed, multigraph=multigraph).graph)
@@ -135,7 +143,8 @@ def _too_large(path: str) -> GraphFacts | None:
         return None
     from chordless.words.numbers import bytes_text
 
-    return GraphFacts(None, None, None, f"a file of {bytes_text(size)}: too large to look into before the start")
+    note = f"a file of {bytes_text(size)}: too large to look into before the start"
+    return GraphFacts(None, None, None, note, shortest=1)
 
 
 def _known_before(spec: str) -> tuple[int, GraphFacts] | None:

@@ -20,7 +20,7 @@ from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import check_is_free
 from chordless.tui.readings import AS_IT_IS, options_of
 from chordless.tui.settings import LastChoices
-from chordless.values import SHORTEST_CYCLE, cycle_length, positive, size
+from chordless.values import SHORTEST_CYCLE, any_cycle_length, positive, size
 from kernels_ti import ChordlessError, EngineError, Graph, OptionError
 from kernels_ti.choices import EXPANSIONS
 from kernels_ti.cluster.address import check_cluster
@@ -73,8 +73,8 @@ def _cluster(text: str) -> str:
 
 
 LENGTHS = (
-    Field("min_length", "Shortest", cycle_length, "3", "vertices at least"),
-    Field("max_length", "Longest", cycle_length, "any", "vertices at most"),
+    Field("min_length", "Shortest", any_cycle_length, "3", "vertices at least"),
+    Field("max_length", "Longest", any_cycle_length, "any", "vertices at most"),
     Field("limit", "Stop after", positive, "all", "cycles found"),
 )
 RESOURCES = (
@@ -84,7 +84,7 @@ RESOURCES = (
 )
 
 
-def faults_of(choices: LastChoices, vertices: int | None = None) -> dict[str, str]:
+def faults_of(choices: LastChoices, vertices: int | None = None, least: int = SHORTEST_CYCLE) -> dict[str, str]:
     """Find faults in what was typed, except in the graph.
 
     Parameters
@@ -92,6 +92,8 @@ def faults_of(choices: LastChoices, vertices: int | None = None) -> dict[str, st
     choices : LastChoices
     vertices : int or None
         Vertices of the graph, as far as it is known.
+    least : int
+        Vertices of the shortest cycle that the graph can have.
 
     Returns
     -------
@@ -106,6 +108,9 @@ def faults_of(choices: LastChoices, vertices: int | None = None) -> dict[str, st
         except argparse.ArgumentTypeError as error:
             faults[field.name] = str(error)
     shortest, longest = values.get("min_length"), values.get("max_length")
+    for name, bound in (("min_length", shortest), ("max_length", longest)):
+        if bound is not None and bound < least:
+            faults[name] = f"a cycle of a simple graph has at least {least} vertices, not {bound}"
     if longest is not None and longest < (shortest or SHORTEST_CYCLE):
         faults["max_length"] = f"{longest} is below the shortest, {shortest or SHORTEST_CYCLE}"
     if vertices is not None and shortest is not None and shortest > vertices:
@@ -157,10 +162,10 @@ def _faults_along_boundary(choices: LastChoices) -> dict[str, str]:
     return faults
 
 
-def lengths_of(choices: LastChoices) -> tuple[int, int | None]:
+def lengths_of(choices: LastChoices, least: int = SHORTEST_CYCLE) -> tuple[int, int | None]:
     """Return the bounds on the number of vertices. A bound that is wrong or empty is none."""
     values: dict[str, int | None] = {}
-    faults = faults_of(replace(choices, directory=""))
+    faults = faults_of(replace(choices, directory=""), least=least)
     for field in LENGTHS[:2]:
         text = getattr(choices, field.name).strip()
         values[field.name] = field.parse(text) if text and field.name not in faults else None

@@ -205,7 +205,7 @@ class NewScreen(Screen[None]):
     def _first_fault(self) -> tuple[str, str] | None:
         """Return the id of the first wrong field, and the message for the foot of the form."""
         source, choices = self.query_one(GraphSource), self._choices()
-        faults = faults_of(choices, None if source.facts is None else source.facts.n)
+        faults = faults_of(choices, source.facts.n, source.facts.shortest) if source.facts else faults_of(choices)
         for name in _FIELDS:
             self.query_one(f"#row-{name}", FormRow).show_fault(faults.get(name))
         typed = expanded(choices.directory)
@@ -243,8 +243,8 @@ class NewScreen(Screen[None]):
         preview, question = self.query_one(GraphPreview), source.question
         if not preview.is_shown:
             return
-        least, most = lengths_of(self._choices())
         if source.facts is not None:
+            least, most = lengths_of(self._choices(), source.facts.shortest)
             preview.show(PreviewQuestion(question.text, question.reading, question.types, least, most), source.facts)
         elif source.fault is not None:
             preview.show(None, None)

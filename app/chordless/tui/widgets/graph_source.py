@@ -31,6 +31,7 @@ _SECONDS_UNTIL_CHECK = 0.2
 _NAMES_HERE = (
     ("--multigraph keeps them", "`multigraph` keeps them"),
     ("say so with --directed, or use --simplify", "choose `directed` or `simplified`"),
+    ("; leave --directed out", ": choose `as it is`"),
     ("use --simplify to drop", "choose `simplified` to drop"),
     ("--simplify", "`simplified`"),
     ("`chordless overlap`", "`food web`"),
