@@ -18,6 +18,8 @@ from chordless.runs.directory import RunDirectory
 from program import chordless, count
 from test_killed import Killed, sessions_in
 
+from kernels_ti import EngineError
+from kernels_ti.boundary import in_python
 from kernels_ti.errors import CheckpointError, SizeError
 
 GRAPH = "grid:6x7"
@@ -115,6 +117,23 @@ def test_what_does_not_fit_goes_on_with_more_memory(tmp_path, monkeypatch):
     with pytest.raises(SizeError, match=f"chordless resume {path} --memory SIZE"):
         run(begun(path, memory=30_000))
     assert run(resumed(path, memory=1 << 30)).cycles == run(replace(begun(path), checkpoint=None)).cycles
+
+
+def test_a_count_that_runs_out_of_memory_is_kept(tmp_path, monkeypatch):
+    path, real, left = tmp_path / "run", in_python.merged, iter(range(20, -1, -1))
+
+    def merged(*arguments, **options):
+        if next(left) == 0:
+            raise MemoryError
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(in_python, "merged", merged)
+    with pytest.raises(
+        EngineError, match=f"out of memory; the count is kept, and goes on with: chordless resume {path}$"
+    ):
+        run(begun(path))
+    monkeypatch.undo()
+    assert run(resumed(path)).cycles == run(replace(begun(path), checkpoint=None)).cycles
 
 
 def test_one_with_other_options_is_refused(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from itertools import cycle
 
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import by_length, small_graphs
 
-from kernels_ti import Graph, Options, open_device
+from kernels_ti import Device, EngineError, Graph, Options, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.count import BoundaryCount
@@ -101,3 +102,35 @@ def test_several_cases_go_on():
     whole = BoundaryCount(space)
     whole.advance(math.inf)
     assert in_turns(space, PYTHON).cycles_by_length == whole.cycles_by_length
+
+
+def test_each_allocation_may_fail_and_the_count_goes_on(monkeypatch):
+    space = SearchSpace.of(generate("grid:6x9"))
+    whole = BoundaryCount(space)
+    whole.advance(math.inf)
+    real = Device.allocate
+    said = []
+    for place in itertools.count():
+        made = itertools.count()
+
+        def allocate(device, size, dtype, place=place, made=made):
+            if next(made) == place:
+                raise MemoryError
+            return real(device, size, dtype)
+
+        monkeypatch.setattr(Device, "allocate", allocate)
+        count = BoundaryCount(space)
+        count.use(open_device("cpu"), None)
+        try:
+            count.advance(math.inf)
+        except EngineError as error:
+            said.append(str(error))
+        else:
+            break
+        monkeypatch.setattr(Device, "allocate", real)
+        count = BoundaryCount(space, saved=count.saved())
+        count.advance(math.inf)
+        assert count.cycles_by_length == whole.cycles_by_length
+    assert len(said) > 3
+    assert all("has no room for another" in line for line in said)
+    assert count.cycles_by_length == whole.cycles_by_length

@@ -223,7 +223,9 @@ class BoundaryCount:
         done = self.finished
         while not done:
             if self._block is None:
-                self._block = self._begun(*self._blocks.pop(0))
+                # It stays in the list if it cannot begin, for want of memory.
+                self._block = self._begun(*self._blocks[0])
+                del self._blocks[0]
             states = self._block.states
             try:
                 self._done += self._block.take_vertex(enough)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from dataclasses import replace
@@ -15,7 +16,7 @@ from chordless.protocol.events import Paused, Progress, Reason
 from chordless.protocol.orders import RunCommand
 from chordless.runs.checkpoint import Checkpoint
 from chordless.runs.directory import resume_line
-from kernels_ti import CycleShares, Device, Snapshot, open_device
+from kernels_ti import CycleShares, Device, DeviceError, EngineError, Snapshot, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.annealing import SECONDS_FOR_PREFIXES, annealed_plan
 from kernels_ti.boundary.blocks import planned_blocks
@@ -94,12 +95,16 @@ def count_along_boundary(
     while reason is None and not count.finished:
         try:
             count.advance(_SLICE_SECONDS, partial(_reported_enough, channel, watch, count, reports))
-        except SizeError as error:
+        except (EngineError, MemoryError) as error:
             if keeper is None:
                 raise
-            _keep(keeper, channel, command, count, watch)
-            way_on = f"{resume_line(keeper.directory.path)} --memory SIZE"
-            raise SizeError(f"{error}; the count up to here is kept, and goes on with: {way_on}") from error
+            # A device that has failed cannot tell its states either: then its last checkpoint stays.
+            with contextlib.suppress(DeviceError, EngineError):
+                _keep(keeper, channel, command, count, watch)
+            more = " --memory SIZE" if isinstance(error, SizeError) else ""
+            kind, said = (EngineError, "out of memory") if isinstance(error, MemoryError) else (type(error), error)
+            way_on = f"{resume_line(keeper.directory.path)}{more}"
+            raise kind(f"{said}; the count is kept, and goes on with: {way_on}") from error
         channel.send(_progress(count, watch.seconds, reports))
         if not count.finished:
             reason = watch.look()
