@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import oracles
 import pytest
@@ -194,11 +195,23 @@ def test_too_wide_a_boundary_is_refused():
 def test_too_little_memory_is_told():
     count = BoundaryCount(generate("grid:8x10"), memory=1 << 16)
     with pytest.raises(
-        SizeError, match=r"more than the 0.00 GiB allowed: memory allows more, method=\"search\""
+        SizeError,
+        match=r"the 0.00 GiB allowed, and the largest boundary about 0.0. GiB: memory allows more, method=\"search\"",
     ) as error:
         count.advance(math.inf)
     with in_words_of_command_line():
-        assert "allowed: count --total-only needs far less, --memory allows more" in str(error.value)
+        assert "GiB: count --total-only needs far less, --memory allows more" in str(error.value)
+
+
+def test_what_the_largest_boundary_needs_is_told_before_it_comes():
+    graph = generate("grid:30x30")
+    plan = plan_of(graph, order=range(900))
+    count = BoundaryCount(graph, memory=1 << 22, plan=plan)
+    with pytest.raises(SizeError) as error:
+        count.advance(math.inf)
+    needed, allowed, largest = (float(size.replace(",", "")) for size in re.findall(r"([\d,.]+) GiB", str(error.value)))
+    assert allowed <= needed < 1
+    assert largest > 1000
 
 
 def test_states_are_dropped_once_their_sets_are_too_long():

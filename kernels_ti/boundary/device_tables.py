@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernels_ti.boundary.states import GivenUp, require_memory
-from kernels_ti.boundary.walk import Step
+from kernels_ti.boundary.walk import Step, most_states_from
 from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.errors import SizeError
 
@@ -254,7 +254,10 @@ class DeviceTables:
         """Refuse a step whose table does not fit into the memory allowed, or into a buffer."""
         if self._memory is not None:
             needed = self._memory - self._room() + max(8 * shape.cells, _bytes(self._buffers.get(self._new)))
-            require_memory(needed, self._memory, self.states, self.width, by_length=self._shape.lengths > 1)
+            two_tables = 2 * 8 * shape.stride * _ROWS_TO_A_STATE
+            largest = two_tables * most_states_from(self._steps, self._place)
+            by_length = self._shape.lengths > 1
+            require_memory(needed, self._memory, self.states, self.width, by_length=by_length, largest=largest)
         if shape.cells > MOST_CELLS:
             raise SizeError(
                 f"{self.states:,} states need a table of {shape.cells:,} cells, more than the {MOST_CELLS:,} that "

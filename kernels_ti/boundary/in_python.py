@@ -12,7 +12,7 @@ from kernels_ti.boundary.order import BoundaryOrder
 from kernels_ti.boundary.saved import SavedBlock, SavedStates
 from kernels_ti.boundary.states import States, merged, require_memory
 from kernels_ti.boundary.transitions import Packing, children_of
-from kernels_ti.boundary.walk import steps_of
+from kernels_ti.boundary.walk import most_states_from, steps_of
 from kernels_ti.graph import Graph
 
 # Beside the counts, which are there twice while states are merged: words, sums, order and ranks of old and new states.
@@ -89,7 +89,14 @@ class PythonBlock:
             If the states do not fit into the memory allowed.
         """
         self._drop(enough)
-        require_memory(self._needed, self._memory, self.states, self.width, by_length=self._longest is not None)
+        require_memory(
+            self._needed,
+            self._memory,
+            self.states,
+            self.width,
+            by_length=self._longest is not None,
+            largest=self._needed / max(self.states, 1) * most_states_from(self._steps, self._place),
+        )
         step = self._steps[self._place]
         children = children_of(self._held.words, step, self._packing)
         held = merged(

@@ -38,7 +38,9 @@ class GivenUp(Exception):
     """States were being put together when it was enough."""
 
 
-def require_memory(needed: int, memory: int | None, states: int, width: int, *, by_length: bool) -> None:
+def require_memory(
+    needed: int, memory: int | None, states: int, width: int, *, by_length: bool, largest: float = 0.0
+) -> None:
     """Refuse a step that needs more than the memory allowed.
 
     Parameters
@@ -51,6 +53,8 @@ def require_memory(needed: int, memory: int | None, states: int, width: int, *, 
         The number of states that need the memory, and the vertices of their boundary.
     by_length : bool
         Lengths are told apart, which takes more.
+    largest : float
+        Bytes that the largest boundary to come is expected to need.
 
     Raises
     ------
@@ -63,7 +67,8 @@ def require_memory(needed: int, memory: int | None, states: int, width: int, *, 
     ways += f"{parameter('memory')} allows more, "
     raise SizeError(
         f"{states:,} states at a boundary of {width} vertices may need {needed / 2**30:,.2f} GiB, "
-        f"more than the {memory / 2**30:,.2f} GiB allowed: {ways}{parameter('method', 'search')} needs next to none"
+        f"more than the {memory / 2**30:,.2f} GiB allowed, and the largest boundary about "
+        f"{max(needed, largest) / 2**30:,.2f} GiB: {ways}{parameter('method', 'search')} needs next to none"
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kernels_ti.boundary.order import BoundaryOrder
@@ -163,3 +163,8 @@ class _ToCome:
         onward, back, either = (self._counts[way] for way in (1, 2, 3))
         tail, head = back + either > 0, onward + either > 0
         return TAIL * tail + HEAD * head + ALONE * (tail and head and onward + back + either >= 2)
+
+
+def most_states_from(steps: Sequence[Step], place: int) -> float:
+    """Return about how many states there are at the largest boundary from a step on."""
+    return max(step.cost for step in steps[place:])
