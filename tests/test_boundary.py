@@ -269,6 +269,14 @@ def test_a_count_is_given_up_in_the_midst_of_a_vertex():
     assert (count.states, count.share) == (states, share)
 
 
+def test_no_grouping_of_states_begins_once_it_is_enough(monkeypatch):
+    count = BoundaryCount(generate("grid:5x6"))
+    count.advance(0.0)
+    monkeypatch.setattr(boundary_states, "grouped", lambda words: pytest.fail("a long step began"))
+    count.advance(math.inf, lambda: True)
+    assert not count.finished
+
+
 def test_so_many_edges_are_refused_by_their_number(monkeypatch):
     """To look for an order would take minutes."""
 
