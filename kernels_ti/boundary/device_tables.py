@@ -11,7 +11,7 @@ import numpy as np
 from kernels_ti.boundary.states import GivenUp, require_memory
 from kernels_ti.boundary.walk import Step, most_states_from
 from kernels_ti.device.buffers import LARGEST_BUFFER
-from kernels_ti.errors import SizeError
+from kernels_ti.errors import SizeError, worded
 
 if TYPE_CHECKING:
     from kernels_ti.device.device import Device
@@ -261,7 +261,7 @@ class DeviceTables:
         if shape.cells > MOST_CELLS:
             raise SizeError(
                 f"{self.states:,} states need a table of {shape.cells:,} cells, more than the {MOST_CELLS:,} that "
-                "kernels can count"
+                f"kernels can count{worded('', ': --total-only needs far fewer') if shape.lengths > 1 else ''}"
             )
 
 

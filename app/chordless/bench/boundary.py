@@ -32,7 +32,7 @@ COLUMNS = (
 
 DEFAULT_GRAPHS = ("grid:12x12", "grid:14x14")
 LARGE = (("grid:18x18", "total"), ("grid:20x20", "total"), ("grid:17x17", "longest"), ("grid:18x18", "longest"))
-"""What a GPU does beside: the longest cycle of 20x20 takes more than 100 GB of the host's memory, and is left out."""
+"""What is measured on a GPU too."""
 
 
 class BoundaryRow:

@@ -17,7 +17,7 @@ vertices is sought once, before the clock starts. The first run, which compiles
 the kernels, is shown apart.
 
 Without a GRAPH these are grid:12x12 and grid:14x14; with --arch cuda larger
-grids follow, which need about 20 GB of the GPU.
+grids follow, up to grid:20x20.
 """
 
 
