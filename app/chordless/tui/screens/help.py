@@ -32,7 +32,11 @@ _CHART = """\
 A search extends chordless paths, one vertex at a time. For each number of vertices, the chart of a run shows how many \
 paths the search has looked at (T) and how many chordless cycles it has found (C). The filled area is the frontier: \
 the paths that wait now. When none waits, the search is done. On a logarithmic scale, one step up is ten times as \
-many."""
+many.
+
+Along a boundary no cycle is looked at by itself. Vertex after vertex comes, and the sets of vertices that can still \
+become a cycle fall into states. The chart then shows how many states there were at each vertex, before an area that \
+tells about how many are expected."""
 
 _OTHER_KEYS = """\
 To change keys, write them into {path}, for example
