@@ -18,7 +18,7 @@ from chordless.runs.directory import RunDirectory
 from program import chordless, count
 from test_killed import Killed, sessions_in
 
-from kernels_ti import EngineError
+from kernels_ti import ChordlessError, EngineError
 from kernels_ti.boundary import in_python
 from kernels_ti.errors import CheckpointError, SizeError
 
@@ -109,6 +109,13 @@ def test_one_that_was_stopped_while_it_sought_an_order_begins_again(tmp_path):
     part = run(begun(path), stop_after=0)
     assert (part.complete, part.cycles, part.checkpoint) == (False, 0, str(path))
     assert run(resumed(path)).cycles == run(replace(begun(path), checkpoint=None)).cycles
+
+
+def test_a_run_with_a_bad_order_leaves_no_folder(tmp_path):
+    path = tmp_path / "run"
+    with pytest.raises(ChordlessError, match="cannot read the order"):
+        run(begun(path, order=str(tmp_path / "missing")))
+    assert not path.exists()
 
 
 def test_what_does_not_fit_goes_on_with_more_memory(tmp_path, monkeypatch):

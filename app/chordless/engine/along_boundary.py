@@ -79,8 +79,6 @@ def go_along_boundary(
         if directory is not None:
             channel.mailbox = Mailbox(directory.path)
             keeper = Keeper(command, directory, graph_hash(loaded.graph), session)
-            if checkpoint is None and command.pick == "all":
-                keeper.keep(Snapshot())
         channel.send(started_event(command, loaded, session.so_far(), directory))
         if command.pick == "all":
             reason, snapshot, boundary, device, shares = count_along_boundary(

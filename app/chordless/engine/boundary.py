@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -81,7 +82,11 @@ def count_along_boundary(
     watch = Watch(command, channel, 0.0 if checkpoint is None else checkpoint.state.seconds)
     by_length = not command.total_only
     saved = None if checkpoint is None else checkpoint.along
-    plan, arch = _planned(command, space, plan, saved, watch)
+    order = None if command.order is None or saved is not None else read_order(command.order, space.graph)
+    if keeper is not None and checkpoint is None:
+        # The options are right: from now on the run can be resumed.
+        keeper.keep(Snapshot())
+    plan, arch = _planned(command, space, plan, order, saved, watch)
     if (reason := watch.look()) is not None:
         # An order that was sought for too short a time is not kept: a count that goes on seeks a better one.
         return reason, Snapshot(seconds=watch.seconds), {"width": plan.width, "states": 0}, None, None
@@ -131,13 +136,17 @@ def count_along_boundary(
 
 
 def _planned(
-    command: RunCommand, space: SearchSpace, plan: BoundaryPlan | None, saved: SavedCount | None, watch: Watch
+    command: RunCommand,
+    space: SearchSpace,
+    plan: BoundaryPlan | None,
+    order: Sequence[int] | None,
+    saved: SavedCount | None,
+    watch: Watch,
 ) -> tuple[BoundaryPlan, str]:
     """Return the orders of the vertices, those of the count that goes on if there is one, and the arch."""
     if saved is not None:
         plan = plan_of(space, orders=saved.orders)
         return plan, arch_of_count(plan, command.arch, by_length=not command.total_only, threads=command.threads)
-    order = None if command.order is None else read_order(command.order, space.graph)
     if plan is None:
         plan = plan_of(space, order=order, seconds=SECONDS_FOR_PREFIXES, enough=watch.says_enough)
     arch = arch_of_count(plan, command.arch, by_length=not command.total_only, threads=command.threads)
