@@ -25,6 +25,10 @@ MOST_PATHS = 2000
 """Paths and cycles after which the search is given up: about a millisecond."""
 
 
+# Most of the work is at the first edges: many paths there mean that a search takes long, and it is given up sooner.
+_PATHS_AT_FIRST, _PATHS_OF_AN_EDGE = 500, 100
+
+
 @dataclass(frozen=True, eq=False)
 class FoundAtOnce:
     """All cycles of a tiny graph.
@@ -146,6 +150,7 @@ class _Search:
         """Take each vertex u as the first one of its cycles in an order by degree, with two of its neighbours."""
         onward, back, adjacent = self._rows
         later = (1 << len(adjacent)) - 1
+        limit = self.left - _PATHS_AT_FIRST
         for u in sorted(range(len(adjacent)), key=lambda v: adjacent[v].bit_count()):
             later &= ~(1 << u)
             heads, tails = onward[u] & later, back[u] & later
@@ -157,8 +162,9 @@ class _Search:
                     self._close((u, y), triangles)
                 if self._longest > 3:
                     begins = [(x, u, y) for x in _bits(tails & ~adjacent[y])]
-                    self._expand(begins, later & ~adjacent[u])
-                if self.left < 0:
+                    limit -= _PATHS_OF_AN_EDGE
+                    self._expand(begins, later & ~adjacent[u], max(limit, 0))
+                if self.left < max(limit, 0):
                     self.finished = False
                     return
 
@@ -168,12 +174,15 @@ class _Search:
         self.left -= count
         self.closed.append((path, closers))
 
-    def _expand(self, begins: Iterable[tuple[int, ...]], allowed: int) -> None:
-        """Expand paths, each from its tail to its head, with the bits of the vertices that they may get."""
+    def _expand(self, begins: Iterable[tuple[int, ...]], allowed: int, limit: int) -> None:
+        """Expand paths, each from its tail to its head, while more than `limit` paths are left.
+
+        The bits of `allowed` are the vertices that the paths may get.
+        """
         onward, back, adjacent = self._rows
         longest, paths = self._longest, self._paths
         waiting = [(path, allowed) for path in begins]
-        while waiting and self.left >= 0:
+        while waiting and self.left >= limit:
             path, allowed = waiting.pop()
             tail, head, length = path[0], path[-1], len(path)
             paths[length] += 1
