@@ -17,6 +17,7 @@ from chordless.engine.channel import Channel
 from chordless.engine.framing import finished_event, search_space, started_event
 from chordless.engine.loop import Session
 from chordless.engine.picks import Picked, picked
+from chordless.graphs.vertex_order import read_order
 from chordless.protocol.orders import RunCommand
 from chordless.runs.checkpoint import Checkpoint
 from chordless.runs.directory import RunDirectory, created, graph_hash
@@ -72,6 +73,9 @@ def go_along_boundary(
     session = Session(command, _Python(), time.time() - command.program_start, earlier)
     # The search space is not searched: it collects nothing.
     space = search_space(replace(command, output=None, per_vertex=False, per_edge=False), loaded.graph)
+    # Before there is a folder: a bad order leaves none.
+    known = checkpoint is not None and checkpoint.along is not None
+    order = None if command.order is None or known else read_order(command.order, loaded.graph)
     with contextlib.ExitStack() as stack:
         output, keeper = None, None
         if command.checkpoint is not None and directory is None:
@@ -79,10 +83,12 @@ def go_along_boundary(
         if directory is not None:
             channel.mailbox = Mailbox(directory.path)
             keeper = Keeper(command, directory, graph_hash(loaded.graph), session)
+            if checkpoint is None and command.pick == "all":
+                keeper.keep(Snapshot())
         channel.send(started_event(command, loaded, session.so_far(), directory))
         if command.pick == "all":
             reason, snapshot, boundary, device, shares = count_along_boundary(
-                command, channel, space, plan, keeper, checkpoint
+                command, channel, space, plan, keeper, checkpoint, order
             )
             if device is not None:
                 session = replace(session, device=device)

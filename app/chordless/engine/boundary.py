@@ -12,7 +12,7 @@ from functools import partial
 from chordless.engine.boundary_keeper import Keeper
 from chordless.engine.channel import Channel
 from chordless.engine.steps import StepReports
-from chordless.graphs.vertex_order import read_order, write_order
+from chordless.graphs.vertex_order import write_order
 from chordless.protocol.events import Paused, Progress, Reason
 from chordless.protocol.orders import RunCommand
 from chordless.runs.checkpoint import Checkpoint
@@ -43,6 +43,7 @@ def count_along_boundary(
     plan: BoundaryPlan | None = None,
     keeper: Keeper | None = None,
     checkpoint: Checkpoint | None = None,
+    order: Sequence[int] | None = None,
 ) -> tuple[Reason, Snapshot, dict[str, int], Device | None, CycleShares | None]:
     """Count to the end, or until a timeout or a stop.
 
@@ -59,6 +60,8 @@ def count_along_boundary(
         Writes checkpoints.
     checkpoint : Checkpoint, optional
         From which the count goes on.
+    order : sequence of int, optional
+        All vertices, in the order to take where the checkpoint has none.
 
     Returns
     -------
@@ -82,10 +85,6 @@ def count_along_boundary(
     watch = Watch(command, channel, 0.0 if checkpoint is None else checkpoint.state.seconds)
     by_length = not command.total_only
     saved = None if checkpoint is None else checkpoint.along
-    order = None if command.order is None or saved is not None else read_order(command.order, space.graph)
-    if keeper is not None and checkpoint is None:
-        # The options are right: from now on the run can be resumed.
-        keeper.keep(Snapshot())
     plan, arch = _planned(command, space, plan, order, saved, watch)
     if (reason := watch.look()) is not None:
         # An order that was sought for too short a time is not kept: a count that goes on seeks a better one.
