@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import platform
 import re
@@ -111,7 +112,14 @@ class Device:
                 f"a buffer of {size:,} elements is more than kernels can count ({buffers.LARGEST_BUFFER:,})"
             )
         try:
-            return self.allocate(size, np.dtype(dtype))
+            try:
+                return self.allocate(size, np.dtype(dtype))
+            except (MemoryError, RuntimeError):
+                if self.arch == "cpu":
+                    raise
+                # A search that was dropped half-way holds its buffers until Python collects it.
+                owner.call(gc.collect)
+                return self.allocate(size, np.dtype(dtype))
         except (MemoryError, RuntimeError) as error:
             wanted = size * np.dtype(dtype).itemsize / 2**20
             raise EngineError(f"{self.name} has no room for another {wanted:,.0f} MiB: {error}") from error
