@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kernels_ti.at_once import found_at_once
 from kernels_ti.blocks.restriction import edges_called, vertices_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.choices import EXPANSIONS, METHODS, Arch, Expansion, Method
@@ -20,6 +19,7 @@ from kernels_ti.errors import OptionError
 from kernels_ti.estimate.device_choice import arch_for
 from kernels_ti.graph import Graph
 from kernels_ti.options import CycleCounts, Options, require_limits
+from kernels_ti.reference.at_once import found_at_once
 from kernels_ti.run import Run
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def count_cycles(
         See `as_graph` for the types that are accepted. It may be directed and have self-loops and parallel edges.
     arch : {"auto", "cpu", "cuda", "vulkan", "reference"}
         Where to search; ``auto`` is CUDA if it is available and the search is large, else the CPU. A tiny graph is
-        then searched in Python, see `kernels_ti.at_once`: no device is started.
+        then searched in Python, see `kernels_ti.reference.at_once`: no device is started.
     min_length, max_length : int, optional
         Bounds on the number of vertices of a cycle. Cycles of one vertex (a self-loop) and of two (parallel edges or
         opposite arcs) count with a minimum below 3, which is for graphs that are not simple.

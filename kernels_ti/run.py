@@ -23,17 +23,9 @@ from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.found.kept import Kept, counter_of
 from kernels_ti.options import Options, Snapshot
 from kernels_ti.resident_batch import BatchCache, ResidentBatch
-from kernels_ti.search import (
-    NEARLY_DONE,
-    DeviceSearch,
-    GroupSearch,
-    LaterWork,
-    Search,
-    Totals,
-    Weights,
-)
+from kernels_ti.search import NEARLY_DONE, DeviceSearch, GroupSearch, LaterWork, Search, Weights
 from kernels_ti.short_cycles import short_cycles
-from kernels_ti.state import Frames, GroupState, Rows, RunState
+from kernels_ti.state import Frames, GroupState, Rows, RunState, Totals
 
 if TYPE_CHECKING:
     from kernels_ti.found.participation import Participation
@@ -140,7 +132,7 @@ class Run:
         if self.device.arch == "reference":
             if state is not None or self.options.part is not None:
                 raise OptionError("the reference searches a graph in one piece: choose another arch")
-            from kernels_ti.search_reference import ReferenceSearch
+            from kernels_ti.reference.search import ReferenceSearch
 
             cases = self._space.cases
             return (ReferenceSearch(each.graph, self._longest, self.options.members, each.through) for each in cases)

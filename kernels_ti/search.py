@@ -15,36 +15,13 @@ from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.device.device import Device
 from kernels_ti.errors import DeviceError, SizeError, parameter
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles, block_bytes
-from kernels_ti.state import Frames, GroupState, Rows, by_length_of
+from kernels_ti.state import Frames, GroupState, Rows, Totals, by_length_of
 
 NEARLY_DONE = 1 - 2**-20
 """Largest share that is reported while a search is not finished."""
 
 Weights = list[npt.NDArray[np.float64]]
 """For each group of blocks, the estimated share of the search below each of its seeds."""
-
-
-@dataclass
-class Totals:
-    """Exact counts by number of vertices, as Python integers of any size.
-
-    Attributes
-    ----------
-    paths : dict of int to int
-        |T_t|: chordless paths with t vertices that were put into the frontier.
-    cycles : dict of int to int
-        |C_t|: chordless cycles with t vertices.
-    """
-
-    paths: dict[int, int] = field(default_factory=dict)
-    cycles: dict[int, int] = field(default_factory=dict)
-
-    def add(self, paths: dict[int, int], cycles: dict[int, int]) -> None:
-        """Add counts by length."""
-        for mine, more in ((self.paths, paths), (self.cycles, cycles)):
-            for length, count in more.items():
-                if count:
-                    mine[length] = mine.get(length, 0) + count
 
 
 @dataclass

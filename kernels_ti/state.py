@@ -212,3 +212,26 @@ def narrow_words(rows: Rows, words: int, word_bits: int) -> npt.NDArray[np.unsig
     if word_bits == STATE_WORD_BITS:
         return rows
     return np.ascontiguousarray(np.ascontiguousarray(rows).view(np.uint32)[:, :words])
+
+
+@dataclass
+class Totals:
+    """Exact counts by number of vertices, as Python integers of any size.
+
+    Attributes
+    ----------
+    paths : dict of int to int
+        |T_t|: chordless paths with t vertices that were put into the frontier.
+    cycles : dict of int to int
+        |C_t|: chordless cycles with t vertices.
+    """
+
+    paths: dict[int, int] = field(default_factory=dict)
+    cycles: dict[int, int] = field(default_factory=dict)
+
+    def add(self, paths: dict[int, int], cycles: dict[int, int]) -> None:
+        """Add counts by length."""
+        for mine, more in ((self.paths, paths), (self.cycles, cycles)):
+            for length, count in more.items():
+                if count:
+                    mine[length] = mine.get(length, 0) + count

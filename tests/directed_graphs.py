@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import networkx as nx
 
 from kernels_ti import Graph, Options
-from kernels_ti.reference import chordless_cycles
+from kernels_ti.reference.algorithm import chordless_cycles
 from kernels_ti.short_cycles import short_cycles
 
 KINDS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)

@@ -7,7 +7,7 @@ import itertools
 from hypothesis import strategies as st
 
 from kernels_ti import Graph
-from kernels_ti.reference import chordless_cycles
+from kernels_ti.reference.algorithm import chordless_cycles
 
 
 @st.composite

@@ -16,8 +16,8 @@ from oracles import by_length
 from test_layers import loaded_by
 
 from kernels_ti import Graph, Options
-from kernels_ti.at_once import found_at_once
 from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.reference.at_once import found_at_once
 
 
 def command(graph, **options):

@@ -15,7 +15,7 @@ from kernels_ti.blocks import balls as balls_module
 from kernels_ti.blocks.balls import LARGEST_WHOLE, Sample, balls, batch_ends, choose_radius, worthwhile
 from kernels_ti.blocks.degree_labelling import degree_labelling, relabelled
 from kernels_ti.blocks.groups import BlockBatches, block_batches
-from kernels_ti.reference import canonical, chordless_cycles
+from kernels_ti.reference.algorithm import canonical, chordless_cycles
 from kernels_ti.state import Layout
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kernels_ti import Graph
 from kernels_ti.blocks.biconnected import biconnected_edges
 from kernels_ti.blocks.groups import BlockGroup, block_batches
-from kernels_ti.reference import canonical, chordless_cycles
+from kernels_ti.reference.algorithm import canonical, chordless_cycles
 from kernels_ti.state import Layout
 
 

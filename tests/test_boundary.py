@@ -25,7 +25,7 @@ from kernels_ti.boundary.order import no_longer_than, small_boundary_order
 from kernels_ti.boundary.participation import shares_of
 from kernels_ti.boundary.plan import plan_of
 from kernels_ti.errors import SizeError, in_words_of_command_line
-from kernels_ti.reference import chordless_cycles
+from kernels_ti.reference.algorithm import chordless_cycles
 
 
 def count_of(graph, *, by_length=True, memory=None, **bounds):

@@ -16,7 +16,7 @@ from kernels_ti import Device, EngineError, Graph, Options, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.count import BoundaryCount
-from kernels_ti.reference import chordless_cycles
+from kernels_ti.reference.algorithm import chordless_cycles
 
 FEW = settings(max_examples=30, deadline=None)
 PYTHON, KERNELS = ["reference"], ["cpu"]

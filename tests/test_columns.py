@@ -20,7 +20,7 @@ from test_export import COLUMNS, read_columns
 
 from kernels_ti import EngineError, OptionError
 from kernels_ti.cycles import Cycles
-from kernels_ti.reference import chordless_cycles
+from kernels_ti.reference.algorithm import chordless_cycles
 
 pytest.importorskip("pyarrow")
 

@@ -11,7 +11,7 @@ from test_sweep_state import finish, groups_of, step, sweep_of
 
 from kernels_ti import Graph, Options, Run, count_cycles, enumerate_cycles, open_device
 from kernels_ti.cycles import Cycles
-from kernels_ti.reference import chordless_cycles
+from kernels_ti.reference.algorithm import chordless_cycles
 from kernels_ti.state import GroupState
 from kernels_ti.sweep import search as search_sweep
 from kernels_ti.sweep.compact import compact_words

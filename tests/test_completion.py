@@ -21,7 +21,7 @@ from kernels_ti.boundary.count import BoundaryCount
 from kernels_ti.boundary.layers import layer_of
 from kernels_ti.boundary.plan import plan_of
 from kernels_ti.errors import SizeError
-from kernels_ti.reference import chordless_cycles
+from kernels_ti.reference.algorithm import chordless_cycles
 
 FEW = settings(max_examples=40, deadline=None)
 

@@ -192,7 +192,7 @@ import numpy as np
 from kernels_ti import Graph, count_cycles, enumerate_cycles
 from kernels_ti.blocks.groups import block_batches
 from kernels_ti.device.device import open_device
-from kernels_ti.reference import chordless_cycles
+from kernels_ti.reference.algorithm import chordless_cycles
 from kernels_ti.found.stored import ResidentBlocks
 from kernels_ti.wave.search import WaveSearch
 from kernels_ti.state import GroupState, Layout

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracles import by_length, check_cycles, disjoint_union, grid, nauty, networkx_cycles
 
 from kernels_ti import Device, Graph, OptionError, count_cycles, enumerate_cycles
-from kernels_ti.reference import canonical, chordless_cycles, levels_of
+from kernels_ti.reference.algorithm import canonical, chordless_cycles, levels_of
 
 EXAMPLES = {"cpu": 60, "vulkan": 6, "cuda": 40}
 WORD_BOUNDARIES = [31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 512, 513, 1025]

@@ -19,7 +19,7 @@ from kernels_ti.estimate import estimate, host_step
 from kernels_ti.estimate.estimate import Estimator, seed_weights
 from kernels_ti.estimate.host_step import HostBlocks, labels_of, populations
 from kernels_ti.estimate.random_walk import scaled, walk
-from kernels_ti.reference import levels_of
+from kernels_ti.reference.algorithm import levels_of
 from kernels_ti.state import Layout
 
 

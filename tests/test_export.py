@@ -23,7 +23,7 @@ from test_order import rows_of
 
 from kernels_ti import ChordlessError, EngineError, Graph, GraphError, OptionError
 from kernels_ti.errors import CheckpointError
-from kernels_ti.reference import chordless_cycles
+from kernels_ti.reference.algorithm import chordless_cycles
 
 COLUMNS = ("parquet", "arrow")
 

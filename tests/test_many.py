@@ -12,7 +12,7 @@ from kernels_ti.many import count as many_module
 from kernels_ti.many import search as many_search
 from kernels_ti.many.count import MOST_VERTICES, count_many
 from kernels_ti.many.graphs import ManyGraphs
-from kernels_ti.reference import levels_of
+from kernels_ti.reference.algorithm import levels_of
 
 
 def expected(graphs: list[Graph], max_length: int | None = None) -> list[dict[int, int]]:

@@ -21,7 +21,7 @@ from test_order import rows_of
 
 from kernels_ti import OptionError
 from kernels_ti.errors import CheckpointError
-from kernels_ti.reference import chordless_cycles
+from kernels_ti.reference.algorithm import chordless_cycles
 
 LOADED = load_graph("grid:4x5")
 CYCLES = list(chordless_cycles(LOADED.graph))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kernels_ti import Graph, GraphError
 from kernels_ti.found import order
 from kernels_ti.found.order import CycleWalker
-from kernels_ti.reference import chordless_cycles
+from kernels_ti.reference.algorithm import chordless_cycles
 
 
 def rows_of(cycles, n):

@@ -14,7 +14,7 @@ from program import chordless, count
 
 import kernels_ti.found.participation as counting
 from kernels_ti import Device, Graph, OptionError, Options, Participation, Run, count_participation, open_device
-from kernels_ti.reference import chordless_cycles
+from kernels_ti.reference.algorithm import chordless_cycles
 
 
 def counted(graph: Graph, device: Device, wanted: str = "edges", **options: object) -> Participation:

@@ -17,7 +17,7 @@ from kernels_ti.estimate import parts as partition
 from kernels_ti.estimate.estimate import seed_weights
 from kernels_ti.estimate.host_step import HostBlocks, populations
 from kernels_ti.estimate.parts import Split, seed_frames, split
-from kernels_ti.reference import canonical, chordless_cycles, levels_of
+from kernels_ti.reference.algorithm import canonical, chordless_cycles, levels_of
 from kernels_ti.state import Frames, Layout
 
 

@@ -21,7 +21,7 @@ from chordless.runs.directory import created
 from chordless.runs.history import list_runs
 from chordless.tui.run_list import details, title
 
-from kernels_ti.reference import chordless_cycles
+from kernels_ti.reference.algorithm import chordless_cycles
 
 
 def carried_out(command, *orders):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from oracles import by_length, check_cycles, grid, networkx_cycles
 
 from kernels_ti import Graph
-from kernels_ti.reference import canonical, chordless_cycles, levels_of
+from kernels_ti.reference.algorithm import canonical, chordless_cycles, levels_of
 
 
 @given(st.integers(0, 12), st.floats(0, 1), st.integers(0, 10**6))

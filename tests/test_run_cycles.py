@@ -19,7 +19,7 @@ from test_order import rows_of
 
 from kernels_ti import EngineError, OptionError
 from kernels_ti.errors import CheckpointError
-from kernels_ti.reference import chordless_cycles
+from kernels_ti.reference.algorithm import chordless_cycles
 
 GRAPH = load_graph("grid:4x5").graph
 CYCLES = list(chordless_cycles(GRAPH))

@@ -11,7 +11,7 @@ import pytest
 from oracles import by_length, check_cycles, grid
 
 from kernels_ti import Device, DeviceError, EngineError, Graph, OptionError, Options, Run, open_device
-from kernels_ti.reference import chordless_cycles
+from kernels_ti.reference.algorithm import chordless_cycles
 from kernels_ti.state import RunState
 from kernels_ti.wave import search as search_wave
 

@@ -18,7 +18,7 @@ from kernels_ti import Graph, OptionError, count_cycles
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.blocks import planned_blocks
 from kernels_ti.boundary.sample import drawn
-from kernels_ti.reference import chordless_cycles
+from kernels_ti.reference.algorithm import chordless_cycles
 
 
 @settings(max_examples=60)

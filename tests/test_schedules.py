@@ -14,7 +14,7 @@ from kernels_ti import Device, DeviceError, EngineError, Graph, Options, Run, en
 from kernels_ti.device.levels import opened_level
 from kernels_ti.device.memory import resident_bytes
 from kernels_ti.device.placing import CELLS_PER_LEVEL, CHILDREN, READY
-from kernels_ti.reference import chordless_cycles, levels_of
+from kernels_ti.reference.algorithm import chordless_cycles, levels_of
 from kernels_ti.state import GroupState
 from kernels_ti.sweep import search as search_sweep
 from kernels_ti.sweep import search_stage_1 as search_survey

@@ -10,7 +10,7 @@ from oracles import by_length, check_cycles
 
 from kernels_ti import Device, EngineError, Graph, Options, Run
 from kernels_ti.found import stored
-from kernels_ti.reference import chordless_cycles
+from kernels_ti.reference.algorithm import chordless_cycles
 from kernels_ti.sweep import search as search_sweep
 from kernels_ti.sweep import search_stage_1 as search_survey
 from kernels_ti.wave import search as search_wave

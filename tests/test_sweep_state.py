@@ -14,9 +14,8 @@ from kernels_ti import Graph, Run, open_device
 from kernels_ti.blocks.groups import BlockGroup, block_batches
 from kernels_ti.errors import SizeError
 from kernels_ti.found.stored import ResidentBlocks
-from kernels_ti.reference import levels_of
-from kernels_ti.search import Totals
-from kernels_ti.state import Frames, GroupState, Layout
+from kernels_ti.reference.algorithm import levels_of
+from kernels_ti.state import Frames, GroupState, Layout, Totals
 from kernels_ti.sweep import search as search_sweep
 from kernels_ti.sweep import search_stage_1, tiers
 from kernels_ti.sweep.frames import frame_words

@@ -26,7 +26,7 @@ from kernels_ti import (
 from kernels_ti.blocks.restriction import restricted
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.estimate.estimate import Estimator
-from kernels_ti.reference import chordless_cycles
+from kernels_ti.reference.algorithm import chordless_cycles
 
 
 def wanted(graph: Graph, through: tuple[int, ...], avoid: tuple[int, ...] = (), longest: int | None = None) -> list:

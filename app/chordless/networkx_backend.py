@@ -84,8 +84,8 @@ class Backend:
         """
         global _begun
         from kernels_ti import CycleStream, Options, as_graph, enumerate_cycles
-        from kernels_ti.at_once import found_at_once
         from kernels_ti.blocks.search_space import SearchSpace
+        from kernels_ti.reference.at_once import found_at_once
 
         if length_bound is not None and length_bound < 0:
             raise ValueError("length bound must be non-negative")

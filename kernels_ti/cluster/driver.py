@@ -29,9 +29,9 @@ from kernels_ti.errors import ChordlessError, EngineError
 from kernels_ti.found.kept import Kept
 from kernels_ti.graph import Graph
 from kernels_ti.options import Options, Snapshot, require_arch, require_threads
-from kernels_ti.search import NEARLY_DONE, Totals
+from kernels_ti.search import NEARLY_DONE
 from kernels_ti.short_cycles import short_cycles
-from kernels_ti.state import STATE_WORD_BITS, Rows, RunState
+from kernels_ti.state import STATE_WORD_BITS, Rows, RunState, Totals
 
 WAIT_SECONDS = 0.1
 _MOST_FRAMES = 1 << 13

@@ -25,8 +25,7 @@ from kernels_ti.errors import ChordlessError
 from kernels_ti.graph import Graph
 from kernels_ti.options import Options
 from kernels_ti.resident_batch import BatchCache
-from kernels_ti.search import Totals
-from kernels_ti.state import Layout, Rows, RunState
+from kernels_ti.state import Layout, Rows, RunState, Totals
 
 SEARCHES_KEPT = 2
 """Searches whose graph and device stay in the process of a worker."""

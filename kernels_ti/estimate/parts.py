@@ -15,7 +15,7 @@ import numpy.typing as npt
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.estimate.host_step import HostBlocks, labels_of
 from kernels_ti.graph import IntArray
-from kernels_ti.reference import canonical
+from kernels_ti.reference.algorithm import canonical
 from kernels_ti.state import Frames, GroupState, Rows, populations
 
 Floats = npt.NDArray[np.float64]

@@ -16,8 +16,7 @@ from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.errors import SizeError, parameter
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
 from kernels_ti.found.to_host import cycles_of, rows_of
-from kernels_ti.search import Totals
-from kernels_ti.state import Frames, GroupState, Rows, by_length_of
+from kernels_ti.state import Frames, GroupState, Rows, Totals, by_length_of
 from kernels_ti.sweep.compact import compact_words
 from kernels_ti.sweep.frames import FramePool, frame_words, unpacked
 from kernels_ti.sweep.kernel import DRY_WORKERS, NEXT_ITEM, sweep

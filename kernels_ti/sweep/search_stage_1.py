@@ -13,8 +13,7 @@ from kernels_ti.estimate.host_step import HostBlocks, labels_of, singles
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
 from kernels_ti.found.to_host import cycles_of, rows_of
 from kernels_ti.graph import IntArray
-from kernels_ti.search import Totals
-from kernels_ti.state import Rows, populations
+from kernels_ti.state import Rows, Totals, populations
 from kernels_ti.sweep.stage_1 import store_triangles, survey
 
 SEEDS_AT_ONCE = 1 << 18

@@ -23,8 +23,7 @@ from kernels_ti.device.placing import CELLS, CELLS_PER_LEVEL, CHILDREN, CYCLES
 from kernels_ti.errors import EngineError, parameter
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
 from kernels_ti.found.to_host import cycles_of, rows_of
-from kernels_ti.search import Totals
-from kernels_ti.state import Frames, GroupState, Rows, by_length
+from kernels_ti.state import Frames, GroupState, Rows, Totals, by_length
 from kernels_ti.wave.arena import Arena, Segment
 from kernels_ti.wave.stage_narrow import NarrowStage
 from kernels_ti.wave.stage_wide import WideStage

@@ -28,7 +28,7 @@ from textual.app import App
 from textual.geometry import Offset, Size
 from textual.widgets import Input
 
-from kernels_ti.reference import chordless_cycles
+from kernels_ti.reference.algorithm import chordless_cycles
 from tui.pilots import LARGE, SMALL, drive, text_of, until
 
 GRID = load_graph("grid:5x6")

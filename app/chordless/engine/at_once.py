@@ -97,7 +97,7 @@ def _can_be_tried(command: RunCommand) -> bool:
 
 def _is_searched_in_time(command: RunCommand, graph: Graph) -> bool:
     """Search the whole graph, without keeping anything; return whether that took less than `TRIAL_SECONDS`."""
-    from kernels_ti.search_reference import ReferenceSearch
+    from kernels_ti.reference.search import ReferenceSearch
 
     trial = ReferenceSearch(graph, min(graph.n, command.max_length or graph.n), False)
     trial.advance(TRIAL_SECONDS)

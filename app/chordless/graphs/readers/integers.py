@@ -113,7 +113,7 @@ def _pairs(text: Bytes, kind_of: Bytes, columns: Columns) -> IntArray | None:
     if len(starts) % columns.count:
         return None
     if not len(starts):
-        return np.empty((0, 2), np.int64)
+        return None if (kinds == _SEPARATOR).any() else np.empty((0, 2), np.int64)
     line = np.searchsorted(np.flatnonzero(kinds == _END), starts)
     first, last = line[0 :: columns.count], line[columns.count - 1 :: columns.count]
     if not (np.array_equal(first, last) and (first[1:] > first[:-1]).all()):

@@ -15,7 +15,7 @@ from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.cycles import Cycles
 from kernels_ti.graph import Graph
 from kernels_ti.options import CycleCounts
-from kernels_ti.reference import canonical
+from kernels_ti.reference.algorithm import canonical
 from kernels_ti.short_cycles import short_cycles
 
 MOST_PAIRS = 256

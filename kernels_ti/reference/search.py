@@ -7,13 +7,12 @@ from collections.abc import Sequence
 
 from kernels_ti.cycles import Cycles
 from kernels_ti.graph import Graph
-from kernels_ti.reference import Levels, search
-from kernels_ti.search import Totals
-from kernels_ti.state import Rows
+from kernels_ti.reference.algorithm import Levels, search
+from kernels_ti.state import Rows, Totals
 
 
 class ReferenceSearch:
-    """The sequential algorithm of `kernels_ti.reference` as a `kernels_ti.search.Search` of a whole graph.
+    """The sequential algorithm of `kernels_ti.reference.algorithm` as a `kernels_ti.search.Search` of a whole graph.
 
     Parameters
     ----------
