@@ -299,7 +299,7 @@ def test_tables():
 # Listing.
 
 
-WAYS = ["count", "rows", "lists", ".npy", ".txt", "pipe", "folder", "Parquet", "Arrow"]
+WAYS = ["count", "kept", "rows", "lists", ".npy", ".txt", "pipe", "folder", "Parquet", "Arrow"]
 BANDWIDTH = {"memory": 1000.0, "file": 200.0, "pipe": 500.0}
 
 
@@ -318,6 +318,9 @@ def test_one_process_makes_all_searches_and_another_follows_if_it_dies(tmp_path,
         for wanted in ("count", "rows", "lists", "rows"):
             outcome = process.once(file, wanted)
             assert (outcome.count, outcome.seconds > 0) == ({"c3": 20, "clc": 0}, True)
+        assert process.link_speed() is None
+        with pytest.raises(EngineError, match="keeps its cycles on the host"):
+            process.once(file, "kept")
         with pytest.raises(EngineError, match="no such file"):
             process.once(str(tmp_path / "none.txt"), "rows")
         assert len(started) == 1
@@ -331,17 +334,18 @@ def test_one_process_makes_all_searches_and_another_follows_if_it_dies(tmp_path,
 def test_a_way_to_list_that_loses_cycles_is_a_problem(tmp_path):
     row = listing_row(tmp_path)
     assert [one.name for one in row.series] == WAYS
-    assert row.series[3].command == "chordless list cycle:5 --arch cpu --quiet -o c.npy"
-    for one, seconds in zip(row.series, (0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0), strict=True):
+    assert row.series[4].command == "chordless list cycle:5 --arch cpu --quiet -o c.npy"
+    for one, seconds in zip(row.series, (0.5, 0.75, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0), strict=True):
         one.seconds, one.count = [seconds], {"cycles": 10}
     row.series[0].count = {"c3": 4, "clc": 6}
     assert list(row.problems) == []
     cells = list(row.cells())
     assert cells[0] == ("cycle:5", "10", "count", "1", "0.500", "0.500", "0.500", "20", "1.0", "-", "-", "-")
-    assert (cells[1][8], cells[1][10]) == ("2.0", "8 %"), "10 rows of 8 bytes in a second"
-    assert cells[2][6:9] == ("2.00", "5", "4.0")
-    assert [line[8] for line in cells[3:]] == ["-"] * 6
-    row.series[3].count = {"cycles": 9}
+    assert (cells[1][8], cells[1][10]) == ("1.5", "-")
+    assert (cells[2][8], cells[2][10]) == ("2.0", "8 %"), "10 rows of 8 bytes in a second"
+    assert cells[3][6:9] == ("2.00", "5", "4.0")
+    assert [line[8] for line in cells[4:]] == ["-"] * 6
+    row.series[4].count = {"cycles": 9}
     assert list(row.problems) == ["cycle:5: .npy has 9 cycles, the count is 10"]
 
 
@@ -366,7 +370,9 @@ def test_an_output_of_the_run_before_is_not_measured_again(tmp_path, monkeypatch
 
 def test_some_ways_to_list(tmp_path, capsys):
     assert [one.name for one in listing_row(tmp_path, ["pipe", "rows"]).series] == ["count", "rows", "pipe"]
-    with pytest.raises(OptionError, match=r"--ways csv: there is no such way; there are count, rows, lists, \.npy"):
+    with pytest.raises(
+        OptionError, match=r"--ways csv: there is no such way; there are count, kept, rows, lists, \.npy"
+    ):
         run("listing", "petersen", "--ways", "rows,csv")
 
 

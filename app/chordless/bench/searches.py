@@ -44,8 +44,9 @@ class SearchProcess:
         ----------
         graph : str
             The graph file.
-        wanted : {"count", "rows", "lists"}
-            Only count the cycles, or bring them to the host as bit rows, or as lists of names.
+        wanted : {"count", "kept", "rows", "lists"}
+            Only count the cycles, keep them in the memory of the device, or bring them to the host as bit rows, or as
+            lists of names.
 
         Returns
         -------
@@ -61,6 +62,11 @@ class SearchProcess:
         result = self.asked({"graph": graph, "wanted": wanted})
         by_length = {int(length): count for length, count in result["by_length"].items()}
         return Outcome(result["seconds"], count=split_count(by_length), by_length=by_length)
+
+    def link_speed(self) -> float | None:
+        """Return how many bytes a second the device sends to the host; None where that is not known."""
+        speed: float | None = self.asked({"graph": "", "wanted": "link"})["bytes_per_second"]
+        return speed
 
     def asked(self, request: dict[str, str]) -> dict[str, Any]:
         """Return the answer of the process to a request.

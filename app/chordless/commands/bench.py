@@ -70,11 +70,12 @@ kernels are compiled: count GRAPH --min-length 4 --limit 1.
 LISTING_DESCRIPTION = """\
 Measure what it takes to have every cycle of a graph, beside counting them.
 
-`count`, `rows` and `lists` are the search alone, in a process that has searched
-the graph before: the cycles are counted, brought to the memory of the host as
-bit rows, and as Python lists. The others are whole commands with a warm cache of
-compiled kernels: a list to FILE.npy, to FILE.txt, through a pipe to `wc`, to a
-run directory, to FILE.parquet and to FILE.arrow.
+`count`, `kept`, `rows` and `lists` are the search alone, in a process that has
+searched the graph before: the cycles are counted, kept in the memory of the
+device, brought to the memory of the host as bit rows, and as Python lists. The
+others are whole commands with a warm cache of compiled kernels: a list to
+FILE.npy, to FILE.txt, through a pipe to `wc`, to a run directory, to
+FILE.parquet and to FILE.arrow.
 """
 
 
@@ -222,7 +223,7 @@ def _add_listing(benches: Any) -> None:
         "--ways",
         type=_names,
         metavar="WAY,...",
-        help="only these, and counting: rows, lists, .npy, .txt, pipe, folder, Parquet, Arrow (default: all)",
+        help="only these, and counting: kept, rows, lists, .npy, .txt, pipe, folder, Parquet, Arrow (default: all)",
     )
     _add_common(parser)
 

@@ -158,6 +158,7 @@ def act_listing(options: argparse.Namespace) -> int:
     from chordless.commands.info import version_of
     from chordless.graphs.load import load_graph
     from kernels_ti import OptionError
+    from kernels_ti.device.machine import cores
 
     unknown = [way for way in options.ways or () if way not in listing.WAYS]
     if unknown:
@@ -168,19 +169,21 @@ def act_listing(options: argparse.Namespace) -> int:
             for i, title in enumerate(options.graphs or listing.DEFAULT_GRAPHS)
         ]
         device = probe("cpu" if options.arch == "auto" else options.arch)
-        limits = bandwidth(Path(folder))
+        limits = bandwidth(Path(folder), options.threads or cores())
         settings = {
             "arch": device.arch,
             "threads": options.threads,
             "repeat": options.repeat,
             "ways": options.ways,
-            "bytes_per_second": {name: round(value) for name, value in limits.items()},
         }
-        heads = heading("listing", listing.LEGEND, version_of("chordless"), machine(device), **settings)
-        report = Report[listing.ListingRow](heads)
-        shown = ", ".join(f"{name} {value / 1e9:.3g} GB/s" for name, value in limits.items())
-        report.notes.append(f"what this machine takes: {shown}")
         with SearchProcess(device.arch, options.threads) as searches:
+            link = searches.link_speed()
+            limits |= {} if link is None else {"link": link}
+            settings["bytes_per_second"] = {name: round(value) for name, value in limits.items()}
+            heads = heading("listing", listing.LEGEND, version_of("chordless"), machine(device), **settings)
+            report = Report[listing.ListingRow](heads)
+            shown = ", ".join(f"{name} {value / 1e9:.3g} GB/s" for name, value in limits.items())
+            report.notes.append(f"what this machine takes: {shown}")
             rows = [
                 listing.ListingRow(graph, searches, device.arch, options.threads, limits, options.ways or listing.WAYS)
                 for graph in graphs
