@@ -25,12 +25,12 @@ DEFAULT_GRAPHS = ("grid:7x10", "grid:8x10")
 LEGEND = (
     "Seconds to have all chordless cycles: medians of the runs, which were taken in turns. count, kept (the cycles "
     "stay in the memory of the device), rows (bit rows in the memory of the host) and lists (Python lists of names, "
-    "each dropped at once) are the search alone, with its kernels loaded; times count is the median over that of counting. "
-    ".npy, .txt, pipe (list | wc -l), folder (a run directory), Parquet and Arrow are whole processes with a warm "
-    "cache. GB/s: bytes of rows or of output over the median; of limit: the share of what the memory, a file or a pipe "
-    "takes here, measured before (memory: a copy into a new array by all threads; file: without a sync; pipe: head | "
-    "wc -l; link: from a GPU to pinned memory). The target is what this program was to reach: on two idle cores, on 16 "
-    "if it had as many threads, or on one H200."
+    "each dropped at once) are the search alone, with its kernels loaded; times count is the median over that of "
+    "counting. .npy, .txt, pipe (list | wc -l), folder (a run directory), Parquet and Arrow are whole processes with "
+    "a warm cache. GB/s: bytes of rows or of output over the median; of limit: the share of what the memory, a file "
+    "or a pipe takes here, measured before (memory: a copy into a new array by all threads; file: without a sync; "
+    "pipe: head | wc -l; link: from a GPU to pinned memory). The target is what this program was to reach: on two "
+    "idle cores, on 16 if it had as many threads, or on one H200."
 )
 
 COLUMNS = (

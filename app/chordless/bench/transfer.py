@@ -44,6 +44,7 @@ def main(arch: str, threads: str) -> None:
         request = json.loads(line)
         file, wanted = request["graph"], request["wanted"]
         try:
+            answer: dict[str, Any]
             if wanted == "link":
                 answer = {"bytes_per_second": link_speed(arch)}
             else:
