@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -11,19 +12,26 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import networkx as nx
 import pytest
 from batches import ATLAS, batch_in_process, expected, graph6, lines_in
 from chordless.batch.client import BatchClient
+from chordless.batch.inputs import read_job
 from chordless.batch.jobs import jobs_of
+from chordless.batch.kept_input import find_kept, keeping
 from chordless.batch.output import BatchFile, encoded, read_lines
 from chordless.cli import main
 from chordless.engine import process
+from chordless.graphs.load import load_graph
+from chordless.graphs.readers.incoming import Limits
 from chordless.protocol.events import BatchFinished, BatchProgress
 from chordless.protocol.orders import BatchCommand, BatchJob
 from patience import PATIENCE
 from program import ENVIRONMENT, REFERENCE, chordless, without_progress
+
+from kernels_ti import EngineError
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
@@ -260,3 +268,44 @@ def test_ended_in_the_middle_and_gone_on_with(tmp_path, how):
     lines = lines_in(output)
     assert [line["graph"] for line in lines] == [f"{atlas}:{i + 1}" for i in range(1000)]
     assert [line["by_length"] for line in lines[::50]] == [expected(graph) for graph in ATLAS[:1000:50]]
+
+
+@pytest.mark.parametrize(
+    ("second", "kept"),
+    [
+        ([b"Bw\n", b"C~\n"], b"Bw\nC~\nDhc\n"),  # interrupted: what else was kept still fits the old lines
+        ([b"Bw\n", b"C]\n"], b"Bw\nC]\n"),
+        ([b"Bw\n", b"C~\n", b""], b"Bw\nC~\n"),
+    ],
+    ids=["the same so far", "another graph", "shorter"],
+)
+def test_the_copy_of_standard_input_fits_the_lines_so_far(tmp_path, second, kept):
+    def keep(pieces):
+        waiting = iter(pieces)
+        source = SimpleNamespace(read=None, read1=lambda size: next(waiting))
+        with keeping(source, str(tmp_path / "copy.g6")) as stream:
+            return b"".join(stream.read1(1 << 20) for _ in pieces)
+
+    first = [b"Bw\n", b"C~\n", b"Dhc\n", b""]
+    assert keep(first) == b"".join(first)
+    assert keep(second) == b"".join(second)
+    assert (tmp_path / "copy.g6").read_bytes() == kept
+
+
+def test_lines_from_standard_input_keep_their_graphs(tmp_path, monkeypatch):
+    output = str(tmp_path / "out.jsonl")
+    lines = b"Bw\n:Bc\n&BP_\n"
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BufferedReader(io.BytesIO(lines))))
+    job = BatchJob("-")
+    titles = [title for chunk in read_job(job, Limits(), output) for title in chunk.titles]
+    assert titles == ["stdin:1", "stdin:2", "stdin:3"]
+    kept = find_kept(output)
+    assert Path(kept).read_bytes() == lines
+    graphs = [load_graph(f"{kept}:{line}").graph for line in (1, 2, 3)]
+    assert [(graph.directed, graph.m) for graph in graphs] == [(False, 3), (False, 2), (True, 3)]
+
+
+def test_a_copy_of_standard_input_that_cannot_be_written_ends_the_batch(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BufferedReader(io.BytesIO(b"Bw\nBw\n"))))
+    with pytest.raises(EngineError, match=r"cannot write .*/none/out.jsonl.stdin.g6: No such file"):
+        list(read_job(BatchJob("-"), Limits(), str(tmp_path / "none/out.jsonl")))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from chordless.protocol.orders import BatchJob
 from chordless.tui.batch_form import BatchQuestion, plan_of, run_of, source_of
 from chordless.tui.batch_lines import BatchLine, LineIndex, is_batch_file, line_count
 from chordless.tui.batch_order import TITLES, ColumnOrder
@@ -113,9 +116,21 @@ def test_a_manifest_is_read(folder):
 
 def test_the_graph_of_a_line_is_named_for_the_engine(folder):
     (folder / "all.g6").write_bytes(TRIANGLE)
-    assert source_of("all.g6:12") == str(folder / "all.g6:12")
-    assert source_of("all.g6") == str(folder / "all.g6")
-    assert source_of("complete:12") == "complete:12"
+    assert source_of("all.g6:12", "out.jsonl") == str(folder / "all.g6:12")
+    assert source_of("all.g6", "out.jsonl") == str(folder / "all.g6")
+    assert source_of("complete:12", "out.jsonl") == "complete:12"
+
+
+def test_a_graph_from_standard_input_is_opened_from_its_copy(folder):
+    assert source_of("stdin:3", "out.jsonl") is None
+    Path("out.jsonl.stdin.g6").write_bytes(TRIANGLE)
+    assert source_of("stdin:3", "out.jsonl") == str(folder / "out.jsonl.stdin.g6:3")
+    source = source_of("stdin", str(folder / "out.jsonl"))
+    assert source == str(folder / "out.jsonl.stdin.g6")
+    command = run_of(BatchLine(0, "stdin"), source, (BatchJob("-", simplify=True),), folder / "run")
+    assert (command.graph, command.simplify) == (source, True)
+    Path("stdin").write_bytes(TRIANGLE)
+    assert source_of("stdin", "out.jsonl") == str(folder / "stdin")
 
 
 def ordered(column, index, *, falling, cancelled=False):
@@ -170,5 +185,5 @@ def test_graphs_are_read_and_opened_as_the_form_says(tmp_path, monkeypatch, read
     names = ("simplify", "directed", "multigraph", "overlap")
     (job,) = plan.jobs
     assert {name: True for name in names if getattr(job, name)} == options
-    command = run_of(BatchLine(0, "web.net", cycles=3, status="complete"), plan.jobs, tmp_path / "run")
+    command = run_of(BatchLine(0, "web.net", cycles=3, status="complete"), "web.net", plan.jobs, tmp_path)
     assert {name: True for name in names if getattr(command, name)} == options

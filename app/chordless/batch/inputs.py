@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 import zlib
@@ -14,6 +15,7 @@ from typing import IO, BinaryIO, cast
 import numpy as np
 
 from chordless.batch.detect import many_format
+from chordless.batch.kept_input import keeping, kept_path
 from chordless.graphs.graph6 import Chunk as DecodedLines
 from chordless.graphs.graph6 import read_chunks
 from chordless.graphs.load import LoadedGraph, load_graph, require_direction_unsaid
@@ -23,7 +25,7 @@ from chordless.graphs.readers.incoming import STANDARD_INPUT, Limits, open_input
 from chordless.graphs.readers.library import read_graph6
 from chordless.graphs.readers.source import Source
 from chordless.protocol.orders import BatchJob
-from kernels_ti import ChordlessError, Graph, GraphError
+from kernels_ti import ChordlessError, EngineError, Graph, GraphError
 from kernels_ti.many.graphs import ManyGraphs
 
 LINES_AT_ONCE = 1 << 14
@@ -81,7 +83,7 @@ class Chunk:
         return LoadedGraph(graph, self.titles[i if places is None else places[i]])
 
 
-def read_job(job: BatchJob, limits: Limits) -> Iterator[Chunk]:
+def read_job(job: BatchJob, limits: Limits, output: str | None = None) -> Iterator[Chunk]:
     """Yield the graphs of an input, in chunks of thousands if it holds many.
 
     Errors of the input or of single graphs are in the chunks' `errors`. They are not raised.
@@ -91,6 +93,13 @@ def read_job(job: BatchJob, limits: Limits) -> Iterator[Chunk]:
     job : BatchJob
     limits : Limits
         Limits for reading. For a file with one graph, the time-out of the job also applies.
+    output : str, optional
+        The output file of the batch. Many graphs from standard input are kept beside it.
+
+    Raises
+    ------
+    EngineError
+        If they cannot be kept.
     """
     try:
         if job.overlap:
@@ -112,8 +121,13 @@ def read_job(job: BatchJob, limits: Limits) -> Iterator[Chunk]:
         if job.directed:
             require_direction_unsaid(file_format)
         read = _read_graph6 if file_format == "graph6" else _read_molecules
-        with open_input(job.graph, limits) as stream:
+        with contextlib.ExitStack() as opened:
+            stream = opened.enter_context(open_input(job.graph, limits))
+            if job.graph == STANDARD_INPUT and output is not None:
+                stream = opened.enter_context(keeping(stream, kept_path(output, file_format)))
             yield from _lone_graph_goes_by_its_file(read(job, stream, file_format))
+    except EngineError:
+        raise
     except (ChordlessError, MemoryError) as error:
         # An OptionError says that RDKit or scipy is not installed, or that the format is unknown.
         yield Chunk(job, (_label(job),), (None,), {0: str(error) or "out of memory"})

@@ -157,7 +157,7 @@ class Batch:
             yield Chunk(job, (job.graph,), (None,), {0: f"{job.graph}: {crash}"})
             return
         self.channel.send(BatchSearching(place, place + 1, job.graph))
-        for chunk in read_job(job, Limits(self.command.memory)):
+        for chunk in read_job(job, Limits(self.command.memory), self.command.output):
             for note in () if chunk.loaded is None else chunk.loaded.notes:
                 self._notes.take(job.graph, note)
             yield chunk

@@ -347,6 +347,7 @@ def _write_table(command: BatchCommand, options: argparse.Namespace, end: BatchF
     """Turn the lines of a batch that has ended into a CSV or Parquet file."""
     if options.output_format == "jsonl":
         return
+    from chordless.batch.kept_input import find_kept
     from chordless.batch.output import read_lines
     from chordless.batch.tables import write_csv, write_table
 
@@ -355,6 +356,10 @@ def _write_table(command: BatchCommand, options: argparse.Namespace, end: BatchF
     elif end.reason == "complete":
         write_table(lambda: read_lines(command.output), options.output, options.output_format)
         os.unlink(command.output)
+        # A table does not open its graphs.
+        kept = find_kept(command.output)
+        if kept is not None:
+            os.unlink(kept)
 
 
 def _first_failure(command: BatchCommand) -> str | None:

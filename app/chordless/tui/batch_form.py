@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 
 from chordless.batch.detect import count_graphs
 from chordless.batch.jobs import checked, jobs_of
+from chordless.batch.kept_input import find_kept
 from chordless.batch.manifest import read_manifest
 from chordless.graphs.load import MOLECULE_FORMATS
 from chordless.graphs.readers.incoming import STANDARD_INPUT
@@ -26,8 +27,8 @@ _MOST_BYTES_TO_COUNT = 1 << 26
 _MOST_INPUTS_TO_COUNT = 200
 _STANDARD_INPUT_TITLE = "stdin"
 FROM_STANDARD_INPUT = (
-    "This graph came from standard input, which was not kept. Put the lines into a file, and count that: "
-    "then each of them can be opened."
+    "This graph came from standard input, and no copy of it lies beside the output file. Put it into a file, and "
+    "count that: then it can be opened."
 )
 # When a graph with at most this many cycles is opened, its cycles are listed, so that they can be browsed and drawn.
 _MOST_CYCLES_TO_LIST = 1_000_000
@@ -199,22 +200,24 @@ def free_output(name: str = "batch.jsonl") -> str:
     return str(path)
 
 
-def run_of(line: BatchLine, jobs: tuple[BatchJob, ...], directory: Path) -> RunCommand:
+def run_of(line: BatchLine, source: str, jobs: tuple[BatchJob, ...], directory: Path) -> RunCommand:
     """Make the command that searches the graph of a line again, on its own, while the user watches.
 
     Parameters
     ----------
     line : BatchLine
+    source : str
+        The graph as the engine shall read it, see `source_of`.
     jobs : tuple of BatchJob
         The jobs of the batch, as far as they are known. They say how to read the graph and on which arch to search.
     directory : Path
         The run directory.
     """
-    source = line.graph.rpartition(":")[0]
-    job = next((job for job in jobs if job.graph in (line.graph, source)), BatchJob(line.graph))
+    named = (STANDARD_INPUT,) if is_from_standard_input(line.graph) else (line.graph, line.graph.rpartition(":")[0])
+    job = next((job for job in jobs if job.graph in named), BatchJob(line.graph))
     lists = line.cycles is not None and line.cycles <= _MOST_CYCLES_TO_LIST and line.status == "complete"
     return RunCommand(
-        graph=source_of(line.graph),
+        graph=source,
         program_start=time.time(),
         file_format=None if job.file_format in MOLECULE_FORMATS else job.file_format,
         simplify=job.simplify,
@@ -233,14 +236,29 @@ def run_of(line: BatchLine, jobs: tuple[BatchJob, ...], directory: Path) -> RunC
     )
 
 
-def is_from_standard_input(line: BatchLine) -> bool:
-    """Return whether the graph of a line came through a pipe, so that it cannot be read again."""
-    name, _, number = line.graph.partition(":")
+def is_from_standard_input(graph: str) -> bool:
+    """Return whether the graph of a line came through standard input."""
+    name, _, number = graph.partition(":")
     return name == _STANDARD_INPUT_TITLE and (not number or number.isdecimal()) and not os.path.lexists(name)
 
 
-def source_of(graph: str) -> str:
-    """Return the graph of a line as the engine shall read it. A file, or a line of a file, gets its absolute path."""
+def source_of(graph: str, output: str) -> str | None:
+    """Return the graph of a line as the engine shall read it. A file, or a line of a file, gets its absolute path.
+
+    Parameters
+    ----------
+    graph : str
+    output : str
+        The output file of the batch. A graph from standard input is read from the copy beside it.
+
+    Returns
+    -------
+    str or None
+        None if the graph came from standard input, and there is no copy.
+    """
+    if is_from_standard_input(graph):
+        kept = find_kept(output)
+        return None if kept is None else os.path.abspath(kept) + graph.removeprefix(_STANDARD_INPUT_TITLE)
     path, colon, number = graph.rpartition(":")
     if colon and number.isdecimal() and not os.path.lexists(graph) and os.path.isfile(path):
         return f"{os.path.abspath(path)}:{number}"

@@ -22,9 +22,9 @@ from chordless.tui.batch_form import (
     BatchPlan,
     absolute,
     free_output,
-    is_from_standard_input,
     run_of,
     shortest,
+    source_of,
 )
 from chordless.tui.batch_lines import BatchLine, BatchLines, LineIndex
 from chordless.tui.batch_messages import BatchNews, LinesFound
@@ -380,7 +380,8 @@ class BatchScreen(SortedBatch):
         if not line.is_readable:
             self.notify("This graph cannot be read, so there is nothing to run.", severity="warning")
             return
-        if is_from_standard_input(line):
+        source = source_of(line.graph, self._output)
+        if source is None:
             self.notify(FROM_STANDARD_INPUT, severity="warning", timeout=10)
             return
         session = self._session
@@ -388,4 +389,4 @@ class BatchScreen(SortedBatch):
         if session is not None and session.command.output == self._output:
             jobs = session.command.jobs
         folder = run_folder(self._dashboard.settings.runs_folder, line.graph)
-        self.post_message(StartRun(run_of(line, jobs, folder)))
+        self.post_message(StartRun(run_of(line, source, jobs, folder)))
