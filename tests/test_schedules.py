@@ -18,6 +18,7 @@ from kernels_ti.reference.algorithm import chordless_cycles, levels_of
 from kernels_ti.state import GroupState
 from kernels_ti.sweep import search as search_sweep
 from kernels_ti.sweep import search_stage_1 as search_survey
+from kernels_ti.wave import found_cycles
 from kernels_ti.wave import search as search_wave
 
 
@@ -60,7 +61,7 @@ def test_a_wave_in_a_tiny_arena_loses_nothing(
     words = 1 if width == 1 else width + 1
     arena = records * (2 * words * wave_device.word_bits // 8 + 8)
     monkeypatch.setitem(search_wave.ARENA_BYTES, wave_device.arch, arena)
-    monkeypatch.setitem(search_wave.CYCLE_BYTES, wave_device.arch, 70 * (words + 1) * wave_device.word_bits // 8)
+    monkeypatch.setitem(found_cycles.CYCLE_BYTES, wave_device.arch, 70 * (words + 1) * wave_device.word_bits // 8)
     for expansion in ("paper", "two-ended"):
         if expansion == "paper" and width > 1:
             continue
@@ -74,6 +75,19 @@ def test_a_wave_in_a_tiny_arena_loses_nothing(
         check_cycles(graph, found)
         assert sorted(found) == expected
         assert sum(run.snapshot().cycles_by_length.values()) == len(expected)
+
+
+def test_the_wave_says_that_it_compiles(wave_device: Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_wave, "_compiled", set())
+    graph = grid(4, 5)
+    run = Run(graph, wave_device, Options(expansion="paper"))
+    assert run.snapshot().compiling
+    after = run.advance()
+    assert (after.compiling, after.seconds, after.paths_by_length) == (False, 0.0, {})
+    finish(run)
+    assert run.snapshot().cycles_by_length == levels_of(graph).cycles
+    again = Run(graph, wave_device, Options(expansion="paper"))
+    assert not again.snapshot().compiling, "this process has the kernels"
 
 
 @pytest.mark.parametrize("levels", [1, 3, 64])
@@ -90,7 +104,7 @@ def test_several_levels_in_one_queue_give_the_same_counts(
         words = graph.n // wave_device.word_bits + 1
         record_bytes = (2 if collect else 1) * words * wave_device.word_bits // 8 + 8
         monkeypatch.setitem(search_wave.ARENA_BYTES, wave_device.arch, records * record_bytes)
-        monkeypatch.setitem(search_wave.CYCLE_BYTES, wave_device.arch, 40 * 2 * wave_device.word_bits // 8)
+        monkeypatch.setitem(found_cycles.CYCLE_BYTES, wave_device.arch, 40 * 2 * wave_device.word_bits // 8)
         run = Run(graph, wave_device, Options(expansion="paper", collect=collect))
         found = 0
         while not run.finished:

@@ -13,6 +13,7 @@ from kernels_ti.found import stored
 from kernels_ti.reference.algorithm import chordless_cycles
 from kernels_ti.sweep import search as search_sweep
 from kernels_ti.sweep import search_stage_1 as search_survey
+from kernels_ti.wave import found_cycles
 from kernels_ti.wave import search as search_wave
 
 ROUNDS = {"cpu": 120, "vulkan": 10, "cuda": 60}
@@ -62,11 +63,11 @@ def starve(draw: random.Random, graph: Graph, device: Device, patch: pytest.Monk
             patch.setattr(module, name, value)
     for name, value in {
         "ARENA_BYTES": draw.choice([100, 300, 2000]) * (2 * words * word_bytes + 8),
-        "CYCLE_BYTES": draw.choice([70, 500]) * (words + 1) * word_bytes,
         "FIRST_SLICE": draw.choice([2, 100, 1 << 14]),
         "FIRST_QUEUE": draw.choice([1, 8, 64]),
     }.items():
         patch.setitem(getattr(search_wave, name), device.arch, value)
+    patch.setitem(found_cycles.CYCLE_BYTES, device.arch, draw.choice([70, 500]) * (words + 1) * word_bytes)
     patch.setitem(stored.TRACED_AT_ONCE, device.arch, draw.choice([1, 100, 1 << 22]))
     patch.setitem(stored.ROW_BYTES_AT_ONCE, device.arch, draw.choice([1, 100, 1 << 22]))
     patch.setattr(search_wave, "SOFTWARE_FIRST_ARENA", draw.choice([100, 1 << 20]))

@@ -18,13 +18,13 @@ import numpy.typing as npt
 
 from kernels_ti.bits import LARGEST_UNROLLED
 from kernels_ti.cycles import Cycles
-from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.device.placing import CELLS, CELLS_PER_LEVEL, CHILDREN, CYCLES
 from kernels_ti.errors import EngineError, parameter
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
 from kernels_ti.found.to_host import cycles_of, rows_of
 from kernels_ti.state import Frames, GroupState, Rows, Totals, by_length
 from kernels_ti.wave.arena import Arena, Segment
+from kernels_ti.wave.found_cycles import FoundCycles
 from kernels_ti.wave.stage_narrow import NarrowStage
 from kernels_ti.wave.stage_wide import WideStage
 
@@ -41,9 +41,9 @@ SOFTWARE_FIRST_QUEUE, SOFTWARE_FIRST_SLICE, SOFTWARE_FIRST_ARENA = 8, 1 << 14, 1
 """The same, and bytes of the arena at first, where a CPU plays the GPU: it is slow, and so is a large buffer."""
 
 ARENA_BYTES = {"cpu": 3 << 30, "vulkan": 1 << 30, "cuda": 8 << 30}
-CYCLE_BYTES = {"cpu": 64 << 20, "vulkan": 32 << 20, "cuda": 2 << 30}
-HOST_CYCLE_BYTES = 4 << 30
-"""Bytes of the host that all cycles found between two looks may take on their way out."""
+
+_compiled: set[tuple[object, ...]] = set()
+"""The kinds of kernels that this process has compiled. After Taichi is closed they are compiled again, unannounced."""
 
 
 class WaveSearch:
@@ -69,13 +69,19 @@ class WaveSearch:
     ------
     EngineError
         If the device has not enough memory.
+
+    Attributes
+    ----------
+    compiling : bool
+        Whether the next slice compiles kernels and does nothing else: the first one, if this process has no kernels of
+        this kind yet.
     """
 
     def __init__(
         self, blocks: ResidentBlocks, max_length: int, collect: bool, two_ended: bool, start: GroupState,
         seed_weight: npt.NDArray[np.float64], memory: int,
     ) -> None:  # fmt: skip
-        self.compiling, self.blocks = False, blocks
+        self.blocks = blocks
         group, device = blocks.group, blocks.device
         self._device, self._collect = device, collect
         self._two_ended = int(two_ended)
@@ -84,13 +90,12 @@ class WaveSearch:
         start = replace(start, frames=tuple(start.frames))
         if device.arch == "cpu":
             memory -= sum(frames.nbytes for frames in start.frames)
-        word = np.uint64 if group.word_bits == 64 else np.uint32
         # Only the kernels for bit rows in memory know chords.
         kind = WideStage if group.words > LARGEST_UNROLLED or group.chords is not None else NarrowStage
         self._stage: WideStage | NarrowStage = kind(blocks, collect, self._bounded, memory // 8)
         memory -= self._stage.bytes + (blocks.reserve_copies(memory) if collect else 0)
-        self._make_room_for_cycles(word, min(CYCLE_BYTES[device.arch], memory // 4))
-        memory -= self._cycle_bytes
+        self._cycles = FoundCycles(blocks, collect, min(max_length, group.longest_block), memory // 4)
+        memory -= self._cycles.bytes
         memory = min(ARENA_BYTES[device.arch], memory)
         self._arena = Arena(blocks, collect, memory, SOFTWARE_FIRST_ARENA if device.software else memory)
         self._control = device.buffer(np.zeros(CELLS, np.uint32))
@@ -101,31 +106,23 @@ class WaveSearch:
         queue_levels = SOFTWARE_FIRST_QUEUE if device.software else FIRST_QUEUE[device.arch]
         self._queue_levels = min(queue_levels, self._stage.most_levels, int(LONGEST_SHARE * group.longest_block) + 1)
         self._levels_done = self._queue_levels
-        self._compile()
+        self.compiling = (device.arch, *self._stage.kind) not in _compiled
+        if not self.compiling:
+            self._compile()
 
     def restart(self, start: GroupState) -> None:
         """Drop what waits, and search something else in the same blocks with the same buffers."""
-        self.totals, self._cycle_count = Totals(), 0
+        self.totals, self._cycles.count = Totals(), 0
         self.surveyed, self.next_seed = start.surveyed, start.next_seed
         self._pool, self._arena.segments = deque(by_length(start.frames)), []
-
-    def _make_room_for_cycles(self, word: Any, memory: int) -> None:
-        width, word_bytes = self.blocks.group.words + 1, self.blocks.group.word_bits // 8
-        self._cycle_capacity, self._cycle_bytes = LARGEST_BUFFER, 0  # nothing is stored, only counted
-        if self._collect:
-            # On its way out a cycle is twice on the host.
-            out = 2 * self.blocks.bytes_out(min(self._max_length, self.blocks.group.longest_block))
-            each = width * word_bytes + (out if self._device.arch == "cpu" else 0)
-            fitting = min(memory // each, HOST_CYCLE_BYTES // out, LARGEST_BUFFER // width)
-            self._cycle_capacity = max(fitting, 1)
-            self._cycle_bytes = self._cycle_capacity * each
-        self._cycles = self._device.empty(width * self._cycle_capacity if self._collect else 1, word)
 
     def _compile(self) -> None:
         """Launch each kernel over nothing, so that the first slice is a search alone."""
         self._launch_triplets(0, 0, self._max_length)
         self._launch_expand(Segment(3, 0, 0.0), 0, 1)
         self._device.download(self._control)
+        _compiled.add((self._device.arch, *self._stage.kind))
+        self.compiling = False
 
     @property
     def _reserve(self) -> int:
@@ -159,7 +156,7 @@ class WaveSearch:
     @property
     def device_bytes(self) -> int:
         """Bytes of the blocks, the arena, the cycles and the scratch memory."""
-        return self.blocks.bytes + self._arena.bytes + self._cycle_bytes + self._stage.bytes
+        return self.blocks.bytes + self._arena.bytes + self._cycles.bytes + self._stage.bytes
 
     def frames(self) -> Iterator[Frames]:
         """All paths that wait, in pieces."""
@@ -176,12 +173,13 @@ class WaveSearch:
 
     def take_found(self) -> Iterator[tuple[ResidentBlocks, StoredCycles]]:
         """Yield where the cycles found since the last call lie."""
-        count, self._cycle_count = self._cycle_count, 0
-        if count:
-            yield self.blocks, StoredCycles(self._cycles, 1, self._cycle_capacity, 0, count)
+        yield from self._cycles.take()
 
     def advance(self, seconds: float) -> None:
-        """Search for about `seconds`, less if the cycles found should be taken."""
+        """Search for about `seconds`, less if the cycles found should be taken; compile alone where that is due."""
+        if self.compiling:
+            self._compile()
+            return
         deadline = time.perf_counter() + seconds
         while not self.finished:
             started = time.perf_counter()
@@ -251,10 +249,10 @@ class WaveSearch:
     def _survey(self) -> int | None:
         """Count the triangles and triplets of the seeds that stage 2 took in an earlier run."""
         pairs, first = self.blocks.pairs_before, self.surveyed
-        last = self._fitting(first, self._cycle_capacity - self._cycle_count)
+        last = self._fitting(first, self._cycles.room)
         last = min(last, self.next_seed)
         if last <= first:
-            if self._cycle_count:
+            if self._cycles.count:
                 return None
             raise self._no_room(int(pairs[first + 1] - pairs[first]))
         self._launch_triplets(first, last, 3)
@@ -272,11 +270,11 @@ class WaveSearch:
     def _seed(self) -> int | None:
         """Run stage 1 for as many seeds as are certain to fit."""
         pairs, first = self.blocks.pairs_before, self.next_seed
-        last = self._fitting(first, min(self._arena.capacity - self._reserve, self._cycle_capacity - self._cycle_count))
+        last = self._fitting(first, min(self._arena.capacity - self._reserve, self._cycles.room))
         if first < self.surveyed:
             last = min(last, self.surveyed)
         if last <= first:
-            if self._collect and self._cycle_count:
+            if self._collect and self._cycles.count:
                 return None
             if self._arena.grow():
                 return self._seed()
@@ -291,7 +289,7 @@ class WaveSearch:
     def _no_room(self, needed: int) -> EngineError:
         return EngineError(
             f"{self._device.name}: the arena has {self._arena.capacity:,} places for paths and "
-            f"{self._cycle_capacity:,} for cycles, a single step needs {needed:,}; {parameter('memory')} allows more"
+            f"{self._cycles.capacity:,} for cycles, a single step needs {needed:,}; {parameter('memory')} allows more"
         )
 
     @property
@@ -306,9 +304,9 @@ class WaveSearch:
             "ends": arena.ends,
             "members": arena.members,
             "capacity": arena.capacity,
-            "cycles": self._cycles,
-            "cycle_capacity": self._cycle_capacity,
-            "cycle_start": self._cycle_count,
+            "cycles": self._cycles.buffer,
+            "cycle_capacity": self._cycles.capacity,
+            "cycle_start": self._cycles.count,
         }
 
     def _launch_triplets(self, first: int, last: int, max_length: int) -> None:
@@ -347,7 +345,7 @@ class WaveSearch:
             self._launch_expand(segment, parents, levels)
             if self._commit(segment, parents, self._counted(levels)):
                 return parents
-            if self._collect and self._cycle_count:
+            if self._collect and self._cycles.count:
                 return None
             if arena.grow():
                 continue
@@ -379,7 +377,7 @@ class WaveSearch:
 
     def _commit(self, segment: Segment, parents: int, counted: list[tuple[int, int]]) -> bool:
         """Keep the levels of a queue that fitted, as the device reports them; return whether any did."""
-        free, room = self._free(parents), self._cycle_capacity - self._cycle_count
+        free, room = self._free(parents), self._cycles.room
         length, ready = segment.length, parents
         for children, closed in counted:
             if ready == 0 or children > free - ready or closed > room:
@@ -396,4 +394,4 @@ class WaveSearch:
     def _count(self, length: int, children: int, closed: int) -> None:
         self.totals.add({length: children}, {length: closed})
         if self._collect:
-            self._cycle_count += closed
+            self._cycles.count += closed

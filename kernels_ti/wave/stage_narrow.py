@@ -28,6 +28,7 @@ class NarrowStage:
     Attributes
     ----------
     most_levels, seeds_at_once, frontier, bytes : int
+    kind : tuple
         See there.
     """
 
@@ -43,6 +44,7 @@ class NarrowStage:
         kernel = expand_kernel(words, collect, arch, bounded, group.required is not None, resident)
         self._queue = Queue(kernel, blocks.device, words.dtype)
         self._triplets = triplets_kernel(words, collect)
+        self.kind = kernel, self._triplets
         self._graph = None if arch == "cpu" else made_graph(self._triplets, words.dtype)
 
     def most_parents(self, capacity: int, left: int, roomy: bool) -> int:

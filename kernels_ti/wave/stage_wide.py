@@ -51,6 +51,8 @@ class WideStage:
         Records with which the search goes depth first.
     bytes : int
         Bytes of scratch memory on the device.
+    kind : tuple
+        What tells its compiled kernels from others on the same arch.
     """
 
     frontier = WIDE_FRONTIER
@@ -61,6 +63,7 @@ class WideStage:
         group, device = blocks.group, blocks.device
         self._chorded = group.chords is not None
         self._queue = None
+        self.kind: tuple[object, ...] = collect, group.required is not None, self._chorded
         if (
             device.arch == "cuda"
             and group.words <= MOST_WORDS
@@ -70,6 +73,7 @@ class WideStage:
         ):
             kernel = expand_wide_kernel(group.words, collect)
             self._queue = Queue(kernel, device, ti.u32)
+            self.kind = *self.kind, kernel
         slot_bytes = SCRATCH_ROWS * group.words * group.word_bits // 8 + 4 * group.longest_block
         memory = min(memory, SCRATCH_BYTES[device.arch])
         slots = min(memory // slot_bytes, LARGEST_BUFFER // max(SCRATCH_ROWS * group.words, group.longest_block))
