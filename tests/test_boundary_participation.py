@@ -13,7 +13,8 @@ from searches import searches
 from kernels_ti import Graph, count_participation
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.blocks import planned_blocks
-from kernels_ti.boundary.participation import primes_beyond, shares_of
+from kernels_ti.boundary.participation import shares_of
+from kernels_ti.boundary.residues import primes_beyond
 
 
 @given(searches())
@@ -61,7 +62,7 @@ def test_the_least_memory_counts_the_same():
 
 
 def test_primes_are_primes_and_enough():
-    primes = primes_beyond(10**30)
+    primes = primes_beyond(10**30, 31)
     assert primes[:2] == [2**31 - 1, 2147483629]
     assert primes[0] * primes[1] * primes[2] < 10**30 < primes[0] * primes[1] * primes[2] * primes[3]
     assert len(primes) == 4

@@ -16,17 +16,20 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.device_tables import WIDEST
+from kernels_ti.boundary.in_passes import MOST_VERTICES, BlockInPasses
 from kernels_ti.boundary.in_python import PythonBlock
 from kernels_ti.boundary.on_device import DeviceBlock
 from kernels_ti.boundary.order import BoundaryOrder
 from kernels_ti.boundary.plan import BoundaryPlan, plan_of
-from kernels_ti.boundary.saved import SavedBlock, SavedCount
+from kernels_ti.boundary.saved import SavedBlock, SavedCount, SavedPasses
 from kernels_ti.boundary.states import LARGEST_BOUNDARY, GivenUp
+from kernels_ti.device.device import held_device
 from kernels_ti.device.machine import cores
 from kernels_ti.errors import OptionError, SizeError, parameter
 from kernels_ti.graph import Graph
@@ -87,6 +90,9 @@ def arch_of_count(plan: BoundaryPlan, arch: str, *, by_length: bool, threads: in
 def is_for_kernels(block: Graph, order: BoundaryOrder) -> bool:
     """Say whether a block is simple and worth the start of Taichi, and its boundary narrow enough."""
     return block.is_simple and order.width <= WIDEST and order.cost >= _FEWEST_STATES
+
+
+_Counting = PythonBlock | DeviceBlock | BlockInPasses
 
 
 class BoundaryCount:
@@ -150,14 +156,15 @@ class BoundaryCount:
             for block, order, required in zip(self.plan.blocks, self.plan.orders, self.plan.required, strict=True)
             if order is not None
         ]
-        self._block: PythonBlock | DeviceBlock | None = None
+        self._blocks_done = 0
+        self._block: _Counting | None = None
         self._done = 0.0
         self.seconds = 0.0
         self.most_states = 0
         self.states_by_step: list[int] = []
         self._saved_block: SavedBlock | None = None
         if saved is not None:
-            del self._blocks[: saved.blocks_done]
+            self._blocks_done = saved.blocks_done
             self._counts, self._triangles, self._done = Counter(saved.cycles), saved.triangles, saved.work
             self.most_states, self.states_by_step = saved.most_states, list(saved.states_by_step)
             self._saved_block = saved.block
@@ -177,7 +184,7 @@ class BoundaryCount:
     @property
     def finished(self) -> bool:
         """Whether all vertices have come."""
-        return self._block is None and not self._blocks
+        return self._blocks_done == len(self._blocks)
 
     @property
     def share(self) -> float:
@@ -223,20 +230,20 @@ class BoundaryCount:
         done = self.finished
         while not done:
             if self._block is None:
-                # It stays in the list if it cannot begin, for want of memory.
-                self._block = self._begun(*self._blocks[0])
-                del self._blocks[0]
-            states = self._block.states
+                self._block = self._begun(*self._blocks[self._blocks_done])
+            states, step = self._block.states, self._steps_before + self._block.place
             try:
-                self._done += self._block.take_vertex(enough)
+                self._done += self._take_vertex(enough)
             except GivenUp:
                 break
-            self.states_by_step.append(states)
+            if step == len(self.states_by_step):
+                self.states_by_step.append(states)
             self.most_states = max(self.most_states, self._block.states)
             if self._block.finished:
                 self._counts.update(self._block.cycles)
                 self._triangles += self._block.triangles
                 self._block = None
+                self._blocks_done += 1
             done = self.finished or time.perf_counter() - began >= seconds
         self.seconds += time.perf_counter() - began
 
@@ -245,7 +252,7 @@ class BoundaryCount:
         block = self._saved_block if self._block is None else self._block.saved()
         return SavedCount(
             orders=tuple(order.vertices for order in self.plan.orders if order is not None),
-            blocks_done=len(self.plan.blocks) - len(self._blocks) - (self._block is not None),
+            blocks_done=self._blocks_done,
             block=block,
             cycles=dict(self._counts),
             triangles=self._triangles,
@@ -254,17 +261,58 @@ class BoundaryCount:
             states_by_step=tuple(self.states_by_step),
         )
 
-    def _begun(self, block: Graph, order: BoundaryOrder, required: frozenset[int]) -> PythonBlock | DeviceBlock:
+    def _begun(self, block: Graph, order: BoundaryOrder, required: frozenset[int]) -> _Counting:
         """Begin a block where it is counted: small ones, and those too wide for the kernels, in Python."""
-        device = self._device
-        begun: PythonBlock | DeviceBlock
-        if device is None or not is_for_kernels(block, order):
+        device, saved = self._device, self._saved_block
+        begun: _Counting
+        if saved is not None and saved.passes is not None:
+            begun = self._in_passes(block, order, required, saved.passes)
+        elif device is None or not is_for_kernels(block, order):
             # Taichi runs on one arch at a time: the kernel that drops states must not end those of a GPU.
             drops = device is None or device.arch == "cpu"
             begun = PythonBlock(block, order, required, self._longest, self._memory, drops=drops)
         else:
             begun = DeviceBlock(device, block, order, required, self._longest, self._memory)
-        if self._saved_block is not None:
-            begun.resume(self._saved_block)
-            self._saved_block = None
+        if saved is not None and not isinstance(begun, BlockInPasses):
+            begun.resume(saved)
+        self._saved_block = None
         return begun
+
+    def _take_vertex(self, enough: Callable[[], bool]) -> float:
+        """Let a vertex come; where that does not fit, begin the block anew in several passes. Return the cost."""
+        assert self._block is not None
+        block, order, required = self._blocks[self._blocks_done]
+        try:
+            with self._kernels() if isinstance(self._block, BlockInPasses) else nullcontext():
+                return self._block.take_vertex(enough)
+        except SizeError:
+            fits_kernels = block.is_simple and order.width <= WIDEST and block.n <= MOST_VERTICES
+            if self._longest is None or isinstance(self._block, BlockInPasses) or not fits_kernels:
+                raise
+        # The tables are given back first.
+        self._block = None
+        self._block = self._in_passes(block, order, required)
+        return 0.0
+
+    def _in_passes(
+        self, block: Graph, order: BoundaryOrder, required: frozenset[int], saved: SavedPasses | None = None
+    ) -> BlockInPasses:
+        """Begin a block by length in several passes."""
+        assert self._longest is not None
+        cost = sum(order.cost for _, order, _ in self._blocks[: self._blocks_done + 1]) - self._done
+        with self._kernels() as device:
+            return BlockInPasses(device, block, order, required, self._longest, self._memory, max(cost, 0.0), saved)
+
+    @contextmanager
+    def _kernels(self) -> Iterator[Device]:
+        """Yield the device for passes: the CPU, where all other blocks are counted in Python."""
+        if self._device is not None:
+            yield self._device
+        else:
+            with held_device("cpu") as device:
+                yield device
+
+    @property
+    def _steps_before(self) -> int:
+        """Vertices of the blocks before this one."""
+        return sum(len(order.vertices) for _, order, _ in self._blocks[: self._blocks_done])

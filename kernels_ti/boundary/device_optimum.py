@@ -65,7 +65,7 @@ class DeviceOptimum(DeviceTables):
         The largest value, None before any cycle closes.
     ways : int
         Cycles that have it.
-    place : int
+    closing_step : int
         The step in which the first of them closes.
     origin : int
         The state of the last kept layer before, from which it comes.
@@ -91,7 +91,7 @@ class DeviceOptimum(DeviceTables):
             whole = sum(step.cost for step in block.steps) * 8 * self._shape.words
             self._between = max(self._between, int(2 * whole / max(host_memory, 1)) + 1)
         self.best: int | None = None
-        self.ways = self.place = self.origin = 0
+        self.ways = self.closing_step = self.origin = 0
         self.layers: list[KeptLayer] = []
 
     def words_of(self, rows: Words) -> Words:
@@ -184,7 +184,7 @@ class DeviceOptimum(DeviceTables):
         from kernels_ti.boundary.kernels import DIGIT_BITS
 
         if self.best is None or value > self.best:
-            self.best, self.ways, self.place, self.origin = value, 0, self._place, origin
+            self.best, self.ways, self.closing_step, self.origin = value, 0, self._place, origin
         for digit, (low, high) in enumerate(found.astype(object).sum(axis=0).tolist()):
             self.ways += low + (high << HALF_BITS) << DIGIT_BITS * digit
 

@@ -27,6 +27,8 @@ _SPREAD = {"cpu": 512, "cuda": 1}
 MOST_CELLS = LARGEST_BUFFER - (1 << 25)
 """Cells of a table. A GPU counts the cells that it clears in 32 bits, and each thread looks one whole grid of threads
 beyond the last cell before it ends."""
+# Two tables, each with a quarter to spare.
+_ROOM_FOR_TWO = 2.5
 # Rows of a table for each state that is expected in it.
 _ROWS_TO_A_STATE = 2.0
 _FEWEST_ROWS, _FEWEST_CELLS, _CELLS_TO_SPARE = 1 << 10, 1 << 16, 1 << 28
@@ -92,6 +94,8 @@ class DeviceTables:
         States held now.
     width : int
         Vertices in the boundary.
+    most_rows : int
+        Rows of the largest table so far.
     """
 
     def __init__(
@@ -108,6 +112,7 @@ class DeviceTables:
         self._memory = memory
         self.width = 0
         self.states = 1
+        self.most_rows = 1
         # Two tables that change places from step to step.
         self._buffers: dict[str, Any] = {}
         self._old, self._new = "one table", "other table"
@@ -115,6 +120,11 @@ class DeviceTables:
         # No number of ways is larger.
         self._most_ways = 1
         device.call(self._begin)
+
+    @property
+    def place(self) -> int:
+        """Vertices that have come."""
+        return self._place
 
     @property
     def finished(self) -> bool:
@@ -157,12 +167,13 @@ class DeviceTables:
         """Let a vertex come; yield between launches."""
         shape = self._next_shape(step)
         # Where there is less room, the table is fuller and the step slower.
-        most = min(self._room(), 8 * MOST_CELLS) // (8 * shape.stride)
+        most = self._room() // (8 * shape.stride)
         if shape.rows > most >= self.states:
             shape = replace(shape, rows=most)
         while not (yield from self._advanced(step, shape)):
             shape = replace(shape, rows=2 * shape.rows)
         self._shape = shape
+        self.most_rows = max(self.most_rows, shape.rows)
         self._old, self._new = self._new, self._old
 
     def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
@@ -208,8 +219,6 @@ class DeviceTables:
 
     def _slices(self, step: Step, shape: Shape) -> Iterator[tuple[int, int]]:
         """Cut the rows of the old table into pieces for one launch each; carry between them where it takes that."""
-        from kernels_ti.boundary.kernels import carry
-
         many = most_additions(step, self.states) >= _MOST_ADDITIONS
         arch, rows = self._device.arch, self._shape.rows
         size = (
@@ -220,7 +229,13 @@ class DeviceTables:
         for first in range(0, rows, size):
             yield first, min(first + size, rows)
             if many:
-                carry(shape.rows, shape.stride, shape.words, shape.lengths, shape.digits, self._buffers[self._new])
+                self._carry(shape)
+
+    def _carry(self, shape: Shape) -> None:
+        """Make all numbers of the new table small enough for more additions."""
+        from kernels_ti.boundary.kernels import carry
+
+        carry(shape.rows, shape.stride, shape.words, shape.lengths, shape.digits, self._buffers[self._new])
 
     def _pieces(self, rows: int | None) -> Iterator[tuple[int, int]]:
         """Cut the rows of the old table into pieces of so many rows, by default as many as a launch takes."""
@@ -248,12 +263,17 @@ class DeviceTables:
         """Return the bytes that the other table may take."""
         if self._memory is None:
             return 8 * MOST_CELLS
-        return self._memory - sum(map(_bytes, self._buffers.values())) + _bytes(self._buffers.get(self._new))
+        return min(self._memory - self._beside_other_table(), 8 * MOST_CELLS)
+
+    def _beside_other_table(self) -> int:
+        """Return the bytes of all buffers but the other table."""
+        return sum(_bytes(buffer) for name, buffer in self._buffers.items() if name != self._new)
 
     def _require_room(self, shape: Shape) -> None:
         """Refuse a step whose table does not fit into the memory allowed, or into a buffer."""
         if self._memory is not None:
-            needed = self._memory - self._room() + max(8 * shape.cells, _bytes(self._buffers.get(self._new)))
+            table = max(8 * shape.cells, _bytes(self._buffers.get(self._new)))
+            needed = self._beside_other_table() + table
             two_tables = 2 * 8 * shape.stride * _ROWS_TO_A_STATE
             largest = two_tables * most_states_from(self._steps, self._place)
             by_length = self._shape.lengths > 1
@@ -269,6 +289,11 @@ def _bytes(buffer: Any) -> int:
     if buffer is None:
         return 0
     return int(buffer.shape[0]) * (buffer.dtype.itemsize if isinstance(buffer, np.ndarray) else 8)
+
+
+def cells_of_two_tables(memory: int | None) -> int:
+    """Return how many cells each of two tables may have, in so many bytes, or in any number of them."""
+    return MOST_CELLS if memory is None else min(int(memory / _ROOM_FOR_TWO) // 8, MOST_CELLS)
 
 
 def _rounded(cells: int) -> int:

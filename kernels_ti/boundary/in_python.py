@@ -69,6 +69,11 @@ class PythonBlock:
         self.dropped = 0
 
     @property
+    def place(self) -> int:
+        """Vertices that have come."""
+        return self._place
+
+    @property
     def finished(self) -> bool:
         """Whether all vertices have come."""
         return self._place == len(self._steps)

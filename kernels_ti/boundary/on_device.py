@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernels_ti.boundary.completion import Completion
-from kernels_ti.boundary.device_tables import FEW_CELLS, HALF_BITS, MOST_CELLS, DeviceTables, Shape
+from kernels_ti.boundary.device_tables import FEW_CELLS, HALF_BITS, Shape
+from kernels_ti.boundary.dropping_tables import DroppingTables
 from kernels_ti.boundary.order import BoundaryOrder
 from kernels_ti.boundary.rows import rows_of, states_in
 from kernels_ti.boundary.saved import SavedBlock
-from kernels_ti.boundary.states import GivenUp
-from kernels_ti.boundary.transitions import Packing
 from kernels_ti.boundary.walk import Step, steps_of
 from kernels_ti.graph import Graph
 
@@ -23,11 +21,8 @@ if TYPE_CHECKING:
 
     from kernels_ti.device.device import Device
 
-# With fewer numbers to a state, a step takes no longer than a test.
-_FEWEST_NUMBERS = 16
 
-
-class DeviceBlock(DeviceTables):
+class DeviceBlock(DroppingTables):
     """The count of one block, in kernels.
 
     Parameters
@@ -51,8 +46,6 @@ class DeviceBlock(DeviceTables):
     triangles : int
     states : int
         States held now.
-    dropped : int
-        States that were dropped, as nothing completes them.
     """
 
     def __init__(
@@ -64,10 +57,8 @@ class DeviceBlock(DeviceTables):
         longest: int | None,
         memory: int | None,
     ) -> None:
-        super().__init__(device, tuple(steps_of(block, order, required)), memory)
+        super().__init__(device, block, tuple(steps_of(block, order, required)), memory)
         self._longest = longest
-        self._completion = Completion(block, self._steps, Packing.of(self._steps))
-        self.dropped = 0
         self.cycles: dict[int, int] = {}
         self.triangles = 0
         # No set of vertices behind a state is larger.
@@ -75,43 +66,10 @@ class DeviceBlock(DeviceTables):
 
     def take_vertex(self, enough: Callable[[], bool]) -> float:
         """Let the next vertex come, in all states; see `DeviceTables.take_vertex`."""
-        self._drop(enough)
         triangles = self._steps[self._place].triangles
         cost = super().take_vertex(enough)
         self.triangles += triangles
         return cost
-
-    def _drop(self, enough: Callable[[], bool]) -> None:
-        """Drop states that cannot be completed, where that is expected to save time, or the room is short."""
-        shape = self._next_shape(self._steps[self._place])
-        is_short = 8 * shape.cells > min(self._room(), 8 * MOST_CELLS)
-        numbers = self._shape.lengths * self._shape.digits
-        is_due = self._completion.is_due(self.states, numbers, is_short=is_short)
-        # On a GPU neither the gain nor the compilation has been measured: it drops states only where it has to.
-        is_worth_it = self._device.arch == "cpu" and numbers >= _FEWEST_NUMBERS
-        if self._place == 0 or not is_due or not (is_short or is_worth_it):
-            return
-        slices = self._dropping(numbers)
-        while self._device.call(next, slices, False):
-            if enough():
-                raise GivenUp
-
-    def _dropping(self, numbers: int) -> Generator[bool, None, None]:
-        """Drop states; yield between launches."""
-        from kernels_ti.boundary.completion_kernels import dropping_kernel
-        from kernels_ti.boundary.kernels import FOUND, TALLIES, clear
-
-        drop = dropping_kernel(self._words, self._bits)
-        table, tallies = self._buffers[self._old], self._buffer("tallies", FOUND)
-        ahead = self._device.buffer(self._completion.after(self._place - 1))
-        clear(0, table, FOUND, tallies)
-        for first, last in self._pieces(None):
-            drop(first, last, self._shape.stride, numbers, table, ahead, self._spread, tallies)
-            yield True
-        dropped = int(self._device.download(tallies)[:TALLIES].sum())
-        self._completion.learn(self.states, dropped)
-        self.states -= dropped
-        self.dropped += dropped
 
     def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
         """Put the children of all states into the other table; say whether they fit."""

@@ -254,7 +254,7 @@ def _cycle_of(
     """Go back from one kept layer to the one before: from a single state, each piece of the way is found in Python."""
     assert optimum.best is not None
     cycle: set[int] = set()
-    value, origin, end, target = optimum.best, optimum.origin, optimum.place + 1, None
+    value, origin, end, target = optimum.best, optimum.origin, optimum.closing_step + 1, None
     for layer in reversed([layer for layer in optimum.layers if layer.place < end]):
         # States may share what is noted of their origin, if they take several words: try each of them.
         for row in layer.rows[layer.rows[:, 0] == origin]:

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from kernels_ti.boundary.counting import Ways
 from kernels_ti.boundary.in_one_call import annealed_blocks, in_time
 from kernels_ti.boundary.layers import History, Layer
 from kernels_ti.boundary.numbers import Numbers, sums_of
+from kernels_ti.boundary.residues import combined, primes_beyond
 from kernels_ti.boundary.walk import Step
 from kernels_ti.conversion import as_graph
 from kernels_ti.device.memory import host_budget
@@ -31,9 +31,8 @@ from kernels_ti.device.memory import host_budget
 Words = npt.NDArray[np.uint64]
 Indices = npt.NDArray[np.int64]
 
+# A product of two remainders fits into a word.
 _LARGEST_PRIME_BITS = 31
-# Strong pseudoprimes to these bases are larger than 2^31.
-_BASES = (2, 3, 5, 7)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +198,7 @@ def _add_block(
     edges: Counter[tuple[int, int]],
 ) -> None:
     """Go back through a block, and add the cycles through its vertices and edges."""
-    primes = primes_beyond(rule.total)
+    primes = primes_beyond(rule.total, _LARGEST_PRIME_BITS)
     behind = Numbers.zeros(0)
     for place, layer, values in history.backward():
         if place == len(block.steps) - 1:
@@ -220,11 +219,11 @@ def _add_block(
             )
             for prime in primes
         ]
-        vertices[v] += _sum(passing, primes)
+        vertices[v] += combined([int(each.sum()) for each in passing], primes)
         for slot, near in zip(step.near, step.near_vertices, strict=True):
             on_cycle = block.packing.symbol(layer.words[:, states], slot) != 0
             u = block.vertices[near]
-            edges[min(u, v), max(u, v)] += _sum([each[on_cycle] for each in passing], primes)
+            edges[min(u, v), max(u, v)] += combined([int(each[on_cycle].sum()) for each in passing], primes)
         behind = _completions(layer, behind)
 
 
@@ -234,41 +233,3 @@ def _completions(layer: Layer, behind: Numbers) -> Numbers:
     parts = [(behind[children], parents) for parents, children in sides]
     parts.append((Numbers.ones(len(layer.closing)), layer.closing))
     return sums_of(parts, layer.words.shape[1])
-
-
-def _sum(remainders: list[Words], primes: list[int]) -> int:
-    """Return the sum of numbers that are given modulo each prime, by the Chinese remainder theorem."""
-    found, modulus = 0, 1
-    for each, prime in zip(remainders, primes, strict=True):
-        found += modulus * ((int(each.sum()) - found) * pow(modulus, -1, prime) % prime)
-        modulus *= prime
-    return found
-
-
-def primes_beyond(number: int) -> list[int]:
-    """Return the largest primes below 2^31 whose product is larger than a number, as few as suffice."""
-    primes: list[int] = []
-    candidate = (1 << _LARGEST_PRIME_BITS) - 1
-    while prod(primes) <= number:
-        if _is_prime(candidate):
-            primes.append(candidate)
-        candidate -= 2
-    return primes
-
-
-def _is_prime(odd: int) -> bool:
-    """Say whether an odd number from 11 to 2^31 is a prime, by Miller and Rabin."""
-    exponent, twos = odd - 1, 0
-    while exponent % 2 == 0:
-        exponent, twos = exponent // 2, twos + 1
-    for base in _BASES:
-        power = pow(base, exponent, odd)
-        if power in (1, odd - 1):
-            continue
-        for _ in range(twos - 1):
-            power = power * power % odd
-            if power == odd - 1:
-                break
-        else:
-            return False
-    return True

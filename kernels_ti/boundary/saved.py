@@ -31,6 +31,29 @@ class SavedStates:
         return max(int(self.counts.max(initial=0)), 1)
 
 
+@dataclass(frozen=True)
+class SavedPasses:
+    """The passes over a block that are made, see `kernels_ti.boundary.in_passes`.
+
+    Attributes
+    ----------
+    total, triangles : int
+        Cycles of all lengths together, and those of three vertices.
+    most_rows : int
+        Rows of the largest table that a pass takes.
+    longest : int or None
+        Vertices of the longest cycle, once it is known.
+    values : dict of int to tuple of int
+        For each prime the values of the polynomial at the points 1, 2, 3, ...
+    """
+
+    total: int
+    triangles: int
+    most_rows: int
+    longest: int | None
+    values: dict[int, tuple[int, ...]]
+
+
 @dataclass(frozen=True, eq=False)
 class SavedBlock:
     """The block that is being counted.
@@ -43,12 +66,15 @@ class SavedBlock:
     cycles : dict of int to int
         Cycles by length; all with length 0 where lengths are counted together.
     triangles : int
+    passes : SavedPasses or None
+        Where the block is counted in several passes.
     """
 
     place: int
     states: SavedStates
     cycles: dict[int, int]
     triangles: int
+    passes: SavedPasses | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.boundary.saved import SavedBlock, SavedCount, SavedStates
+from kernels_ti.boundary.saved import SavedBlock, SavedCount, SavedPasses, SavedStates
 
 _STATES = ("words", "counts")
 
@@ -21,7 +22,12 @@ def header_of(saved: SavedCount) -> dict[str, Any]:
         "blocks_done": saved.blocks_done,
         "block": None
         if block is None
-        else {"place": block.place, "cycles": block.cycles, "triangles": block.triangles},
+        else {
+            "place": block.place,
+            "cycles": block.cycles,
+            "triangles": block.triangles,
+            "passes": None if block.passes is None else asdict(block.passes),
+        },
         "cycles": saved.cycles,
         "triangles": saved.triangles,
         "work": saved.work,
@@ -58,8 +64,14 @@ def saved_count(header: dict[str, Any], read: Callable[[str], npt.NDArray[Any]])
         if words.ndim != 2 or counts.ndim != 3 or words.shape[1] != len(counts):
             raise ValueError("its states and their counts do not fit together")
         found = header["block"]
+        # Version 0.5.0 knew no passes.
+        passes = found.get("passes")
         block = SavedBlock(
-            int(found["place"]), SavedStates(words, counts), _by_length(found["cycles"]), int(found["triangles"])
+            int(found["place"]),
+            SavedStates(words, counts),
+            _by_length(found["cycles"]),
+            int(found["triangles"]),
+            None if passes is None else _passes(passes),
         )
     return SavedCount(
         orders=tuple(tuple(order) for order in header["orders"]),
@@ -70,6 +82,17 @@ def saved_count(header: dict[str, Any], read: Callable[[str], npt.NDArray[Any]])
         work=float(header["work"]),
         most_states=int(header["most_states"]),
         states_by_step=tuple(header["states_by_step"]),
+    )
+
+
+def _passes(found: dict[str, Any]) -> SavedPasses:
+    longest = found["longest"]
+    return SavedPasses(
+        int(found["total"]),
+        int(found["triangles"]),
+        int(found["most_rows"]),
+        None if longest is None else int(longest),
+        {int(prime): tuple(map(int, values)) for prime, values in found["values"].items()},
     )
 
 

@@ -1,0 +1,234 @@
+"""A count by length whose states do not fit with a number for each length: several passes, each exact."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+
+import oracles
+import pytest
+from chordless import generate
+from chordless.runs import boundary_state
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import small_graphs
+
+from kernels_ti import Device, EngineError, Graph, Options, open_device
+from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.boundary import count as boundary
+from kernels_ti.boundary import device_tables, in_passes
+from kernels_ti.boundary.count import BoundaryCount
+from kernels_ti.boundary.on_device import DeviceBlock
+from kernels_ti.boundary.residues import coefficients, combined, primes_beyond
+from kernels_ti.errors import SizeError
+from kernels_ti.reference.algorithm import chordless_cycles
+
+FEW = settings(max_examples=30, deadline=None)
+_FEWEST_ROWS, _CELLS_BESIDE = 1024, 2
+
+
+class DoesNotFit(DeviceBlock):
+    """A block whose states never fit with a number for each length."""
+
+    def take_vertex(self, enough):
+        raise SizeError("it does not fit")
+
+
+@pytest.fixture(autouse=True)
+def _every_block_in_kernels(monkeypatch):
+    monkeypatch.setattr(boundary, "_FEWEST_STATES", 0)
+
+
+@pytest.fixture
+def numbers_at_once(monkeypatch):
+    """Make passes of any block, with so many numbers to a state."""
+
+    def set_numbers(numbers):
+        monkeypatch.setattr(boundary, "DeviceBlock", DoesNotFit)
+        cells = _FEWEST_ROWS * (numbers + _CELLS_BESIDE)
+        monkeypatch.setattr(in_passes, "cells_of_two_tables", lambda memory: cells)
+
+    return set_numbers
+
+
+def begun(graph, *, memory=None, saved=None, **options):
+    count = BoundaryCount(SearchSpace(graph, Options(**options)), saved=saved)
+    count.use(open_device("cpu"), memory)
+    return count
+
+
+def counted(graph, **options):
+    count = begun(graph, **options)
+    shares = [count.share]
+    while not count.finished:
+        count.advance(0.0)
+        shares.append(count.share)
+    assert shares == sorted(shares)
+    return count.cycles_by_length
+
+
+def in_python(graph, **options):
+    count = BoundaryCount(SearchSpace(graph, Options(**options)))
+    count.advance(math.inf)
+    return count.cycles_by_length
+
+
+@given(st.lists(st.integers(0, 10**40), min_size=1, max_size=30))
+def test_a_polynomial_comes_back_from_its_values(wanted):
+    primes = primes_beyond(max(wanted), 48)
+    assert all((1 << 47) < prime < 1 << 48 for prime in primes)
+    points = range(1, len(wanted) + 1)
+    parts = []
+    for prime in primes:
+        values = [sum(each * z**power for power, each in enumerate(wanted)) % prime for z in points]
+        parts.append(coefficients(values, prime))
+    assert [combined(remainders, primes) for remainders in zip(*parts, strict=True)] == (wanted if primes else [])
+
+
+@pytest.mark.parametrize("numbers", [1, 4])
+def test_counts_are_those_of_the_reference(numbers, numbers_at_once):
+    numbers_at_once(numbers)
+
+    @FEW
+    @given(small_graphs(), st.data(), st.integers(3, 6), st.integers(0, 5))
+    def check(graph, data, shortest, more):
+        vertices = st.sets(st.integers(0, graph.n - 1), max_size=2)
+        through = data.draw(vertices)
+        avoid = data.draw(vertices) - through
+        wanted = [
+            cycle
+            for cycle in chordless_cycles(graph)
+            if through <= set(cycle) and not avoid & set(cycle) and shortest <= len(cycle) <= shortest + more
+        ]
+        options = {"through": sorted(through), "avoid": sorted(avoid)}
+        options |= {"min_length": shortest, "max_length": shortest + more}
+        assert counted(graph, **options) == oracles.by_length(wanted)
+
+    check()
+
+
+# Of one word, of two, and of more with wider symbols; several blocks.
+@pytest.mark.parametrize("spec", ["grid:6x9", "gnp:30,0.4,2", "ladder:60", "gnp:70,0.03,4"])
+def test_counts_are_those_of_python(spec, numbers_at_once):
+    numbers_at_once(20)
+    graph = generate(spec)
+    assert counted(graph) == in_python(graph)
+
+
+def test_counts_have_any_number_of_digits(numbers_at_once):
+    numbers_at_once(50)
+    beads = 60
+    ends = [(3 * bead, 3 * (bead + 1) % (3 * beads)) for bead in range(beads)]
+    edges = [
+        edge for bead, (a, b) in enumerate(ends) for x in (1, 2) for edge in ((a, 3 * bead + x), (3 * bead + x, b))
+    ]
+    assert counted(Graph.from_edges(3 * beads, edges)) == {4: beads, 2 * beads: 2**beads}
+
+
+def test_values_are_reduced_between_where_many_states_become_one(numbers_at_once, monkeypatch):
+    numbers_at_once(8)
+    graph = generate("grid:6x7")
+    expected = in_python(graph)
+    monkeypatch.setattr(device_tables, "_MOST_ADDITIONS", 2)
+    monkeypatch.setattr(device_tables, "_ROWS_BETWEEN_CARRIES", 50)
+    assert counted(graph) == expected
+
+
+def test_a_table_of_few_cells_makes_passes(monkeypatch):
+    """By length a state takes some thirty cells, in all two."""
+    graph = generate("grid:6x7")
+    whole = begun(graph)
+    whole.advance(math.inf)
+    monkeypatch.setattr(device_tables, "MOST_CELLS", 8 * whole.most_states)
+    assert counted(graph) == whole.cycles_by_length == in_python(graph)
+    # Fewer numbers fit than was thought: the pass begins anew with half of them.
+    monkeypatch.setattr(in_passes, "cells_of_two_tables", lambda memory: 1 << 20)
+    assert counted(graph) == whole.cycles_by_length
+    monkeypatch.setattr(device_tables, "MOST_CELLS", whole.most_states)
+    with pytest.raises(SizeError, match=r"kernels can count$"):
+        counted(graph)
+
+
+def test_a_count_in_python_goes_on_in_passes():
+    graph = generate("grid:8x10")
+    count = BoundaryCount(SearchSpace(graph), memory=2_500_000)
+    count.advance(math.inf)
+    assert sum(count.cycles_by_length.values()) == 71_535_910
+    assert count.cycles_by_length == in_python(graph)
+    tight = BoundaryCount(SearchSpace(graph), memory=1 << 18)
+    with pytest.raises(SizeError, match=r"GiB: memory allows more, method=.search. needs"):
+        tight.advance(math.inf)
+
+
+def test_passes_are_kept_and_go_on(numbers_at_once):
+    """The pass that is under way begins anew, also where fewer numbers fit, or in a count that began in Python."""
+    graph = generate("grid:6x7")
+    expected = in_python(graph)
+    numbers_at_once(9)
+    saved, kept, turn = None, set(), 0
+    while True:
+        turn += 1
+        count = begun(graph, saved=saved) if turn % 3 else BoundaryCount(SearchSpace(graph), saved=saved)
+        for _ in range(graph.n + 1):
+            if not count.finished:
+                count.advance(0.0)
+        if count.finished:
+            break
+        saved = count.saved()
+        header = json.loads(json.dumps(boundary_state.header_of(saved)))
+        saved = boundary_state.saved_count(header, dict(boundary_state.arrays_of(saved)).__getitem__)
+        passes = saved.block.passes
+        kept.add(0 if passes is None else 1 + sum(map(len, passes.values.values())))
+        numbers_at_once(5)
+    assert len(kept) > 3
+    assert count.cycles_by_length == expected
+
+
+def test_each_allocation_may_fail_and_the_count_goes_on(numbers_at_once, monkeypatch):
+    graph = generate("grid:5x6")
+    expected = in_python(graph)
+    numbers_at_once(12)
+    real = Device.allocate
+    said = []
+    for place in itertools.count():
+        made = itertools.count()
+
+        def allocate(device, size, dtype, place=place, made=made):
+            if next(made) == place:
+                raise MemoryError
+            return real(device, size, dtype)
+
+        monkeypatch.setattr(Device, "allocate", allocate)
+        count = begun(graph)
+        try:
+            count.advance(math.inf)
+        except EngineError as error:
+            said.append(str(error))
+        else:
+            break
+        monkeypatch.setattr(Device, "allocate", real)
+        assert begun_again(graph, count) == expected
+    assert len(said) > 3
+    assert all("has no room for another" in line for line in said)
+    assert count.cycles_by_length == expected
+
+
+def begun_again(graph, count):
+    count = begun(graph, saved=count.saved())
+    count.advance(math.inf)
+    return count.cycles_by_length
+
+
+def test_a_pass_is_given_up_in_the_midst_of_a_vertex(numbers_at_once):
+    numbers_at_once(9)
+    graph = generate("grid:5x6")
+    count = begun(graph)
+    while count.share < 0.5 or count.states < 10:
+        count.advance(0.0)
+    states, share = count.states, count.share
+    count.advance(math.inf, lambda: True)
+    assert not count.finished
+    assert (count.states, count.share) == (states, share)
+    count.advance(math.inf)
+    assert count.cycles_by_length == in_python(graph)
