@@ -70,7 +70,7 @@ def choose_method(
     *,
     threads: int | None = None,
     memory: int | None = None,
-    seconds_to_a_state: Callable[[], float] | None = None,
+    along: Callable[[BoundaryPlan], tuple[float, bool]] | None = None,
     enough: Callable[[], bool] = lambda: False,
 ) -> MethodChoice:
     """Choose how to count the cycles of a graph by length.
@@ -86,8 +86,9 @@ def choose_method(
         Threads of the search.
     memory : int, optional
         Bytes allowed.
-    seconds_to_a_state : callable, optional
-        Returns that of a count by length along a boundary on this machine; by default that of an average one.
+    along : callable, optional
+        Returns the seconds of a count by length along a boundary on this machine, and whether its states are expected
+        to fit into the memory; by default those of an average machine that counts in Python.
     enough : callable
         Ends the search for orders of the vertices.
 
@@ -105,10 +106,11 @@ def choose_method(
     from kernels_ti.boundary.plan import plan_of
 
     plan = plan_of(space, seconds=SECONDS_FOR_PREFIXES, enough=enough)
-    boundary = math.inf
-    if plan.is_possible:
-        boundary = COST_OF_LENGTHS * plan.seconds if seconds_to_a_state is None else seconds_to_a_state() * plan.states
-    fits = plan.is_possible and plan.bytes_by_length(space.longest) <= (host_budget(memory) or math.inf)
+    boundary, fits = math.inf, False
+    if plan.is_possible and along is not None:
+        boundary, fits = along(plan)
+    elif plan.is_possible:
+        boundary, fits = COST_OF_LENGTHS * plan.seconds, plan.bytes_by_length(space.longest) <= host_budget(memory)
     better = fits and boundary <= min(search / TIMES_FASTER, LONGEST_COUNT)
     return MethodChoice("boundary" if better else "search", search, plan, boundary, fits)
 

@@ -3,56 +3,131 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
+from chordless import generate
+from chordless.commands.estimate_boundary import boundary_lines, boundary_object, counts_along
 from chordless.engine import rates
-from chordless.engine.rates import BoundaryRates, boundary_rates, rates_path
+from chordless.engine.rates import BoundaryRates, Way, boundary_rates, known_rates, rates_path, ways_along
+
+from kernels_ti import DeviceError
+from kernels_ti.boundary.plan import plan_of
+
+USUAL = BoundaryRates("a device", 1 << 30, 2.0, 0.5, 7.0, 9.0)
 
 
 @pytest.fixture(autouse=True)
 def _cache_of_its_own(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(rates, "_GRAPH", "grid:5x5")
+    monkeypatch.setattr(rates, "_GRAPHS", dict.fromkeys(rates._GRAPHS, ("grid:5x5", "grid:5x5")))
+
+
+def kept_as(**entries):
+    """Write entries as the rates of Python and the CPU."""
+    boundary_rates("reference")
+    kept = json.loads(rates_path().read_text())
+    for arch in ("reference", "cpu"):
+        kept["rates"][arch] = {**USUAL.__dict__, **entries}
+    rates_path().write_text(json.dumps(kept))
+    return kept
 
 
 def test_rates_are_measured_once_and_kept():
-    first = boundary_rates()
+    assert known_rates("reference") is None
+    first = boundary_rates("reference")
     assert 0 < first.total < 1
     assert 0 < first.by_length < 1
-    assert boundary_rates() == first
-    assert json.loads(rates_path().read_text())["version"] == 1
+    assert 0 < first.step < 1
+    assert boundary_rates("reference") == known_rates("reference") == first
+    assert known_rates("cpu") is None
+
+
+def test_the_kernels_of_a_device_are_measured_beside_python():
+    python = boundary_rates("reference")
+    kernels = boundary_rates("cpu", threads=1)
+    assert kernels.total > 0
+    assert kernels.start > python.start
+    assert kernels.memory > 0
+    assert (known_rates("reference"), known_rates("cpu", threads=1)) == (python, kernels)
+    assert known_rates("cpu") is None
 
 
 @pytest.mark.parametrize(
-    "change",
-    [
-        {"version": 0},
-        {"machine": "another"},
-        {"program": "0.0"},
-        {"total": "fast"},
-        {"by_length": -1.0},
-        {"total": None},
-    ],
+    "change", [{"version": 0}, {"machine": "another"}, {"program": "0.0"}, {"rates": None}, {"rates": {"reference": 3}}]
 )
 def test_rates_of_another_machine_or_a_damaged_file_are_made_again(change):
-    boundary_rates()
-    kept = {**json.loads(rates_path().read_text()), "total": 7.0, "by_length": 7.0}
-    rates_path().write_text(json.dumps(kept))
-    assert boundary_rates() == BoundaryRates(7.0, 7.0)
+    kept = kept_as()
+    assert boundary_rates("reference") == USUAL
     rates_path().write_text(json.dumps({**kept, **change}))
-    made = boundary_rates()
-    assert made != BoundaryRates(7.0, 7.0)
-    assert boundary_rates() == made
+    made = boundary_rates("reference")
+    assert made != USUAL
+    assert boundary_rates("reference") == made
+
+
+@pytest.mark.parametrize(
+    "entry", [{"total": "fast"}, {"by_length": -1.0}, {"total": None}, {"total": 0.0}, {"device": 3}, {"more": 1}]
+)
+def test_a_damaged_entry_is_measured_again(entry):
+    kept_as(**entry)
+    assert known_rates("reference") is None
+    assert boundary_rates("reference").total < 1
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff\xfe", b"{}"])
 def test_a_damaged_file_is_made_again(content):
-    boundary_rates()
+    boundary_rates("reference")
     rates_path().write_bytes(content)
-    made = boundary_rates()
-    assert boundary_rates() == made
+    made = boundary_rates("reference")
+    assert boundary_rates("reference") == made
 
 
 def test_a_cache_that_cannot_be_written_is_done_without(tmp_path):
     (tmp_path / "chordless").write_text("a file in the place of the folder")
-    assert boundary_rates().total > 0
+    assert boundary_rates("reference").total > 0
+
+
+def test_seconds_are_those_of_the_start_of_the_steps_and_of_the_states():
+    plan = plan_of(generate("grid:4x4"))
+    assert USUAL.seconds(plan, by_length=False) == pytest.approx(2.0 + 0.5 * 16 + 7.0 * plan.states)
+    assert USUAL.seconds(plan, by_length=True) == pytest.approx(2.0 + 0.5 * 16 + 9.0 * plan.states)
+
+
+def test_the_ways_are_those_of_the_device_that_would_be_used(monkeypatch):
+    large, small = plan_of(generate("grid:13x13"), order=range(169)), plan_of(generate("grid:4x4"))
+    monkeypatch.setattr("kernels_ti.boundary.count.cores", lambda: 64)
+    monkeypatch.setattr(rates, "cuda_is_here", lambda: True)
+    assert ways_along(small, "auto") == [Way("auto", "reference", "reference")]
+    auto, cuda = ways_along(large, "auto")
+    assert (auto.arch, auto.total) == ("auto", "cpu")
+    assert cuda == Way("cuda", "cuda", "cuda")
+    assert [way.total for way in ways_along(large, "cpu")] == ["cpu"]
+
+
+def test_a_count_in_kernels_is_told_with_their_rate_and_the_memory_of_the_device(monkeypatch):
+    kept_as()
+    plan = plan_of(generate("grid:13x13"), order=range(169))
+    way = Way("cpu", "cpu", "reference")
+    monkeypatch.setattr(rates, "ways_along", lambda *_, **__: [way, replace(way, total="reference")])
+    kernels, python = counts_along(plan, 169, "cpu", None)
+    assert (kernels.device, kernels.memory) == ("a device", 1 << 30)
+    assert kernels.seconds == pytest.approx(USUAL.seconds(plan, by_length=False))
+    assert python.seconds_by_length == pytest.approx(USUAL.seconds(plan, by_length=True))
+    assert python.device == "Python"
+    assert 0 < kernels.bytes < kernels.bytes_by_length
+    found = boundary_object(plan, [kernels, python])
+    assert found["seconds"] == kernels.seconds
+    assert [each["arch"] for each in found["devices"]] == ["cpu", "cpu"]
+    cheap = [replace(each, seconds=3.0, seconds_by_length=4.0) for each in (kernels, python)]
+    lines = list(boundary_lines(plan, cheap, None))
+    assert lines[0].endswith("a boundary of 14 vertices")
+    assert lines[2].split()[:4] == ["--arch", "cpu", "4", "s,"]
+    assert lines[2].endswith("1.0 GiB, a device")
+    assert lines[3].split()[0] == "Python"
+    assert list(boundary_lines(plan, cheap, 1.0)) == []
+    assert "out of reach" in next(boundary_lines(plan, [replace(kernels, seconds=1e9)], None))
+
+
+def test_a_device_that_is_not_there_is_not_told():
+    with pytest.raises(DeviceError):
+        boundary_rates("cuda")

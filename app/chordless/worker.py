@@ -11,6 +11,7 @@ import gc
 import os
 import signal
 import traceback
+from dataclasses import asdict, replace
 
 from chordless.engine.channel import Channel, ClientIsGone
 from chordless.protocol.events import DeviceReport, Failed
@@ -32,11 +33,17 @@ def probe(command: ProbeCommand, channel: Channel) -> None:
     if arch == "auto":
         arch = "cuda" if cuda_is_here() else "cpu"
     try:
-        device = open_device(arch)
+        device = open_device(arch, threads=command.threads)
+        rates = None
+        if command.rates:
+            from chordless.engine.rates import boundary_rates
+
+            rates = asdict(boundary_rates(arch, threads=command.threads))
     except DeviceError as error:
         channel.send(DeviceReport(arch, available=False, message=str(error)))
     else:
-        channel.send(DeviceReport(arch, True, device.name, device.memory, device.threads, pinned=device.can_pin()))
+        report = DeviceReport(arch, True, device.name, device.memory, device.threads, pinned=device.can_pin())
+        channel.send(replace(report, rates=rates))
 
 
 def _failure(error: Exception) -> Failed:

@@ -16,7 +16,6 @@ from chordless.words.numbers import count_text, duration_text
 
 if TYPE_CHECKING:
     from chordless.protocol.events import Finished
-    from kernels_ti.boundary.plan import BoundaryPlan
     from kernels_ti.estimate.estimate import Estimate
 
 SUMMARY = "estimate the number of cycles, and the time of a run"
@@ -71,6 +70,7 @@ def act(options: argparse.Namespace) -> int:
     """Make a short trial, probe, print what came out, return the exit code."""
     import tempfile
 
+    from chordless.commands.estimate_boundary import boundary_lines, boundary_object, counts_along
     from chordless.commands.other_method import quick_plan
     from chordless.commands.session import graph_asked_for, print_notes
     from chordless.commands.trial import Trial
@@ -121,12 +121,19 @@ def act(options: argparse.Namespace) -> int:
             tried = trial.result()
     by_trial = _of_trial(options.min_length, tried)
     estimate = by_trial if tried.complete or estimator is None else estimator.estimate()
+    search = _run_seconds(estimate, tried)
+    is_asked = options.json or not (
+        tried.complete or (search is not None and search[0] < min(plan.seconds, _SHORT_RUN))
+    )
+    counts = counts_along(plan, space.longest, options.arch, options.threads) if is_asked else []
     if options.json:
         import json
 
-        print(json.dumps({**_result_object(estimate, tried), "boundary": _boundary_object(plan, space.longest)}))
+        print(json.dumps({**_result_object(estimate, tried), "boundary": boundary_object(plan, counts)}))
     else:
-        for line in (*_table(estimate, tried), *_boundary_lines(plan, space.longest, estimate, tried)):
+        for line in _table(estimate, tried):
+            print(line)
+        for line in boundary_lines(plan, counts, None if search is None else search[0]) if is_asked else ():
             print(line)
     if exit_code:
         sys.stderr.write("chordless: interrupted: this is what the probes up to now tell\n")
@@ -209,45 +216,6 @@ def _result_object(estimate: Estimate, trial: Finished) -> dict[str, Any]:
         "device": trial.device,
         "trial": {"cycles": trial.cycles, "paths": trial.paths, "seconds": round(trial.enumerate_seconds, 6)},
     }
-
-
-def _boundary_object(plan: BoundaryPlan, longest: int) -> dict[str, float] | None:
-    from chordless.engine.rates import boundary_rates
-
-    if not plan.is_possible:
-        return None
-    rates = boundary_rates()
-    return {
-        "width": plan.width,
-        "states": _finite(plan.states) or 0.0,
-        "seconds": rates.total * plan.states,
-        "seconds_by_length": rates.by_length * plan.states,
-        "bytes_by_length": plan.bytes_by_length(longest),
-        "settled": plan.is_settled,
-    }
-
-
-def _boundary_lines(plan: BoundaryPlan, longest: int, estimate: Estimate, trial: Finished) -> Iterator[str]:
-    """Say how long the other method would take, where it is the better one."""
-    from chordless.commands.other_method import LONGEST_COUNT
-    from chordless.words.numbers import bytes_text
-
-    search = _run_seconds(estimate, trial)
-    if trial.complete or (search is not None and search[0] < min(plan.seconds, _SHORT_RUN)):
-        return
-    along = _boundary_object(plan, longest)
-    if along is None or along["seconds"] > LONGEST_COUNT:
-        width = f"of {plan.width} vertices" if along is not None else "of hundreds of vertices"
-        yield f"  --method boundary is out of reach too: the graph has a boundary {width}"
-    elif search is None or along["seconds"] <= search[0]:
-        about = "about" if plan.is_settled else "at most"
-        yield "  --method boundary would count them without meeting each, in " + (
-            f"{about} {duration_text(along['seconds_by_length'])}"
-        )
-        yield (
-            f"  and about {bytes_text(int(along['bytes_by_length']))}; --total-only in {about} "
-            f"{duration_text(along['seconds'])}; the boundary has {plan.width} vertices"
-        )
 
 
 def _range_object(values: tuple[float, float, float]) -> dict[str, float | None]:

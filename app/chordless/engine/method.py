@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 from chordless.engine.rates import boundary_rates
 from chordless.words.numbers import duration_text
+from kernels_ti import OptionError
+from kernels_ti.boundary.count import arch_of_count
+from kernels_ti.device.memory import host_budget
 from kernels_ti.method import MethodChoice, choose_method
 
 if TYPE_CHECKING:
@@ -42,13 +45,27 @@ def settled(
         How to count along a boundary, if that was chosen.
     """
     choice = choose_method(
-        space, threads=command.threads, memory=command.memory, seconds_to_a_state=lambda: boundary_rates().by_length
+        space, threads=command.threads, memory=command.memory, along=lambda plan: _along(command, plan, space.longest)
     )
     command = replace(command, method=choice.method)
     line = reason(choice)
     if line is not None:
         loaded = replace(loaded, notes=(*loaded.notes, line))
     return command, loaded, choice.plan if choice.method == "boundary" else None
+
+
+def _along(command: RunCommand, plan: BoundaryPlan, longest: int) -> tuple[float, bool]:
+    """Return the seconds of a count by length on this machine, and whether its states are expected to fit."""
+    try:
+        arch = arch_of_count(plan, command.arch, by_length=True, threads=command.threads)
+    except OptionError:  # the arch has no such kernels
+        return math.inf, True
+    rates = boundary_rates(arch, threads=command.threads)
+    if arch == "reference":
+        fits = plan.bytes_by_length(longest) <= host_budget(command.memory)
+    else:
+        fits = plan.bytes_in_kernels(longest) <= (command.memory or rates.memory or math.inf)
+    return rates.seconds(plan, by_length=True), fits
 
 
 def reason(choice: MethodChoice) -> str | None:

@@ -1,4 +1,4 @@
-"""How fast this machine counts along a boundary: measured once, and kept in the user's cache."""
+"""How fast this machine goes along a boundary, in Python and in kernels: measured once, and kept."""
 
 from __future__ import annotations
 
@@ -6,37 +6,100 @@ import contextlib
 import json
 import math
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from statistics import median
+from typing import Any
 
 from chordless.files import read_file, replaced
 from chordless.graphs.generators import generate
 from chordless.runs.directory import program_version
-from kernels_ti import EngineError
-from kernels_ti.boundary.count import BoundaryCount
-from kernels_ti.boundary.plan import plan_of
+from kernels_ti import Device, EngineError, OptionError
+from kernels_ti.boundary.count import arch_of_count
+from kernels_ti.boundary.in_python import PythonBlock
+from kernels_ti.boundary.on_device import DeviceBlock
+from kernels_ti.boundary.plan import BoundaryPlan, plan_of
+from kernels_ti.device.device import cuda_is_here, held_device
 from kernels_ti.device.machine import cores, cpu_name
+from kernels_ti.device.memory import search_budget
 from kernels_ti.folders import base_folder
 
-_VERSION = 1
-_GRAPH = "grid:10x10"
-"""A count that takes some tenths of a second: long enough to tell the rate, short enough not to be waited for."""
+_VERSION = 2
+# Counts of some tenths of a second: long enough to tell the rate, short enough not to be waited for.
+_GRAPHS = {
+    "reference": ("grid:10x10", "grid:10x10"),
+    "cpu": ("grid:12x12", "grid:10x10"),
+    "cuda": ("grid:16x16", "grid:14x14"),
+    "vulkan": ("grid:12x12", "grid:10x10"),
+}
+"""For each arch a graph of which all lengths are counted together, and one for a count by length."""
+# A step that is expected to meet less than this part of the most states takes the time of its launches.
+_SMALL_STEP = 0.01
 
 
 @dataclass(frozen=True)
 class BoundaryRates:
-    """Seconds that a state takes.
+    """How fast an arch goes along a boundary.
 
     Attributes
     ----------
-    total : float
-        In a count of all lengths together.
-    by_length : float
-        In a count by length.
+    device : str
+        Its name.
+    memory : int or None
+        Bytes that a count may take there.
+    start : float
+        Seconds until the first vertex comes.
+    step : float
+        Seconds that a vertex takes beside the seconds for its states.
+    total, by_length : float
+        Seconds that a state takes in a count of all lengths together, and in a count by length.
     """
 
+    device: str
+    memory: int | None
+    start: float
+    step: float
     total: float
     by_length: float
+
+    def seconds(self, plan: BoundaryPlan, *, by_length: bool) -> float:
+        """Return about how long a count takes."""
+        state = self.by_length if by_length else self.total
+        return self.start + self.step * len(plan.expected_states) + state * plan.states
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to count along a boundary.
+
+    Attributes
+    ----------
+    arch : str
+        What ``--arch`` asks for it.
+    total, by_length : str
+        The arches that count all lengths together and by length; ``reference`` is Python.
+    """
+
+    arch: str
+    total: str
+    by_length: str
+
+
+def ways_along(plan: BoundaryPlan, arch: str, *, threads: int | None = None) -> list[Way]:
+    """Return the ways in which a graph can be counted along a boundary with an arch.
+
+    ``auto`` stands for what it takes, and for CUDA if that is here and large blocks are worth its start.
+    """
+    ways: list[Way] = []
+    for asked in (arch, "cuda") if arch == "auto" and cuda_is_here() else (arch,):
+        # Some arches have no such kernels, or not for this graph.
+        with contextlib.suppress(OptionError):
+            total, by_length = (
+                arch_of_count(plan, asked, by_length=by_length, threads=threads) for by_length in (False, True)
+            )
+            if not ways or (total, by_length) != (ways[0].total, ways[0].by_length):
+                ways.append(Way(asked, total, by_length))
+    return ways
 
 
 def rates_path() -> Path:
@@ -44,41 +107,106 @@ def rates_path() -> Path:
     return base_folder("XDG_CACHE_HOME", ".cache") / "chordless" / "boundary-rates.json"
 
 
-def boundary_rates() -> BoundaryRates:
-    """Return the rates of this machine; measure them if they are not known.
+def known_rates(arch: str, *, threads: int | None = None) -> BoundaryRates | None:
+    """Return the rates of an arch if they have been measured; nothing is measured."""
+    return _rates_of(_kept().get(_name(arch, threads)))
+
+
+def boundary_rates(arch: str, *, threads: int | None = None) -> BoundaryRates:
+    """Return the rates of an arch; open it and measure them if they are not known.
 
     Rates of another version of the program, of another processor, and a damaged file are made again.
+
+    Parameters
+    ----------
+    arch : str
+        ``reference`` stands for a count in Python.
+    threads : int, optional
+        Worker threads on the CPU; by default one for each core.
+
+    Raises
+    ------
+    DeviceError
+        If the arch is not there.
     """
-    made_for = {"version": _VERSION, "program": program_version(), "machine": f"{cpu_name()}, {cores()} cores"}
-    known = _kept(made_for)
+    known = known_rates(arch, threads=threads)
     if known is not None:
         return known
-    rates = BoundaryRates(_measured(by_length=False), _measured(by_length=True))
+    began = time.perf_counter()
+    with held_device(arch, threads=threads) as device:
+        start = time.perf_counter() - began
+        together, apart = _GRAPHS[arch]
+        step, total = _measured(device, together, by_length=False)
+        _, by_length = _measured(device, apart, by_length=True)
+        rates = BoundaryRates(device.name, search_budget(device, None), start, step, total, by_length)
     # Without a place to keep it, the next estimate measures again.
     with contextlib.suppress(OSError):
         rates_path().parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        kept = {**_kept(), _name(arch, threads): asdict(rates)}
         with replaced(rates_path()) as stream:
-            stream.write(json.dumps({**made_for, **asdict(rates)}).encode())
+            stream.write(json.dumps({**_made_for(), "rates": kept}).encode())
     return rates
 
 
-def _kept(made_for: dict[str, object]) -> BoundaryRates | None:
-    """Return the rates of the file; None if it is not there, damaged, or made for something else."""
+def _name(arch: str, threads: int | None) -> str:
+    return arch if threads is None or arch != "cpu" else f"{arch}, {threads} threads"
+
+
+def _made_for() -> dict[str, object]:
+    return {"version": _VERSION, "program": program_version(), "machine": f"{cpu_name()}, {cores()} cores"}
+
+
+def _kept() -> dict[str, Any]:
+    """Return the rates of the file; none if it is not there, damaged, or made for something else."""
     try:
         found = json.loads(read_file(rates_path()))
-        if any(found[name] != value for name, value in made_for.items()):
-            return None
-        rates = BoundaryRates(float(found["total"]), float(found["by_length"]))
+        if any(found[name] != value for name, value in _made_for().items()):
+            return {}
+        return dict(found["rates"])
     except (OSError, EngineError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _rates_of(entry: Any) -> BoundaryRates | None:
+    """Return the rates of an entry of the file; None if it is damaged."""
+    try:
+        rates = BoundaryRates(**entry)
+        seconds = [float(getattr(rates, field.name)) for field in fields(rates)[2:]]
+        sizes = [] if rates.memory is None else [float(rates.memory)]
+    except (TypeError, ValueError):
         return None
-    return rates if all(0 < rate < math.inf for rate in (rates.total, rates.by_length)) else None
+    usable = all(0 <= each < math.inf for each in (*seconds, *sizes)) and min(rates.total, rates.by_length) > 0
+    return rates if usable and isinstance(rates.device, str) else None
 
 
-def _measured(*, by_length: bool) -> float:
-    graph = generate(_GRAPH)
+def _measured(device: Device, spec: str, *, by_length: bool) -> tuple[float, float]:
+    """Return the seconds that a step takes beside its states, and those that a state takes."""
+    graph = generate(spec)
     plan = plan_of(graph, order=range(graph.n))
-    count = BoundaryCount(graph, by_length=by_length, plan=plan)
-    began = time.perf_counter()
-    while not count.finished:
-        count.advance(math.inf)
-    return (time.perf_counter() - began) / plan.cost
+    if device.arch != "reference":
+        # The first count compiles.
+        _step_seconds(device, plan, by_length=by_length)
+    seconds = _step_seconds(device, plan, by_length=by_length)
+    costs = plan.expected_states
+    small = max(_SMALL_STEP * max(costs), min(costs))
+    step = median(took for took, cost in zip(seconds, costs, strict=True) if cost <= small)
+    # The clock is exact to less than a microsecond: a state takes some time in any case.
+    return step, max(sum(seconds) - step * len(seconds), 1e-6) / plan.cost
+
+
+def _step_seconds(device: Device, plan: BoundaryPlan, *, by_length: bool) -> list[float]:
+    """Count the one block of a graph; return the seconds that each vertex took."""
+    seconds = []
+    for graph, order, required in zip(plan.blocks, plan.orders, plan.required, strict=True):
+        assert order is not None
+        longest = graph.n if by_length else None
+        block: PythonBlock | DeviceBlock
+        if device.arch == "reference":
+            block = PythonBlock(graph, order, required, longest, None, drops=False)
+        else:
+            block = DeviceBlock(device, graph, order, required, longest, search_budget(device, None))
+        while not block.finished:
+            began = time.perf_counter()
+            block.take_vertex(lambda: False)
+            seconds.append(time.perf_counter() - began)
+    return seconds

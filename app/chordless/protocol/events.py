@@ -283,6 +283,7 @@ class DeviceReport:
     """The answer to a probe; if the arch is not `available`, `message` says why.
 
     `pinned` says whether the system gives pinned memory, through which cycles come to the host; None if not on CUDA.
+    `rates` are those of `chordless.engine.rates.BoundaryRates`, if they were asked for.
     """
 
     name: ClassVar[str] = "device"
@@ -293,6 +294,7 @@ class DeviceReport:
     threads: int | None = None
     message: str | None = None
     pinned: bool | None = None
+    rates: dict[str, float | str | None] | None = None
 
     @property
     def summary(self) -> str:

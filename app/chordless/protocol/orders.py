@@ -124,10 +124,15 @@ class RunCommand:
 
 @dataclass(frozen=True)
 class ProbeCommand:
-    """The first line to the engine: open this arch, test it, report its properties."""
+    """The first line to the engine: open this arch, test it, report its properties.
+
+    With `rates` the engine also measures how fast the arch goes along a boundary, if that is not known.
+    """
 
     name: ClassVar[str] = "probe"
     arch: str
+    rates: bool = False
+    threads: int | None = None
 
 
 @dataclass(frozen=True)

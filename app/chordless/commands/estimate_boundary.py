@@ -1,0 +1,171 @@
+"""What ``chordless estimate`` tells of a count along a boundary: its time and memory, in Python and on each device."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from chordless.words.numbers import bytes_text, duration_text
+
+if TYPE_CHECKING:
+    from chordless.engine.rates import BoundaryRates, Way
+    from kernels_ti.boundary.plan import BoundaryPlan
+
+LONGEST_COUNT = 86400.0
+"""Seconds of the longest count along a boundary that is spoken of."""
+
+_SECONDS_TO_MEASURE = 120.0
+_PYTHON = "reference"
+
+
+@dataclass(frozen=True)
+class AlongBoundary:
+    """A count along a boundary as one arch would make it.
+
+    Attributes
+    ----------
+    arch : str
+        What ``--arch`` asks for it.
+    device : str
+        Where all lengths are counted together.
+    memory : int or None
+        Bytes that a count may take there.
+    seconds, seconds_by_length : float
+    bytes, bytes_by_length : float
+        Of the states.
+    """
+
+    arch: str
+    device: str
+    memory: int | None
+    seconds: float
+    seconds_by_length: float
+    bytes: float
+    bytes_by_length: float
+
+
+def counts_along(plan: BoundaryPlan, longest: int, arch: str, threads: int | None) -> list[AlongBoundary]:
+    """Estimate a count along a boundary on the device that would be used, and on CUDA if that is here.
+
+    A rate that is not known is measured, once on a machine; a line on standard error says so.
+
+    Parameters
+    ----------
+    plan : BoundaryPlan
+    longest : int
+        Vertices of the longest cycle that is wanted.
+    arch : str
+        Of the run; ``auto`` stands for what it takes.
+    threads : int or None
+
+    Returns
+    -------
+    list of AlongBoundary
+        Empty if there is no order with boundaries that a state can hold.
+    """
+    from chordless.engine.rates import ways_along
+
+    if not plan.is_possible:
+        return []
+    found = [_count(plan, longest, way, threads) for way in ways_along(plan, arch, threads=threads)]
+    return [count for count in found if count is not None]
+
+
+def _count(plan: BoundaryPlan, longest: int, way: Way, threads: int | None) -> AlongBoundary | None:
+    from kernels_ti.device.memory import host_budget
+
+    rates = {arch: _rates(arch, threads) for arch in {way.total, way.by_length}}
+    together, apart = rates[way.total], rates[way.by_length]
+    if together is None or apart is None:
+        return None
+    in_python = way.total == _PYTHON
+    return AlongBoundary(
+        arch=way.arch,
+        device="Python" if in_python else together.device,
+        memory=host_budget(None) if in_python else together.memory,
+        seconds=together.seconds(plan, by_length=False),
+        seconds_by_length=apart.seconds(plan, by_length=True),
+        bytes=plan.bytes_together if in_python else plan.bytes_in_kernels(),
+        bytes_by_length=(plan.bytes_by_length(longest) if way.by_length == _PYTHON else plan.bytes_in_kernels(longest)),
+    )
+
+
+def _rates(arch: str, threads: int | None) -> BoundaryRates | None:
+    """Return the rates of an arch; measure them in an engine if they are not known. None if it cannot be opened."""
+    from chordless.engine.process import EngineProcess
+    from chordless.engine.rates import BoundaryRates, boundary_rates, known_rates
+    from chordless.protocol.events import DeviceReport, Failed
+    from chordless.protocol.orders import ProbeCommand
+
+    known = known_rates(arch, threads=threads)
+    if known is not None:
+        return known
+    if arch == _PYTHON:
+        return boundary_rates(arch)
+    sys.stderr.write(f"measuring how fast {arch} counts along a boundary: once on this machine, some seconds\n")
+    deadline = time.monotonic() + _SECONDS_TO_MEASURE
+    with EngineProcess(ProbeCommand(arch, rates=True, threads=threads if arch == "cpu" else None)) as engine:
+        while (left := deadline - time.monotonic()) > 0:
+            event = engine.poll(left)
+            if isinstance(event, Failed):
+                raise event.to_error()
+            if isinstance(event, DeviceReport):
+                return None if event.rates is None else BoundaryRates(**event.rates)  # type: ignore[arg-type]
+    return None
+
+
+def boundary_object(plan: BoundaryPlan, counts: Sequence[AlongBoundary]) -> dict[str, Any] | None:
+    """Return what ``--json`` prints: the first count, and all in ``devices``; None without one."""
+    if not counts:
+        return None
+    first = counts[0]
+    return {
+        "width": plan.width,
+        "states": plan.states,
+        "seconds": first.seconds,
+        "seconds_by_length": first.seconds_by_length,
+        "bytes": first.bytes,
+        "bytes_by_length": first.bytes_by_length,
+        "settled": plan.is_settled,
+        "devices": [asdict(count) for count in counts],
+    }
+
+
+def boundary_lines(plan: BoundaryPlan, counts: Sequence[AlongBoundary], search_seconds: float | None) -> Iterator[str]:
+    """Yield what people read of the other method, where it is the better one.
+
+    Parameters
+    ----------
+    plan : BoundaryPlan
+    counts : sequence of AlongBoundary
+    search_seconds : float or None
+        How long a search takes; None if that is not known.
+    """
+    if not counts or min(count.seconds for count in counts) > LONGEST_COUNT:
+        width = f"of {plan.width} vertices" if counts else "of hundreds of vertices"
+        yield f"  --method boundary is out of reach too: the graph has a boundary {width}"
+        return
+    if search_seconds is not None and min(count.seconds for count in counts) > search_seconds:
+        return
+    yield f"  --method boundary counts them without meeting each: a boundary of {plan.width} vertices"
+    rows = [("", "by length", "--total-only", "memory there"), *(_row(count) for count in counts)]
+    widths = [max(len(row[i]) for row in rows) for i in range(3)]
+    for label, by_length, total, memory in rows:
+        yield f"    {label:<{widths[0]}}  {by_length:<{widths[1]}}  {total:<{widths[2]}}  {memory}".rstrip()
+    if not plan.is_settled:
+        yield "  at most: a count looks longer for a better order of the vertices"
+
+
+def _row(count: AlongBoundary) -> tuple[str, str, str, str]:
+    label = "Python" if count.device == "Python" else f"--arch {count.arch}"
+    name = "" if count.device == "Python" else f", {count.device}"
+    memory = "not known" if count.memory is None else bytes_text(count.memory)
+    return (
+        label,
+        f"{duration_text(count.seconds_by_length)}, {bytes_text(int(count.bytes_by_length))}",
+        f"{duration_text(count.seconds)}, {bytes_text(int(count.bytes))}",
+        f"{memory}{name}",
+    )
