@@ -76,7 +76,7 @@ def spread(command: BatchCommand, workers: SimulatedWorkers, listener: Listener 
     listener = listener or Listener()
     output = BatchFile(command.output)
     try:
-        SpreadBatch(command, listener, output, workers, QUICK).go()
+        SpreadBatch(command, listener, output, lambda: workers, QUICK).go()
     finally:
         output.close()
     return listener.end
@@ -152,6 +152,20 @@ def test_what_is_done_is_not_counted_again(tmp_path: Path) -> None:
     assert [line["graph"] for line in lines_in(output)] == [json.loads(line)["graph"] for line in before]
     assert sum(workers.entries) == 2
     assert (end.kept, end.done) == (len(before) - 2, len(before))
+
+
+def test_a_batch_whose_lines_are_all_there_reaches_no_cluster(tmp_path: Path) -> None:
+    command = BatchCommand(jobs(tmp_path), str(tmp_path / "out.jsonl"))
+    done = spread(command, SimulatedWorkers({"a": 1})).done
+
+    def reach() -> SimulatedWorkers:
+        raise AssertionError("a cluster is reached")
+
+    listener = Listener()
+    output = BatchFile(command.output)
+    SpreadBatch(command, listener, output, reach).go()
+    output.close()
+    assert (listener.end.reason, listener.end.kept) == ("complete", done)
 
 
 @pytest.mark.parametrize("how", ["stop", "fail"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 import uuid
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -17,11 +17,13 @@ from typing import Any
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.cluster.batch_work import BatchWork, require_fit
 from kernels_ti.cluster.leases import Lease, LeasesOut, Pace, Work
+from kernels_ti.cluster.local import be_quiet
 from kernels_ti.cluster.on_worker import Answer, NotPrepared, SearchJob, versions
+from kernels_ti.cluster.pool import Pool
 from kernels_ti.cluster.portions import frame_bytes, untouched
 from kernels_ti.cluster.roster import Roster, WorkerView
 from kernels_ti.cluster.watch import Watch
-from kernels_ti.cluster.work import WaitingWork, chunks_of
+from kernels_ti.cluster.work import chunks_of
 from kernels_ti.cluster.workers import Reply, Workers
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycles import Cycles
@@ -34,14 +36,8 @@ from kernels_ti.short_cycles import short_cycles
 from kernels_ti.state import STATE_WORD_BITS, Rows, RunState, Totals
 
 WAIT_SECONDS = 0.1
-_MOST_FRAMES = 1 << 13
 _MOST_WAITING_BYTES = 1 << 30
 _OLD_ENOUGH = 0.3
-_PART_TAKEN = 0.6  # of a fair share: the rest evens out what the shares estimate badly
-
-
-def _be_quiet(line: str) -> None:
-    """Drop a line of text."""
 
 
 class ClusterRun:
@@ -81,7 +77,7 @@ class ClusterRun:
         arch: str = "auto",
         threads: int | None = None,
         pace: Pace | None = None,
-        tell: Callable[[str], None] = _be_quiet,
+        tell: Callable[[str], None] = be_quiet,
     ) -> None:
         require_arch(arch)
         require_threads(threads)
@@ -105,8 +101,7 @@ class ClusterRun:
             # As for the parts of a search: the workers may have different devices.
             layout = space.layout(replace(self.options, part=self.options.part or (1, 1)), "cpu", STATE_WORD_BITS)
         self._batch = BatchWork(space, self.options, layout, 0 if state is None else state.batch)
-        self._waiting = WaitingWork((self.options.memory or _MOST_WAITING_BYTES) // 2)
-        self._again: deque[Work] = deque()
+        self._pool = Pool((self.options.memory or _MOST_WAITING_BYTES) // 2)
         self._leases = LeasesOut()
         self._next_lease = 0
         self._roster = Roster()
@@ -189,10 +184,9 @@ class ClusterRun:
 
     def snapshot(self) -> Snapshot:
         """Return the progress of the run."""
-        waiting = Counter(self._waiting.paths_by_length)
-        for work in self._works():
-            for chunk in work.chunks:
-                waiting.update(chunk.paths_by_length)
+        waiting = self._pool.paths_by_length
+        for lease in self._leases:
+            waiting.update(lease.work.paths_by_length)
         return Snapshot.of_totals(
             self._totals.paths,
             self._totals.cycles,
@@ -215,7 +209,7 @@ class ClusterRun:
         """
         if self._kept:
             raise EngineError("cycles that were found have not been taken")
-        chunks = [*self._waiting.chunks(), *(chunk for work in self._works() for chunk in work.chunks)]
+        chunks = [*self._pool.chunks(), *(chunk for lease in self._leases for chunk in lease.work.chunks)]
         return replace(
             self._batch.state(chunks, surveyed=self._batch.surveyed, alone=False),
             paths_by_length=dict(self._totals.paths),
@@ -232,10 +226,6 @@ class ClusterRun:
         """Take the cycles of the answers since the last call as bit rows; see `kernels_ti.run.Run.take_rows`."""
         return self._kept.take_rows()
 
-    def _works(self) -> list[Work]:
-        """Return the work that is leased, or waits to be leased again."""
-        return [*(lease.work for lease in self._leases), *self._again]
-
     def _take_short_cycles(self) -> None:
         """Take the cycles of one and two vertices."""
         found = short_cycles(self.graph, self.options)
@@ -250,15 +240,15 @@ class ClusterRun:
     def _begin_batch(self, resumed: RunState | None = None) -> None:
         """Put the work of the current batch into the pool; count what was found on the way."""
         chunks, begun = self._batch.begin(resumed)
-        self._waiting.add(chunks)
+        self._pool.add(chunks)
         if begun is not None:
             self._take(begun.paths_by_length, begun.cycles_by_length, begun.found)
         if not self._batch.is_surveyed:
-            self._again.append(Work([], stage_1=True))
+            self._pool.add_stage_1()
 
     def _next_batches(self) -> None:
         """Go on to the next batch once nothing is left of this one."""
-        while not (self._finished or self._leases or self._again or len(self._waiting)):
+        while not (self._finished or self._leases or self._pool):
             self._batch.batch += 1
             self._finished = self._batch.ended
             if not self._finished:
@@ -276,18 +266,13 @@ class ClusterRun:
             self._take_back(self._leases.take(lease.number), why)
 
     def _take_back(self, lease: Lease, why: str) -> None:
-        """Take a lease of a lost worker back; halves are leased apart, in case the size of the work was to blame."""
+        """Take a lease of a lost worker back."""
         work = replace(lease.work, deaths=lease.work.deaths + 1)
+        self._pool.put_back_in_halves(work)
         if work.deaths >= self._pace.deaths:
-            self._again.append(work)
             raise EngineError(
                 f"{work.deaths} workers were lost with the same work, the last was {lease.address}: {why}"
             )
-        if len(work.chunks) < 2:
-            self._again.append(work)
-            return
-        self._again.append(replace(work, chunks=work.chunks[::2]))
-        self._again.append(replace(work, chunks=work.chunks[1::2], stage_1=False))
 
     def _hear(self, reply: Reply) -> None:
         """Take what a worker replied."""
@@ -303,7 +288,7 @@ class ClusterRun:
         if isinstance(reply.value, Answer):
             self._count(lease, reply.value)
         elif isinstance(reply.error, NotPrepared):
-            self._again.append(lease.work)
+            self._pool.put_back(lease.work)
             self._roster.forget(reply.address)
         else:
             self._failed(lease, reply.error)
@@ -317,12 +302,12 @@ class ClusterRun:
         if lease.work.stage_1:
             self._batch.surveyed = [group.surveyed for group in left] if left else list(self._batch.seeds)
             if not self._batch.is_surveyed:
-                self._again.append(Work([], stage_1=True))
-        self._waiting.add(untouched(lease.work.chunks, answer.begun))
+                self._pool.add_stage_1()
+        self._pool.add(untouched(lease.work.chunks, answer.begun))
         for number, group in enumerate(left):
             for frames in group.frames:
                 if len(frames):
-                    self._waiting.add(chunks_of(number, frames))
+                    self._pool.add(chunks_of(number, frames))
         self._device_bytes = max(self._device_bytes, answer.device_bytes)
         took = answer.seconds if lease.ahead else lease.age
         self._roster.answered(lease.address, answer, took, lease.frame_bytes)
@@ -331,7 +316,7 @@ class ClusterRun:
         """Try the work of a failed lease elsewhere, as long as `Pace.tries` allows."""
         what = str(error) if isinstance(error, ChordlessError) else f"{type(error).__name__}: {error}"
         failed_on = (*lease.work.failed_on, lease.address)
-        self._again.appendleft(replace(lease.work, failed_on=failed_on))
+        self._pool.put_back(replace(lease.work, failed_on=failed_on))
         self._roster.failed(lease.address, what)
         self._tell(f"a lease failed on the worker {lease.address}: {what}")
         if len(failed_on) >= self._pace.tries:
@@ -341,18 +326,18 @@ class ClusterRun:
         """Give work to the workers that have none, then some ahead to the others; recall leases if there is none."""
         usable = self._roster.usable()
         idle = [address for address in usable if not self._leases.of(address)]
-        ahead = [address for address in usable if len(self._leases.of(address)) == 1] if len(self._waiting) else []
+        ahead = [address for address in usable if len(self._leases.of(address)) == 1] if self._pool.can_spare else []
         seconds = self._lease_seconds() if idle or ahead else 0.0
         for position, address in enumerate(idle):
-            work = self._work_for(address, usable)
+            work = self._pool.work_for(address, usable)
             if work is None:
                 self._recall_for(len(idle) - position)
                 return
             self._lease(address, work, seconds)
         # A worker goes on with it while its answer is on the way.
         for address in ahead:
-            if len(self._waiting):
-                self._lease(address, self._share_of(usable), seconds)
+            if self._pool.can_spare:
+                self._lease(address, self._pool.share_for(len(usable)), seconds)
 
     def _lease(self, address: str, work: Work, seconds: float) -> None:
         number, self._next_lease = self._next_lease, self._next_lease + 1
@@ -361,20 +346,6 @@ class ClusterRun:
         overdue = seconds + sum(lease.seconds for lease in before)
         self._leases.add(Lease(number, address, overdue, work, frame_bytes(state), ahead=bool(before)))
         self._workers.lease(address, self._job.key, number, state, seconds)
-
-    def _work_for(self, address: str, usable: list[str]) -> Work | None:
-        """Return work for a worker that has none; None if nothing waits."""
-        for _ in range(len(self._again)):
-            work = self._again.popleft()
-            # A worker on which it failed gets it again only if there is no other.
-            if address not in work.failed_on or set(usable) <= set(work.failed_on):
-                return work
-            self._again.append(work)
-        return self._share_of(usable) if len(self._waiting) else None
-
-    def _share_of(self, usable: list[str]) -> Work:
-        """Take work that waits, for one of the usable workers."""
-        return Work(self._waiting.take(_PART_TAKEN * self._waiting.share / len(usable), _MOST_FRAMES))
 
     def _recall_for(self, idle: int) -> None:
         """Recall the largest leases, one for each worker without work."""
@@ -395,6 +366,6 @@ class ClusterRun:
     def _share_done(self) -> float:
         if self._finished:
             return 1.0
-        left = self._waiting.share + sum(work.share for work in self._works())
+        left = self._pool.share + sum(lease.work.share for lease in self._leases)
         self._share = max(self._share, min(self._batch.share_done(left), NEARLY_DONE))
         return self._share

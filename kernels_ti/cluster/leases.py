@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -63,6 +64,14 @@ class Work:
     def share(self) -> float:
         """Estimated share of the batch."""
         return sum(chunk.share for chunk in self.chunks)
+
+    @property
+    def paths_by_length(self) -> Counter[int]:
+        """Paths of its chunks, by their number of vertices."""
+        counted: Counter[int] = Counter()
+        for chunk in self.chunks:
+            counted.update(chunk.paths_by_length)
+        return counted
 
 
 @dataclass(eq=False)

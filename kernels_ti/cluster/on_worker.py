@@ -93,10 +93,15 @@ class Readiness:
         Arch and name of the device; "" if the worker refuses.
     refusal : str
         Why the worker cannot be used; "" if it can.
+    device_seconds, kernel_seconds : float
+        How long it took to open the device, and to compile or load its kernels. A worker of a local cluster may have
+        opened its device before.
     """
 
     device: str = ""
     refusal: str = ""
+    device_seconds: float = 0.0
+    kernel_seconds: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,10 +192,12 @@ def prepare(job: Job, threads: int) -> Readiness:
     if not isinstance(job, SearchJob):
         return Readiness()
     with _turn:
+        began = time.perf_counter()
         try:
             space = SearchSpace(job.graph, job.options)
             device = device_for(space, job.arch, threads=job.threads or threads)
             held = _Held(job, space, device)
+            opened = time.perf_counter()
             if space.longest > 3:
                 device.call(_compile, held)
         except ChordlessError as error:
@@ -198,7 +205,11 @@ def prepare(job: Job, threads: int) -> Readiness:
         _held[job.key] = held
         while len(_held) > SEARCHES_KEPT:
             _recalled.pop(_held.popitem(last=False)[0], None)
-    return Readiness(device=f"{device.arch} {device.name}".strip())
+    return Readiness(
+        device=f"{device.arch} {device.name}".strip(),
+        device_seconds=opened - began,
+        kernel_seconds=time.perf_counter() - opened,
+    )
 
 
 def lease(key: str, number: int, state: RunState, seconds: float) -> Answer:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from kernels_ti.cluster.on_worker import Answer
+from kernels_ti.cluster.on_worker import Answer, Readiness
 
 Standing = Literal["preparing", "ready", "silent", "refused", "failing", "gone"]
 
@@ -43,6 +43,8 @@ class WorkerView:
         Bytes of its process at its last answer.
     failure : str
         Its last failure or refusal; "" if there is none.
+    device_seconds, kernel_seconds : float
+        How long it took to open its device, and to compile or load its kernels.
     """
 
     address: str
@@ -57,6 +59,8 @@ class WorkerView:
     share: float
     memory_bytes: int
     failure: str
+    device_seconds: float
+    kernel_seconds: float
 
 
 @dataclass
@@ -73,6 +77,8 @@ class _Entry:
     failure: str = ""
     failures: int = 0
     asked: float = 0.0
+    device_seconds: float = 0.0
+    kernel_seconds: float = 0.0
 
 
 class Roster:
@@ -100,10 +106,11 @@ class Roster:
         """Treat a worker as if it had not been seen yet: it has to prepare itself again."""
         self._entries[address].standing = "gone"
 
-    def ready(self, address: str, device: str) -> None:
+    def ready(self, address: str, readiness: Readiness) -> None:
         """Note that a worker is prepared."""
         entry = self._entries[address]
-        entry.standing, entry.device = "ready", device
+        entry.standing, entry.device = "ready", readiness.device
+        entry.device_seconds, entry.kernel_seconds = readiness.device_seconds, readiness.kernel_seconds
 
     def refused(self, address: str, why: str) -> None:
         """Note that a worker cannot be used."""
@@ -201,6 +208,8 @@ class Roster:
                 entry.paths / paths if paths else 0.0,
                 entry.memory_bytes,
                 entry.failure,
+                entry.device_seconds,
+                entry.kernel_seconds,
             )
             for address, entry in self._entries.items()
         )

@@ -81,7 +81,7 @@ class Watch:
         """Note how a worker has prepared itself."""
         self._preparing.pop(reply.address, None)
         if isinstance(reply.value, Readiness) and not reply.value.refusal:
-            self._roster.ready(reply.address, reply.value.device)
+            self._roster.ready(reply.address, reply.value)
             self._lost_in_preparation = 0
         elif isinstance(reply.error, ConnectionError):
             self._roster.forget(reply.address)

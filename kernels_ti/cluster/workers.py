@@ -21,6 +21,9 @@ from kernels_ti.state import RunState
 POLL_SECONDS = 0.5
 """Seconds between two looks at who the workers are."""
 
+QUICK_POLL_SECONDS, SECONDS_OF_QUICK_POLLS = 0.05, 10.0
+"""The same in the first seconds, in which the workers of a new cluster come."""
+
 _ORDER_SECONDS = 10.0
 
 
@@ -192,10 +195,12 @@ class DaskWorkers:
         return {address: float(worker["last_seen"]) for address, worker in told["workers"].items()}
 
     async def _watched(self) -> None:
+        began = time.monotonic()
         while not self._closed.is_set():
             try:
                 self._threads = dict(await asyncio.wait_for(self._client.nthreads(), _ORDER_SECONDS))
                 self._answered = time.monotonic()
             except (asyncio.TimeoutError, OSError, RuntimeError):
                 pass  # `silence` tells
-            await asyncio.sleep(POLL_SECONDS)
+            early = time.monotonic() - began < SECONDS_OF_QUICK_POLLS
+            await asyncio.sleep(QUICK_POLL_SECONDS if early else POLL_SECONDS)

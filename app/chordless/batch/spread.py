@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,7 +19,7 @@ from chordless.engine.channel import Channel
 from chordless.engine.on_cluster import tell
 from chordless.protocol.orders import BatchCommand
 from kernels_ti import EngineError
-from kernels_ti.cluster.connect import connected
+from kernels_ti.cluster.connect import connected, started
 from kernels_ti.cluster.leases import Pace
 from kernels_ti.cluster.spread import Outcome, Spread
 from kernels_ti.cluster.workers import DaskWorkers, Workers
@@ -50,15 +51,24 @@ class SpreadBatch(Batch):
     command : BatchCommand
     channel : Channel
     output : BatchFile
-    workers : Workers
+    reach : callable
+        Returns the workers. It is called when the first graph is to be counted: a batch whose lines are all there
+        needs no cluster.
     pace : Pace, optional
     """
 
     def __init__(
-        self, command: BatchCommand, channel: Channel, output: BatchFile, workers: Workers, pace: Pace | None = None
+        self,
+        command: BatchCommand,
+        channel: Channel,
+        output: BatchFile,
+        reach: Callable[[], Workers],
+        pace: Pace | None = None,
     ) -> None:
         super().__init__(command, channel, output)
-        self._spread = Spread(workers, count_entries, pace=pace, tell=tell)
+        self._reach = reach
+        self._pace = pace
+        self._spread: Spread | None = None
         self._slots: deque[_Slot] = deque()
         self._called: dict[int, _Slot] = {}
         self._calls = 0
@@ -72,15 +82,20 @@ class SpreadBatch(Batch):
         try:
             for launch in self._launches():
                 self._line_up(launch)
-                while len(self._called) > max(_AHEAD * self._spread.workers, _FEWEST_AHEAD) and not self._reason:
+                while len(self._called) > self._most_called() and not self._reason:
                     self._take()
                 if self._reason is not None:
                     break
             while self._slots and not self._reason:
                 self._take()
         finally:
-            self._spread.close()
+            if self._spread is not None:
+                self._spread.close()
         self._flush()
+
+    def _most_called(self) -> int:
+        """Return how many calls may wait before reading goes on."""
+        return max(_AHEAD * (0 if self._spread is None else self._spread.workers), _FEWEST_AHEAD)
 
     def _line_up(self, entries: list[Entry]) -> None:
         """Append the slots of some entries, and call workers for those without an earlier line."""
@@ -112,11 +127,13 @@ class SpreadBatch(Batch):
     def _submit(self, slot: _Slot) -> None:
         number, self._calls = self._calls, self._calls + 1
         self._called[number] = slot
+        if self._spread is None:
+            self._spread = Spread(self._reach(), count_entries, pace=self._pace, tell=tell)
         self._spread.call(number, list(_without_others(slot.entries)), self._for_workers)
 
     def _take(self) -> None:
         """Wait a little for outcomes; write the lines that are next."""
-        for outcome in self._spread.outcomes(_WAIT_SECONDS):
+        for outcome in () if self._spread is None else self._spread.outcomes(_WAIT_SECONDS):
             self._hear_outcome(outcome)
         while self._slots and self._slots[0].results is not None and not self._ends():
             slot = self._slots.popleft()
@@ -163,9 +180,17 @@ def go_on_cluster(command: BatchCommand, channel: Channel, output: BatchFile) ->
     ChordlessError
         If the output cannot be written, or the cluster cannot be reached or used.
     """
-    assert command.cluster is not None
-    with connected(command.cluster, command.gpus) as client:
-        SpreadBatch(command, channel, output, DaskWorkers(client)).go()
+    arches = {job.arch for job in command.jobs}
+    arch = arches.pop() if len(arches) == 1 else "auto"
+    with ExitStack() as stack:
+
+        def reach() -> Workers:
+            local = started(command.cluster, command.gpus, arch=arch, threads=command.threads, tell=tell)
+            workers = stack.enter_context(local)
+            assert workers is not None
+            return DaskWorkers(stack.enter_context(connected(workers)))
+
+        SpreadBatch(command, channel, output, reach).go()
 
 
 def _without_others(entries: list[Entry]) -> Iterator[Entry]:

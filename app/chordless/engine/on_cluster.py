@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from chordless.protocol.orders import RunCommand
@@ -11,6 +11,7 @@ from chordless.protocol.orders import RunCommand
 if TYPE_CHECKING:
     from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.cluster.driver import ClusterRun
+    from kernels_ti.cluster.local import LocalWorkers
     from kernels_ti.state import RunState
 
 
@@ -33,10 +34,25 @@ class ClusterPlace:
         return self._run.device_name
 
 
+def started_cluster(command: RunCommand) -> AbstractContextManager[LocalWorkers | str | None]:
+    """Start the workers of a command's cluster if that is a local one; see `kernels_ti.cluster.connect.started`.
+
+    Raises
+    ------
+    ChordlessError
+        If they cannot be started.
+    """
+    if command.cluster is None:
+        return nullcontext()
+    from kernels_ti.cluster.connect import started
+
+    return started(command.cluster, command.gpus, arch=command.arch, threads=command.threads, tell=tell)
+
+
 def run_on_cluster(
-    command: RunCommand, space: SearchSpace, state: RunState | None
+    command: RunCommand, cluster: LocalWorkers | str, space: SearchSpace, state: RunState | None
 ) -> AbstractContextManager[ClusterRun]:
-    """Connect to the cluster of a command and make the run; wait for its first workers.
+    """Connect to a cluster and make the run of a command; wait for its first workers.
 
     Raises
     ------
@@ -45,9 +61,7 @@ def run_on_cluster(
     """
     from kernels_ti.cluster.connect import held_run
 
-    return held_run(
-        command.cluster, space, command.gpus, state=state, arch=command.arch, threads=command.threads, tell=tell
-    )
+    return held_run(cluster, space, state=state, arch=command.arch, threads=command.threads, tell=tell)
 
 
 def tell(line: str) -> None:

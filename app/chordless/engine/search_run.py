@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from chordless.engine.channel import Channel
 from chordless.engine.framing import finished_event, identity_of, search_space, started_event
+from chordless.engine.on_cluster import started_cluster
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory, check_is_free, created, graph_hash, reopened
 from kernels_ti import OptionError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from kernels_ti import Device, Run, Snapshot
     from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.cluster.driver import ClusterRun
+    from kernels_ti.cluster.local import LocalWorkers
     from kernels_ti.state import RunState
 
 
@@ -49,18 +51,25 @@ def run(command: RunCommand, channel: Channel, standard_output: int) -> None:
         raise OptionError("a count for each vertex or edge keeps no checkpoints: leave --checkpoint out")
     if command.resume:
         assert command.checkpoint is not None
-        with reopened(command.checkpoint) as directory:
-            _go_on(command, channel, directory)
+        with reopened(command.checkpoint) as directory, started_cluster(command) as cluster:
+            _go_on(command, channel, directory, cluster)
         return
 
     if command.checkpoint is not None:
         check_is_free(command.checkpoint)
-    loaded = loaded_graph(command)
-    count_or_search(command, channel, standard_output, loaded)
+    with started_cluster(command) as cluster:
+        loaded = loaded_graph(command)
+        count_or_search(command, channel, standard_output, loaded, cluster)
 
 
-def count_or_search(command: RunCommand, channel: Channel, standard_output: int, loaded: LoadedGraph) -> None:
-    """Carry out a command that begins, by its method."""
+def count_or_search(
+    command: RunCommand,
+    channel: Channel,
+    standard_output: int,
+    loaded: LoadedGraph,
+    cluster: LocalWorkers | str | None = None,
+) -> None:
+    """Carry out a command that begins, by its method; search on a cluster, if one is given."""
     plan = None
     if command.method == "auto" and command.pick == "all":
         from chordless.engine.method import settled
@@ -71,7 +80,7 @@ def count_or_search(command: RunCommand, channel: Channel, standard_output: int,
 
         go_along_boundary(command, channel, standard_output, loaded, plan)
     else:
-        search(command, channel, standard_output, loaded, None, None)
+        search(command, channel, standard_output, loaded, None, None, cluster=cluster)
 
 
 def loaded_graph(command: RunCommand) -> LoadedGraph:
@@ -94,7 +103,7 @@ def loaded_graph(command: RunCommand) -> LoadedGraph:
     )
 
 
-def _go_on(command: RunCommand, channel: Channel, directory: RunDirectory) -> None:
+def _go_on(command: RunCommand, channel: Channel, directory: RunDirectory, cluster: LocalWorkers | str | None) -> None:
     """Resume a run from its checkpoint, or report the result of a finished one again."""
     from chordless.runs.checkpoint import open_checkpoint
     from kernels_ti.blocks import bulk
@@ -109,7 +118,7 @@ def _go_on(command: RunCommand, channel: Channel, directory: RunDirectory) -> No
             return
         if not checkpoint.finished:
             # Standard output cannot be cut back to a checkpoint, so a run with a directory never lists to it.
-            search(command, channel, -1, loaded, directory, checkpoint)
+            search(command, channel, -1, loaded, directory, checkpoint, cluster=cluster)
             return
         if command.output_format == "parts":
             from chordless.cycles.read import read_rows
@@ -136,10 +145,11 @@ def search(
     checkpoint: Checkpoint | None,
     *,
     device: Device | None = None,
+    cluster: LocalWorkers | str | None = None,
 ) -> None:
     """Search from a checkpoint or from the beginning; in the latter case make the run directory, if one is wanted.
 
-    Without a device the command's arch is opened.
+    Without a device and without a cluster the command's arch is opened.
     """
     from chordless.engine.loop import Keeper, Search, Session
 
@@ -157,7 +167,7 @@ def search(
     space = search_space(command, graph, rows=rows)
     state = None if checkpoint is None else checkpoint.state
     # A local cluster takes its time to end: the result is sent before.
-    with _engine(command, space, state, device) as (engine, place, cluster):
+    with _engine(command, space, state, device, cluster) as (engine, place, on_cluster):
         output = None
         with contextlib.ExitStack() as stack:
             if command.checkpoint is not None and directory is None:
@@ -178,7 +188,7 @@ def search(
                 if directory is None
                 else Keeper(directory, graph_hash(graph), identity_of(command), session),
                 forecast=_forecast(command, space, place),
-                cluster=cluster,
+                cluster=on_cluster,
                 unwritten=[] if checkpoint is None else list(checkpoint.unwritten),
             )
             if directory is not None and checkpoint is None:
@@ -187,9 +197,9 @@ def search(
             reason, snapshot = search.go()
             listed = 0 if output is None else output.listed
         finished = finished_event(reason, snapshot, loaded, session.so_far(search.write_seconds), listed, directory)
-        if cluster is not None:
-            finished = replace(finished, workers=[asdict(view) for view in cluster.worker_views()])
-        if cluster is None and space.options.participation != "none":
+        if on_cluster is not None:
+            finished = replace(finished, workers=[asdict(view) for view in on_cluster.worker_views()])
+        if on_cluster is None and space.options.participation != "none":
             from chordless.cycles.participation import participation_object
 
             counted = participation_object(graph, cast("Run", engine).participation(), vertices=command.per_vertex)
@@ -199,19 +209,23 @@ def search(
 
 @contextlib.contextmanager
 def _engine(
-    command: RunCommand, space: SearchSpace, state: RunState | None, device: Device | None
+    command: RunCommand,
+    space: SearchSpace,
+    state: RunState | None,
+    device: Device | None,
+    cluster: LocalWorkers | str | None,
 ) -> Iterator[tuple[Run | ClusterRun, Place, ClusterRun | None]]:
     """Make the run of a command: on a device of this machine, or on a cluster."""
     from kernels_ti import Run
     from kernels_ti.estimate.device_choice import device_for
 
-    if command.cluster is None:
+    if cluster is None:
         device = device or device_for(space, command.arch, threads=command.threads)
         yield Run(space, device, state=state), device, None
         return
     from chordless.engine.on_cluster import ClusterPlace, run_on_cluster
 
-    with run_on_cluster(command, space, state) as run:
+    with run_on_cluster(command, cluster, space, state) as run:
         yield run, ClusterPlace(run), run
 
 

@@ -1,0 +1,160 @@
+"""The process from which the workers of a local cluster are forked.
+
+It loads what every worker needs once, and forks the workers side by side. A worker that is killed is forked again. Its
+driver writes the address of the scheduler to its standard input, and closes that to end all. It has one thread and no
+device, because a fork keeps neither.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import select
+import signal
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kernels_ti.cluster.local import DRIVERS_SIGNALS, Plan, last_words
+
+SECONDS_TO_END = 9.0
+"""Seconds that the workers have to end before they are killed."""
+
+_SECONDS_BETWEEN_LOOKS = 0.05
+_OBJECTS_BETWEEN_COLLECTIONS = 50_000  # as in the engine: Python's own 700 slow the loading of modules down
+
+
+def main(plan: str) -> None:
+    """Load the modules, fork the workers, and tend them until the driver has gone.
+
+    Parameters
+    ----------
+    plan : str
+        A `Plan` as JSON.
+    """
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+    for number in DRIVERS_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, DRIVERS_SIGNALS)
+    from kernels_ti.cluster.local_worker import work
+
+    gc.freeze()
+    nursery = Nursery(Plan(**json.loads(plan)))
+    worker = nursery.tend()
+    if worker is not None:
+        nursery.become(worker)
+        work(nursery.plan)
+
+
+@dataclass(eq=False)
+class _Worker:
+    """One worker, whichever process it has at the moment."""
+
+    number: int
+    orders: int = -1
+    process: int = 0
+
+
+@dataclass(eq=False)
+class Nursery:
+    """Forks workers and tends them.
+
+    Parameters
+    ----------
+    plan : Plan
+    """
+
+    plan: Plan
+    _workers: list[_Worker] = field(default_factory=list)
+    _address: bytes = b""
+
+    def tend(self) -> _Worker | None:
+        """Keep the workers alive until the driver has gone; return None then.
+
+        In the process of each worker this returns too: that worker.
+        """
+        self._workers = [_Worker(number) for number in range(len(self.plan.gpus))]
+        for worker in self._workers:
+            if self._forked(worker):
+                return worker
+        while True:
+            ready, _, _ = select.select([0], [], [], _SECONDS_BETWEEN_LOOKS)
+            if ready and not (said := os.read(0, 1 << 12)):
+                self._end()
+                return None
+            if ready:
+                self._address += said
+                for worker in self._workers:
+                    _write(worker.orders, said)
+            for worker, status in self._ended():
+                os.close(worker.orders)
+                if os.WIFEXITED(status) and os.WEXITSTATUS(status):
+                    # It has a fault, and would end again.
+                    self._workers.remove(worker)
+                    words = last_words(self._folder(worker) / "printed")
+                    print(f"it ended with exit code {os.WEXITSTATUS(status)}{words}", flush=True)
+                elif self._forked(worker):
+                    return worker
+
+    def become(self, worker: _Worker) -> None:
+        """Make this process, which was forked just now, that of a worker."""
+        for other in self._workers:
+            if other is not worker and other.process:
+                os.close(other.orders)
+        os.dup2(worker.orders, 0)
+        os.close(worker.orders)
+        folder = self._folder(worker)
+        folder.mkdir(exist_ok=True)
+        os.chdir(folder)
+        with open("printed", "wb") as printed:
+            os.dup2(printed.fileno(), 1)
+            os.dup2(printed.fileno(), 2)
+        gpu = self.plan.gpus[worker.number]
+        if gpu is not None:
+            # It is set before Taichi is loaded, so the worker sees one GPU only.
+            os.environ["CUDA_VISIBLE_DEVICES"] = str(gpu)
+
+    def _forked(self, worker: _Worker) -> bool:
+        """Fork the process of a worker; return whether this is that process."""
+        below, orders = os.pipe()
+        process = os.fork()
+        if process == 0:
+            os.close(orders)
+            worker.orders = below
+            return True
+        os.close(below)
+        worker.orders, worker.process = orders, process
+        _write(orders, self._address)
+        return False
+
+    def _ended(self) -> list[tuple[_Worker, int]]:
+        """Return the workers whose process has ended, with its status."""
+        ended = []
+        for worker in list(self._workers):
+            process, status = os.waitpid(worker.process, os.WNOHANG)
+            if process:
+                ended.append((worker, status))
+        return ended
+
+    def _end(self) -> None:
+        """Let the workers end, and wait for them; kill those that take too long."""
+        for worker in self._workers:
+            os.close(worker.orders)
+        until = time.monotonic() + SECONDS_TO_END
+        while self._workers and time.monotonic() < until:
+            for worker, _ in self._ended():
+                self._workers.remove(worker)
+            time.sleep(_SECONDS_BETWEEN_LOOKS / 5)
+        for worker in self._workers:
+            os.kill(worker.process, signal.SIGKILL)
+            os.waitpid(worker.process, 0)
+
+    def _folder(self, worker: _Worker) -> Path:
+        return Path(self.plan.folder) / str(worker.number)
+
+
+def _write(orders: int, text: bytes) -> None:
+    with suppress(BrokenPipeError):  # the worker was killed, and will be forked again
+        os.write(orders, text)

@@ -1,0 +1,121 @@
+"""The processes of a local cluster: where they listen, what they see, how they end, and what is said of a bad one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from patience import PATIENCE
+
+from kernels_ti import DeviceError, EngineError
+from kernels_ti.cluster import gpus
+from kernels_ti.cluster.connect import connected, started
+from kernels_ti.cluster.local import LocalWorkers
+
+pytest.importorskip("distributed", reason="needs Dask (pip install distributed)")
+
+
+@pytest.fixture
+def two_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpus, "_count", lambda: 2)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+
+
+@pytest.mark.usefixtures("two_gpus")
+def test_gpus_are_chosen_from_those_that_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert gpus.chosen_gpus(None) == (0, 1)
+    assert gpus.chosen_gpus((1,)) == (1,)
+    with pytest.raises(DeviceError, match="this machine has no GPU 2: it has 0, 1"):
+        gpus.chosen_gpus((0, 2))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1")
+    assert gpus.listed_gpus() == (1,)
+
+
+@pytest.mark.parametrize(("answers", "count"), [((0, 0), 3), ((9, 0), 0), ((0, 9), 0)])
+def test_nvidia_s_library_is_asked(answers: tuple[int, int], count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Library:
+        def nvmlInit_v2(self) -> int:
+            return answers[0]
+
+        def nvmlDeviceGetCount_v2(self, number: Any) -> int:
+            number._obj.value = 3
+            return answers[1]
+
+        def nvmlShutdown(self) -> int:
+            return 0
+
+    monkeypatch.setattr("ctypes.CDLL", lambda name: Library())
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    assert gpus.listed_gpus() == tuple(range(count))
+
+
+@pytest.mark.usefixtures("two_gpus")
+def test_no_process_starts_for_a_gpu_that_is_not_there() -> None:
+    with pytest.raises(DeviceError, match="no GPU 5"), started("local", (0, 5)):
+        pass
+    assert not psutil.Process().children()
+
+
+def told(until: Any) -> None:
+    began = time.monotonic()
+    while not until():
+        assert time.monotonic() - began < PATIENCE
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize(
+    ("dask", "words", "lines"),
+    [
+        ("raise ImportError('this one is broken')", "the process that starts them has ended; its last words: .*", 0),
+        ("def Worker(*_, **__): raise ImportError('this one is broken')", "it ended with exit code 1; .*", 2),
+    ],
+)
+def test_workers_that_cannot_start_are_an_error_with_their_words(
+    dask: str, words: str, lines: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "distributed.py").write_text(dask)
+    monkeypatch.syspath_prepend(tmp_path)
+    said: list[str] = []
+    with LocalWorkers("local:2", arch="reference", tell=said.append) as workers:
+        workers.join("tcp://127.0.0.1:1")
+        with pytest.raises(EngineError, match=f"no worker could be started: {words}this one is broken"):
+            told(workers.require_some)
+    assert len(said) == lines
+    assert not psutil.Process().children()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("two_gpus")
+def test_each_worker_of_a_machine_with_gpus_sees_one_and_listens_here_only() -> None:
+    with started("local", arch="cpu") as workers, connected(workers) as client:
+        client.wait_for_workers(2, timeout=PATIENCE)
+        seen = client.run(lambda: (os.environ["CUDA_VISIBLE_DEVICES"], os.getpid()))
+        assert sorted(gpu for gpu, _ in seen.values()) == ["0", "1"]
+        processes = [psutil.Process(pid) for pid in (os.getpid(), *(pid for _, pid in seen.values()))]
+        for process in processes:
+            listening = [each.laddr.ip for each in process.net_connections() if each.status == psutil.CONN_LISTEN]
+            assert set(listening) == {"127.0.0.1"}
+    assert not psutil.Process().children(recursive=True)
+
+
+@pytest.mark.slow
+def test_workers_leave_the_terminal_s_signals_to_their_driver_and_end_when_it_is_killed() -> None:
+    with LocalWorkers("local:1", arch="cpu") as workers, connected(workers) as client:
+        family = psutil.Process().children(recursive=True)
+        (before,) = client.run(os.getpid).values()
+        for process in family:
+            process.send_signal(signal.SIGINT)
+        assert list(client.run(os.getpid).values()) == [before]
+        # The workers learn of the end of their driver from the nursery, as it does from the driver.
+        nursery = next(each for each in family if each.pid != before)
+        nursery.kill()
+        _, alive = psutil.wait_procs([psutil.Process(before)], timeout=PATIENCE)
+        assert not alive
+        told(lambda: not client.nthreads())
+        with pytest.raises(EngineError, match="no worker could be started: the process that starts them has ended"):
+            workers.require_some()
