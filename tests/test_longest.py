@@ -16,10 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from searches import searches
 
-from kernels_ti import Graph, GraphError, OptionError, longest_cycle, participation
+from kernels_ti import Graph, GraphError, OptionError, longest_cycle, open_device, participation
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary import count, device_optimum
+from kernels_ti.boundary import count, device_optimum, optimum
 from kernels_ti.boundary.blocks import planned_blocks
+from kernels_ti.boundary.device_optimum import DeviceOptimum
 from kernels_ti.boundary.gains import Gains
 from kernels_ti.boundary.numbers import Numbers, sums_of
 from kernels_ti.boundary.optimum import best_cycle
@@ -121,6 +122,33 @@ def test_kernels_find_the_cycle_of_python(spec, bounds):
     expected = longest_cycle(graph, arch="reference", **bounds)
     assert (found.length, found.ways, found.states) == (expected.length, expected.ways, expected.states)
     check_chordless(graph, [graph.names.index(name) for name in found.cycle])
+
+
+@pytest.mark.usefixtures("_every_block_in_kernels")
+@pytest.mark.parametrize("memory", [None, 9 << 18])
+@pytest.mark.parametrize("alike", [64, 0])
+def test_layers_leave_the_device_where_the_tables_need_the_room(memory, alike, monkeypatch):
+    """`alike` states with one key are found on the device; with none, the whole layer is looked through on the host."""
+    monkeypatch.setattr(device_optimum, "_MOST_ALIKE", alike)
+    made = []
+
+    class Noted(DeviceOptimum):
+        def __init__(self, *arguments, **options):
+            made.append(self)
+            super().__init__(*arguments, **options)
+
+    monkeypatch.setattr(optimum, "DeviceOptimum", Noted)
+    planned = planned_blocks(SearchSpace(generate("grid:9x9")))
+    best = best_cycle(planned, Gains(), device=open_device("cpu"), device_memory=memory)
+    assert (best.value, best.ways, len(best.cycle)) == (50, 6840, 50)
+    assert any(layer.on_host for layer in made[0].layers) == (memory is not None)
+
+
+@pytest.mark.usefixtures("_every_block_in_kernels")
+def test_layers_that_fit_nowhere_are_told():
+    planned = planned_blocks(SearchSpace(generate("grid:9x9")))
+    with pytest.raises(SizeError, match=r"more than the 0\.00 GiB allowed"):
+        best_cycle(planned, Gains(), device=open_device("cpu"), device_memory=9 << 18, memory=1 << 10)
 
 
 # Grids: OEIS A357357; king graphs: A357501.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,8 @@ _FEWEST_STEPS_BETWEEN = 12
 # The value and the origin.
 _BESIDE = 2
 _ROWS_TOGETHER = 8
+# States that a search for a key on the device finds.
+_MOST_ALIKE = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,12 +37,24 @@ class KeptLayer:
     ----------
     place : int
         The step.
-    rows : ndarray of uint64, shape (k, cells)
-        Each state as a table has it, the largest value of a way to it, and where that way was in the layer before.
+    size, cells : int
+        How many states there are, and the cells of each: the state as a table has it, the largest value of a way to it,
+        and where that way was in the layer before.
+    rows : buffer or ndarray of uint64
+    on_host : bool
+        Whether the rows have left the device.
     """
 
     place: int
-    rows: Words
+    size: int
+    cells: int
+    rows: Any
+    on_host: bool = False
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the rows."""
+        return 8 * self.size * self.cells
 
 
 class DeviceOptimum(DeviceTables):
@@ -57,7 +71,7 @@ class DeviceOptimum(DeviceTables):
     of_edges : bool
         Whether these edges add anything.
     memory, host_memory : int or None
-        Bytes that the tables may take on the device, and layers that are kept in the memory of the host.
+        Bytes that the tables and the layers may take on the device, and layers in the memory of the host.
 
     Attributes
     ----------
@@ -142,15 +156,29 @@ class DeviceOptimum(DeviceTables):
         self._gain_bases = np.cumsum([0, *map(len, self._gains)]).tolist()
         self._upload("gains", np.array([gain for each in self._gains for gain in each], np.int64))
 
+    @property
+    def _is_kept(self) -> bool:
+        """Whether the states before the next step are kept."""
+        return self._place % self._between == 0
+
+    def _take(self, step: Step) -> Generator[bool, None, None]:
+        """Let a vertex come; yield between launches."""
+        if self._is_kept and (not self.layers or self.layers[-1].place < self._place):
+            self._keep_layer()
+            yield True
+        self._make_room(self._next_shape(step))
+        yield from super()._take(step)
+
+    def _cleared(self, shape: Shape, found: int) -> tuple[Any, Any]:
+        """Return the other table and the tallies; see `DeviceTables._cleared`."""
+        self._make_room(shape)
+        return super()._cleared(shape, found)
+
     def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
         """Put the children of all states into the other table; say whether they fit."""
         from kernels_ti.boundary.kernels import FULL, TALLIES
         from kernels_ti.boundary.optimum_kernels import BIAS, ORIGIN
 
-        is_kept = self._place % self._between == 0
-        if is_kept and (not self.layers or self.layers[-1].place < self._place):
-            self._keep_layer()
-            yield True
         old = self._shape
         copies = FEW_CELLS
         table, tallies = self._cleared(shape, 1 + 2 * copies * shape.digits)
@@ -169,8 +197,8 @@ class DeviceOptimum(DeviceTables):
         best = closed if self.best is None or closed >= self.best + BIAS else 0
         for first, last in self._slices(step, shape):
             self._kernels.settle(
-                first, last, *before, old.digits, *new, shape.digits, *how, int(is_kept), best, self._spread, copies,
-                tallies,
+                first, last, *before, old.digits, *new, shape.digits, *how, int(self._is_kept), best, self._spread,
+                copies, tallies,
             )  # fmt: skip
             yield True
         told = self._device.download(tallies)[: ORIGIN + 1 + 2 * copies * shape.digits]
@@ -188,15 +216,52 @@ class DeviceOptimum(DeviceTables):
         for digit, (low, high) in enumerate(found.astype(object).sum(axis=0).tolist()):
             self.ways += low + (high << HALF_BITS) << DIGIT_BITS * digit
 
+    def rows_at(self, layer: KeptLayer, origin: int) -> Words:
+        """Return the rows of a kept layer that begin with a key, shape (k, cells): mostly one.
+
+        States may share their keys, if they take several words.
+        """
+        if not layer.on_host:
+            found = self._device.call(self._matching, layer, origin)
+            if found is not None:
+                return found
+        held = layer.rows if layer.on_host else self._device.download(layer.rows)
+        rows = np.asarray(held).reshape(-1, layer.cells)[: layer.size]
+        return np.asarray(rows[rows[:, 0] == np.uint64(origin)])
+
+    def _matching(self, layer: KeptLayer, origin: int) -> Words | None:
+        """Look for a key on the device; return None where more states have it than are looked for."""
+        from kernels_ti.boundary.optimum_kernels import matching
+
+        met = self._device.buffer(np.zeros(1, np.uint64))
+        found = self._device.empty(_MOST_ALIKE * layer.cells, np.uint64)
+        matching(layer.size, layer.cells, origin, layer.rows, _MOST_ALIKE, met, found)
+        alike = int(self._device.download(met)[0])
+        if alike > _MOST_ALIKE:
+            return None
+        return np.array(self._device.download(found)).reshape(-1, layer.cells)[:alike]
+
     def _keep_layer(self) -> None:
-        """Copy the states to the host, with their values and where these come from."""
+        """Keep the states, with their values and where these come from, without gaps."""
         from kernels_ti.boundary.optimum_kernels import gather
 
         cells = self._shape.words
-        held = sum(layer.rows.nbytes for layer in self.layers)
-        require_memory(held + 8 * self.states * cells, self._host_memory, self.states, self.width, by_length=False)
         rows: Any = self._device.empty(self.states * cells, np.uint64)
         met = self._device.buffer(np.zeros(1, np.uint64))
         gather(self._shape.rows, self._shape.stride, cells, _ROWS_TOGETHER, self._buffers[self._old], met, rows)
-        kept = np.array(self._device.download(rows)).reshape(self.states, cells)
-        self.layers.append(KeptLayer(self._place, kept))
+        self.layers.append(KeptLayer(self._place, self.states, cells, rows))
+
+    def _beside_other_table(self) -> int:
+        """Return the bytes of all buffers but the other table, with the layers on the device."""
+        return super()._beside_other_table() + sum(layer.nbytes for layer in self.layers if not layer.on_host)
+
+    def _make_room(self, shape: Shape) -> None:
+        """Move the kept layers to the host where the next table does not fit beside them."""
+        if 8 * shape.cells <= self._room() or all(layer.on_host for layer in self.layers):
+            return
+        held = sum(layer.nbytes for layer in self.layers)
+        require_memory(held, self._host_memory, self.states, self.width, by_length=False)
+        self.layers = [
+            layer if layer.on_host else replace(layer, rows=self._device.download(layer.rows), on_host=True)
+            for layer in self.layers
+        ]

@@ -257,7 +257,7 @@ def _cycle_of(
     value, origin, end, target = optimum.best, optimum.origin, optimum.closing_step + 1, None
     for layer in reversed([layer for layer in optimum.layers if layer.place < end]):
         # States may share what is noted of their origin, if they take several words: try each of them.
-        for row in layer.rows[layer.rows[:, 0] == origin]:
+        for row in optimum.rows_at(layer, origin):
             words = optimum.words_of(row[None])
             piece = rule.again()
             history = History(block, piece, memory, enough, words=words, steps=range(layer.place, end))

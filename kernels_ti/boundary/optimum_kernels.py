@@ -48,6 +48,20 @@ def gather(
                     at += 1
 
 
+@ti.kernel
+def matching(
+    size: ti.i32, kept: ti.i32, key: ti.u64, rows: array(ti.u64, 1), most: ti.i32, met: array(ti.u64, 1),
+    found: array(ti.u64, 1),
+):  # fmt: skip
+    """Copy the rows that begin with a key, up to `most` of them; one row for each work item. `met` counts them all."""
+    for i in range(size):
+        if rows[i * kept] == key:
+            at = ti.cast(ti.atomic_add(met[0], ti.u64(1)), ti.i32)
+            if at < most:
+                for cell in range(kept):
+                    found[at * kept + cell] = rows[i * kept + cell]
+
+
 @lru_cache
 def optimum_kernels(words: int, bits: int, cells: int) -> OptimumKernels:
     """Return the kernels for states of `words` words with symbols of `bits` bits, in rows with `cells` words.
