@@ -12,8 +12,9 @@ from patience import PATIENCE
 from program import ENVIRONMENT, chordless
 
 from kernels_ti import Device, folders
+from kernels_ti.device import cuda, kernel_cache
 from kernels_ti.device import device as devices
-from kernels_ti.device import kernel_cache
+from kernels_ti.device.device import cuda_is_here
 
 OWN_WAY = ("HOME", "XDG_CACHE_HOME", "TI_OFFLINE_CACHE", "TI_OFFLINE_CACHE_FILE_PATH")
 START = "from kernels_ti.device.device import open_device; open_device('cpu'); print('started')"
@@ -78,12 +79,23 @@ def test_a_damaged_cache_is_taken_away_with_one_line(here: Path, temporary: Path
     assert list(temporary.iterdir()) == []
 
 
-def test_a_processor_that_passed_the_self_test_passes_it_again_once_the_kernels_are_gone(here, temporary, tmp_path):
+@pytest.mark.parametrize("arch", ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)])
+def test_hardware_that_passed_the_self_test_passes_it_again_once_the_kernels_are_gone(
+    arch: str, here: Path, temporary: Path, tmp_path: Path
+) -> None:
+    if arch == "cuda" and not cuda_is_here():
+        pytest.skip("needs a CUDA device")
     own = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
-    assert start(temporary, here, **own).stdout == "started\n"
-    assert start(temporary, here, WITHOUT_SELF_TEST, **own).stdout == "started\n"
+    code, without = (text.replace("'cpu'", repr(arch)) for text in (START, WITHOUT_SELF_TEST))
+    assert start(temporary, here, code, **own).stdout == "started\n"
+    assert start(temporary, here, without, **own).stdout == "started\n"
     (tmp_path / "cache" / "chordless" / "taichi" / "ticache" / "checksums.json").unlink()
-    assert "kernels_ti.device.selftest" in start(temporary, here, WITHOUT_SELF_TEST, **own).stderr
+    assert "kernels_ti.device.selftest" in start(temporary, here, without, **own).stderr
+
+
+def test_without_the_version_of_a_driver_no_pass_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda, "MODULE_VERSION", tmp_path / "none")
+    assert cuda.driver_version() is None
 
 
 def test_the_engine_runs_without_a_home_and_the_command_line_passes_its_warning_on(here: Path, temporary: Path) -> None:

@@ -9,11 +9,25 @@ from __future__ import annotations
 import ctypes
 import sys
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kernels_ti.errors import EngineError
+
+MODULE_VERSION = Path("/sys/module/nvidia/version")
+"""Where Linux tells the version of the driver's part in the kernel."""
+
+
+def driver_version() -> str | None:
+    """Return the version of the driver that is loaded; None if the system does not tell."""
+    try:
+        in_kernel = MODULE_VERSION.read_text(encoding="ascii").strip()
+    except OSError:
+        return None
+    library = ctypes.c_int()
+    return None if _library().cuDriverGetVersion(ctypes.byref(library)) else f"{in_kernel} {library.value}"
 
 
 def free_memory() -> int | None:

@@ -68,7 +68,7 @@ class Queue:
         self._device = device
         self._meeting = 0
         self._launches = [f"launch_{i}" for i in range(LAUNCHES.get(device.arch, 1))]
-        self._graph = None if device.arch == "cpu" else made_graph(kernel, word, self._launches)
+        self._graph: Any = None if device.arch == "cpu" else made_graph(kernel, word, self._launches)
 
     def launch(self, levels: int, arguments: dict[str, Any]) -> None:
         """Queue the launches of some levels.
@@ -96,5 +96,6 @@ class Queue:
         """Count the thread blocks of the kernel that are on the device together."""
         control = arguments["control"]
         control.fill(0)
-        self._kernel(launch=0, **{**arguments, "levels": 0, "meeting": 0})
+        # Through the graph: from Python, Taichi would read the source of the kernel a second time.
+        self._graph.run({**arguments, "levels": 0, "meeting": 0, self._launches[0]: 0})
         return int(self._device.download(control)[MOST_HERE])
