@@ -144,13 +144,6 @@ def test_layers_leave_the_device_where_the_tables_need_the_room(memory, alike, m
     assert any(layer.on_host for layer in made[0].layers) == (memory is not None)
 
 
-@pytest.mark.usefixtures("_every_block_in_kernels")
-def test_layers_that_fit_nowhere_are_told():
-    planned = planned_blocks(SearchSpace(generate("grid:9x9")))
-    with pytest.raises(SizeError, match=r"more than the 0\.00 GiB allowed"):
-        best_cycle(planned, Gains(), device=open_device("cpu"), device_memory=9 << 18, memory=1 << 10)
-
-
 # Grids: OEIS A357357; king graphs: A357501.
 @pytest.mark.parametrize(
     ("spec", "lengths"),

@@ -257,7 +257,7 @@ class DeviceOptimum(DeviceTables):
 
     def _make_room(self, shape: Shape) -> None:
         """Move the kept layers to the host where the next table does not fit beside them."""
-        if 8 * shape.cells <= self._room() or all(layer.on_host for layer in self.layers):
+        if self._other_table(shape) <= self._room() or all(layer.on_host for layer in self.layers):
             return
         held = sum(layer.nbytes for layer in self.layers)
         require_memory(held, self._host_memory, self.states, self.width, by_length=False)

@@ -269,11 +269,14 @@ class DeviceTables:
         """Return the bytes of all buffers but the other table."""
         return sum(_bytes(buffer) for name, buffer in self._buffers.items() if name != self._new)
 
+    def _other_table(self, shape: Shape) -> int:
+        """Return the bytes of the other table, which may be larger than it needs to be."""
+        return max(8 * shape.cells, _bytes(self._buffers.get(self._new)))
+
     def _require_room(self, shape: Shape) -> None:
         """Refuse a step whose table does not fit into the memory allowed, or into a buffer."""
         if self._memory is not None:
-            table = max(8 * shape.cells, _bytes(self._buffers.get(self._new)))
-            needed = self._beside_other_table() + table
+            needed = self._beside_other_table() + self._other_table(shape)
             two_tables = 2 * 8 * shape.stride * _ROWS_TO_A_STATE
             largest = two_tables * most_states_from(self._steps, self._place)
             by_length = self._shape.lengths > 1
