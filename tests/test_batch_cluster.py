@@ -168,6 +168,44 @@ def test_a_batch_whose_lines_are_all_there_reaches_no_cluster(tmp_path: Path) ->
     assert (listener.end.reason, listener.end.kept) == ("complete", done)
 
 
+@pytest.mark.parametrize("shared", [True, False])
+def test_files_of_cycles_are_those_of_one_machine(
+    shared: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first worker dies with its answer; the others see the driver's folder, or send the files."""
+    if not shared:
+        monkeypatch.setattr("chordless.batch.cycle_files.is_seen", lambda parts: False)
+    found, lines = [], []
+    for number, folder in enumerate((tmp_path / "here", tmp_path / "there")):
+        template = BatchJob("", arch="reference", listing=str(folder), listing_format="text")
+        named = tmp_path / "named.txt"
+        named.write_text("a b\nb c\nc d\nd a\n")
+        asked = checked(jobs_of([str(graph6(tmp_path / "atlas.g6", ATLAS[::200])), str(named), "grid:3x4"], template))
+        command = BatchCommand(asked, str(tmp_path / f"{number}.jsonl"))
+        made = spread(command, SimulatedWorkers({"a": 1, "b": 1}, {"a": ["die"]})) if number else here(command)
+        assert made
+        found.append({file.name.rsplit("-", 1)[0]: file.read_text() for file in folder.iterdir()})
+        read = lines_in(tmp_path / f"{number}.jsonl")
+        lines.append([(line["graph"], line["listed"], line["status"]) for line in read])
+        assert [Path(line["listing"]).parent for line in read] == [folder] * len(read)
+        assert all(Path(line["listing"]).exists() for line in read)
+    assert found[0] == found[1]
+    assert "a b c d\n" in found[1].values()
+    assert lines[0] == lines[1]
+
+
+def test_a_file_that_is_too_large_to_travel_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chordless.batch.cycle_files.is_seen", lambda parts: False)
+    monkeypatch.setattr("chordless.batch.cycle_files.MOST_BYTES", 100)
+    template = BatchJob("", arch="reference", listing=str(tmp_path / "cycles"), listing_format="text")
+    command = BatchCommand(checked(jobs_of(["cycle:5", "grid:4x5"], template)), str(tmp_path / "out.jsonl"))
+    assert spread(command, SimulatedWorkers({"a": 1})).failed == 1
+    small, large = lines_in(tmp_path / "out.jsonl")
+    assert small["error"] is None
+    assert "grid:4x5: its cycles take" in large["error"]
+    assert "name a folder that all machines share" in large["error"]
+
+
 @pytest.mark.parametrize("how", ["stop", "fail"])
 def test_a_batch_that_ends_early_keeps_the_first_lines(how: str, tmp_path: Path) -> None:
     asked = jobs(tmp_path)
@@ -183,7 +221,6 @@ def test_a_batch_that_ends_early_keeps_the_first_lines(how: str, tmp_path: Path)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("batch", "petersen", "--cycles", "folder", "--cluster", "local:1"), "a batch on a cluster only counts"),
         (("batch", "petersen", "--gpus", "0"), "--gpus needs --cluster local"),
         (("first", "petersen", "--cluster", "local:1"), "--cluster is for other lengths than 4 or more"),
         (("first", "petersen", "--length", "5", "--cluster", "nowhere"), "there is no cluster 'nowhere'"),

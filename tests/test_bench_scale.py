@@ -41,7 +41,8 @@ def test_scale_compares_numbers_of_workers(capsys, tmp_path):
         assert each["count"] == {"cycles": count_cycles(grid(6, 7), arch="cpu").total}
         (one,) = each["runs"]
         assert len(one["devices"]) == each["workers"]
-        assert min(one["search"], one["setup"], one["busy"], one["bytes"]) > 0
+        assert min(one["search"], one["setup"], one["busy"], one["bytes"], one["device"], one["kernels"]) > 0
+        assert one["device"] + one["kernels"] < one["setup"]
         assert one["busy"] + one["transfer"] + one["idle"] == pytest.approx(1.0, abs=0.5)
     assert 0 < row["first_frames"] < row["workers"][0]["runs"][0]["setup"]
 
@@ -52,9 +53,10 @@ def test_a_picture_of_another_format_is_refused_before_anything_is_measured():
 
 
 def test_the_parts_of_the_time_add_up_to_the_whole():
-    runs = [{"search": 10.0, "setup": 4.0, "other": 1.0, "busy": 0.9, "transfer": 0.04, "idle": 0.06}] * 3
+    shares = {"busy": 0.9, "transfer": 0.04, "idle": 0.06}
+    runs = [{"search": 10.0, "setup": 4.0, "device": 0.5, "kernels": 1.0, "other": 1.0, **shares}] * 3
     row = {"graph": "grid:9x10", "first_frames": 0.5, "workers": [{"workers": 2, "runs": runs}]}
     parts = parts_of(row, runs)
     assert sum(parts.values()) == pytest.approx(15.0)
-    assert (parts["start"], parts["first frames"], parts["transfer"]) == (3.5, 0.5, pytest.approx(0.4))
+    assert (parts["start"], parts["first frames"], parts["transfer"]) == (2.0, 0.5, pytest.approx(0.4))
     assert scale_chart([row, {"graph": "none", "first_frames": None, "workers": []}]).axes[0].containers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -10,7 +11,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from chordless.batch.alone import message_of
+from chordless.batch.cycle_files import PartFolders
 from chordless.batch.entries import Entry
+from chordless.batch.inputs import Chunk
 from chordless.batch.on_worker import Result, count_entries
 from chordless.batch.output import BatchFile, encoded
 from chordless.batch.rows import error_line
@@ -72,6 +75,7 @@ class SpreadBatch(Batch):
         self._slots: deque[_Slot] = deque()
         self._called: dict[int, _Slot] = {}
         self._calls = 0
+        self._parts = PartFolders(uuid.uuid4().hex)
         # A worker knows nothing of the other graphs.
         self._for_workers = replace(command, jobs=(), crashes=(), cluster=None, gpus=None)
 
@@ -91,6 +95,7 @@ class SpreadBatch(Batch):
         finally:
             if self._spread is not None:
                 self._spread.close()
+            self._parts.close()
         self._flush()
 
     def _most_called(self) -> int:
@@ -118,8 +123,10 @@ class SpreadBatch(Batch):
         self._call(to_count)
 
     def _call(self, entries: list[Entry]) -> None:
-        for first in range(0, len(entries), GRAPHS_AT_ONCE):
-            some = entries[first : first + GRAPHS_AT_ONCE]
+        # A file of cycles travels alone, so that no answer is too large.
+        at_once = 1 if entries and entries[0].chunk.job.listing is not None else GRAPHS_AT_ONCE
+        for first in range(0, len(entries), at_once):
+            some = entries[first : first + at_once]
             slot = _Slot(some)
             self._slots.append(slot)
             self._submit(slot)
@@ -129,7 +136,9 @@ class SpreadBatch(Batch):
         self._called[number] = slot
         if self._spread is None:
             self._spread = Spread(self._reach(), count_entries, pace=self._pace, tell=tell)
-        self._spread.call(number, list(_without_others(slot.entries)), self._for_workers)
+        folders = {entry.chunk.job.listing for entry in slot.entries} - {None}
+        parts = {folder: self._parts.beside(folder) for folder in folders if folder is not None}
+        self._spread.call(number, list(_without_others(slot.entries)), self._for_workers, parts)
 
     def _take(self) -> None:
         """Wait a little for outcomes; write the lines that are next."""
@@ -154,7 +163,9 @@ class SpreadBatch(Batch):
     def _hear_outcome(self, outcome: Outcome) -> None:
         slot = self._called.pop(outcome.number)
         if outcome.error is None and not outcome.lost:
-            slot.results = outcome.value
+            for file in outcome.value.files:
+                self._parts.take(file)
+            slot.results = outcome.value.results
         elif len(slot.entries) > 1:
             # One of them is to blame: the halves are counted apart.
             half = len(slot.entries) // 2
@@ -203,6 +214,11 @@ def _without_others(entries: list[Entry]) -> Iterator[Entry]:
             stop += 1
         some = entries[first:stop]
         first = stop
+        if chunk.job.listing is not None:
+            for entry in some:  # with the names of its vertices
+                alone = Chunk(chunk.job, (entry.title,), (entry.name,), loaded=chunk.graph(entry.number))
+                yield entry._replace(chunk=alone)
+            continue
         graphs = chunk.graphs
         if graphs is not None:
             graphs = graphs.chosen(np.array([entry.number for entry in some], np.int64))

@@ -18,8 +18,9 @@ LEGEND = (
     "search: seconds from the first lease to the last answer, the median of the runs. speed-up: against the fewest "
     "workers. busy: share of that time in which the workers searched; transfer: in which leases and answers were on "
     "their way and a worker had nothing else; idle: the rest, most of it at the end. set-up: seconds until the first "
-    "lease: the start of the processes, the devices, the kernels; first frames: the part of it in which the driver "
-    "makes the work. other: the rest of the whole, the end of the processes included."
+    "lease. Of these, device and kernels: the slowest worker opened the device for the search, and compiled or loaded "
+    "its kernels; first frames: the driver made the work; the rest: the processes started, and opened their devices "
+    "meanwhile. other: the rest of the whole, the end of the processes included."
 )
 
 COLUMNS = (
@@ -33,6 +34,8 @@ COLUMNS = (
     Column("idle"),
     Column("leases"),
     Column("set-up, s"),
+    Column("device, s"),
+    Column("kernels, s"),
     Column("first frames, s"),
     Column("other, s"),
 )
@@ -106,7 +109,7 @@ class ScaleRow:
             title = self.title if number == 0 else ""
             median = each.series.median
             if median is None:
-                yield (title, str(count), NOTHING, each.series.stopped or NOTHING, *[NOTHING] * 8)
+                yield (title, str(count), NOTHING, each.series.stopped or NOTHING, *[NOTHING] * 10)
                 continue
             yield (
                 title,
@@ -116,7 +119,7 @@ class ScaleRow:
                 NOTHING if fewest is None else f"{fewest / median:.2f}",
                 *(f"{each.median_of(part):.1%}" for part in ("busy", "transfer", "idle")),
                 f"{each.median_of('leases'):.0f}",
-                figures(each.median_of("setup")),
+                *(figures(each.median_of(part)) for part in ("setup", "device", "kernels")),
                 NOTHING if self._first_frames is None else figures(self._first_frames),
                 figures(each.median_of("other")),
             )
@@ -151,6 +154,8 @@ def _run_once(arguments: Sequence[str], count: int, results: list[dict[str, Any]
             "bytes": sum(worker["bytes_sent"] + worker["bytes_back"] for worker in result["workers"]),
             "leases": sum(worker["leases"] for worker in result["workers"]),
             "setup": float(result["seconds"]["setup"]),
+            "device": max((worker["device_seconds"] for worker in result["workers"]), default=0.0),
+            "kernels": max((worker["kernel_seconds"] for worker in result["workers"]), default=0.0),
             "other": max(ended.seconds - search - float(result["seconds"]["setup"]), 0.0),
             "devices": [worker["device"] for worker in result["workers"]],
         }

@@ -222,8 +222,6 @@ def act(options: argparse.Namespace) -> int:
         jobs = read_manifest(options.manifest, template)
     else:
         jobs = checked(jobs_of(options.graphs, template))
-    if options.cluster is not None:
-        _require_counts(jobs)
     if options.dry_run:
         return print_plan(options, jobs)
     if options.output_format == "parquet":
@@ -248,17 +246,6 @@ def act(options: argparse.Namespace) -> int:
             gpus=options.gpus,
         )
         return _run(command, options)
-
-
-def _require_counts(jobs: tuple[BatchJob, ...]) -> None:
-    """Raise OptionError for a job that lists: the workers of a cluster may share no folder."""
-    from kernels_ti import OptionError
-
-    for job in jobs:
-        if job.listing is not None:
-            raise OptionError(
-                f"{job.graph}: a batch on a cluster only counts; `chordless list {job.graph} --cluster ...` lists"
-            )
 
 
 def _warn_of_missing_types(jobs: tuple[BatchJob, ...]) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _WIDTH, _BAR_HEIGHT, _AROUND = 7.0, 0.34, 1.45
-_PARTS = ("start", "first frames", "search", "transfer", "idle", "end")
+_PARTS = ("start", "device", "kernels", "first frames", "search", "transfer", "idle", "end")
 _LONGEST_LABEL = 24
 
 
@@ -50,11 +50,14 @@ def scale_chart(rows: Sequence[Mapping[str, Any]]) -> Figure:
 
 def parts_of(row: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """Return the seconds of each part of the time, the medians of some runs."""
-    median = {name: statistics.median(run[name] for run in runs) for name in ("search", "setup", "other")}
+    named = ("search", "setup", "device", "kernels", "other")
+    median = {name: statistics.median(run[name] for run in runs) for name in named}
     shares = {name: statistics.median(run[name] for run in runs) for name in ("busy", "transfer", "idle")}
     first = min(row["first_frames"] or 0.0, median["setup"])
     return {
-        "start": median["setup"] - first,
+        "start": max(median["setup"] - median["device"] - median["kernels"] - first, 0.0),
+        "device": median["device"],
+        "kernels": median["kernels"],
         "first frames": first,
         "search": median["search"] * shares["busy"],
         "transfer": median["search"] * shares["transfer"],
