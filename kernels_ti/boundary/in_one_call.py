@@ -104,7 +104,9 @@ def in_time(timeout: float | None, answer: str) -> Iterator[Callable[[], bool]]:
         raise TimeIsUpError(f"the {timeout:g} s allowed were up before {answer}") from None
 
 
-def annealed_blocks(space: SearchSpace, arch: str, too_late: Callable[[], bool]) -> tuple[PlannedBlocks, str]:
+def annealed_blocks(
+    space: SearchSpace, arch: str, too_late: Callable[[], bool], *, threads: int | None = None
+) -> tuple[PlannedBlocks, str]:
     """Plan a search space with the orders that a count would take; return the plan, and the arch for its states.
 
     Parameters
@@ -114,6 +116,8 @@ def annealed_blocks(space: SearchSpace, arch: str, too_late: Callable[[], bool])
         See `kernels_ti.boundary.count.arch_of_count`.
     too_late : callable
         Asked again and again.
+    threads : int, optional
+        Workers of the CPU, where somebody asks for a number of them.
 
     Raises
     ------
@@ -123,8 +127,8 @@ def annealed_blocks(space: SearchSpace, arch: str, too_late: Callable[[], bool])
         See `kernels_ti.boundary.blocks.planned_blocks`.
     """
     plan = plan_of(space, seconds=SECONDS_FOR_PREFIXES, enough=too_late)
-    arch = arch_of_count(plan, arch, by_length=False)
-    plan = annealed_plan(plan, arch, enough=too_late)
+    arch = arch_of_count(plan, arch, by_length=False, threads=threads)
+    plan = annealed_plan(plan, arch, threads=threads, enough=too_late)
     if too_late():
         raise GivenUp
     return planned_blocks(space, plan), arch

@@ -90,10 +90,11 @@ def go_along_boundary(
             reason, snapshot, boundary, device, shares = count_along_boundary(
                 command, channel, space, plan, keeper, checkpoint, order
             )
-            if device is not None:
-                session = replace(session, device=device)
         else:
             found = picked(command, channel, space)
+            device = found.device
+            if keeper is not None and device is not None:
+                keeper.session = replace(keeper.session, device=device)
             reason, snapshot, boundary, shares = found.reason, _snapshot_of(found), found.boundary, found.shares
             if reason == "complete" and command.output is not None:
                 output = stack.enter_context(open_output(command, loaded.graph, standard_output))
@@ -101,6 +102,8 @@ def go_along_boundary(
             if keeper is not None and reason == "complete":
                 channel.send(keeper.keep(snapshot, output=output, finished=True))
         listed = 0 if output is None else output.listed
+        if device is not None:
+            session = replace(session, device=device)
         result = replace(
             finished_event(reason, snapshot, loaded, session.so_far(), listed, directory), boundary=boundary
         )

@@ -9,17 +9,18 @@ from chordless.engine.channel import Channel
 from chordless.engine.steps import StepReports
 from chordless.protocol.events import Reason
 from chordless.protocol.orders import USUAL_SAMPLE, RunCommand
-from kernels_ti import CycleShares
+from kernels_ti import CycleShares, Device, open_device
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.blocks import PlannedBlocks, planned_blocks
+from kernels_ti.boundary.blocks import PlannedBlocks
 from kernels_ti.boundary.gains import Gains
+from kernels_ti.boundary.in_one_call import annealed_blocks
 from kernels_ti.boundary.optimum import best_cycle
 from kernels_ti.boundary.participation import shares_of
 from kernels_ti.boundary.sample import drawn
 from kernels_ti.boundary.states import GivenUp
 from kernels_ti.boundary.walk import Step
 from kernels_ti.cycles import Cycles
-from kernels_ti.device.memory import host_budget
+from kernels_ti.device.memory import host_budget, search_budget
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +37,8 @@ class Picked:
         a sample ``drawn_from``, how many there are in all.
     shares : CycleShares or None
         Of all cycles, those through each vertex and each edge, if they were wanted.
+    device : Device or None
+        What ran the kernels, None if Python found all.
     """
 
     reason: Reason
@@ -43,6 +46,7 @@ class Picked:
     cycles: Cycles
     boundary: dict[str, int] = field(default_factory=dict)
     shares: CycleShares | None = None
+    device: Device | None = None
 
 
 def picked(command: RunCommand, channel: Channel, space: SearchSpace) -> Picked:
@@ -62,8 +66,8 @@ def picked(command: RunCommand, channel: Channel, space: SearchSpace) -> Picked:
 
     Raises
     ------
-    OptionError
-        If the graph is not simple and undirected.
+    DeviceError, OptionError
+        If the arch that was asked for is not there or has no such kernels.
     SizeError
         If no order has boundaries that a state can hold, or the states do not fit into the memory.
     """
@@ -71,13 +75,23 @@ def picked(command: RunCommand, channel: Channel, space: SearchSpace) -> Picked:
     try:
         if watch.look() is not None:
             raise GivenUp
-        planned = planned_blocks(space, enough=watch.says_enough)
+        planned, arch = annealed_blocks(space, command.arch, watch.says_enough, threads=command.threads)
+        device = None
         wants_shares = command.per_vertex or command.per_edge
         way = _Way(channel, watch, planned, ways=2 if wants_shares else 1)
         memory = host_budget(command.memory)
         shares = None
         if command.pick == "longest":
-            best = best_cycle(planned, Gains(), memory=memory, enough=way.says_enough, report=way.take_step)
+            device = None if arch == "reference" else open_device(arch, threads=command.threads)
+            best = best_cycle(
+                planned,
+                Gains(),
+                memory=memory,
+                enough=way.says_enough,
+                report=way.take_step,
+                device=device,
+                device_memory=None if device is None else search_budget(device, command.memory),
+            )
             lists, more = [best.cycle] if best.cycle else [], {"ways": best.ways}
         else:
             count = USUAL_SAMPLE if command.limit is None else command.limit
@@ -89,7 +103,7 @@ def picked(command: RunCommand, channel: Channel, space: SearchSpace) -> Picked:
     except GivenUp:
         return Picked(watch.look() or "interrupted", watch.seconds, Cycles.of_lists([]), {"width": 0, "states": 0})
     boundary = {"width": planned.plan.width, "states": max(way.states, default=0), **more}
-    return Picked("complete", watch.seconds, Cycles.of_lists(lists), boundary, shares)
+    return Picked("complete", watch.seconds, Cycles.of_lists(lists), boundary, shares, device)
 
 
 class _Way:

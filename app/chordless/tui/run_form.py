@@ -151,11 +151,11 @@ def _faults_along_boundary(choices: LastChoices) -> dict[str, str]:
     faults: dict[str, str] = {}
     if choices.find != "boundary" and not choices.picks:
         return faults
-    if choices.arch == "vulkan" or (choices.picks and choices.arch == "cuda"):
+    if choices.arch == "vulkan" or (choices.find == "sample" and choices.arch == "cuda"):
         faults["what"] = f"this does not run on {choices.arch}: choose auto or cpu"
     if choices.limit.strip() and choices.find != "sample":
         faults["limit"] = "nothing to stop at: leave this empty"
-    if choices.threads.strip():
+    if choices.threads.strip() and choices.find == "sample":
         faults["threads"] = "one thread does this: leave this empty"
     if choices.expansion == "paper":
         faults["expansion"] = "no paths grow along a boundary: choose both ends"
