@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
 from itertools import pairwise
 
@@ -99,6 +102,30 @@ def test_a_full_disk_is_one_line_and_leaves_what_was_there(tmp_path, suffix, roo
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert (os.listdir(tmp_path), path.read_text()) == ([path.name], "old")
+
+
+def test_a_row_group_is_written_while_the_caller_goes_on(tmp_path, monkeypatch, suffix):
+    free = threading.Event()
+    free.set()
+
+    class SlowDisk(io.FileIO):
+        def write(self, data):
+            assert free.wait(PATIENCE)
+            return super().write(data)
+
+    @contextlib.contextmanager
+    def slow(path):
+        with SlowDisk(path, "w") as stream:
+            yield stream
+
+    monkeypatch.setattr("chordless.cycles.columns.replaced", slow)
+    path = tmp_path / f"cycles.{suffix}"
+    with column_file(str(path), GRAPH, suffix) as add:
+        free.clear()
+        add(CYCLES)
+        free.set()
+        add(CYCLES.part(0, 2))
+    assert read_columns(path)["vertices"].to_pylist() == NAMED + NAMED[:2]
 
 
 def test_only_a_file_can_have_columns(tmp_path, suffix):

@@ -8,6 +8,7 @@ import os
 import random
 import select
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -77,6 +78,29 @@ def test_pieces_of_a_large_slice_join_without_a_seam():
     cycles = [[v % 50, v % 50 + 50, v % 50 + 100] for v in range(60_000)] + [list(range(1000)) * 200]
     expected = "".join(" ".join(map(str, cycle)) + "\n" for cycle in cycles)
     assert encoded(cycles, range(1000), "text") == expected
+
+
+def test_few_pieces_are_made_before_they_are_taken(monkeypatch):
+    monkeypatch.setattr("chordless.cycles.lines._PIECE_VERTICES", 30)
+    monkeypatch.setattr("chordless.cycles.lines.cores", lambda: 2)
+    taken = []
+
+    class Cycle(np.ndarray):
+        """Vertices that note who reads them."""
+
+        def __getitem__(self, key):
+            taken.append(threading.current_thread())
+            return super().__getitem__(key)
+
+    cycles = Cycles.of_lists([[v, v + 1, v + 2] for v in range(1000)])
+    cycles = Cycles(cycles.offsets, cycles.vertices.view(Cycle))
+    encoder = CycleEncoder(range(1002), "text")
+    pieces = encoder.encode(cycles)
+    first, _ = next(pieces)
+    assert first == 10
+    assert threading.main_thread() not in taken
+    assert len(taken) <= 3 * 4, "three reads for each of four pieces"
+    assert first + sum(lines for lines, _ in pieces) == 1000
 
 
 @pytest.mark.parametrize("names", [range(10, 99), range(95, 110), ["x" * i for i in range(1, 40)]])

@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal
 
@@ -58,6 +59,7 @@ def cycles_at_once(graph: Graph) -> int:
 def column_file(path: str, graph: Graph, file_format: ColumnFormat) -> Iterator[Callable[[Cycles], None]]:
     """Yield a function that adds cycles to a file, as a row group with the columns ``length`` and ``vertices``.
 
+    A thread encodes and writes a row group while the caller makes the next one; no more than these two are in memory.
     The column ``vertices`` has the names in cycle order: integers where all are, and text otherwise. The end of such a
     file is written last, and no reader takes a file without it. So the file gets its name when the block has ended
     without an error. Otherwise nothing is left, and an older file of that name stays as it was.
@@ -94,20 +96,52 @@ def column_file(path: str, graph: Graph, file_format: ColumnFormat) -> Iterator[
             else:
                 writer = importlib.import_module("pyarrow.ipc").new_file(stream, schema)
 
+        beside = _Beside()
+
         def add(cycles: Cycles) -> None:
             with _failures_of(path):
-                table = arrow_table(cycles.offsets, cycles.vertices, names, index_type=index_type)
-                writer.write_table(table.cast(schema))
+                table = arrow_table(cycles.offsets, cycles.vertices, names, index_type=index_type).cast(schema)
+                beside.begin(lambda: writer.write_table(table))
 
         try:
             yield add
         except BaseException:
             with contextlib.suppress(OSError):
+                beside.close()
+            with contextlib.suppress(OSError):
                 writer.close()  # before its stream
             raise
         with _failures_of(path):
-            writer.close()
+            try:
+                beside.close()
+            finally:
+                writer.close()
             stack.close()
+
+
+class _Beside:
+    """A thread that does one piece of work while the caller goes on: a row group is encoded beside the search."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, "chordless columns")
+        self._under_way: Future[None] | None = None
+
+    def begin(self, work: Callable[[], None]) -> None:
+        """Wait for the piece before, raise its error if it failed, and begin another one."""
+        self._finish()
+        self._under_way = self._thread.submit(work)
+
+    def close(self) -> None:
+        """Wait for the last piece, and raise its error if it failed."""
+        try:
+            self._finish()
+        finally:
+            self._thread.shutdown()
+
+    def _finish(self) -> None:
+        under_way, self._under_way = self._under_way, None
+        if under_way is not None:
+            under_way.result()
 
 
 def _schema(names: Any, index_type: Any, file_format: ColumnFormat) -> Any:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -11,11 +14,16 @@ import numpy.typing as npt
 
 from kernels_ti import OptionError
 from kernels_ti.cycles import Cycles
+from kernels_ti.device.machine import cores
 
 LineFormat = Literal["text", "jsonl"]
 
-# Vertices joined at a time: the tokens of a piece fit into the second-level cache.
-_PIECE_VERTICES = 1 << 16
+# Vertices joined at a time: few calls for a piece, whose tokens stay in the cache.
+_PIECE_VERTICES = 1 << 17
+_MOST_WORKERS = 8
+_PIECES_AHEAD = 2
+"""Pieces for each worker that may be done before they are taken, which bounds the memory."""
+
 _TRIANGLE = 3
 
 
@@ -58,14 +66,41 @@ class CycleEncoder:
         )
 
     def encode(self, cycles: Cycles) -> Iterator[tuple[int, bytes]]:
-        """Yield the lines of `cycles` in pieces: the number of lines in the piece, and its bytes."""
-        offsets = cycles.offsets
+        """Yield the lines of `cycles` in pieces, in order: the number of lines in the piece, and its bytes.
+
+        Several threads make the pieces while earlier ones are written.
+        """
+        pieces = list(self._pieces(cycles.offsets))
+        if len(pieces) < 2 or self._workers < 2:
+            for start, stop in pieces:
+                yield stop - start, self._lines(cycles.offsets[start : stop + 1], cycles.vertices)
+            return
+        under_way: deque[tuple[int, Future[bytes]]] = deque()
+        for start, stop in pieces:
+            if len(under_way) >= _PIECES_AHEAD * self._workers:
+                lines, made = under_way.popleft()
+                yield lines, made.result()
+            work = self._threads.submit(self._lines, cycles.offsets[start : stop + 1], cycles.vertices)
+            under_way.append((stop - start, work))
+        for lines, made in under_way:
+            yield lines, made.result()
+
+    @cached_property
+    def _workers(self) -> int:
+        return min(cores(), _MOST_WORKERS)
+
+    @cached_property
+    def _threads(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self._workers, "chordless lines")
+
+    def _pieces(self, offsets: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+        """Cut cycles into ranges with about as many vertices; the last number of a range is one past its end."""
         step = max(_PIECE_VERTICES // (1 + self._width // 8), 1)
         start = 0
         while start < len(offsets) - 1:
             stop = int(np.searchsorted(offsets, offsets[start] + step, side="right")) - 1
             stop = max(stop, start + 1)
-            yield stop - start, self._lines(offsets[start : stop + 1], cycles.vertices)
+            yield start, stop
             start = stop
 
     def could_begin(self, line: bytes) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import select
@@ -12,6 +13,8 @@ import termios
 from collections import deque
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
+_WANTED_BYTES = 1 << 20
+"""The most that Linux gives to a user. With its usual 64 KiB, reader and writer wait for each other more often."""
 
 
 class PipeRoom:
@@ -30,6 +33,8 @@ class PipeRoom:
         self._descriptor = descriptor
         self._pages = 0
         if sys.platform == "linux" and stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+            with contextlib.suppress(OSError):  # a user may have only so many pages in all pipes
+                fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _WANTED_BYTES)
             self._pages = fcntl.fcntl(descriptor, fcntl.F_GETPIPE_SZ) // _PAGE
         self._unread: deque[int] = deque()  # the writes that the reader has not read to their end
         self._unread_bytes = self._unread_pages = 0
