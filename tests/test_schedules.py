@@ -18,6 +18,8 @@ from kernels_ti.reference.algorithm import chordless_cycles, levels_of
 from kernels_ti.state import GroupState
 from kernels_ti.sweep import search as search_sweep
 from kernels_ti.sweep import search_stage_1 as search_survey
+from kernels_ti.sweep.frames import frame_words
+from kernels_ti.sweep.sharing import share_frames
 from kernels_ti.wave import found_cycles
 from kernels_ti.wave import search as search_wave
 
@@ -284,3 +286,17 @@ def test_a_run_that_failed_is_not_finished(monkeypatch: pytest.MonkeyPatch) -> N
     assert run.snapshot().cycles_by_length == {5: 1}
     with pytest.raises(EngineError, match="cannot go on"):
         run.advance()
+
+
+def test_an_idle_worker_gets_half_of_the_work_of_the_stack_with_the_most() -> None:
+    """One worker has many frames with little below them, one has few with much, one has nothing."""
+    stacks = np.zeros((3, 4, frame_words(1, 0)), np.uint64)
+    stacks[:2, :, 2] = 0b11  # two extensions each
+    stacks[0, :, -2], stacks[1, :, -2] = np.array([[0.001], [0.2]]).view(np.uint64)
+    stacks[:2, :, -1] = [[1, 2, 3, 4], [5, 6, 0, 0]]
+    depth_of = np.array([4, 2, 0], np.int32)
+    share_frames(stacks, depth_of, 1)
+    assert depth_of.tolist() == [4, 1, 1]
+    assert [stacks[worker, 0, -1] for worker in range(3)] == [1, 6, 5]
+    share_frames(stacks, depth_of, 1)
+    assert depth_of.tolist() == [4, 1, 1], "nobody is idle"

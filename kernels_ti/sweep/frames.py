@@ -67,6 +67,12 @@ def unpacked(stacked: Rows, words: int, collect: bool) -> Frames:
     )
 
 
+def share_of(stacked: Rows, words: int) -> float:
+    """Return the estimated share of the whole search below the rows of a stack, shape (k, frame words)."""
+    weight = stacked[:, -2].copy().view(np.float64)
+    return float(populations(stacked[:, 2 * words : 3 * words]) @ weight)
+
+
 class FramePool:
     """Frames of an earlier search, which the workers take before any seed.
 

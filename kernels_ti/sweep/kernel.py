@@ -41,7 +41,7 @@ STEPS_BETWEEN_LOOKS = 256
 TOP_FRAMES = 8
 """Frames that a worker keeps in local memory; when there are as many, all of them move to its stack."""
 
-SHARES_PER_SLICE = 16
+SHARES_PER_SLICE = 64
 """A worker gives work away only after this part of its budget, so that sharing stays cheap."""
 
 NEXT_ITEM, DRY_WORKERS = 0, 1

@@ -21,6 +21,7 @@ from kernels_ti.sweep.compact import compact_words
 from kernels_ti.sweep.frames import FramePool, frame_words, unpacked
 from kernels_ti.sweep.kernel import DRY_WORKERS, NEXT_ITEM, sweep
 from kernels_ti.sweep.kernel_wide import sweep_wide
+from kernels_ti.sweep.sharing import share_frames
 from kernels_ti.sweep.tiers import Tiered
 
 FIRST_BUDGET, WIDE_FIRST_BUDGET = 100_000, 500
@@ -47,9 +48,8 @@ LARGEST_WITH_CHORDS = 1
 """Bit rows of directed graphs and multigraphs are held in registers up to this many words. Most of the search is in
 blocks so small, and kernels for more words take seconds to compile."""
 
-SHORT_SLICE = 0.005
+SHORT_SLICE = 0.001
 """Seconds under which a slice that ended because a worker ran dry was not worth its launch."""
-
 
 _compiled: set[tuple[object, ...]] = set()
 """The kinds of kernels that this process has compiled. After Taichi is closed they are compiled again, unannounced."""
@@ -123,6 +123,8 @@ class SweepSearch:
         self._depth_of = np.zeros(workers, np.int32)
         self._cycle_count = np.zeros(workers, np.int32)
         self._stack = device.empty(workers * self._stack_words, np.uint64)
+        of_worker = self._stack.reshape(workers, -1)[:, : self._depth * self._frame]
+        self._stacks: Rows = of_worker.reshape(workers, self._depth, self._frame)  # a view
         self._fifo = device.empty(workers * group.longest_block if self._wide else 1, np.int32)
         self._paths = np.zeros(workers * (self._max_length + 2), np.int64)
         self._cycles_found = np.zeros(workers * (self._max_length + 2), np.int64)
@@ -235,7 +237,7 @@ class SweepSearch:
         """Return the frames of each stack. They are read once after each slice."""
         if self._stacked is None:
             self._stacked = [
-                unpacked(self._stack_of(worker)[:depth], self.blocks.group.words, self._collect)
+                unpacked(self._stacks[worker, :depth], self.blocks.group.words, self._collect)
                 for worker, depth in enumerate(self._depth_of.tolist())
                 if depth
             ]
@@ -318,7 +320,7 @@ class SweepSearch:
         self._queue[NEXT_ITEM] = min(self._queue[NEXT_ITEM], self._last_item)
         self._harvest()
         if self._queue[DRY_WORKERS]:
-            self._share()
+            share_frames(self._stacks, self._depth_of, self.blocks.group.words)
 
     @property
     def _last_item(self) -> int:
@@ -378,23 +380,3 @@ class SweepSearch:
             for length in np.flatnonzero(sums).tolist():
                 into[length] = into.get(length, 0) + int(sums[length])
             counters[:] = 0
-
-    def _stack_of(self, worker: int) -> Rows:
-        """Return the stack of a worker as one row to a frame, its oldest first; a view."""
-        start = worker * self._stack_words
-        end = start + self._depth * self._frame
-        frames: Rows = self._stack[start:end].reshape(self._depth, self._frame)
-        return frames
-
-    def _share(self) -> None:
-        """Give every idle worker each second frame of the fullest stack, so that large and small frames are shared."""
-        for taker in np.flatnonzero(self._depth_of == 0).tolist():
-            giver = int(self._depth_of.argmax())
-            depth = int(self._depth_of[giver])
-            if depth < 2:
-                return
-            frames = self._stack_of(giver)[:depth].copy()
-            given, kept = frames[0::2], frames[1::2]
-            self._stack_of(taker)[: len(given)] = given
-            self._stack_of(giver)[: len(kept)] = kept
-            self._depth_of[taker], self._depth_of[giver] = len(given), len(kept)

@@ -1,0 +1,42 @@
+"""Sharing of work: workers of the sweep without work get frames from the stacks of the others."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.state import Rows
+from kernels_ti.sweep.frames import share_of
+
+_INDIVISIBLE = -1.0
+"""In place of the share below a stack with too few frames to give one away."""
+
+
+def share_frames(stacks: Rows, depth_of: npt.NDArray[np.int32], words: int) -> None:
+    """Give every worker without a frame each second frame of the stack with the most work below it.
+
+    A path near the bottom of a stack has far more work below it than one near the top. Each second frame is about half
+    of the work.
+
+    Parameters
+    ----------
+    stacks : ndarray of uint64, shape (workers, most frames, frame words)
+        The stack of each worker, its oldest frame first; changed.
+    depth_of : ndarray of int32, shape (workers,)
+        Frames on each stack; changed.
+    words : int
+        Words of a bit row.
+    """
+    left = np.full(len(depth_of), _INDIVISIBLE)
+    for worker in np.flatnonzero(depth_of > 1).tolist():
+        left[worker] = share_of(stacks[worker, : depth_of[worker]], words)
+    for taker in np.flatnonzero(depth_of == 0).tolist():
+        giver = int(left.argmax())
+        if left[giver] == _INDIVISIBLE:
+            return
+        frames = stacks[giver, : depth_of[giver]].copy()
+        half = left[giver] / 2
+        for worker, some in ((taker, frames[0::2]), (giver, frames[1::2])):
+            stacks[worker, : len(some)] = some
+            depth_of[worker] = len(some)
+            left[worker] = half if len(some) > 1 else _INDIVISIBLE
