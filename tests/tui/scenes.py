@@ -30,7 +30,6 @@ from chordless.tui.recent_batches import RecentBatch, remember
 from chordless.tui.settings import Settings
 from chordless.tui.widgets.arch_field import ArchField
 from chordless.tui.widgets.batch_table import BatchTable
-from chordless.tui.widgets.graph_preview import GraphPreview
 from chordless.tui.widgets.graph_source import GraphSource
 from textual.widgets import Input
 
@@ -185,8 +184,8 @@ def _seconds(moment: str) -> float:
 async def _form(pilot, home):
     await until(pilot, lambda: pilot.app.screen.query_one(GraphSource).is_known)
     await until(pilot, lambda: len(pilot.app.screen.query_one(ArchField).reports) == len(_DEVICES))
-    if pilot.app.screen.query_one(GraphPreview).is_shown:
-        await until(pilot, lambda: "Method: search." in text_of(pilot.app))
+    await until(pilot, lambda: "Method: search." in text_of(pilot.app))
+    if pilot.app.screen.query_one("#preview-graph").display:
         await until(pilot, lambda: "●" in "".join(line[line.rfind("│") :] for line in text_of(pilot.app).splitlines()))
 
 

@@ -10,7 +10,6 @@ from chordless.tui.app import ChordlessApp
 from chordless.tui.outlook import Outlook, outlook_of
 from chordless.tui.screens.new import NewScreen
 from chordless.tui.settings import LastChoices, Settings
-from chordless.tui.widgets.graph_preview import GraphPreview
 from chordless.words.numbers import large_number, range_text
 from textual.widgets import Input, OptionList
 
@@ -64,13 +63,15 @@ def test_another_cycle_is_lit_after_a_while_unless_nothing_moves(monkeypatch):
     drive(ChordlessApp(Settings(last=LastChoices(graph="petersen"))), SMALL, steps)
 
 
-def test_a_small_terminal_has_no_drawing():
+@pytest.mark.parametrize(("rows", "is_drawn"), [(20, False), (30, True)])
+def test_a_narrow_terminal_has_the_estimate_below_the_form_and_a_drawing_if_there_are_rows(rows, is_drawn):
     async def steps(pilot):
+        await until(pilot, lambda: "22 chordless cycles, exactly." in text_of(pilot.app))
         await until(pilot, lambda: "10 vertices" in text_of(pilot.app))
-        assert not pilot.app.screen.query_one(GraphPreview).is_shown
-        assert "Method" not in text_of(pilot.app)
+        assert "Method: search." in " ".join(text_of(pilot.app).split())
+        await until(pilot, lambda: (pilot.app.screen.query_one("#preview-graph").size.height > 0) == is_drawn)
 
-    drive(ChordlessApp(Settings(last=LastChoices(graph="petersen"))), (60, 20), steps)
+    drive(ChordlessApp(Settings(last=LastChoices(graph="petersen"))), (60, rows), steps)
 
 
 def test_a_recent_run_is_opened(finished):

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from chordless.tui.app import ChordlessApp
 
 _PREVIEW_FROM, _TWO_COLUMNS_FROM = 76, 120
-_ROWS_FOR_EXAMPLES = 40
+_DRAWING_BELOW_FROM, _HIGH_FROM = 30, 40
 _WHAT_IT_IS = (
     "A chordless cycle is a ring of vertices in which only those next to each other are joined. This finds them all."
 )
@@ -76,6 +76,7 @@ class NewScreen(Screen[None]):
     def __init__(self) -> None:
         super().__init__()
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_PREVIEW_FROM, "-beside"), (_TWO_COLUMNS_FROM, "-wide")]
+        self.VERTICAL_BREAKPOINTS = [(0, "-low"), (_DRAWING_BELOW_FROM, "-middle"), (_HIGH_FROM, "-high")]
         self._is_to_start = False
         self._is_starting = False
 
@@ -119,7 +120,7 @@ class NewScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Show the status of the first choices."""
-        if self.app.size.width >= _TWO_COLUMNS_FROM and self.app.size.height >= _ROWS_FOR_EXAMPLES:
+        if self.app.size.width >= _TWO_COLUMNS_FROM and self.app.size.height >= _HIGH_FROM:
             self.query_one(GraphPanel).unfold("examples")
         self._show_status()
 
@@ -239,19 +240,13 @@ class NewScreen(Screen[None]):
             status.update("\n".join([*source.notes, _sentence(self._choices())]))
 
     def _preview(self, source: GraphSource) -> None:
-        """Draw the graph that the fields name, if it could be read."""
+        """Draw and estimate the graph that the fields name, if it could be read."""
         preview, question = self.query_one(GraphPreview), source.question
-        if not preview.is_shown:
-            return
         if source.facts is not None:
             least, most = lengths_of(self._choices(), source.facts.shortest)
             preview.show(PreviewQuestion(question.text, question.reading, question.types, least, most), source.facts)
         elif source.fault is not None:
             preview.show(None, None)
-
-    def on_resize(self) -> None:
-        """Begin or stop to draw the graph, as there is room."""
-        self._show_status()
 
     def _begin(self) -> None:
         self._is_starting = True

@@ -88,8 +88,9 @@ class GraphPreview(Vertical):
         self._question: PreviewQuestion | None = None
         self._cycles: list[IntArray] = []
         self._lit = 0
+        self._estimate_lines: tuple[str, ...] = ()
         # Threads may still report after the screen was removed. A query would fail then, so the parts are attributes.
-        self._view = GraphView(id="preview-graph")
+        self._view = GraphView(id="preview-graph", crowded_names=False)
         self._facts = Static("", id="preview-size", markup=False)
         self._estimate = Static("", id="preview-estimate", markup=False)
 
@@ -98,11 +99,6 @@ class GraphPreview(Vertical):
         yield self._view
         yield self._facts
         yield self._estimate
-
-    @property
-    def is_shown(self) -> bool:
-        """Whether the terminal has room for the drawing."""
-        return self.screen.has_class("-beside") or self.screen.has_class("-wide")
 
     def on_mount(self) -> None:
         """Light another cycle now and then, unless nothing should move."""
@@ -125,14 +121,14 @@ class GraphPreview(Vertical):
         self.workers.cancel_node(self)
         self._view.clear()
         self._facts.update("" if facts is None else str(facts))
-        self._estimate.update("")
         if question is None or facts is None:
-            return
-        if facts.m is None or max(facts.n or 0, facts.m) > LARGEST_MADE:
-            self._estimate.update("Too large to draw or to estimate before the start.")
-            return
-        self._estimate.update("estimating ...")
-        self._look(question)
+            self._estimate_lines = ()
+        elif facts.m is None or max(facts.n or 0, facts.m) > LARGEST_MADE:
+            self._estimate_lines = ("Too large to draw or to estimate before the start.",)
+        else:
+            self._estimate_lines = ("estimating ...",)
+            self._look(question)
+        self._show_estimate()
 
     def pause(self) -> None:
         """Stop the threads, so that a run has the machine to itself."""
@@ -192,7 +188,16 @@ class GraphPreview(Vertical):
         if message.question == self._question:
             outlook = message.outlook
             lines = ("Too large to estimate before the start.",) if outlook is None else outlook.lines
-            self._estimate.update("\n".join(lines))
+            self._estimate_lines = lines
+            self._show_estimate()
+
+    def on_resize(self) -> None:
+        """Fit the estimate to the new size."""
+        self._show_estimate()
+
+    def _show_estimate(self) -> None:
+        """Show the sentences one below another, or in one paragraph below a form that has no room beside it."""
+        self._estimate.update((" " if self.screen.has_class("-narrow") else "\n").join(self._estimate_lines))
 
     def _light_next(self) -> None:
         if len(self._cycles) > 1 and self.screen.is_current:

@@ -46,6 +46,7 @@ _PAN_SHARE = 0.15
 _MARGIN = 4
 # A vertex is drawn with its name, or as a dot, if there are at least this many cells for each vertex in view.
 _CELLS_PER_NAME, _CELLS_PER_DOT = 60, 6
+_CELLS_PER_LIT_NAME = 30
 # The same for the dots of the cycle, by the rectangle that it takes. A crowded cycle is drawn as a line alone.
 _CELLS_PER_LIT_DOT = 3
 _ROWS_FOR_A_NOTE = 12
@@ -59,12 +60,15 @@ class GraphView(Widget):
     Parameters
     ----------
     id : str, optional
+    crowded_names : bool
+        Whether the vertices of the cycle have names even where these cover edges.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {*_STYLES.values(), "graph-view--caption"}
 
-    def __init__(self, *, id: str | None = None) -> None:
+    def __init__(self, *, id: str | None = None, crowded_names: bool = True) -> None:
         super().__init__(id=id)
+        self._crowded_names = crowded_names
         self._graph: Graph | None = None
         self._edges: IntArray = np.empty((0, 2), np.int64)
         self._names: Sequence[str] = ()
@@ -321,6 +325,8 @@ class GraphView(Widget):
         box = np.ptp(lit, axis=0) + 1 if len(lit) else np.ones(2)
         if box.prod() / 2 >= _CELLS_PER_LIT_DOT * len(lit) or self.is_alone:
             canvas.points(lit, LIT_VERTEX)
+        if not self._crowded_names and cells_per_vertex < _CELLS_PER_LIT_NAME:
+            return
         named = [canvas.label(place, self._names[v]) for v, place in zip(self._cycle.tolist(), lit, strict=True)]
         self._unnamed = int((inside[members] & ~np.array(named, bool)).sum())
         if not self.is_alone:
