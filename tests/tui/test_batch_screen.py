@@ -82,12 +82,36 @@ def test_an_empty_screen_says_how_to_begin_and_mistakes_stand_beside_the_field(f
         # One wrong name does not keep the other graphs from being counted.
         await fill(pilot, graphs="grid:3x3 nosuch*.net petersen")
         plan = screen.query_one(BatchForm).plan
-        assert plan.graphs_words.startswith("2 inputs; left out: nosuch*.net: no file matches")
+        assert plan.graphs_words == "2 inputs; 1 left out"
+        assert shown(screen, "#batch-detail").startswith("! left out: nosuch*.net: no file matches")
         assert [job.graph for job in plan.jobs] == ["grid:3x3", "petersen"]
         assert not screen.query_one("#batch-start", Button).disabled
         assert pilot.app.batch is None
 
     watch(steps, size)
+
+
+def test_a_long_fault_does_not_move_the_form_and_is_told_in_full_below(folder):
+    async def steps(pilot, screen):
+        before = screen.query_one("#batch-output").region
+        folders = "/".join(["a_folder_that_is_not_there"] * 3)
+        plan = await fill(pilot, graphs="grid:3x3", output=f"{folders}/out.jsonl")
+        assert screen.query_one("#batch-output").region == before
+        words = "".join(f"! Write to: {plan.output_fault}".split())
+        assert "".join(shown(screen, "#batch-detail").split()) == words
+        await fill(pilot, output="out.jsonl")
+        assert not screen.query_one("#batch-detail").display
+
+    watch(steps)
+
+
+@pytest.mark.parametrize(("width", "last"), [(60, "cycles"), (80, "seconds")])
+def test_columns_that_do_not_fit_are_left_out(written, width, last):
+    async def steps(pilot, screen):
+        (heading,) = [row for row in text_of(pilot.app).splitlines() if "no. status" in row]
+        assert heading.split()[-1] == last
+
+    watch(steps, (width, 24), batch=str(written))
 
 
 @pytest.mark.parametrize(

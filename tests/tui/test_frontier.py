@@ -114,7 +114,7 @@ def test_the_line_marks_the_peak(ascii_only):
         bars, *words = text_of(app).splitlines()[0].split()
         heights = (("_", 5), ("#", 4), (".", 5), ("-", 4)) if ascii_only else (("▁", 5), ("█", 4), ("▂", 5), ("▄", 4))
         assert bars == "".join(bar * columns for bar, columns in heights)
-        assert " ".join(words) == "40 wait: 17 vertices. Peak: 80 after 2.0 s"
+        assert " ".join(words) == "40 paths wait, of 17 vertices. Peak: 80 after 2.0 s"
         colours = [segment.style.color for segment in line.render_line(0)][:19]
         assert len({*colours[:5], *colours[9:18]}) == 1
         assert len({*colours[5:9]}) == 2, "the peak is marked once"

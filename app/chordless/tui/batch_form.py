@@ -15,7 +15,7 @@ from chordless.graphs.load import MOLECULE_FORMATS
 from chordless.graphs.readers.incoming import STANDARD_INPUT
 from chordless.protocol.orders import BatchJob, RunCommand
 from chordless.tui.batch_lines import BatchLine, is_batch_file, line_count
-from chordless.tui.readings import AS_IT_IS, OVERLAP, options_of
+from chordless.tui.readings import AS_IT_IS, OVERLAP, options_of, said_here
 from chordless.tui.recent_batches import words_of
 from chordless.tui.run_form import graph_source
 from kernels_ti import ChordlessError, GraphError, OptionError
@@ -70,6 +70,8 @@ class BatchPlan:
         Number of lines in the output file; None if there is no such file.
     graphs : int or None
         Number of graphs in all jobs, counted by the lines of their files; None if it is unknown.
+    left_out : tuple of str
+        What is wrong with names that are left out, since there are other graphs.
     """
 
     question: BatchQuestion
@@ -80,6 +82,13 @@ class BatchPlan:
     output_fault: str | None = None
     lines: int | None = None
     graphs: int | None = None
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def troubles(self) -> tuple[str, ...]:
+        """What is wrong with the fields, in full."""
+        faults = (("Graphs", self.graphs_fault), ("Write to", self.output_fault))
+        return (*(f"{label}: {fault}" for label, fault in faults if fault), *(f"left out: {x}" for x in self.left_out))
 
     @property
     def output(self) -> str:
@@ -135,18 +144,18 @@ def _with_graphs(plan: BatchPlan) -> BatchPlan:
                 try:
                     found += jobs_of([word], template)
                 except GraphError as error:
-                    faults.append(str(error))
+                    faults.append(said_here(str(error)))
             if not found:
                 return replace(plan, graphs_fault=faults[0])
             jobs = checked(found)
         if any(job.graph == STANDARD_INPUT for job in jobs):
             raise OptionError("-: standard input is the keyboard here; name a file")
     except ChordlessError as error:
-        return replace(plan, graphs_fault=str(error))
+        return replace(plan, graphs_fault=said_here(str(error)))
     graphs, inputs = _count(jobs), f"{len(jobs):,} input{'s' * (len(jobs) != 1)}"
     more = "" if graphs is None or graphs == len(jobs) else f", {graphs:,} graphs"
-    left_out = "".join(f"; left out: {fault}" for fault in faults)
-    return replace(plan, jobs=jobs, graphs_words=inputs + more + left_out, graphs=graphs)
+    less = f"; {len(faults):,} left out" if faults else ""
+    return replace(plan, jobs=jobs, graphs_words=inputs + more + less, graphs=graphs, left_out=tuple(faults))
 
 
 def _count(jobs: tuple[BatchJob, ...]) -> int | None:

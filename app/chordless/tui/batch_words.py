@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rich.markup import escape
 
 from chordless.tui.batch_lines import BatchLine, BatchLines
 from chordless.tui.batch_session import BatchState
+from chordless.tui.readings import said_here
 from chordless.tui.widgets.glyphs import bar
 from chordless.words.numbers import lengths_text, seconds_text, share_text, short_number
 
@@ -34,6 +35,17 @@ _UNKNOWN = "-"
 AGAIN = "Run again"
 """Label of the action for a file that already has a line for every graph."""
 _OFFERS = {"Start": "starts it", "Resume": "goes on with it", AGAIN: "searches those that have changed"}
+HOW_TO_BEGIN = """\
+Count the chordless cycles of many graphs in one go.
+
+Name them above: files, patterns in quotes such as 'webs/*.net', specs such as \
+grid:6x6, files of graph6, SDF or SMILES with a graph to a line, or a manifest \
+(FILE.toml) with options for each. Then press Start.
+
+Each graph gets a line in the output file, and here. Name the output file \
+of an earlier batch to look at it, or to resume it."""
+"""The text of the screen before anything is typed."""
+
 _UNBROKEN = "\N{NO-BREAK SPACE}"
 
 
@@ -100,7 +112,7 @@ def graph_text(line: BatchLine, width: int, *, ascii_only: bool) -> str:
 
 def error_text(line: BatchLine) -> str:
     """Return the error of a graph, without the name of the graph."""
-    text = (line.error or "").removeprefix(line.graph).lstrip(":").strip()
+    text = said_here(line.error or "").removeprefix(line.graph).lstrip(":").strip()
     return re.sub(r"^([0-9]+):", r"line \1:", text)
 
 
@@ -115,15 +127,26 @@ def detail_text(line: BatchLine | None, width: int, most_lines: int, *, ascii_on
     if line.status in ("limit", "timeout"):
         about.append(f"stopped by its {line.status}: lower bounds")
     lines = [wrapped for text in ("; ".join(about), _found_text(line)) for wrapped in textwrap.wrap(text, width)]
-    if len(lines) > most_lines:
-        ellipsis = " ..." if ascii_only else " …"
-        lines[most_lines - 1 :] = [lines[most_lines - 1][: width - len(ellipsis)] + ellipsis]
+    lines = _cut(lines, width, most_lines, ascii_only=ascii_only)
     return "\n".join(lines).replace(_UNBROKEN, " ")
+
+
+def trouble_text(faults: Sequence[str], width: int, most_lines: int, *, ascii_only: bool) -> str:
+    """Return what is wrong with the form, in at most `most_lines` lines: beside a field there is room for a part."""
+    return "\n".join(_cut(textwrap.wrap("! " + "; ".join(faults), width), width, most_lines, ascii_only=ascii_only))
+
+
+def _cut(lines: list[str], width: int, most_lines: int, *, ascii_only: bool) -> list[str]:
+    """Return at most `most_lines` of the lines; an ellipsis stands for the others."""
+    if len(lines) <= most_lines:
+        return lines
+    ellipsis = " ..." if ascii_only else " …"
+    return [*lines[: most_lines - 1], lines[most_lines - 1][: width - len(ellipsis)] + ellipsis]
 
 
 def _found_text(line: BatchLine) -> str:
     if line.error is not None:
-        return f"! {line.error}"
+        return f"! {said_here(line.error)}"
     if not line.by_length:
         return "no cycles"
     return "by length  " + "  ".join(

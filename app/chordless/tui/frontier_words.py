@@ -27,12 +27,12 @@ def frontier_words(state: RunState) -> tuple[str, ...]:
     paths = "path waits" if state.frontier == 1 else "paths wait"
     waiting = state.waiting_by_length
     if not waiting:
-        return (f"{number} {paths} now. Peak: {most} {when}.", f"{number} wait. Peak: {most} {when}")
+        return (f"{number} {paths} now. Peak: {most} {when}.", f"{number} {paths}. Peak: {most} {when}")
     return (
         f"{number} {paths} now, {_seen(waiting)}. Peak: {most} {when}.",
-        f"{number} wait: {_lengths(waiting)} vertices. Peak: {most} {when}",
-        f"{number} wait. Peak: {most} {when}",
-        f"{number} wait",
+        f"{number} {paths}, of {_lengths(waiting)} vertices. Peak: {most} {when}",
+        f"{number} {paths}. Peak: {most} {when}",
+        f"{number} {paths}",
     )
 
 

@@ -35,6 +35,18 @@ _OPTIONS: dict[str, ReadingOptions] = {
     "directed": {"directed": True},
     "multigraph": {"multigraph": True},
 }
+# Messages name options of the command line. The form has other names for them.
+_NAMES_HERE = (
+    ("--multigraph keeps them", "`multigraph` keeps them"),
+    ("say so with --directed, or use --simplify", "choose `directed` or `simplified`"),
+    ("; leave --directed out", ": choose `as it is`"),
+    ("use --simplify to drop", "choose `simplified` to drop"),
+    ("--simplify", "`simplified`"),
+    ("`chordless overlap`", "`food web`"),
+    ("count its cycles without `overlap`", "choose `as it is`"),
+    ("`chordless help specs` lists the kinds", "`Examples` lists the kinds"),
+    (" — ", ": "),
+)
 
 
 def options_of(reading: str) -> ReadingOptions:
@@ -46,3 +58,10 @@ def options_of(reading: str) -> ReadingOptions:
         One of `READINGS`. A food web is not read by `load_graph`, and has no such options.
     """
     return _OPTIONS.get(reading, {})
+
+
+def said_here(message: str) -> str:
+    """Translate a message of a reader, which names options of the command line, into the words of a form."""
+    for there, here in _NAMES_HERE:
+        message = message.replace(there, here)
+    return message

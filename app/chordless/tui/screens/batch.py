@@ -31,6 +31,7 @@ from chordless.tui.batch_messages import BatchNews, LinesFound
 from chordless.tui.batch_session import BatchSession
 from chordless.tui.batch_words import (
     AGAIN,
+    HOW_TO_BEGIN,
     detail_text,
     file_text,
     now_text,
@@ -38,6 +39,7 @@ from chordless.tui.batch_words import (
     phase_text,
     progress_markup,
     tally_text,
+    trouble_text,
 )
 from chordless.tui.messages import StartRun
 from chordless.tui.recent_batches import RecentBatch, load_recent, remember
@@ -55,15 +57,6 @@ if TYPE_CHECKING:
 
 _SECONDS_BETWEEN_LOOKS, _SECONDS_BETWEEN_NEWS = 0.2, 0.1
 _FEW_DETAIL_LINES, _MOST_DETAIL_LINES = 3, 8
-_NOTHING = """\
-Count the chordless cycles of many graphs in one go.
-
-Name them above: files, patterns in quotes such as 'webs/*.net', specs such as \
-grid:6x6, files of graph6, SDF or SMILES with a graph to a line, or a manifest \
-(FILE.toml) with options for each. Then press Start.
-
-Each graph gets a line in the output file, and here. Name the output file \
-of an earlier batch to look at it, or to resume it."""
 
 
 class BatchScreen(SortedBatch):
@@ -134,7 +127,7 @@ class BatchScreen(SortedBatch):
             yield Static(id="batch-now", markup=False)
         yield BatchTable(id="batch-table")
         with Center(id="batch-nothing"):
-            yield Static(_NOTHING, id="batch-nothing-words", markup=False)
+            yield Static(HOW_TO_BEGIN, id="batch-nothing-words", markup=False)
         yield Static(id="batch-detail", markup=False)
         yield Footer()
 
@@ -221,9 +214,21 @@ class BatchScreen(SortedBatch):
         self._show_detail(self._table.chosen)
 
     def _show_detail(self, line: BatchLine | None) -> None:
+        """Show what is wrong with the form while a field of it has the focus. Otherwise show details of a line."""
+        plan, detail, width = self._form.plan, self.query_one("#batch-detail", Static), max(self.size.width - 2, 20)
+        is_in_table = self._table.has_focus and self._table.display
+        troubles = () if plan is None or is_in_table else plan.troubles
+        detail.set_class(bool(troubles), "-wrong")
+        detail.display = bool(troubles or self.lines)
+        if troubles:
+            detail.update(trouble_text(troubles, width, _FEW_DETAIL_LINES, ascii_only=is_ascii(self)))
+            return
         most_lines = _MOST_DETAIL_LINES if self.has_class("-high") or (line and line.error) else _FEW_DETAIL_LINES
-        text = detail_text(line, max(self.size.width - 2, 20), most_lines, ascii_only=is_ascii(self))
-        self.query_one("#batch-detail", Static).update(text)
+        detail.update(detail_text(line, width, most_lines, ascii_only=is_ascii(self)))
+
+    def on_descendant_focus(self) -> None:
+        """Show the details that belong to the form or to the table."""
+        self._show_detail(self._table.chosen)
 
     # The form
 
@@ -268,7 +273,7 @@ class BatchScreen(SortedBatch):
             self._is_to_focus_table = False
             self._table.focus()
         self.query_one("#batch-nothing").display = not has_lines and state is None
-        self.query_one("#batch-detail").display = has_lines
+        self._show_detail(self._table.chosen)
         start, stop = self.query_one("#batch-start", Button), self.query_one("#batch-stop", Button)
         offer = "Start" if plan is None or not plan.lines else AGAIN if self._is_done(plan) else "Resume"
         start.label = offer

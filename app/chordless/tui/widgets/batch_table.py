@@ -9,7 +9,7 @@ from textual import events
 from textual.message import Message
 
 from chordless.tui.batch_lines import BatchLine, BatchLines
-from chordless.tui.batch_words import COLUMNS, error_text, graph_text, status_colour, status_text
+from chordless.tui.batch_words import COLUMNS, Column, error_text, graph_text, status_colour, status_text
 from chordless.tui.widgets.glyphs import is_ascii
 from chordless.tui.widgets.line_table import LineTable
 
@@ -112,7 +112,7 @@ class BatchTable(LineTable[BatchLine]):
     def heading(self, width: int) -> str:
         """Return the line above the graphs."""
         graph, error = self._widths(width)
-        titles = "".join(f" {self._marked(column.title):>{column.width}}" for column in COLUMNS)
+        titles = "".join(f" {self._marked(column.title):>{column.width}}" for column in self._columns(width))
         text = f"{'no.':>{self._number_width}} {self._marked('status'):<{_STATUS_WIDTH}}"
         text += f"{self._marked('graph'):<{graph}}{titles}"
         return f"{text}  error" if error else text
@@ -126,11 +126,13 @@ class BatchTable(LineTable[BatchLine]):
 
     def _title_at(self, x: int) -> str:
         """Return the title of the column at a cell of the heading; "" for the number."""
-        graph, _ = self._widths(max(self.scrollable_content_region.width - _POINTER_WIDTH, 0))
+        room = max(self.scrollable_content_region.width - _POINTER_WIDTH, 0)
+        graph, _ = self._widths(room)
+        columns = self._columns(room)
         end = _POINTER_WIDTH + self._number_width + 1
         if x < end:
             return ""
-        for title, width in (("status", _STATUS_WIDTH), ("graph", graph), *((c.title, c.width + 1) for c in COLUMNS)):
+        for title, width in (("status", _STATUS_WIDTH), ("graph", graph), *((c.title, c.width + 1) for c in columns)):
             end += width
             if x < end:
                 return title
@@ -151,14 +153,23 @@ class BatchTable(LineTable[BatchLine]):
         if row.error is not None and not error_width:
             room = max(width - self._number_width - 1 - _STATUS_WIDTH - graph_width - 1, 0)
             return [*parts, (f" {_cut(error_text(row), room, ascii_only=ascii_only)}", "batch-table--error")]
-        parts += [(f" {column.text(row)}", "") for column in COLUMNS]
+        parts += [(f" {column.text(row)}", "") for column in self._columns(width)]
         if row.error is not None:
             parts.append((f"  {_cut(error_text(row), error_width, ascii_only=ascii_only)}", "batch-table--error"))
         return parts
 
+    def _columns(self, width: int) -> tuple[Column, ...]:
+        """Return the columns of numbers that fit beside the graph; the last ones are left out first."""
+        columns: tuple[Column, ...] = COLUMNS
+        room = width - self._number_width - 1 - _STATUS_WIDTH - _LEAST_GRAPH_WIDTH
+        while columns and sum(column.width + 1 for column in columns) > room:
+            columns = columns[:-1]
+        return columns
+
     def _widths(self, width: int) -> tuple[int, int]:
         """Return the widths of the graph and of the error; 0 if the error has no column of its own."""
-        room = width - self._number_width - 1 - _STATUS_WIDTH - sum(column.width + 1 for column in COLUMNS)
+        columns = self._columns(width)
+        room = width - self._number_width - 1 - _STATUS_WIDTH - sum(column.width + 1 for column in columns)
         if room < _LEAST_GRAPH_WIDTH + _ERROR_WIDTH:
             return max(room, _LEAST_GRAPH_WIDTH), 0
         graph = min(room - _ERROR_WIDTH, _MOST_GRAPH_WIDTH)

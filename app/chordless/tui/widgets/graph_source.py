@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
 from chordless.graphs.check import GraphFacts, check_graph, check_overlap
-from chordless.tui.readings import AS_IT_IS, OVERLAP, READING_HELP, READINGS, options_of
+from chordless.tui.readings import AS_IT_IS, OVERLAP, READING_HELP, READINGS, options_of, said_here
 from chordless.tui.run_form import expanded
 from chordless.tui.run_words import without_name
 from chordless.tui.widgets.choice import Choice
@@ -27,18 +27,6 @@ from kernels_ti import ChordlessError
 
 EXAMPLE = "grid:7x10"
 _SECONDS_UNTIL_CHECK = 0.2
-# Messages name options of the command line. The form has other names for them.
-_NAMES_HERE = (
-    ("--multigraph keeps them", "`multigraph` keeps them"),
-    ("say so with --directed, or use --simplify", "choose `directed` or `simplified`"),
-    ("; leave --directed out", ": choose `as it is`"),
-    ("use --simplify to drop", "choose `simplified` to drop"),
-    ("--simplify", "`simplified`"),
-    ("`chordless overlap`", "`food web`"),
-    ("count its cycles without `overlap`", "choose `as it is`"),
-    ("`chordless help specs` lists the kinds", "`Examples` lists the kinds"),
-    (" — ", ": "),
-)
 
 
 @dataclass(frozen=True)
@@ -206,7 +194,7 @@ class GraphSource(Vertical):
             else:
                 facts = check_graph(expanded(question.text), **options_of(question.reading))
         except ChordlessError as error:
-            fault = _said_here(str(error), expanded(question.text))
+            fault = without_name(said_here(str(error)), expanded(question.text))
         if not worker.is_cancelled:
             self.post_message(_Answered(question, facts, fault))
 
@@ -233,13 +221,6 @@ class GraphSource(Vertical):
 
     def _answer_lines(self, facts: GraphFacts | None) -> list[str]:
         return [] if facts is None else [str(facts), *self.notes]
-
-
-def _said_here(message: str, source: str) -> str:
-    """Translate a message into the words of the form. Leave out the file name, which the field shows anyway."""
-    for there, here in _NAMES_HERE:
-        message = message.replace(there, here)
-    return without_name(message, source)
 
 
 def kind_of(text: str, reading: str) -> str:
