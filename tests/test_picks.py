@@ -21,7 +21,7 @@ from chordless.runs.directory import created
 from chordless.runs.history import list_runs
 from chordless.tui.run_list import details, title
 
-from kernels_ti.boundary import optimum
+from kernels_ti.boundary import optimum, sample
 from kernels_ti.reference.algorithm import chordless_cycles
 
 
@@ -65,21 +65,26 @@ def test_a_longest_cycle_is_kept_as_a_listing_is(tmp_path, bounds, length):
     assert max(pictures[-1].states_by_step) == max(pictures[0].expected_by_step)
 
 
-def test_a_longest_cycle_is_found_on_the_arch_that_was_chosen(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("pick", "worker"), [("longest", (optimum, "DeviceOptimum")), ("sample", (sample, "DeviceWays"))]
+)
+def test_cycles_are_picked_on_the_arch_that_was_chosen(tmp_path, monkeypatch, pick, worker):
     threads = []
 
-    class Noted(optimum.DeviceOptimum):
+    class Noted(getattr(*worker)):
         def __init__(self, device, *more, **options):
             threads.append(device.threads)
             super().__init__(device, *more, **options)
 
-    monkeypatch.setattr(optimum, "DeviceOptimum", Noted)
-    python = carried_out(picking(tmp_path / "python", pick="longest"))[-1]
+    monkeypatch.setattr(*worker, Noted)
+    python = carried_out(picking(tmp_path / "python", pick=pick, limit=9 if pick == "sample" else None))[-1]
     assert threads == []
     monkeypatch.setattr("kernels_ti.boundary.count._FEWEST_STATES", 1)
-    last = carried_out(picking(tmp_path / "cpu", pick="longest", arch="cpu", threads=1))[-1]
+    options = {"pick": pick, "arch": "cpu", "threads": 1, "limit": python.listed if pick == "sample" else None}
+    last = carried_out(picking(tmp_path / "cpu", **options))[-1]
     assert threads == [1]
-    assert (last.cycles_by_length, last.boundary["ways"]) == (python.cycles_by_length, python.boundary["ways"])
+    assert last.listed == python.listed
+    assert last.boundary == python.boundary
 
 
 def test_a_sample_comes_with_the_exact_shares_of_all_cycles(tmp_path):

@@ -14,9 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from searches import searches
 
-from kernels_ti import Graph, OptionError, count_cycles
+from kernels_ti import Graph, OptionError, Options, count_cycles, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.blocks import planned_blocks
+from kernels_ti.boundary.device_ways import DeviceWays
+from kernels_ti.boundary.plan import plan_of
 from kernels_ti.boundary.sample import drawn
 from kernels_ti.reference.algorithm import chordless_cycles
 
@@ -82,6 +84,50 @@ def test_lengths_are_those_of_all_cycles():
     for length, count in lengths.items():
         expected = 4000 * count / everything
         assert abs(numpy.count_nonzero(table.lengths == length) - expected) < 5 * math.sqrt(expected) + 5
+
+
+@pytest.mark.parametrize("arch", ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)], indirect=True)
+@pytest.mark.parametrize("host_memory", [None, 256], ids=["kept", "made again"])
+@pytest.mark.parametrize(
+    ("spec", "step", "bounds"),
+    [
+        ("grid:4x6", 1, {}),
+        ("grid:4x6", 1, {"min_length": 12, "max_length": 14}),
+        ("king:4x5", 1, {"through": (3,)}),
+        # An order with a boundary of 17 vertices: states of two words.
+        ("grid:4x8", 7, {"max_length": 12}),
+    ],
+    ids=["grid", "bounds", "through", "wide"],
+)
+def test_each_number_is_a_cycle_of_its_own_in_kernels(arch, spec, step, bounds, host_memory):
+    graph = generate(spec)
+    space = SearchSpace(graph, Options(**bounds))
+    planned = planned_blocks(space, plan_of(space, order=[step * v % graph.n for v in range(graph.n)]))
+    assert planned.plan.width > (14 if step > 1 else 3)
+    found = [frozenset(ring) for ring in planned.rings]
+    for block in planned.blocks:
+        ways = DeviceWays(open_device(arch), block, None, host_memory)
+        assert (ways.nbytes < DeviceWays(open_device(arch), block, None, None).nbytes) == (host_memory is not None)
+        every = ways.members({number: number for number in range(ways.total)})
+        found += [frozenset(block.vertices[v] for v in members) for members in every.values()]
+    cycles = {frozenset(cycle) for cycle in chordless_cycles(graph)}
+    lengths, through = range(space.options.min_length, space.longest + 1), set(bounds.get("through", ()))
+    wanted = {cycle for cycle in cycles if len(cycle) in lengths and through <= cycle}
+    assert len(found) == len(wanted) > 10
+    assert set(found) == wanted
+
+
+def test_a_sample_in_kernels_depends_on_the_seed_alone(monkeypatch):
+    monkeypatch.setattr("kernels_ti.boundary.count._FEWEST_STATES", 1)
+    graph = generate("grid:5x6")
+    every = {tuple(cycle) for cycle in chordless_cycles(graph)}
+    index = {name: v for v, name in enumerate(graph.names)}
+    first, again, other = (
+        [tuple(index[name] for name in cycle) for cycle in sample_cycles(graph, 40, seed=seed, arch="cpu").lists()]
+        for seed in (1, 1, 2)
+    )
+    assert first == again != other
+    assert set(first) <= every
 
 
 def test_a_number_that_is_none_is_refused():

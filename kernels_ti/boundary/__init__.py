@@ -10,6 +10,6 @@ table and back.
 
 What asks for more than a number goes through a block forward and back: `layers` keeps the way, `blocks` has the blocks,
 `numbers`, `gains` and `weights` are exact. `longest` finds the longest cycle by `optimum`, large blocks by
-`device_optimum` with `optimum_kernels`, `sample` draws cycles at random, and
-`participation` counts those through each vertex and edge, both by `counting`.
+`device_optimum` with `optimum_kernels`. `sample` draws cycles at random, from large blocks by `device_ways` with
+`ways_kernels`. `participation` counts those through each vertex and edge. Both go by `counting`.
 """

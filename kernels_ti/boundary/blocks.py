@@ -6,6 +6,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+import numpy.typing as npt
+
 from kernels_ti.blocks.restriction import edges_called, vertices_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.order import BoundaryOrder
@@ -41,6 +44,11 @@ class LengthBounds:
     def are_told_apart(self) -> bool:
         """Whether the states tell how many vertices they have: one word more."""
         return self.shortest > 3 or self.longest < self.n
+
+    @property
+    def limits(self) -> npt.NDArray[np.int32]:
+        """The bounds as kernels read them: the shortest, the longest, and whether longer cycles are possible."""
+        return np.array([self.shortest, self.longest, int(self.longest < self.n)], np.int32)
 
     @property
     def most(self) -> int:

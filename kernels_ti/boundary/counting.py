@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from itertools import accumulate
+
 from kernels_ti.boundary.layers import Layer
-from kernels_ti.boundary.numbers import Numbers, sums_of
+from kernels_ti.boundary.numbers import Numbers, first_above, sums_of
 
 
 class Ways:
@@ -40,3 +43,22 @@ class Ways:
     def nbytes(self, values: Numbers) -> int:
         """Return the bytes of numbers."""
         return values.nbytes
+
+
+def closing_numbers(closed: dict[int, int], samples: dict[int, int]) -> dict[int, dict[int, int]]:
+    """Return for each step in which wanted cycles close, which of its cycles they are, by sample.
+
+    Parameters
+    ----------
+    closed : dict of int to int
+        For each step in which cycles close, how many do.
+    samples : dict of int to int
+        For each sample the number of its cycle, counted over the steps in their order.
+    """
+    places = sorted(closed)
+    ends = list(accumulate(closed[place] for place in places))
+    closing: defaultdict[int, dict[int, int]] = defaultdict(dict)
+    for sample, number in samples.items():
+        which = first_above(ends, number)
+        closing[places[which]][sample] = number - (ends[which] - closed[places[which]])
+    return dict(closing)

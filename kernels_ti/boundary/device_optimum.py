@@ -150,9 +150,7 @@ class DeviceOptimum(DeviceTables):
         row = np.array(self._device.download(self._buffers[self._old]))
         row[self._cells] = BIAS
         self._upload(self._old, row)
-        bounds = self._bounds
-        limits = [bounds.shortest, bounds.longest, int(bounds.longest < bounds.n)]
-        self._upload("bounds", np.array(limits, np.int32))
+        self._upload("bounds", self._bounds.limits)
         self._gain_bases = np.cumsum([0, *map(len, self._gains)]).tolist()
         self._upload("gains", np.array([gain for each in self._gains for gain in each], np.int64))
 

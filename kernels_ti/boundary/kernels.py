@@ -57,6 +57,7 @@ class StateFunctions(NamedTuple):
     symbol: Any
     state_at: Any
     row_of: Any
+    found_at: Any
     children: Any
 
 
@@ -179,12 +180,16 @@ def state_functions(words: int, bits: int, cells: int) -> StateFunctions:
         return state
 
     @ti.func
+    def first_row(written, size):
+        """Return the row of a table at which the search for a state begins."""
+        key = (written & ti.u64(_KEY)) >> ti.u64(MOST_KEY_BITS - 32)
+        return ti.cast(key * ti.cast(size, ti.u64) >> ti.u64(32), ti.i32)
+
+    @ti.func
     def row_of(table: ti.template(), size, stride, state):
         """Return the first cell of the row of a state, and whether it is new; -1 for a full table."""
         written = key_of(state) | ti.u64(TAKEN | WRITTEN)
-        at = ti.cast(
-            ((written & ti.u64(_KEY)) >> ti.u64(MOST_KEY_BITS - 32)) * ti.cast(size, ti.u64) >> ti.u64(32), ti.i32
-        )
+        at = first_row(written, size)
         row, is_new, left = -1, 0, _MOST_PROBES
         while left > 0:
             cell = at * stride
@@ -219,6 +224,31 @@ def state_functions(words: int, bits: int, cells: int) -> StateFunctions:
                 elif held & ti.u64(WRITTEN) != ti.u64(0):
                     at = ti.select(at + 1 == size, 0, at + 1)
         return row, is_new
+
+    @ti.func
+    def found_at(table: ti.template(), size, stride, state):
+        """Return the first cell of the row of a state in a table that is only read, -1 for none.
+
+        The table has an empty row.
+        """
+        written = key_of(state) | ti.u64(TAKEN | WRITTEN)
+        at = first_row(written, size)
+        row, is_sought = -1, 1
+        while is_sought == 1:
+            cell = at * stride
+            if table[cell] == ti.u64(0):
+                is_sought = 0
+            else:
+                differs = 0
+                if table[cell] != written:
+                    differs = 1
+                for w in ti.static(range(1, cells)):
+                    if table[cell + w] != state[w] | ti.u64(TAKEN):
+                        differs = 1
+                if differs == 0:
+                    row, is_sought = cell, 0
+                at = ti.select(at + 1 == size, 0, at + 1)
+        return row
 
     @ti.func
     def joined(state, steps: ti.template(), base):
@@ -347,4 +377,4 @@ def state_functions(words: int, bits: int, cells: int) -> StateFunctions:
             flags = lives | joins_alive << 1 | closes << 2
         return off, on, flags
 
-    return StateFunctions(tabulate, symbol, state_at, row_of, children)
+    return StateFunctions(tabulate, symbol, state_at, row_of, found_at, children)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,8 @@ _DIGIT_BITS = 48
 _DIGIT_LIMIT, _SUM_LIMIT = 1 << _DIGIT_BITS, 1 << 63
 # The sum of this many halves of digits fits into a word.
 _HALF_BITS = 24
+# Numbers that are added up at once where one of them is looked for.
+_ADDED_AT_ONCE = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,3 +116,34 @@ def _carried(digits: Words) -> Words:
         np.right_shift(digit, np.uint64(_DIGIT_BITS), out=over)
         digit &= np.uint64(_DIGIT_LIMIT - 1)
     return np.concatenate((digits, over[None])) if over.any() else digits
+
+
+def first_above(ends: list[int], number: int) -> int:
+    """Return the place of the first of ascending numbers that is above a number."""
+    low, high = 0, len(ends) - 1
+    while low < high:
+        middle = (low + high) // 2
+        if ends[middle] > number:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def chosen(values: Numbers, states: Indices, samples: dict[int, int]) -> dict[int, tuple[int, int]]:
+    """Return for each sample the state in which its number lies, and what is left of the number there."""
+    chosen: dict[int, tuple[int, int]] = {}
+    waiting = sorted(samples, key=lambda sample: -samples[sample])
+    before = 0
+    for start in range(0, len(states), _ADDED_AT_ONCE):
+        some = states[start : start + _ADDED_AT_ONCE]
+        end = before + values[some].total()
+        if waiting and samples[waiting[-1]] < end:
+            ways = [values.at(state) for state in some.tolist()]
+            ends = list(accumulate(ways, initial=before))[1:]
+            while waiting and samples[waiting[-1]] < end:
+                sample = waiting.pop()
+                which = first_above(ends, samples[sample])
+                chosen[sample] = (int(some[which]), samples[sample] - (ends[which] - ways[which]))
+        before = end
+    return chosen

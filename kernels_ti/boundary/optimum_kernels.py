@@ -21,8 +21,9 @@ ORIGIN = FOUND
 
 
 class OptimumKernels(NamedTuple):
-    """The kernels for one length of states and one width of symbols."""
+    """The kernels for one length of states and one width of symbols, and what they do with bounds on the length."""
 
+    bounded: Any
     improve: Any
     settle: Any
 
@@ -166,4 +167,4 @@ def optimum_kernels(words: int, bits: int, cells: int) -> OptimumKernels:
                 if ways > tallies[TALLIES + mine]:
                     ti.atomic_max(tallies[TALLIES + mine], ways)
 
-    return OptimumKernels(improve, settle)
+    return OptimumKernels(bounded, improve, settle)

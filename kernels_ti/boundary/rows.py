@@ -57,6 +57,13 @@ def rows_of(states: SavedStates) -> Words:
     return np.concatenate(((key | np.uint64(TAKEN | WRITTEN))[:, None], others, ways), axis=1)
 
 
+def first_row(key: int, size: int) -> int:
+    """Return the row of a table of so many rows at which the search for a state begins; the key is its first cell."""
+    from kernels_ti.boundary.kernels import MOST_KEY_BITS
+
+    return ((key & (1 << MOST_KEY_BITS) - 1) >> MOST_KEY_BITS - 32) * size >> 32
+
+
 def _mask_of(words: Words) -> Words:
     from kernels_ti.boundary.kernels import MIX, MOST_KEY_BITS
 

@@ -12,24 +12,28 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.blocks import PlannedBlock, PlannedBlocks, Report, space_for
-from kernels_ti.boundary.counting import Ways
+from kernels_ti.boundary.count import is_for_kernels
+from kernels_ti.boundary.counting import Ways, closing_numbers
+from kernels_ti.boundary.device_ways import DeviceWays
 from kernels_ti.boundary.in_one_call import annealed_blocks, in_time
 from kernels_ti.boundary.layers import History, Layer
-from kernels_ti.boundary.numbers import Numbers
+from kernels_ti.boundary.numbers import Numbers, chosen, first_above
 from kernels_ti.boundary.walk import Step
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycles import Cycles, CycleTable
-from kernels_ti.device.memory import host_budget
+from kernels_ti.device.device import held_device
+from kernels_ti.device.memory import host_budget, search_budget
 from kernels_ti.errors import EngineError, OptionError
 
-# Numbers that are added up at once where one of them is looked for.
-_ADDED_AT_ONCE = 1024
+if TYPE_CHECKING:
+    from kernels_ti.device.device import Device
+
 # A block is gone through again, rather than kept while others are counted, if it takes more than this part of the room.
 _PART_KEPT = 0.25
 
@@ -46,6 +50,7 @@ def sample_cycles(
     avoid_edges: Iterable[tuple[Hashable, Hashable]] = (),
     simplify: bool = False,
     memory: int | None = None,
+    arch: str = "auto",
     timeout: float | None = None,
 ) -> CycleTable:
     """Draw chordless cycles uniformly at random, from any number of them.
@@ -61,11 +66,13 @@ def sample_cycles(
     k : int
         How many.
     seed : int
-        The same seed draws the same cycles.
+        The same seed draws the same cycles, in Python and in kernels each: which of them depends on `arch`.
     min_length, max_length, through, avoid, avoid_edges, simplify
         As for `count_cycles`.
     memory : int, optional
         Bytes that the process may use; by default a share of the free memory.
+    arch : str
+        ``auto``, ``cpu``, ``cuda`` or ``reference``, as for `count_cycles` along a boundary.
     timeout : float, optional
         Give up after so many seconds.
 
@@ -95,11 +102,17 @@ def sample_cycles(
     """
     graph = as_graph(graph, simplify=simplify)
     space = space_for(graph, min_length, max_length, through, avoid, avoid_edges, memory)
-    return sample_in(space, k, seed, timeout=timeout)[0]
+    return sample_in(space, k, seed, arch=arch, timeout=timeout)[0]
 
 
 def sample_in(
-    space: SearchSpace, k: int, seed: int, report: Report | None = None, *, timeout: float | None = None
+    space: SearchSpace,
+    k: int,
+    seed: int,
+    report: Report | None = None,
+    *,
+    arch: str = "auto",
+    timeout: float | None = None,
 ) -> tuple[CycleTable, int]:
     """Draw cycles of a search space; see `sample_cycles`.
 
@@ -109,7 +122,7 @@ def sample_in(
     k, seed : int
     report : callable, optional
         See `kernels_ti.boundary.blocks.Report`.
-    timeout : float, optional
+    arch, timeout
         As for `sample_cycles`.
 
     Returns
@@ -121,10 +134,20 @@ def sample_in(
     if not isinstance(k, int) or k < 0:
         raise OptionError(f"the number of cycles to draw must be a whole number from 0 on, not {k!r}")
     with in_time(timeout, "the cycles were drawn") as too_late:
-        planned, _ = annealed_blocks(space, "auto", too_late)
-        cycles, total = drawn(
-            planned, k, seed, host_budget(space.options.memory), planned.reporter(report), enough=too_late
-        )
+        planned, arch = annealed_blocks(space, arch, too_late)
+        memory = space.options.memory
+        with held_device(arch) as device:
+            is_used = device.arch != "reference"
+            cycles, total = drawn(
+                planned,
+                k,
+                seed,
+                host_budget(memory),
+                planned.reporter(report),
+                enough=too_late,
+                device=device if is_used else None,
+                device_memory=search_budget(device, memory) if is_used else None,
+            )
     table = CycleTable.of_pieces(space.graph, [Cycles.of_lists(cycles)])
     return CycleTable(table.graph, table.offsets, table.vertices, complete=False), total
 
@@ -137,6 +160,8 @@ def drawn(
     report: Callable[[Step, int], None] = lambda step, states: None,
     *,
     enough: Callable[[], bool] = lambda: False,
+    device: Device | None = None,
+    device_memory: int | None = None,
 ) -> tuple[list[list[int]], int]:
     """Draw cycles from blocks; return them, each in cycle order, and how many there are in all.
 
@@ -146,16 +171,27 @@ def drawn(
     k, seed : int
     memory, report, enough
         See `kernels_ti.boundary.layers.History`.
+    device : Device, optional
+        Takes the blocks that are large enough; by default all are gone through in Python.
+    device_memory : int or None
+        Bytes that the states may take there.
     """
-    rules, histories, held = [], [], 0
+    kept: list[_Way | DeviceWays | None] = []
+    block_totals, held = [], 0
+
+    def gone_through(block: PlannedBlock, room: int | None) -> _Way | DeviceWays:
+        if device is not None and is_for_kernels(block.graph, block.order):
+            return DeviceWays(device, block, device_memory, room, enough, report)
+        return _Way(block, room, enough, report)
+
     for block in planned.blocks:
-        rules.append(Ways())
         room = None if memory is None else memory - held
-        history = History(block, rules[-1], room, enough, report)
-        is_kept = room is None or len(planned.blocks) == 1 or history.nbytes <= _PART_KEPT * room
-        histories.append(history if is_kept else None)
-        held += history.nbytes if is_kept else 0
-    totals = [1] * len(planned.rings) + [rule.total for rule in rules]
+        way = gone_through(block, room)
+        is_kept = room is None or len(planned.blocks) == 1 or way.nbytes <= _PART_KEPT * room
+        kept.append(way if is_kept else None)
+        block_totals.append(way.total)
+        held += way.nbytes if is_kept else 0
+    totals = [1] * len(planned.rings) + block_totals
     total = sum(totals)
     if total == 0:
         return [], 0
@@ -164,53 +200,54 @@ def drawn(
     ends = list(accumulate(totals))
     for sample in range(k):
         number = generator.randrange(total)
-        part = _first_above(ends, number)
+        part = first_above(ends, number)
         parts[part][sample] = number - (ends[part] - totals[part])
     cycles: dict[int, list[int]] = {}
     for ring, samples in zip(planned.rings, parts, strict=False):
         cycles.update(dict.fromkeys(samples, ring))
-    for i, (block, rule, samples) in enumerate(zip(planned.blocks, rules, parts[len(planned.rings) :], strict=True)):
-        kept, histories[i] = histories[i], None
+    for i, (block, samples) in enumerate(zip(planned.blocks, parts[len(planned.rings) :], strict=True)):
+        kept_way, kept[i] = kept[i], None
         if samples:
-            room = None if memory is None else memory - sum(each.nbytes for each in histories if each is not None)
-            cycles.update(_numbered(block, rule, kept or History(block, Ways(), room, enough), samples))
+            room = None if memory is None else memory - sum(each.nbytes for each in kept if each is not None)
+            way = kept_way or gone_through(block, room)
+            cycles.update({sample: block.cycle(members) for sample, members in way.members(samples).items()})
     return [cycles[sample] for sample in range(k)], total
 
 
-def _first_above(ends: list[int], number: int) -> int:
-    """Return the place of the first of ascending numbers that is above a number."""
-    low, high = 0, len(ends) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if ends[middle] > number:
-            high = middle
-        else:
-            low = middle + 1
-    return low
+class _Way:
+    """A block that has been gone through in Python, and can be gone back; see `kernels_ti.boundary.layers.History`."""
 
+    def __init__(
+        self, block: PlannedBlock, memory: int | None, enough: Callable[[], bool], report: Callable[[Step, int], None]
+    ) -> None:
+        self._rule = Ways()
+        self._history = History(block, self._rule, memory, enough, report)
 
-def _numbered(
-    block: PlannedBlock, rule: Ways, history: History[Numbers], samples: dict[int, int]
-) -> dict[int, list[int]]:
-    """Return the cycle for each number of a block, by going back once."""
-    places = sorted(rule.closed)
-    ends = list(accumulate(rule.closed[place] for place in places))
-    closing: defaultdict[int, dict[int, int]] = defaultdict(dict)
-    for sample, number in samples.items():
-        which = _first_above(ends, number)
-        closing[places[which]][sample] = number - (ends[which] - rule.closed[places[which]])
-    members: dict[int, set[int]] = {sample: set() for sample in samples}
-    # For each state, which of the ways to it is wanted, by sample.
-    wanted: dict[int, dict[int, int]] = {}
-    for place, layer, values in history.backward(max(closing) + 1):
-        wanted = _before(layer, values, wanted, members)
-        if place in closing:
-            for sample, (state, rest) in _chosen(values, layer.closing, closing.pop(place)).items():
-                members[sample].add(layer.step.vertex)
-                wanted.setdefault(state, {})[sample] = rest
-    if any(number for numbers in wanted.values() for number in numbers.values()):
-        raise EngineError("internal error: the way back to a cycle has a rest")
-    return {sample: block.cycle(vertices) for sample, vertices in members.items()}
+    @property
+    def total(self) -> int:
+        """All cycles."""
+        return self._rule.total
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of what is kept."""
+        return self._history.nbytes
+
+    def members(self, samples: dict[int, int]) -> dict[int, set[int]]:
+        """Return the vertices of the cycle for each number of the block, by going back once."""
+        closing = closing_numbers(self._rule.closed, samples)
+        members: dict[int, set[int]] = {sample: set() for sample in samples}
+        # For each state, which of the ways to it is wanted, by sample.
+        wanted: dict[int, dict[int, int]] = {}
+        for place, layer, values in self._history.backward(max(closing) + 1):
+            wanted = _before(layer, values, wanted, members)
+            if place in closing:
+                for sample, (state, rest) in chosen(values, layer.closing, closing.pop(place)).items():
+                    members[sample].add(layer.step.vertex)
+                    wanted.setdefault(state, {})[sample] = rest
+        if any(number for numbers in wanted.values() for number in numbers.values()):
+            raise EngineError("internal error: the way back to a cycle has a rest")
+        return members
 
 
 def _before(
@@ -232,28 +269,9 @@ def _before(
         ways = [values.at(state) for state, _ in parents[child]]
         ends = list(accumulate(ways))
         for sample, number in numbers.items():
-            which = _first_above(ends, number)
+            which = first_above(ends, number)
             state, joins = parents[child][which]
             if joins:
                 members[sample].add(layer.step.vertex)
             before.setdefault(state, {})[sample] = number - (ends[which] - ways[which])
     return before
-
-
-def _chosen(values: Numbers, states: np.ndarray, samples: dict[int, int]) -> dict[int, tuple[int, int]]:
-    """Return for each sample the state in which its number lies, and what is left of the number there."""
-    chosen: dict[int, tuple[int, int]] = {}
-    waiting = sorted(samples, key=lambda sample: -samples[sample])
-    before = 0
-    for start in range(0, len(states), _ADDED_AT_ONCE):
-        some = states[start : start + _ADDED_AT_ONCE]
-        end = before + values[some].total()
-        if waiting and samples[waiting[-1]] < end:
-            ways = [values.at(state) for state in some.tolist()]
-            ends = list(accumulate(ways, initial=before))[1:]
-            while waiting and samples[waiting[-1]] < end:
-                sample = waiting.pop()
-                which = _first_above(ends, samples[sample])
-                chosen[sample] = (int(some[which]), samples[sample] - (ends[which] - ways[which]))
-        before = end
-    return chosen

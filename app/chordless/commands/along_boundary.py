@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kernels_ti.boundary.blocks import Report
 
 
-def add_options(parser: argparse.ArgumentParser, *, with_arch: bool = False) -> None:
+def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what bounds the cycles, the memory and the time, and what is reported."""
     group = parser.add_argument_group("which cycles")
     shared.add_lengths(group, any_cycle_length)
@@ -29,14 +29,13 @@ def add_options(parser: argparse.ArgumentParser, *, with_arch: bool = False) -> 
         help="limit of the whole process such as 256M or 1.5GiB (default: a share of what is free)",
     )
     group.add_argument("--timeout", type=duration, metavar="TIME", help="give up after this long: 10, 1.5, 90s, 5m, 2h")
-    if with_arch:
-        group.add_argument(
-            "--arch",
-            choices=("auto", "cpu", "cuda", "vulkan"),
-            default="auto",
-            metavar="ARCH",
-            help="where large blocks are computed: cpu or cuda (default auto: on a CPU with few cores in Python)",
-        )
+    group.add_argument(
+        "--arch",
+        choices=("auto", "cpu", "cuda", "vulkan"),
+        default="auto",
+        metavar="ARCH",
+        help="where large blocks are computed: cpu or cuda (default auto: on a CPU with few cores in Python)",
+    )
     group = parser.add_argument_group("progress (on standard error)")
     group.add_argument(
         "--progress",

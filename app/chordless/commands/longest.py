@@ -53,7 +53,7 @@ def add_parser(subparsers: Any) -> None:
         help="the heaviest cycle: FILE has a line `v weight` for each vertex, or `u v weight` for each edge; it may be "
         "the edge list of the graph",
     )
-    along_boundary.add_options(parser, with_arch=True)
+    along_boundary.add_options(parser)
     parser.set_defaults(act=act, check=check, parser=parser)
 
 

@@ -42,12 +42,17 @@ def add_parser(subparsers: Any) -> None:
             "chordless sample grid:12x12",
             "chordless sample roads.txt --simplify -k 1000 -o cycles.jsonl",
             "chordless sample roads.txt -k 100 --length 40 --seed 7",
+            "chordless sample grid:16x16 -k 10 --arch cuda",
         ),
     )
     shared.add_graph(parser)
     parser.add_argument("-k", type=positive, default=1, metavar="N", help="how many cycles (default: 1)")
     parser.add_argument(
-        "--seed", type=seed, default=0, metavar="N", help="the same seed draws the same cycles (default: 0)"
+        "--seed",
+        type=seed,
+        default=0,
+        metavar="N",
+        help="the same seed draws the same cycles on the same arch (default: 0)",
     )
     parser.add_argument(
         "-o",
@@ -76,7 +81,7 @@ def act(options: argparse.Namespace) -> int:
 
     space, _ = along_boundary.space_of(options)
     with along_boundary.progress(options) as report:
-        table, total = sample_in(space, options.k, options.seed, report, timeout=options.timeout)
+        table, total = sample_in(space, options.k, options.seed, report, arch=options.arch, timeout=options.timeout)
     if options.output == STANDARD_OUTPUT:
         sys.stdout.flush()
         for data in _data(table, "text", for_terminal=sys.stdout.isatty()):

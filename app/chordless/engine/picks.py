@@ -76,13 +76,13 @@ def picked(command: RunCommand, channel: Channel, space: SearchSpace) -> Picked:
         if watch.look() is not None:
             raise GivenUp
         planned, arch = annealed_blocks(space, command.arch, watch.says_enough, threads=command.threads)
-        device = None
+        device = None if arch == "reference" else open_device(arch, threads=command.threads)
+        device_memory = None if device is None else search_budget(device, command.memory)
         wants_shares = command.per_vertex or command.per_edge
         way = _Way(channel, watch, planned, ways=2 if wants_shares else 1)
         memory = host_budget(command.memory)
         shares = None
         if command.pick == "longest":
-            device = None if arch == "reference" else open_device(arch, threads=command.threads)
             best = best_cycle(
                 planned,
                 Gains(),
@@ -90,12 +90,21 @@ def picked(command: RunCommand, channel: Channel, space: SearchSpace) -> Picked:
                 enough=way.says_enough,
                 report=way.take_step,
                 device=device,
-                device_memory=None if device is None else search_budget(device, command.memory),
+                device_memory=device_memory,
             )
             lists, more = [best.cycle] if best.cycle else [], {"ways": best.ways}
         else:
             count = USUAL_SAMPLE if command.limit is None else command.limit
-            lists, total = drawn(planned, count, command.seed, memory, way.take_step, enough=way.says_enough)
+            lists, total = drawn(
+                planned,
+                count,
+                command.seed,
+                memory,
+                way.take_step,
+                enough=way.says_enough,
+                device=device,
+                device_memory=device_memory,
+            )
             more = {"drawn_from": total}
         if wants_shares:
             shares = shares_of(space, planned, memory, enough=way.says_enough, report=way.take_step)

@@ -151,12 +151,10 @@ def _faults_along_boundary(choices: LastChoices) -> dict[str, str]:
     faults: dict[str, str] = {}
     if choices.find != "boundary" and not choices.picks:
         return faults
-    if choices.arch == "vulkan" or (choices.find == "sample" and choices.arch == "cuda"):
+    if choices.arch == "vulkan":
         faults["what"] = f"this does not run on {choices.arch}: choose auto or cpu"
     if choices.limit.strip() and choices.find != "sample":
         faults["limit"] = "nothing to stop at: leave this empty"
-    if choices.threads.strip() and choices.find == "sample":
-        faults["threads"] = "one thread does this: leave this empty"
     if choices.expansion == "paper":
         faults["expansion"] = "no paths grow along a boundary: choose both ends"
     return faults
@@ -243,7 +241,7 @@ def listing_of(command: RunCommand, directory: Path) -> RunCommand:
 def sample_of(command: RunCommand, directory: Path) -> RunCommand:
     """Turn the command of a count into one that draws some of the same cycles, in a new run directory."""
     seed = time.time_ns() // 1_000_000 % _SEEDS
-    sample = replace(listing_of(command, directory), pick="sample", limit=None, threads=None, expansion=EXPANSIONS[0])
+    sample = replace(listing_of(command, directory), pick="sample", limit=None, expansion=EXPANSIONS[0])
     return replace(sample, seed=seed, per_vertex=True, per_edge=True, cluster=None, gpus=None)
 
 
