@@ -11,6 +11,7 @@ from oracles import grid
 from simulated_workers import QUICK, SimulatedWorkers, finished
 
 from kernels_ti import Device, EngineError, count_cycles, open_device
+from kernels_ti.cluster.connect import connected
 from kernels_ti.cluster.driver import ClusterRun
 
 
@@ -79,3 +80,10 @@ def test_workers_that_all_die_while_they_prepare_themselves_end_the_run(cpu: Dev
     run = ClusterRun(grid(4, 4), Dying({"a": 1}), arch=cpu.arch, pace=replace(QUICK, deaths=4))
     with pytest.raises(EngineError, match="4 workers were lost while they prepared themselves"):
         finished(run)
+
+
+def test_a_scheduler_with_certificates_that_dask_has_not_is_named() -> None:
+    pytest.importorskip("distributed", reason="needs Dask (pip install distributed)")
+    error = pytest.raises(EngineError, match="the scheduler tls://127.0.0.1:1 cannot be reached: TLS expects")
+    with error, connected("tls://127.0.0.1:1"):
+        pass

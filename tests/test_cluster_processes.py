@@ -7,6 +7,7 @@ import os
 import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -20,6 +21,7 @@ import pytest
 from oracles import grid
 from patience import PATIENCE
 from program import ENVIRONMENT, chordless, command
+from relay import Relay
 
 from kernels_ti import EngineError, Graph, Run, count_cycles, open_device
 from kernels_ti.cluster.connect import connected
@@ -204,6 +206,67 @@ def test_the_scheduler_may_pause_for_longer_than_a_lease(tmp_path: Path) -> None
             scheduler.send_signal(signal.SIGCONT)
         advanced(run)
         assert run.snapshot().cycles == 8_136_453
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+@contextmanager
+def relayed_worker(folder: Path, file: Path) -> Iterator[list[Relay]]:
+    """Start a worker to which the scheduler speaks, and which speaks to the scheduler, by way of relays."""
+    scheduler = int(json.loads(file.read_text())["address"].rsplit(":", 1)[1])
+    own = free_port()
+    relays = [Relay(scheduler), Relay(own)]
+    worker = subprocess.Popen(
+        [
+            sys.executable, "-m", "dask", "worker", f"tcp://127.0.0.1:{relays[0].port}", "--nthreads", "1",
+            "--no-nanny", "--no-dashboard", "--local-directory", str(folder), "--listen-address",
+            f"tcp://127.0.0.1:{own}", "--contact-address", f"tcp://127.0.0.1:{relays[1].port}",
+        ],
+        cwd=folder, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        yield relays
+    finally:
+        worker.kill()
+        worker.wait()
+        for relay in relays:
+            relay.close()
+
+
+def test_a_pause_of_the_network_between_the_scheduler_and_a_worker_changes_nothing(tmp_path: Path) -> None:
+    """The others do its work meanwhile, and it is used again; an answer that was on its way does not count twice."""
+    graph = grid(8, 10)
+    pace = Pace(shortest=0.1, longest=0.1, patience=1.0)
+    with (
+        separate_cluster(tmp_path) as (file, _),
+        relayed_worker(tmp_path, file) as relays,
+        connected(str(file)) as client,
+    ):
+        client.wait_for_workers(2, timeout=PATIENCE)
+        far = next(address for address in client.nthreads() if address.endswith(str(relays[1].port)))
+        run = ClusterRun(graph, DaskWorkers(client), arch="cpu", pace=pace)
+
+        def far_view() -> Any:
+            return next(view for view in run.worker_views() if view.address == far)
+
+        try:
+            advanced(run, lambda: leases(run) >= 4 and far_view().leases >= 1)
+            for relay in relays:
+                relay.pause()
+            advanced(run, lambda: far_view().standing == "silent")
+            before, others = far_view().leases, leases(run)
+            advanced(run, lambda: leases(run) > others)
+            assert not run.finished, "the search is too short for this pause"
+            for relay in relays:
+                relay.go_on()
+            advanced(run, lambda: far_view().leases > before)
+            advanced(run)
+            assert run.snapshot().cycles == 71_535_910
+        finally:
+            run.close()
 
 
 def test_a_worker_that_is_killed_for_its_memory_changes_nothing(tmp_path: Path) -> None:

@@ -108,7 +108,7 @@ def connected(where: str | LocalWorkers, gpus: Sequence[int] | None = None) -> I
             target = {"address": where}
         try:
             client = untyped(**target, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, TypeError) as error:  # a TypeError where Dask has no certificates for tls://
             raise EngineError(f"the scheduler {where} cannot be reached: {error or type(error).__name__}") from error
         stack.enter_context(client)
         while isinstance(where, LocalWorkers) and not client.nthreads():

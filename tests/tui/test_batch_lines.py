@@ -108,6 +108,23 @@ def test_mistakes_are_found_before_the_start(folder, written, graphs, output, gr
         assert plan.output_words == "100 lines so far"
 
 
+@pytest.mark.parametrize(
+    ("typed", "cluster", "fault"),
+    [
+        ("", None, None),
+        (" local:4 ", "local:4", None),
+        ("nowhere", None, "there is no cluster 'nowhere'"),
+        ("none.json", None, "there is no such scheduler file"),
+    ],
+)
+def test_a_cluster_may_be_named(folder, typed, cluster, fault):
+    pytest.importorskip("distributed", reason="needs Dask (pip install distributed)")
+    plan = plan_of(BatchQuestion("grid:3x3", "out.jsonl", cluster=typed))
+    assert plan.cluster == cluster
+    assert (plan.cluster_fault or "").startswith(fault or "")
+    assert plan.can_start == (plan.cluster_fault is None) == (fault is None)
+
+
 def test_a_manifest_is_read(folder):
     (folder / "jobs.toml").write_text('[[jobs]]\ngraph = ["grid:3x3", "grid:4x4"]\nmax_length = 8\n')
     plan = plan_of(BatchQuestion("jobs.toml", "new.jsonl"))

@@ -21,6 +21,7 @@ from chordless.tui.widgets.choice import Choice
 from patience import PATIENCE
 from textual.widgets import Button, Static
 
+from kernels_ti import OptionError
 from tui.batch_files import TRIANGLE, error, line
 from tui.pilots import LARGE, SIZES, SMALL, drive, text_of, until
 
@@ -43,10 +44,10 @@ def watch(steps, size=SMALL, **more):
     return app
 
 
-async def fill(pilot, graphs=None, output=None):
+async def fill(pilot, **texts):
     """Put texts into the form, and wait until it is known what they mean."""
     form = pilot.app.screen.query_one(BatchForm)
-    form.put(graphs=graphs, output=output)
+    form.put(**texts)
     await pilot.pause()
     await until(pilot, lambda: form.plan is not None)
     await pilot.pause()
@@ -323,6 +324,26 @@ def test_a_batch_from_the_form_to_the_run_of_one_of_its_graphs(folder, size):
     watch(steps, size)
     # Next time it is there again.
     watch(lambda pilot, screen: until(pilot, lambda: len(screen.lines or ()) == 4), size)
+
+
+def test_a_batch_is_counted_on_the_cluster_that_is_named(folder, monkeypatch):
+    pytest.importorskip("distributed", reason="needs Dask (pip install distributed)")
+    asked = []
+    monkeypatch.setattr("chordless.tui.screens.batch.BatchCommand", lambda *_, **more: asked.append(more) or stop())
+
+    def stop():
+        raise OptionError("that is enough")
+
+    async def steps(pilot, screen):
+        plan = await fill(pilot, graphs="grid:4x4", output="x.jsonl", cluster="nowhere")
+        assert not plan.can_start
+        assert "there is no cluster 'nowhere'" in text_of(pilot.app)
+        await fill(pilot, cluster="local:2")
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: asked)
+
+    watch(steps)
+    assert asked == [{"cluster": "local:2"}]
 
 
 def test_a_stop_before_the_first_graph_is_no_failure(folder, monkeypatch):

@@ -1,7 +1,8 @@
-"""The form for a batch, without its widgets: the meaning and the faults of its two fields."""
+"""The form for a batch, without its widgets: the meaning and the faults of its fields."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import time
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from chordless.protocol.orders import BatchJob, RunCommand
 from chordless.tui.batch_lines import BatchLine, is_batch_file, line_count
 from chordless.tui.readings import AS_IT_IS, OVERLAP, options_of, said_here
 from chordless.tui.recent_batches import words_of
-from chordless.tui.run_form import graph_source
+from chordless.tui.run_form import cluster_name, graph_source
 from kernels_ti import ChordlessError, GraphError, OptionError
 
 MANIFEST = ".toml"
@@ -36,7 +37,7 @@ _MOST_CYCLES_TO_LIST = 1_000_000
 
 @dataclass(frozen=True)
 class BatchQuestion:
-    """The text of both fields.
+    """The text of the fields.
 
     Parameters
     ----------
@@ -46,11 +47,14 @@ class BatchQuestion:
         The output file, with a JSON line for each graph.
     reading : str
         How graphs are read, one of `chordless.tui.readings.READINGS`. A manifest says it for each graph itself.
+    cluster : str
+        The workers that count; empty for this machine alone.
     """
 
     graphs: str
     output: str
     reading: str = AS_IT_IS
+    cluster: str = ""
 
 
 @dataclass(frozen=True)
@@ -64,8 +68,10 @@ class BatchPlan:
         Empty if nothing was typed, or something is wrong.
     graphs_words, output_words : str
         The text beside each field.
-    graphs_fault, output_fault : str or None
+    graphs_fault, output_fault, cluster_fault : str or None
         What is wrong with the field.
+    cluster : str or None
+        The name of the cluster; None for this machine alone.
     lines : int or None
         Number of lines in the output file; None if there is no such file.
     graphs : int or None
@@ -80,6 +86,8 @@ class BatchPlan:
     output_words: str = ""
     graphs_fault: str | None = None
     output_fault: str | None = None
+    cluster_fault: str | None = None
+    cluster: str | None = None
     lines: int | None = None
     graphs: int | None = None
     left_out: tuple[str, ...] = ()
@@ -98,7 +106,7 @@ class BatchPlan:
     @property
     def can_start(self) -> bool:
         """Whether there are graphs to count and an output file to write."""
-        return bool(self.jobs) and self.output_fault is None
+        return bool(self.jobs) and self.output_fault is None and self.cluster_fault is None
 
 
 def absolute(output: str) -> str:
@@ -121,7 +129,15 @@ def plan_of(question: BatchQuestion) -> BatchPlan:
     ----------
     question : BatchQuestion
     """
-    return _with_graphs(_with_output(BatchPlan(question)))
+    return _with_graphs(_with_output(_with_cluster(BatchPlan(question))))
+
+
+def _with_cluster(plan: BatchPlan) -> BatchPlan:
+    typed = plan.question.cluster.strip()
+    try:
+        return replace(plan, cluster=cluster_name(typed) if typed else None)
+    except argparse.ArgumentTypeError as error:
+        return replace(plan, cluster_fault=str(error))
 
 
 def _with_graphs(plan: BatchPlan) -> BatchPlan:

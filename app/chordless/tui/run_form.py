@@ -59,8 +59,14 @@ class Field:
     help: str
 
 
-def _cluster(text: str) -> str:
-    """Parse the name of a cluster."""
+def cluster_name(text: str) -> str:
+    """Parse the name of a cluster.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If there is no such cluster, or Dask is not installed.
+    """
     try:
         check_cluster(text, None)
     except OptionError as error:
@@ -80,7 +86,7 @@ LENGTHS = (
 RESOURCES = (
     Field("threads", "Threads", positive, "all", "of the CPU"),
     Field("memory", "Memory", size, "half of what is free", "such as 512M or 2G"),
-    Field("cluster", "Cluster", _cluster, "none", "such as local:4"),
+    Field("cluster", "Cluster", cluster_name, "none", "such as local:4"),
 )
 
 

@@ -335,6 +335,8 @@ class BatchScreen(SortedBatch):
             self.query_one("#batch-graphs").focus()
         elif plan.output_fault is not None:
             self.query_one("#batch-output").focus()
+        elif plan.cluster_fault is not None:
+            self.query_one("#batch-cluster").focus()
         elif not plan.lines or self._asks_for_the_same(plan):
             self._begin(plan)
         else:
@@ -356,7 +358,7 @@ class BatchScreen(SortedBatch):
 
     def _begin(self, plan: BatchPlan) -> None:
         try:
-            session = BatchSession(BatchCommand(plan.jobs, plan.output))
+            session = BatchSession(BatchCommand(plan.jobs, plan.output, cluster=plan.cluster))
         except ChordlessError as error:
             self.notify(str(error), severity="error", timeout=15)
             return

@@ -1,4 +1,4 @@
-"""The form for a batch: the graphs and the output file. Both are checked while the user types."""
+"""The form for a batch: the graphs, the output file, the cluster. They are checked while the user types."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SECONDS_TO_TYPE = 0.2
 
 
 class BatchForm(Vertical):
-    """Two text fields, and between them how the graphs are read.
+    """Text fields, and between them how the graphs are read.
 
     Parameters
     ----------
@@ -55,6 +55,7 @@ class BatchForm(Vertical):
         self._output = FormRow(
             "batch_output", "Write to", output, empty="batch.jsonl", suggester=GraphSuggester(specs=False)
         )
+        self._cluster = FormRow("batch_cluster", "Cluster", "", empty="none", help="such as local:4")
         self._reading = Choice(READINGS, reading, id="batch-reading")
         self._timer: Timer | None = None
         self._plan: BatchPlan | None = None
@@ -65,6 +66,7 @@ class BatchForm(Vertical):
         with FormLine("Read it"):
             yield self._reading
         yield self._output
+        yield self._cluster
 
     def on_mount(self) -> None:
         """Check the first contents."""
@@ -73,18 +75,25 @@ class BatchForm(Vertical):
     @property
     def question(self) -> BatchQuestion:
         """The text of the fields."""
-        return BatchQuestion(self._graphs.value, self._output.value, self._reading.chosen)
+        return BatchQuestion(self._graphs.value, self._output.value, self._reading.chosen, self._cluster.value)
 
     @property
     def plan(self) -> BatchPlan | None:
         """The meaning of the text; None until it was checked."""
         return self._plan if self._plan is not None and self._plan.question == self.question else None
 
-    def put(self, *, graphs: str | None = None, output: str | None = None, reading: str | None = None) -> None:
+    def put(
+        self,
+        *,
+        graphs: str | None = None,
+        output: str | None = None,
+        reading: str | None = None,
+        cluster: str | None = None,
+    ) -> None:
         """Fill in every argument that is not None."""
         if reading is not None:
             self._reading.choose(reading)
-        for row, text in ((self._graphs, graphs), (self._output, output)):
+        for row, text in ((self._graphs, graphs), (self._output, output), (self._cluster, cluster)):
             if text is not None:
                 row.put(text)
 
@@ -124,3 +133,4 @@ class BatchForm(Vertical):
         ):
             row.help = words
             row.show_fault(fault or None)
+        self._cluster.show_fault(plan.cluster_fault)
