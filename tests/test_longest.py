@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from searches import searches
 
-from kernels_ti import Graph, GraphError, OptionError, longest_cycle, open_device, participation
+from kernels_ti import Graph, GraphError, OptionError, longest_cycle, open_device, participation, sample_cycles
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count, device_optimum, optimum
 from kernels_ti.boundary.blocks import planned_blocks
@@ -278,3 +278,32 @@ def test_the_time_can_be_up(command, capsys):
 def test_the_time_of_a_participation_can_be_up():
     with pytest.raises(TimeIsUpError, match="were up before the cycles were counted"):
         participation(generate("grid:14x14"), timeout=0.05)
+
+
+@pytest.mark.parametrize("command", ["longest", "sample"])
+def test_an_order_is_taken_and_written(command, tmp_path, capsys):
+    graph = generate("grid:3x5")
+    taken, written = tmp_path / "taken", tmp_path / "written"
+    names = sorted(graph.names, key=lambda name: name[::-1])
+    taken.write_text("\n".join(names))
+    assert main([command, "grid:3x5", "--order", str(taken), "--write-order", str(written)]) == 0
+    assert written.read_text().split() == names
+    found = capsys.readouterr().out
+    assert main([command, "grid:3x5", "--write-order", str(written)]) == 0
+    assert sorted(written.read_text().split()) == sorted(names)
+    assert main([command, "grid:3x5", "--order", str(written)]) == 0
+    assert main([command, "grid:3x5", "--order", str(tmp_path / "none")]) == 2
+    if command == "longest":
+        assert f"boundary  {longest_cycle(graph, order=names).width} vertices" in found
+    with pytest.raises(OptionError, match="order names each of the 15 vertices once, but it has 14 of them"):
+        (longest_cycle if command == "longest" else sample_cycles)(graph, order=names[1:])
+
+
+def test_weights_of_the_graphs_own_file_are_not_called_unused(tmp_path, capsys):
+    roads, others = tmp_path / "roads.txt", tmp_path / "others.txt"
+    for path in (roads, others):
+        path.write_text("a b 1\nb c 2\nc a 4\n")
+    assert main(["longest", str(roads), "--weight", str(others)]) == 0
+    assert "weights, is not used" in capsys.readouterr().err
+    assert main(["longest", str(roads), "--weight", str(roads)]) == 0
+    assert capsys.readouterr().err == ""

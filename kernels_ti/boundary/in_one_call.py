@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 from kernels_ti.blocks.restriction import vertices_called
@@ -17,6 +17,7 @@ from kernels_ti.boundary.states import GivenUp
 from kernels_ti.device.device import held_device
 from kernels_ti.device.memory import host_budget, search_budget
 from kernels_ti.errors import EngineError, OptionError, TimeIsUpError
+from kernels_ti.graph import Graph
 from kernels_ti.options import CycleCounts
 
 _SLICE_SECONDS = 0.1
@@ -51,12 +52,7 @@ def count_along_boundary(
     def too_late() -> bool:
         return time.perf_counter() >= deadline
 
-    graph, options = space.graph, space.options
-    vertices = None if order is None else vertices_called(graph, order)
-    if vertices is not None and sorted(vertices) != list(range(graph.n)):
-        raise OptionError(
-            f"order names each of the {graph.n:,} vertices once, but it has {len(set(vertices)):,} of them"
-        )
+    options, vertices = space.options, order_called(space.graph, order)
     plan = plan_of(space, order=vertices, seconds=SECONDS_FOR_PREFIXES, enough=too_late)
     arch = arch_of_count(plan, arch, by_length=True)
     if vertices is None:
@@ -75,6 +71,24 @@ def count_along_boundary(
             count.advance(_SLICE_SECONDS, too_late)
     seconds = time.perf_counter() - began
     return CycleCounts(count.cycles_by_length, {}, seconds, options.min_length, complete=count.finished)
+
+
+def order_called(graph: Graph, order: Iterable[Hashable] | None) -> list[int] | None:
+    """Return the vertices of an order that is given by their names; None without one.
+
+    Raises
+    ------
+    OptionError
+        If it does not have each vertex once.
+    """
+    if order is None:
+        return None
+    vertices = list(vertices_called(graph, order))
+    if sorted(vertices) != list(range(graph.n)):
+        raise OptionError(
+            f"order names each of the {graph.n:,} vertices once, but it has {len(set(vertices)):,} of them"
+        )
+    return vertices
 
 
 @contextmanager
@@ -105,7 +119,13 @@ def in_time(timeout: float | None, answer: str) -> Iterator[Callable[[], bool]]:
 
 
 def annealed_blocks(
-    space: SearchSpace, arch: str, too_late: Callable[[], bool], *, threads: int | None = None
+    space: SearchSpace,
+    arch: str,
+    too_late: Callable[[], bool],
+    *,
+    threads: int | None = None,
+    order: Sequence[int] | None = None,
+    tell_order: Callable[[list[int]], None] | None = None,
 ) -> tuple[PlannedBlocks, str]:
     """Plan a search space with the orders that a count would take; return the plan, and the arch for its states.
 
@@ -118,6 +138,10 @@ def annealed_blocks(
         Asked again and again.
     threads : int, optional
         Workers of the CPU, where somebody asks for a number of them.
+    order : sequence of int, optional
+        All vertices, in the order to take; by default one is sought.
+    tell_order : callable, optional
+        Told all vertices in the order that is taken.
 
     Raises
     ------
@@ -126,9 +150,13 @@ def annealed_blocks(
     OptionError, SizeError
         See `kernels_ti.boundary.blocks.planned_blocks`.
     """
-    plan = plan_of(space, seconds=SECONDS_FOR_PREFIXES, enough=too_late)
+    plan = plan_of(space, order=order, seconds=SECONDS_FOR_PREFIXES, enough=too_late)
     arch = arch_of_count(plan, arch, by_length=False, threads=threads)
-    plan = annealed_plan(plan, arch, threads=threads, enough=too_late)
+    if order is None:
+        plan = annealed_plan(plan, arch, threads=threads, enough=too_late)
     if too_late():
         raise GivenUp
-    return planned_blocks(space, plan), arch
+    planned = planned_blocks(space, plan)
+    if tell_order is not None:
+        tell_order(plan.order_of_graph(space.graph.n))
+    return planned, arch

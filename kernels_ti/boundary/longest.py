@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.blocks import Report, space_for
 from kernels_ti.boundary.gains import Gains
-from kernels_ti.boundary.in_one_call import annealed_blocks, in_time
+from kernels_ti.boundary.in_one_call import annealed_blocks, in_time, order_called
 from kernels_ti.boundary.optimum import best_cycle
 from kernels_ti.boundary.weights import Weights, attribute_weights
 from kernels_ti.conversion import as_graph
@@ -67,6 +67,7 @@ def longest_cycle(
     simplify: bool = False,
     memory: int | None = None,
     arch: str = "auto",
+    order: Iterable[Hashable] | None = None,
     timeout: float | None = None,
 ) -> BestCycle:
     """Find the longest chordless cycle of a graph, or the shortest, heaviest or lightest one.
@@ -92,6 +93,8 @@ def longest_cycle(
         Bytes that the process may use; by default a share of the free memory.
     arch : str
         ``auto``, ``cpu``, ``cuda`` or ``reference``, as for `count_cycles` along a boundary.
+    order : iterable of vertex names, optional
+        All vertices, in the order to take; by default one with a small boundary is sought.
     timeout : float, optional
         Give up after so many seconds.
 
@@ -123,7 +126,8 @@ def longest_cycle(
     shortest_wanted = min_length if min_length is not None else SHORTEST_HOLE if shortest else 3
     space = space_for(graph, shortest_wanted, max_length, through, avoid, avoid_edges, memory)
     weights = None if weight is None else Weights.of_mapping(graph, weight)
-    return longest_in(space, weights, shortest=shortest, arch=arch, timeout=timeout)
+    vertices = order_called(graph, order)
+    return longest_in(space, weights, shortest=shortest, arch=arch, order=vertices, timeout=timeout)
 
 
 def longest_in(
@@ -132,6 +136,8 @@ def longest_in(
     *,
     shortest: bool = False,
     arch: str = "auto",
+    order: Sequence[int] | None = None,
+    tell_order: Callable[[list[int]], None] | None = None,
     timeout: float | None = None,
     report: Report | None = None,
 ) -> BestCycle:
@@ -142,6 +148,8 @@ def longest_in(
     space : SearchSpace
     weights : Weights, optional
     shortest : bool
+    order, tell_order
+        See `kernels_ti.boundary.in_one_call.annealed_blocks`.
     arch, timeout
         As for `longest_cycle`.
     report : callable, optional
@@ -151,7 +159,7 @@ def longest_in(
     memory = space.options.memory
     gains = Gains() if weights is None else weights.gains
     with in_time(timeout, "the best cycle was found") as too_late:
-        planned, arch = annealed_blocks(space, arch, too_late)
+        planned, arch = annealed_blocks(space, arch, too_late, order=order, tell_order=tell_order)
         with held_device(arch) as device:
             is_used = device.arch != "reference"
             best = best_cycle(

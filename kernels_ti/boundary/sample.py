@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from kernels_ti.boundary.blocks import PlannedBlock, PlannedBlocks, Report, spac
 from kernels_ti.boundary.count import is_for_kernels
 from kernels_ti.boundary.counting import Ways, closing_numbers
 from kernels_ti.boundary.device_ways import DeviceWays
-from kernels_ti.boundary.in_one_call import annealed_blocks, in_time
+from kernels_ti.boundary.in_one_call import annealed_blocks, in_time, order_called
 from kernels_ti.boundary.layers import History, Layer
 from kernels_ti.boundary.numbers import Numbers, chosen, first_above
 from kernels_ti.boundary.walk import Step
@@ -51,6 +51,7 @@ def sample_cycles(
     simplify: bool = False,
     memory: int | None = None,
     arch: str = "auto",
+    order: Iterable[Hashable] | None = None,
     timeout: float | None = None,
 ) -> CycleTable:
     """Draw chordless cycles uniformly at random, from any number of them.
@@ -73,6 +74,8 @@ def sample_cycles(
         Bytes that the process may use; by default a share of the free memory.
     arch : str
         ``auto``, ``cpu``, ``cuda`` or ``reference``, as for `count_cycles` along a boundary.
+    order : iterable of vertex names, optional
+        All vertices, in the order to take; by default one with a small boundary is sought.
     timeout : float, optional
         Give up after so many seconds.
 
@@ -102,7 +105,7 @@ def sample_cycles(
     """
     graph = as_graph(graph, simplify=simplify)
     space = space_for(graph, min_length, max_length, through, avoid, avoid_edges, memory)
-    return sample_in(space, k, seed, arch=arch, timeout=timeout)[0]
+    return sample_in(space, k, seed, arch=arch, order=order_called(graph, order), timeout=timeout)[0]
 
 
 def sample_in(
@@ -112,6 +115,8 @@ def sample_in(
     report: Report | None = None,
     *,
     arch: str = "auto",
+    order: Sequence[int] | None = None,
+    tell_order: Callable[[list[int]], None] | None = None,
     timeout: float | None = None,
 ) -> tuple[CycleTable, int]:
     """Draw cycles of a search space; see `sample_cycles`.
@@ -122,6 +127,8 @@ def sample_in(
     k, seed : int
     report : callable, optional
         See `kernels_ti.boundary.blocks.Report`.
+    order, tell_order
+        See `kernels_ti.boundary.in_one_call.annealed_blocks`.
     arch, timeout
         As for `sample_cycles`.
 
@@ -134,7 +141,7 @@ def sample_in(
     if not isinstance(k, int) or k < 0:
         raise OptionError(f"the number of cycles to draw must be a whole number from 0 on, not {k!r}")
     with in_time(timeout, "the cycles were drawn") as too_late:
-        planned, arch = annealed_blocks(space, arch, too_late)
+        planned, arch = annealed_blocks(space, arch, too_late, order=order, tell_order=tell_order)
         memory = space.options.memory
         with held_device(arch) as device:
             is_used = device.arch != "reference"

@@ -6,12 +6,13 @@ import argparse
 import contextlib
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chordless.commands import options as shared
 from chordless.values import any_cycle_length, duration, size
 
 if TYPE_CHECKING:
+    from kernels_ti import Graph
     from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.boundary.blocks import Report
 
@@ -36,6 +37,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="ARCH",
         help="where large blocks are computed: cpu or cuda (default auto: on a CPU with few cores in Python)",
     )
+    group.add_argument("--order", metavar="FILE", help="take the vertices in the order of FILE, all names, one a line")
+    group.add_argument("--write-order", metavar="FILE", help="write the order that is used to FILE")
     group = parser.add_argument_group("progress (on standard error)")
     group.add_argument(
         "--progress",
@@ -50,13 +53,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def space_of(options: argparse.Namespace) -> tuple[SearchSpace, str]:
     """Load the graph; return it with the bounds on its cycles, and its name."""
     from chordless.commands.session import graph_asked_for, print_notes
+    from chordless.graphs.readers.columns import WEIGHTS_UNUSED
     from chordless.graphs.vertex_names import edges_named, restriction_named
     from kernels_ti import Options
     from kernels_ti.blocks.search_space import SearchSpace
 
     loaded = graph_asked_for(options)
     if not options.quiet:
-        print_notes(loaded.notes)
+        # Weights of the graph's own file are used.
+        weights_are_used = getattr(options, "weight", None) == options.graph
+        print_notes([note for note in loaded.notes if not (weights_are_used and WEIGHTS_UNUSED in note)])
     through, avoid = restriction_named(loaded.graph, options.through, options.through_edge, options.avoid)
     wanted = Options(
         min_length=options.min_length,
@@ -67,6 +73,18 @@ def space_of(options: argparse.Namespace) -> tuple[SearchSpace, str]:
         avoid_edges=edges_named(loaded.graph, options.avoid_edge),
     )
     return SearchSpace(loaded.graph, wanted), loaded.title
+
+
+def orders(options: argparse.Namespace, graph: Graph) -> dict[str, Any]:
+    """Return the order that is to be taken, and what writes the one that is used, as keywords of the library."""
+    from functools import partial
+
+    from chordless.graphs.vertex_order import read_order, write_order
+
+    return {
+        "order": None if options.order is None else read_order(options.order, graph),
+        "tell_order": None if options.write_order is None else partial(write_order, options.write_order, graph),
+    }
 
 
 @contextlib.contextmanager

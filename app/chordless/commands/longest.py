@@ -78,7 +78,13 @@ def act(options: argparse.Namespace) -> int:
         weights = read_weight_file(options.weight, space.graph, encoding=options.encoding)
     with along_boundary.progress(options) as report:
         best = longest_in(
-            space, weights, shortest=options.shortest, arch=options.arch, timeout=options.timeout, report=report
+            space,
+            weights,
+            shortest=options.shortest,
+            arch=options.arch,
+            timeout=options.timeout,
+            report=report,
+            **along_boundary.orders(options, space.graph),
         )
     if options.json:
         print(json.dumps(_result_object(name, best)))

@@ -81,7 +81,15 @@ def act(options: argparse.Namespace) -> int:
 
     space, _ = along_boundary.space_of(options)
     with along_boundary.progress(options) as report:
-        table, total = sample_in(space, options.k, options.seed, report, arch=options.arch, timeout=options.timeout)
+        table, total = sample_in(
+            space,
+            options.k,
+            options.seed,
+            report,
+            arch=options.arch,
+            timeout=options.timeout,
+            **along_boundary.orders(options, space.graph),
+        )
     if options.output == STANDARD_OUTPUT:
         sys.stdout.flush()
         for data in _data(table, "text", for_terminal=sys.stdout.isatty()):

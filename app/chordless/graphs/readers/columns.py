@@ -10,6 +10,8 @@ from chordless.graphs.readers.source import Source, number_of
 _SEPARATORS = ("\t", ",", ";")
 _SHOWN = 60
 
+WEIGHTS_UNUSED = "the third column, weights, is not used: every line is an edge"
+
 # Names of the two columns in the heading of a table of edges. The short ones may also be names of vertices.
 _HEADINGS = {
     ("source", "target"),
@@ -72,7 +74,7 @@ def two_columns(source: Source, lines: list[str]) -> list[str]:
 
 def note_weights(source: Source) -> None:
     """Note that the file has weights, which are not used."""
-    source.note("the third column, weights, is not used: every line is an edge")
+    source.note(WEIGHTS_UNUSED)
 
 
 def _separator(filled: list[tuple[int, str]]) -> str | None:
