@@ -15,9 +15,9 @@ from oracles import small_graphs
 from kernels_ti import Graph, OptionError, Options, count_cycles, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
-from kernels_ti.boundary import device_tables
+from kernels_ti.boundary import device_tables, parts
 from kernels_ti.boundary.blocks import planned_blocks
-from kernels_ti.boundary.count import BoundaryCount, arch_of_count
+from kernels_ti.boundary.count import BoundaryCount, arch_of_count, arch_of_longest
 from kernels_ti.boundary.layers import layer_of
 from kernels_ti.boundary.plan import plan_of
 from kernels_ti.errors import SizeError
@@ -27,6 +27,28 @@ from kernels_ti.reference.algorithm import chordless_cycles
 @pytest.fixture(autouse=True)
 def _every_block_in_kernels(monkeypatch):
     monkeypatch.setattr(boundary, "_FEWEST_STATES", 0)
+
+
+@pytest.fixture
+def on_devices(monkeypatch):
+    """The kernels for GPUs run on a CPU too."""
+    monkeypatch.setattr(boundary, "CoresBlock", boundary.DeviceBlock)
+
+
+@pytest.fixture
+def in_small_parts(monkeypatch):
+    monkeypatch.setattr(parts, "_STATES_TO_A_PART", 4)
+    monkeypatch.setattr(parts, "_FEWEST_STATES_TO_A_PART", 2)
+    monkeypatch.setattr(parts, "_STATES_AT_ONCE", 40)
+
+
+@pytest.fixture(params=["in_small_parts", "on_devices"])
+def road(request):
+    """Both kinds of kernels."""
+    return request.getfixturevalue(request.param)
+
+
+on_both_roads = pytest.mark.usefixtures("road")
 
 
 def planned(graph, *, by_length=True, **bounds):
@@ -55,6 +77,7 @@ def in_python(graph, **options):
 FEW = settings(max_examples=40, deadline=None)
 
 
+@on_both_roads
 @FEW
 @given(small_graphs(), st.data())
 def test_counts_are_those_of_the_reference(graph, data):
@@ -67,6 +90,7 @@ def test_counts_are_those_of_the_reference(graph, data):
     assert counted(graph, by_length=False, **restriction) == ({0: len(cycles)} if cycles else {})
 
 
+@on_both_roads
 @FEW
 @given(small_graphs(), st.integers(3, 7), st.integers(0, 5))
 def test_lengths_can_be_bounded(graph, shortest, more):
@@ -88,6 +112,7 @@ GRAPHS = [
 ]
 
 
+@on_both_roads
 @pytest.mark.parametrize("spec", [*GRAPHS, pytest.param("complete:35", marks=pytest.mark.slow)])
 def test_counts_are_those_of_python(spec):
     graph = generate(spec)
@@ -113,6 +138,7 @@ def test_published_totals(spec, total):
     assert sum(counted(generate(spec)).values()) == total
 
 
+@on_both_roads
 @pytest.mark.parametrize("beads", [15, 16, 47, 48, 49, 100, 200])
 def test_counts_have_any_number_of_digits(beads):
     ends = [(3 * bead, 3 * (bead + 1) % (3 * beads)) for bead in range(beads)]
@@ -124,6 +150,7 @@ def test_counts_have_any_number_of_digits(beads):
     assert counted(graph, by_length=False) == {0: beads + 2**beads}
 
 
+@on_both_roads
 @pytest.mark.parametrize("by_length", [True, False])
 def test_all_states_can_die_before_the_last_vertex(by_length):
     """No chordless cycle passes opposite corners and the middle of a grid."""
@@ -134,6 +161,7 @@ def test_all_states_can_die_before_the_last_vertex(by_length):
 CUTS = {"_ROWS_AT_ONCE": {"cpu": 37}, "_SMALL_TABLE": 0, "_ROWS_TO_A_STATE": 0.2, "_FEWEST_ROWS": 1}
 
 
+@pytest.mark.usefixtures("on_devices")
 @pytest.mark.parametrize("spec", ["grid:7x10", "gnp:30,0.4,2"])
 @pytest.mark.parametrize("cut", CUTS)
 def test_nothing_depends_on_how_a_step_is_cut(spec, cut, monkeypatch):
@@ -144,6 +172,7 @@ def test_nothing_depends_on_how_a_step_is_cut(spec, cut, monkeypatch):
     assert counted(graph, by_length=False) == {0: sum(expected.values())}
 
 
+@pytest.mark.usefixtures("on_devices")
 def test_digits_are_carried_between_where_many_states_become_one(monkeypatch):
     graph = generate("grid:6x7")
     expected = in_python(graph)
@@ -167,11 +196,25 @@ def test_no_more_states_become_one_than_is_reckoned_with(spec):
     assert max(most) > 2
 
 
+def test_parts_are_made_of_states_and_stay_apart(monkeypatch):
+    """A grid has as many states in parts as in one; with one thread for each part nothing is left out or doubled."""
+    graph = generate("grid:8x8")
+    whole = count_of(graph, by_length=False)
+    whole.advance(math.inf)
+    monkeypatch.setattr(parts, "_FEWEST_STATES_TO_A_PART", 1)
+    monkeypatch.setattr(parts, "_STATES_TO_A_PART", 1)
+    parted = count_of(graph, by_length=False)
+    parted.advance(math.inf)
+    assert parted.states_by_step == whole.states_by_step
+    assert parted.cycles_by_length == whole.cycles_by_length
+
+
 def test_no_table_is_so_large_that_a_gpu_miscounts_its_cells():
     """A thread adds the threads of the whole grid to its place, in 32 bits: no GPU runs 2^24 threads at once."""
     assert device_tables.MOST_CELLS + (1 << 24) < 1 << 31
 
 
+@pytest.mark.usefixtures("on_devices")
 def test_a_table_is_fuller_where_there_is_less_room(monkeypatch):
     graph = generate("grid:8x8")
     monkeypatch.setattr(device_tables, "_FEWEST_ROWS", 1)
@@ -182,14 +225,16 @@ def test_a_table_is_fuller_where_there_is_less_room(monkeypatch):
         counted(graph, by_length=False)
 
 
+@on_both_roads
 def test_too_little_memory_is_told():
-    count = count_of(generate("grid:8x10"), memory=1 << 16, by_length=False)
+    count = count_of(generate("grid:8x10"), memory=1 << 14, by_length=False)
     with pytest.raises(
         SizeError, match=r"may need .* GiB allowed, and the largest boundary about 0.00 GiB: memory allows more"
     ):
         count.advance(math.inf)
 
 
+@on_both_roads
 def test_a_count_is_given_up_in_the_midst_of_a_vertex():
     count = count_of(generate("grid:5x6"))
     count.advance(0.0)
@@ -204,11 +249,12 @@ def test_where_a_count_is_made(monkeypatch):
     small, large = plan_of(generate("grid:6x6")), plan_of(generate("grid:14x14"), seconds=0.0)
     assert arch_of_count(small, "auto", by_length=False) == "reference"
     assert arch_of_count(large, "cpu", by_length=False) == "cpu"
-    assert arch_of_count(large, "auto", by_length=False, threads=2) == "cpu"
+    assert arch_of_count(large, "auto", by_length=False) == "cpu"
+    assert arch_of_count(large, "auto", by_length=True) == "cpu"
     for cores, arch in ((2, "reference"), (4, "cpu")):
         monkeypatch.setattr(boundary, "cores", lambda cores=cores: cores)
-        assert arch_of_count(large, "auto", by_length=False) == arch
-    assert arch_of_count(large, "auto", by_length=True) == "reference"
+        assert arch_of_longest(large, "auto") == arch
+        assert arch_of_longest(large, "cpu") == "cpu"
     assert arch_of_count(large, "cuda", by_length=True) == "cuda"
     with pytest.raises(OptionError, match="64-bit atomics, which Taichi does not have on Vulkan"):
         arch_of_count(small, "vulkan", by_length=False)

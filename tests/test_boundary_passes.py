@@ -17,7 +17,7 @@ from oracles import small_graphs
 from kernels_ti import Device, EngineError, Graph, Options, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
-from kernels_ti.boundary import device_tables, in_passes
+from kernels_ti.boundary import device_tables, in_passes, parts
 from kernels_ti.boundary.count import BoundaryCount
 from kernels_ti.boundary.on_device import DeviceBlock
 from kernels_ti.boundary.residues import coefficients, combined, primes_beyond
@@ -45,7 +45,7 @@ def numbers_at_once(monkeypatch):
     """Make passes of any block, with so many numbers to a state."""
 
     def set_numbers(numbers):
-        monkeypatch.setattr(boundary, "DeviceBlock", DoesNotFit)
+        monkeypatch.setattr(boundary, "CoresBlock", DoesNotFit)
         cells = _FEWEST_ROWS * (numbers + _CELLS_BESIDE)
         monkeypatch.setattr(in_passes, "cells_of_two_tables", lambda memory: cells)
 
@@ -137,6 +137,7 @@ def test_values_are_reduced_between_where_many_states_become_one(numbers_at_once
 
 def test_a_table_of_few_cells_makes_passes(monkeypatch):
     """By length a state takes some thirty cells, in all two."""
+    monkeypatch.setattr(boundary, "CoresBlock", DeviceBlock)
     graph = generate("grid:6x7")
     whole = begun(graph)
     whole.advance(math.inf)
@@ -148,6 +149,14 @@ def test_a_table_of_few_cells_makes_passes(monkeypatch):
     monkeypatch.setattr(device_tables, "MOST_CELLS", whole.most_states)
     with pytest.raises(SizeError, match=r"kernels can count$"):
         counted(graph)
+
+
+def test_a_count_on_cores_goes_on_in_passes(monkeypatch):
+    graph = generate("grid:6x7")
+    monkeypatch.setattr(parts, "LARGEST_BUFFER", 1000)
+    count = begun(graph)
+    count.advance(math.inf)
+    assert count.cycles_by_length == in_python(graph)
 
 
 def test_a_count_in_python_goes_on_in_passes():

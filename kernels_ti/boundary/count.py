@@ -24,6 +24,7 @@ from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.device_tables import WIDEST
 from kernels_ti.boundary.in_passes import MOST_VERTICES, BlockInPasses
 from kernels_ti.boundary.in_python import PythonBlock
+from kernels_ti.boundary.on_cores import CoresBlock
 from kernels_ti.boundary.on_device import DeviceBlock
 from kernels_ti.boundary.order import BoundaryOrder
 from kernels_ti.boundary.plan import BoundaryPlan, plan_of
@@ -38,24 +39,22 @@ from kernels_ti.short_cycles import short_cycles
 if TYPE_CHECKING:
     from kernels_ti.device.device import Device
 
-# Blocks of fewer states are counted in Python before Taichi has started and compiled the kernels.
-_FEWEST_STATES = 5e6
-# Two threads that share their cores with other programs are no faster than Python.
+# Blocks of fewer states are counted in Python before Taichi has started and compiled the kernels; by length, where
+# Python takes so many times as long for a state.
+_FEWEST_STATES, _TIMES_BY_LENGTH = 5e6, 3
+# The kernels that find the longest cycle are no faster than Python on two threads.
 _FEWEST_CORES = 4
 
 
-def arch_of_count(plan: BoundaryPlan, arch: str, *, by_length: bool, threads: int | None = None) -> str:
+def arch_of_count(plan: BoundaryPlan, arch: str, *, by_length: bool) -> str:
     """Return the arch that a count needs.
 
     Parameters
     ----------
     plan : BoundaryPlan
     arch : str
-        ``auto``, ``cpu`` or ``cuda``; the first means the CPU, and Python where that has few cores.
+        ``auto``, ``cpu`` or ``cuda``; the first means the CPU.
     by_length : bool
-        On a CPU, a count by length is made in Python: there the kernels are not faster.
-    threads : int, optional
-        Workers of the CPU, where somebody asks for a number of them.
 
     Returns
     -------
@@ -78,21 +77,48 @@ def arch_of_count(plan: BoundaryPlan, arch: str, *, by_length: bool, threads: in
             "is counted in Python"
         )
     blocks = zip(plan.blocks, plan.orders, strict=True)
-    if arch == "reference":
-        return "reference"
-    if (arch != "cuda" and by_length) or not any(order and is_for_kernels(block, order) for block, order in blocks):
-        return "reference"
-    if arch == "auto" and threads is None and cores() < _FEWEST_CORES:
+    if arch == "reference" or not any(
+        order and is_for_kernels(block, order, by_length=by_length) for block, order in blocks
+    ):
         return "reference"
     return "cuda" if arch == "cuda" else "cpu"
 
 
-def is_for_kernels(block: Graph, order: BoundaryOrder) -> bool:
+def arch_of_longest(plan: BoundaryPlan, arch: str, *, threads: int | None = None) -> str:
+    """Return the arch that a search for the longest cycle needs: as `arch_of_count`, but Python where cores are few.
+
+    Parameters
+    ----------
+    plan, arch
+        See `arch_of_count`.
+    threads : int, optional
+        Workers of the CPU, where somebody asks for a number of them.
+    """
+    found = arch_of_count(plan, arch, by_length=False)
+    few = threads is None and cores() < _FEWEST_CORES
+    return "reference" if (arch, found) == ("auto", "cpu") and few else found
+
+
+def is_for_kernels(block: Graph, order: BoundaryOrder, *, by_length: bool = False) -> bool:
     """Say whether a block is simple and worth the start of Taichi, and its boundary narrow enough."""
-    return block.is_simple and order.width <= WIDEST and order.cost >= _FEWEST_STATES
+    fewest = _FEWEST_STATES / (_TIMES_BY_LENGTH if by_length else 1)
+    return block.is_simple and order.width <= WIDEST and order.cost >= fewest
 
 
-_Counting = PythonBlock | DeviceBlock | BlockInPasses
+def block_in_kernels(
+    device: Device,
+    block: Graph,
+    order: BoundaryOrder,
+    required: frozenset[int],
+    longest: int | None,
+    memory: int | None,
+) -> CoresBlock | DeviceBlock:
+    """Begin the count of a block in the kernels for a device; see `DeviceBlock` for the parameters."""
+    kind = CoresBlock if device.arch == "cpu" else DeviceBlock
+    return kind(device, block, order, required, longest, memory)
+
+
+_Counting = PythonBlock | CoresBlock | DeviceBlock | BlockInPasses
 
 
 class BoundaryCount:
@@ -267,12 +293,12 @@ class BoundaryCount:
         begun: _Counting
         if saved is not None and saved.passes is not None:
             begun = self._in_passes(block, order, required, saved.passes)
-        elif device is None or not is_for_kernels(block, order):
+        elif device is None or not is_for_kernels(block, order, by_length=self._longest is not None):
             # Taichi runs on one arch at a time: the kernel that drops states must not end those of a GPU.
             drops = device is None or device.arch == "cpu"
             begun = PythonBlock(block, order, required, self._longest, self._memory, drops=drops)
         else:
-            begun = DeviceBlock(device, block, order, required, self._longest, self._memory)
+            begun = block_in_kernels(device, block, order, required, self._longest, self._memory)
         if saved is not None and not isinstance(begun, BlockInPasses):
             begun.resume(saved)
         self._saved_block = None

@@ -155,7 +155,7 @@ class DeviceTables:
         from kernels_ti.boundary.kernels import initial_row, state_functions
 
         self._functions = state_functions(self._words, self._bits, self._cells)
-        coded = [_coded(step) for step in self._steps]
+        coded = [coded_step(step) for step in self._steps]
         self._bases = np.cumsum([0, *map(len, coded)]).tolist()
         self._upload("steps", np.concatenate(coded))
         row = np.zeros(self._shape.stride, np.uint64)
@@ -315,7 +315,7 @@ def most_additions(step: Step, states: int) -> int:
     return min(2 * states, (1 << min(step.leaving, 62)) + 1 + (near + near * near) * slots)
 
 
-def _coded(step: Step) -> np.ndarray:
+def coded_step(step: Step) -> np.ndarray:
     """Return a step as the kernels read it."""
     header = [len(step.to_come), step.slot, int(step.required), int(step.may_close)]
     return np.array(header + [cell for slot, to_come in step.changed for cell in (slot, min(to_come, 2))], np.int32)

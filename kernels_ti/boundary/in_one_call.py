@@ -11,7 +11,7 @@ from kernels_ti.blocks.restriction import vertices_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.annealing import SECONDS_FOR_PREFIXES, annealed_plan
 from kernels_ti.boundary.blocks import PlannedBlocks, planned_blocks
-from kernels_ti.boundary.count import BoundaryCount, arch_of_count
+from kernels_ti.boundary.count import BoundaryCount, arch_of_count, arch_of_longest
 from kernels_ti.boundary.plan import plan_of
 from kernels_ti.boundary.states import GivenUp
 from kernels_ti.device.device import held_device
@@ -133,7 +133,7 @@ def annealed_blocks(
     ----------
     space : SearchSpace
     arch : str
-        See `kernels_ti.boundary.count.arch_of_count`.
+        See `kernels_ti.boundary.count.arch_of_longest`.
     too_late : callable
         Asked again and again.
     threads : int, optional
@@ -151,7 +151,7 @@ def annealed_blocks(
         See `kernels_ti.boundary.blocks.planned_blocks`.
     """
     plan = plan_of(space, order=order, seconds=SECONDS_FOR_PREFIXES, enough=too_late)
-    arch = arch_of_count(plan, arch, by_length=False, threads=threads)
+    arch = arch_of_longest(plan, arch, threads=threads)
     if order is None:
         plan = annealed_plan(plan, arch, threads=threads, enough=too_late)
     if too_late():

@@ -14,7 +14,7 @@ from kernels_ti import ChordlessError
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.annealing import SECONDS_FOR_PREFIXES, annealed_plan
 from kernels_ti.boundary.blocks import planned_blocks
-from kernels_ti.boundary.count import BoundaryCount, arch_of_count
+from kernels_ti.boundary.count import BoundaryCount, arch_of_count, arch_of_longest
 from kernels_ti.boundary.gains import Gains
 from kernels_ti.boundary.optimum import best_cycle
 from kernels_ti.boundary.plan import BoundaryPlan, plan_of
@@ -55,12 +55,13 @@ def _planned(graph: str, arch: str, threads: int | None) -> tuple[SearchSpace, B
 
 def _answer(graph: str, wanted: str, arch: str, threads: int | None) -> dict[str, Any]:
     space, plan = _planned(graph, arch, threads)
-    kernels = arch_of_count(plan, arch, by_length=wanted == "lengths", threads=threads)
+    longest, lengths = wanted == "longest", wanted == "lengths"
+    kernels = arch_of_longest(plan, arch, threads=threads) if longest else arch_of_count(plan, arch, by_length=lengths)
     with held_device(kernels, threads=threads if kernels == "cpu" else None) as device:
         on_device = device.arch != "reference"
         room = search_budget(device, None) if on_device else None
         began = time.perf_counter()
-        if wanted == "longest":
+        if longest:
             best = best_cycle(
                 planned_blocks(space, plan),
                 Gains(),
@@ -70,7 +71,7 @@ def _answer(graph: str, wanted: str, arch: str, threads: int | None) -> dict[str
             )
             seconds, by_length, states = time.perf_counter() - began, {best.value: best.ways}, best.states
         else:
-            count = BoundaryCount(space, by_length=wanted == "lengths", memory=host_budget(None), plan=plan)
+            count = BoundaryCount(space, by_length=lengths, memory=host_budget(None), plan=plan)
             if on_device:
                 count.use(device, room)
             count.advance(math.inf)

@@ -70,7 +70,7 @@ def counts_along(plan: BoundaryPlan, longest: int, arch: str, threads: int | Non
 
     if not plan.is_possible:
         return []
-    found = [_count(plan, longest, way, threads) for way in ways_along(plan, arch, threads=threads)]
+    found = [_count(plan, longest, way, threads) for way in ways_along(plan, arch)]
     return [count for count in found if count is not None]
 
 

@@ -145,10 +145,10 @@ def _planned(
     """Return the orders of the vertices, those of the count that goes on if there is one, and the arch."""
     if saved is not None:
         plan = plan_of(space, orders=saved.orders)
-        return plan, arch_of_count(plan, command.arch, by_length=not command.total_only, threads=command.threads)
+        return plan, arch_of_count(plan, command.arch, by_length=not command.total_only)
     if plan is None:
         plan = plan_of(space, order=order, seconds=SECONDS_FOR_PREFIXES, enough=watch.says_enough)
-    arch = arch_of_count(plan, command.arch, by_length=not command.total_only, threads=command.threads)
+    arch = arch_of_count(plan, command.arch, by_length=not command.total_only)
     if order is None:
         plan = annealed_plan(plan, arch, threads=command.threads, enough=watch.says_enough)
     if command.write_order is not None and plan.is_possible:

@@ -57,7 +57,7 @@ def settled(
 def _along(command: RunCommand, plan: BoundaryPlan, longest: int) -> tuple[float, bool]:
     """Return the seconds of a count by length on this machine, and whether its states are expected to fit."""
     try:
-        arch = arch_of_count(plan, command.arch, by_length=True, threads=command.threads)
+        arch = arch_of_count(plan, command.arch, by_length=True)
     except OptionError:  # the arch has no such kernels
         return math.inf, True
     rates = boundary_rates(arch, threads=command.threads)

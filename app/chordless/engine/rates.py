@@ -15,9 +15,8 @@ from chordless.files import read_file, replaced
 from chordless.graphs.generators import generate
 from chordless.runs.directory import program_version
 from kernels_ti import Device, EngineError, OptionError
-from kernels_ti.boundary.count import arch_of_count
+from kernels_ti.boundary.count import arch_of_count, block_in_kernels
 from kernels_ti.boundary.in_python import PythonBlock
-from kernels_ti.boundary.on_device import DeviceBlock
 from kernels_ti.boundary.plan import BoundaryPlan, plan_of
 from kernels_ti.device.device import cuda_is_here, held_device
 from kernels_ti.device.machine import cores, cpu_name
@@ -85,7 +84,7 @@ class Way:
     by_length: str
 
 
-def ways_along(plan: BoundaryPlan, arch: str, *, threads: int | None = None) -> list[Way]:
+def ways_along(plan: BoundaryPlan, arch: str) -> list[Way]:
     """Return the ways in which a graph can be counted along a boundary with an arch.
 
     ``auto`` stands for what it takes, and for CUDA if that is here and large blocks are worth its start.
@@ -94,9 +93,7 @@ def ways_along(plan: BoundaryPlan, arch: str, *, threads: int | None = None) -> 
     for asked in (arch, "cuda") if arch == "auto" and cuda_is_here() else (arch,):
         # Some arches have no such kernels, or not for this graph.
         with contextlib.suppress(OptionError):
-            total, by_length = (
-                arch_of_count(plan, asked, by_length=by_length, threads=threads) for by_length in (False, True)
-            )
+            total, by_length = (arch_of_count(plan, asked, by_length=by_length) for by_length in (False, True))
             if not ways or (total, by_length) != (ways[0].total, ways[0].by_length):
                 ways.append(Way(asked, total, by_length))
     return ways
@@ -200,11 +197,11 @@ def _step_seconds(device: Device, plan: BoundaryPlan, *, by_length: bool) -> lis
     for graph, order, required in zip(plan.blocks, plan.orders, plan.required, strict=True):
         assert order is not None
         longest = graph.n if by_length else None
-        block: PythonBlock | DeviceBlock
-        if device.arch == "reference":
-            block = PythonBlock(graph, order, required, longest, None, drops=False)
-        else:
-            block = DeviceBlock(device, graph, order, required, longest, search_budget(device, None))
+        block = (
+            PythonBlock(graph, order, required, longest, None, drops=False)
+            if device.arch == "reference"
+            else block_in_kernels(device, graph, order, required, longest, search_budget(device, None))
+        )
         while not block.finished:
             began = time.perf_counter()
             block.take_vertex(lambda: False)
