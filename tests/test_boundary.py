@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import re
 
+import numpy as np
 import oracles
 import pytest
 from chordless import generate
+from chordless.graphs.load import load_graph
 from hypothesis import given
 from hypothesis import strategies as st
 from known import each, generated
@@ -172,6 +174,19 @@ def test_a_forest_and_plain_cycles_need_no_boundary():
     assert plan.cycles_by_length == {1000: 1}
     assert plan.width == 0
     assert counted(generate("cycle:1000"), min_length=4, max_length=999) == {}
+
+
+@pytest.mark.parametrize("spec", ["grid:12x12", "king:11x11"])
+def test_the_share_is_that_of_the_states_that_will_be_met(spec):
+    count = BoundaryCount(load_graph(spec).graph, by_length=False, plan=plan_of(load_graph(spec).graph, seconds=0.0))
+    shares = []
+    while not count.finished:
+        count.advance(0.0)
+        shares.append(count.share)
+    truth = np.cumsum(count.states_by_step) / sum(count.states_by_step)
+    told = [(share, true) for share, true in zip(shares, truth, strict=True) if 0.1 < true < 0.9]
+    assert len(told) > 20
+    assert all(2 / 3 < share / true < 3 / 2 for share, true in told)
 
 
 def test_the_share_goes_up_to_one():

@@ -30,6 +30,7 @@ from kernels_ti.boundary.order import BoundaryOrder
 from kernels_ti.boundary.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.saved import SavedBlock, SavedCount, SavedPasses
 from kernels_ti.boundary.states import LARGEST_BOUNDARY, GivenUp
+from kernels_ti.boundary.work import likely_states, share_done
 from kernels_ti.device.device import held_device
 from kernels_ti.device.machine import cores
 from kernels_ti.errors import OptionError, SizeError, parameter
@@ -141,7 +142,9 @@ class BoundaryCount:
     ----------
     plan : BoundaryPlan
     states_by_step : list of int
-        How many states there were when each of the vertices came, in the order of `BoundaryPlan.expected_states`.
+        How many states there were when each of the vertices came, block after block.
+    likely_states : ndarray of float64, shape (vertices,)
+        About how many there will be, see `kernels_ti.boundary.work.likely_states`.
 
     Raises
     ------
@@ -194,6 +197,9 @@ class BoundaryCount:
             self._counts, self._triangles, self._done = Counter(saved.cycles), saved.triangles, saved.work
             self.most_states, self.states_by_step = saved.most_states, list(saved.states_by_step)
             self._saved_block = saved.block
+        self.likely_states = likely_states(self.plan)
+        self._share = 0.0
+        self._note_share()
 
     def use(self, device: Device, memory: int | None) -> None:
         """Count large blocks on a device, from the next block on; without one, all are counted in Python.
@@ -215,7 +221,7 @@ class BoundaryCount:
     @property
     def share(self) -> float:
         """Expected part of the work that is done, 0 to 1."""
-        return 1.0 if self.finished else min(self._done / max(self.plan.cost, 1.0), 1.0)
+        return 1.0 if self.finished else self._share
 
     @property
     def states(self) -> int:
@@ -265,6 +271,7 @@ class BoundaryCount:
             if step == len(self.states_by_step):
                 self.states_by_step.append(states)
             self.most_states = max(self.most_states, self._block.states)
+            self._note_share()
             if self._block.finished:
                 self._counts.update(self._block.cycles)
                 self._triangles += self._block.triangles
@@ -286,6 +293,15 @@ class BoundaryCount:
             most_states=self.most_states,
             states_by_step=tuple(self.states_by_step),
         )
+
+    def _note_share(self) -> None:
+        """Note the share that is done. It never falls, also where an expectation proves too small."""
+        if isinstance(self._block, BlockInPasses):
+            # All passes meet the same states, which are noted once.
+            share = self._done / max(self.plan.cost, 1.0)
+        else:
+            share = share_done(self.likely_states, self.states_by_step)
+        self._share = max(self._share, min(share, 1.0))
 
     def _begun(self, block: Graph, order: BoundaryOrder, required: frozenset[int]) -> _Counting:
         """Begin a block where it is counted: small ones, and those too wide for the kernels, in Python."""

@@ -313,6 +313,27 @@ def measured_order(neighbours: list[list[int]], vertices: Sequence[int]) -> Boun
     return BoundaryOrder(tuple(vertices), tuple(costs), width)
 
 
+def boundary_sizes(neighbours: list[list[int]], vertices: Sequence[int]) -> list[int]:
+    """Return how many vertices the boundary has when each vertex comes.
+
+    Parameters
+    ----------
+    neighbours : list of list of int
+        See `neighbour_lists`.
+    vertices : sequence of int
+        All vertices.
+    """
+    place = {v: i for i, v in enumerate(vertices)}
+    changes = np.zeros(len(vertices) + 1, np.int64)
+    for v, near in enumerate(neighbours):
+        last = max((place[u] for u in near), default=-1)
+        if last > place[v]:
+            # It is there from the next step on, until its last neighbour has come.
+            changes[place[v] + 1] += 1
+            changes[last + 1] -= 1
+    return [int(size) for size in np.cumsum(changes[:-1])]
+
+
 @lru_cache(maxsize=1 << 16)
 def _states(vertices: int, edges: int) -> float:
     """Estimate the states of a boundary: its sets of vertices without an edge, each with two ways to be paired.

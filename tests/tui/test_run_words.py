@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from chordless.protocol.events import Progress
 from chordless.runs.state import RunState
 from chordless.tui import run_words
 
@@ -13,6 +14,10 @@ RUNNING = RunState(
     paths=5000, cycles=1000, frontier=12_345, share=0.2, memory_bytes=1 << 27, device_bytes=1 << 20,
     path_rates=(100.0, 250.0), cycle_rates=(50.0, 2500.0),
 )  # fmt: skip
+
+_NOTHING = Progress(
+    seconds=0.0, paths=0, cycles=0, frontier=0, frontier_by_length={}, cycles_by_length={}, device_bytes=0
+)
 
 
 @pytest.mark.parametrize(
@@ -158,6 +163,14 @@ def test_searches_of_equal_graphs_are_told_apart():
     assert run_words.search_words({}) == "lengths from 3"
     options = {"min_length": 4, "max_length": 9, "expansion": "paper", "avoid": ("a", "b"), "part": (1, 3)}
     assert run_words.search_words(options) == "lengths 4 to 9, paper's expansion, avoiding a b, part 1 of 3"
+
+
+def test_the_time_left_along_a_boundary_leaves_out_the_time_of_the_order():
+    reports = [replace(_NOTHING, seconds=10.0, states=0), replace(_NOTHING, seconds=12.0, states=9, share=0.1)]
+    state = RunState().after((float(i), report) for i, report in enumerate(reports))
+    assert run_words.time_left(state) is None
+    state = state.after([(3.0, replace(_NOTHING, seconds=14.0, states=9, share=0.5))])
+    assert run_words.time_left(state) == pytest.approx(2.5)
 
 
 def test_stopping_now_says_what_it_costs():

@@ -90,7 +90,7 @@ def count_along_boundary(
         # An order that was sought for too short a time is not kept: a count that goes on seeks a better one.
         return reason, Snapshot(seconds=watch.seconds), {"width": plan.width, "states": 0}, None, None
     count = BoundaryCount(space, by_length=by_length, memory=host_budget(command.memory), plan=plan, saved=saved)
-    reports = StepReports(count.plan.expected_states, count.plan.width)
+    reports = StepReports(count.likely_states.tolist(), count.plan.width)
     device = None if arch == "reference" else open_device(arch, threads=command.threads)
     if device is not None:
         count.use(device, search_budget(device, command.memory))

@@ -84,6 +84,8 @@ class RunState:
         How many paths waited from report to report.
     rate_base : (float, float, int, int) or None
         Base of the next rate: wall-clock time, seconds of search, paths and cycles. None after a start and a pause.
+    share_base : (float, float) or None
+        Seconds and share of the first report of this session with a part done.
     """
 
     phase: Phase = "starting"
@@ -133,6 +135,7 @@ class RunState:
     log: tuple[LogLine, ...] = ()
     frontier_course: Course = field(default_factory=Course)
     rate_base: tuple[float, float, int, int] | None = None
+    share_base: tuple[float, float] | None = None
 
     def after(self, events: Iterable[tuple[float, Event]]) -> RunState:
         """Return the state after some more events.
@@ -192,6 +195,7 @@ class _Fold:
         # None at the start and after a pause.
         self._base = before.rate_base
         self._course = before.frontier_course
+        self._share_base = before.share_base
         self._grown: dict[str, dict[int, int]] = {name: {} for name in _GROWING}
 
     def take(self, time: float, event: Event) -> None:
@@ -204,6 +208,8 @@ class _Fold:
             self._phase = "running"
             self._rate(time, event.seconds, event.paths, event.cycles)
             self._course = self._course.after(event.seconds, event.frontier)
+            if self._share_base is None and event.share:
+                self._share_base = (event.seconds, event.share)
             for name, grown in self._grown.items():
                 grown.update(getattr(event, name))
         elif isinstance(event, Log):
@@ -241,6 +247,7 @@ class _Fold:
             cycle_rates=tuple(self._cycle_rates),
             frontier_course=self._course,
             rate_base=self._base,
+            share_base=self._share_base,
             log=tuple(self._log),
         )
 
@@ -248,7 +255,7 @@ class _Fold:
         again = event.options.get("resume") or self._before.graph or "graph" in self._values
         self._phase = "running"
         self._complete = False
-        self._base = None
+        self._base = self._share_base = None
         self._directory = event.directory
         self._values |= {name: getattr(event, name) for name in _OF_STARTED}
         self._values |= {"notes": tuple(event.notes), "reason": None, "error": None}

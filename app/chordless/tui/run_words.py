@@ -143,7 +143,11 @@ def time_left(state: RunState) -> float | None:
         return state.seconds * (total - state.cycles) / state.cycles
     if state.share < _LEAST_SHARE_FOR_A_GUESS:
         return None
-    return state.seconds * (1 - state.share) / state.share
+    # Along a boundary, an order of the vertices was looked for at first.
+    seconds, share = state.share_base or (0.0, 0.0) if state.states is not None else (0.0, 0.0)
+    if state.share <= share:
+        return None
+    return (state.seconds - seconds) * (1 - state.share) / (state.share - share)
 
 
 def cycles_tile(state: RunState) -> TileWords:
