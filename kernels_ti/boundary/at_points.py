@@ -31,8 +31,8 @@ class BlockAtPoints(DroppingTables):
         Simple and undirected.
     steps : sequence of Step
         With a boundary of up to `WIDEST` vertices.
-    memory : int or None
-        Bytes that the states may take.
+    memory, host_memory : int or None
+        Bytes that the states may take, see `TablesInRounds`.
     points : range
         Successive whole numbers from 1 on.
     prime : int
@@ -46,12 +46,26 @@ class BlockAtPoints(DroppingTables):
     """
 
     def __init__(
-        self, device: Device, block: Graph, steps: Sequence[Step], memory: int | None, points: range, prime: int
+        self,
+        device: Device,
+        block: Graph,
+        steps: Sequence[Step],
+        memory: int | None,
+        host_memory: int | None,
+        points: range,
+        prime: int,
     ) -> None:
         self._points, self.prime = points, prime
         self.longest = 0
         self._sums = np.zeros(len(points), object)
-        super().__init__(device, block, steps, memory, beside=_BESIDE)
+        super().__init__(device, block, steps, memory, beside=_BESIDE, host_memory=host_memory)
+
+    _closed = ("longest", "_sums")
+
+    @property
+    def _may_take_rounds(self) -> bool:
+        """Fewer points at once are faster."""
+        return len(self._points) == 1
 
     @property
     def values(self) -> list[int]:
@@ -97,7 +111,7 @@ class BlockAtPoints(DroppingTables):
                 first, last, self._buffers[self._old], self._shape.stride,
                 table, shape.rows, shape.stride, values, self._points.start, self._below,
                 tabled, self._buffers["steps"], self._bases[self._place], self._buffers["changes"],
-                self._spread, copies, tallies,
+                *self._round, self._spread, copies, tallies,
             )  # fmt: skip
             yield True
         told = self._device.download(tallies)[: FOUND + 2 * copies * values]

@@ -113,10 +113,12 @@ def block_in_kernels(
     required: frozenset[int],
     longest: int | None,
     memory: int | None,
+    host_memory: int | None = None,
 ) -> CoresBlock | DeviceBlock:
     """Begin the count of a block in the kernels for a device; see `DeviceBlock` for the parameters."""
-    kind = CoresBlock if device.arch == "cpu" else DeviceBlock
-    return kind(device, block, order, required, longest, memory)
+    if device.arch == "cpu":
+        return CoresBlock(device, block, order, required, longest, memory)
+    return DeviceBlock(device, block, order, required, longest, memory, host_memory)
 
 
 _Counting = PythonBlock | CoresBlock | DeviceBlock | BlockInPasses
@@ -176,7 +178,7 @@ class BoundaryCount:
         self._device: Device | None = None
         self._min_length = shortest
         self._longest = space.longest if by_length else None
-        self._memory = memory
+        self._memory = self._host_memory = memory
         self._counts = Counter(self.plan.cycles_by_length)
         self._counts.update(map(len, short_cycles(space.graph, space.options)))
         self._triangles = self._counts.get(3, 0)
@@ -314,7 +316,9 @@ class BoundaryCount:
             drops = device is None or device.arch == "cpu"
             begun = PythonBlock(block, order, required, self._longest, self._memory, drops=drops)
         else:
-            begun = block_in_kernels(device, block, order, required, self._longest, self._memory)
+            begun = block_in_kernels(
+                device, block, order, required, self._longest, self._memory, self._host_memory
+            )
         if saved is not None and not isinstance(begun, BlockInPasses):
             begun.resume(saved)
         self._saved_block = None
@@ -343,7 +347,17 @@ class BoundaryCount:
         assert self._longest is not None
         cost = sum(order.cost for _, order, _ in self._blocks[: self._blocks_done + 1]) - self._done
         with self._kernels() as device:
-            return BlockInPasses(device, block, order, required, self._longest, self._memory, max(cost, 0.0), saved)
+            return BlockInPasses(
+                device,
+                block,
+                order,
+                required,
+                self._longest,
+                self._memory,
+                self._host_memory,
+                max(cost, 0.0),
+                saved,
+            )
 
     @contextmanager
     def _kernels(self) -> Iterator[Device]:

@@ -12,18 +12,19 @@ from kernels_ti.boundary.kernels import FOUND, FULL, TALLIES, add_ways, array, s
 def count_kernel(words: int, bits: int) -> Any:
     """Return the kernel that counts, for states of a number of words, and symbols of a number of bits."""
     functions = state_functions(words, bits, words)
-    state_at, row_of, children = functions.state_at, functions.row_of, functions.children
+    state_at, row_of, round_of, children = functions.state_at, functions.row_of, functions.round_of, functions.children
 
     @ti.kernel
     def advance(
         first: ti.i32, last: ti.i32, old: array(ti.u64, 1), stride: ti.i32, lengths: ti.i32, digits: ti.i32,
         new: array(ti.u64, 1), size: ti.i32, new_stride: ti.i32, new_lengths: ti.i32, new_digits: ti.i32,
         apart: ti.i32, tabled: ti.template(), steps: array(ti.i32, 1), base: ti.i32, changes: array(ti.u64, 1),
-        spread: ti.i32, copies: ti.i32, tallies: array(ti.u64, 1),
+        turn: ti.i32, rounds: ti.i32, spread: ti.i32, copies: ti.i32, tallies: array(ti.u64, 1),
     ):  # fmt: skip
         """Let a vertex come in the state of one row for each work item: find the rows of its children, add its ways.
 
-        `apart` is 1 where cycles are told apart by their number of vertices. `copies` of the closing ways are kept.
+        `apart` is 1 where cycles are told apart by their number of vertices. `copies` of the closing ways are kept. Of
+        several rounds, each makes the children that belong to it; the last one counts the cycles that close.
         """
         for i in range(first, last):
             begin = i * stride
@@ -38,9 +39,12 @@ def count_kernel(words: int, bits: int) -> Any:
                 state = state_at(old, begin)
                 rows = ti.Vector([-1, -1])
                 off, on, flags = children(tabled, state, steps, base, changes)
-                added, closing = 0, flags >> 2
+                added, closing = 0, flags >> 2 & ti.cast(turn + 1 == rounds, ti.i32)
                 for joins in ti.static(range(2)):
-                    if flags >> joins & 1 == 1:
+                    is_due = flags >> joins & 1
+                    if is_due == 1 and rounds > 1:
+                        is_due = ti.cast(round_of(on if ti.static(joins == 1) else off, rounds) == turn, ti.i32)
+                    if is_due == 1:
                         row, is_new = row_of(new, size, new_stride, on if ti.static(joins == 1) else off)
                         rows[joins] = row
                         added += is_new

@@ -71,6 +71,10 @@ class Shape:
         """Cells of all rows."""
         return self.rows * self.stride
 
+    def numbers(self, words: int) -> int:
+        """Return the cells of a row behind the state, of so many words; a row where all are zero counts as empty."""
+        return self.words - words + self.lengths * self.digits
+
 
 class DeviceTables:
     """The states of one block, in kernels.
@@ -145,6 +149,7 @@ class DeviceTables:
         slices = self._take(step)
         while self._device.call(next, slices, False):
             if enough():
+                self._device.call(slices.close)
                 raise GivenUp
         self._place += 1
         self.width = step.width
@@ -220,14 +225,8 @@ class DeviceTables:
     def _slices(self, step: Step, shape: Shape) -> Iterator[tuple[int, int]]:
         """Cut the rows of the old table into pieces for one launch each; carry between them where it takes that."""
         many = most_additions(step, self.states) >= _MOST_ADDITIONS
-        arch, rows = self._device.arch, self._shape.rows
-        size = (
-            _ROWS_BETWEEN_CARRIES
-            if many
-            else max(min(_ROWS_AT_ONCE[arch], _CELLS_AT_ONCE[arch] // self._shape.stride), 1)
-        )
-        for first in range(0, rows, size):
-            yield first, min(first + size, rows)
+        for piece in self._pieces(_ROWS_BETWEEN_CARRIES if many else None):
+            yield piece
             if many:
                 self._carry(shape)
 
@@ -239,10 +238,14 @@ class DeviceTables:
 
     def _pieces(self, rows: int | None) -> Iterator[tuple[int, int]]:
         """Cut the rows of the old table into pieces of so many rows, by default as many as a launch takes."""
+        yield from self._launches(self._shape, rows)
+
+    def _launches(self, shape: Shape, rows: int | None) -> Iterator[tuple[int, int]]:
+        """Cut the rows of a table into pieces of so many rows, by default as many as a launch takes."""
         arch = self._device.arch
-        size = rows or max(min(_ROWS_AT_ONCE[arch], _CELLS_AT_ONCE[arch] // self._shape.stride), 1)
-        for first in range(0, self._shape.rows, size):
-            yield first, min(first + size, self._shape.rows)
+        size = rows or max(min(_ROWS_AT_ONCE[arch], _CELLS_AT_ONCE[arch] // shape.stride), 1)
+        for first in range(0, shape.rows, size):
+            yield first, min(first + size, shape.rows)
 
     @property
     def _spread(self) -> int:

@@ -6,7 +6,8 @@ from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING
 
 from kernels_ti.boundary.completion import Completion
-from kernels_ti.boundary.device_tables import DeviceTables
+from kernels_ti.boundary.device_tables import Shape
+from kernels_ti.boundary.in_rounds import TablesInRounds
 from kernels_ti.boundary.states import GivenUp
 from kernels_ti.boundary.transitions import Packing
 from kernels_ti.boundary.walk import Step
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _FEWEST_NUMBERS = 16
 
 
-class DroppingTables(DeviceTables):
+class DroppingTables(TablesInRounds):
     """The states of one block, without those that were seen to lead to no cycle.
 
     Parameters
@@ -29,8 +30,8 @@ class DroppingTables(DeviceTables):
     device : Device
         A CPU or CUDA.
     block : Graph
-    steps, memory, beside
-        See `DeviceTables`.
+    steps, memory, beside, host_memory
+        See `TablesInRounds`.
 
     Attributes
     ----------
@@ -39,9 +40,16 @@ class DroppingTables(DeviceTables):
     """
 
     def __init__(
-        self, device: Device, block: Graph, steps: Sequence[Step], memory: int | None, *, beside: int = 0
+        self,
+        device: Device,
+        block: Graph,
+        steps: Sequence[Step],
+        memory: int | None,
+        *,
+        beside: int = 0,
+        host_memory: int | None = None,
     ) -> None:
-        super().__init__(device, steps, memory, beside=beside)
+        super().__init__(device, steps, memory, beside=beside, host_memory=host_memory)
         self._completion = Completion(block, self._steps, Packing.of(self._steps))
         self.dropped = 0
 
@@ -52,35 +60,39 @@ class DroppingTables(DeviceTables):
 
     def _drop(self, enough: Callable[[], bool]) -> None:
         """Drop states that cannot be completed, where that is expected to save time, or the room is short."""
+        if self._parts is not None:
+            return
         shape = self._next_shape(self._steps[self._place])
         is_short = 8 * shape.cells > self._room()
-        numbers = self._numbers
+        numbers = self._shape.numbers(self._cells)
         is_due = self._completion.is_due(self.states, numbers, is_short=is_short)
         # On a GPU neither the gain nor the compilation has been measured: it drops states only where it has to.
         is_worth_it = self._device.arch == "cpu" and numbers >= _FEWEST_NUMBERS
         if self._place == 0 or not is_due or not (is_short or is_worth_it):
             return
-        slices = self._dropping()
+        slices = self._dropping(self._old, self._shape, self._place - 1)
         while self._device.call(next, slices, False):
             if enough():
                 raise GivenUp
 
-    @property
-    def _numbers(self) -> int:
-        """Cells of a row behind the state. A state whose cells are all zero counts as dropped."""
-        return self._shape.words - self._cells + self._shape.lengths * self._shape.digits
+    def _drop_new(self, shape: Shape) -> Generator[bool, None, None]:
+        """Drop new states of a round: the room is short."""
+        is_last = self._place + 1 == len(self._steps)
+        if not is_last and self._completion.is_due(self.states, shape.numbers(self._cells), is_short=True):
+            yield from self._dropping(self._new, shape, self._place)
 
-    def _dropping(self) -> Generator[bool, None, None]:
-        """Drop states; yield between launches."""
+    def _dropping(self, name: str, shape: Shape, place: int) -> Generator[bool, None, None]:
+        """Drop states of a table, as they are after a step; yield between launches."""
         from kernels_ti.boundary.completion_kernels import dropping_kernel
         from kernels_ti.boundary.kernels import FOUND, TALLIES, clear
 
         drop = dropping_kernel(self._words, self._bits)
-        table, tallies = self._buffers[self._old], self._buffer("tallies", FOUND)
-        ahead = self._device.buffer(self._completion.after(self._place - 1))
+        table, tallies = self._buffers[name], self._buffer("tallies", FOUND)
+        ahead = self._device.buffer(self._completion.after(place))
+        numbers = shape.numbers(self._cells)
         clear(0, table, FOUND, tallies)
-        for first, last in self._pieces(None):
-            drop(first, last, self._shape.stride, self._numbers, table, ahead, self._spread, tallies)
+        for first, last in self._launches(shape, None):
+            drop(first, last, shape.stride, numbers, table, ahead, self._spread, tallies)
             yield True
         dropped = int(self._device.download(tallies)[:TALLIES].sum())
         self._completion.learn(self.states, dropped)

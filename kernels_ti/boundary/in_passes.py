@@ -54,8 +54,8 @@ class BlockInPasses:
         Vertices that every cycle has to pass.
     longest : int
         Longer cycles are not counted.
-    memory : int or None
-        Bytes that the states may take.
+    memory, host_memory : int or None
+        Bytes that the states may take, see `TablesInRounds`.
     cost : float
         What `take_vertex` shares out among all vertices of all passes.
     saved : SavedPasses, optional
@@ -76,12 +76,13 @@ class BlockInPasses:
         required: frozenset[int],
         longest: int,
         memory: int | None,
+        host_memory: int | None,
         cost: float,
         saved: SavedPasses | None = None,
     ) -> None:
         self._device, self._block, self._order, self._required = device, block, order, required
         self._steps = tuple(steps_of(block, order, required))
-        self._longest, self._memory, self._cost = longest, memory, cost
+        self._longest, self._memory, self._host_memory, self._cost = longest, memory, host_memory, cost
         self._work = sum(step.cost for step in self._steps)
         self._told = self._passed = 0.0
         self.cycles: dict[int, int] = {}
@@ -169,9 +170,12 @@ class BlockInPasses:
 
     def _next_pass(self) -> DeviceBlock | BlockAtPoints:
         if self._known is None:
-            return DeviceBlock(self._device, self._block, self._order, self._required, None, self._memory)
+            return DeviceBlock(
+                self._device, self._block, self._order, self._required, None, self._memory, self._host_memory
+            )
         prime, first, last = self._next_points(self._known)
-        return BlockAtPoints(self._device, self._block, self._steps, self._memory, range(first, last), prime)
+        points = range(first, last)
+        return BlockAtPoints(self._device, self._block, self._steps, self._memory, self._host_memory, points, prime)
 
     def _next_points(self, known: SavedPasses) -> tuple[int, int, int]:
         """Return the prime, the first point and the end of the points of the next pass."""

@@ -58,6 +58,7 @@ class StateFunctions(NamedTuple):
     state_at: Any
     row_of: Any
     found_at: Any
+    round_of: Any
     children: Any
 
 
@@ -87,6 +88,24 @@ def carry(size: ti.i32, stride: ti.i32, words: ti.i32, lengths: ti.i32, digits: 
                     cell = table[at + digit] + over
                     over = cell >> ti.u64(DIGIT_BITS)
                     table[at + digit] = cell & ti.u64(DIGIT_LIMIT - 1)
+
+
+@ti.kernel
+def gather_wanted(
+    first: ti.i32, last: ti.i32, stride: ti.i32, words: ti.i32, numbers: ti.i32, table: array(ti.u64, 1),
+    met: array(ti.u64, 1), rows: array(ti.u64, 1),
+):  # fmt: skip
+    """Copy the rows that hold any number but zero to a place without gaps; one row for each work item."""
+    for i in range(first, last):
+        is_wanted = 0
+        if table[i * stride] != ti.u64(0):
+            for cell in range(i * stride + words, i * stride + words + numbers):
+                if table[cell] != ti.u64(0):
+                    is_wanted = 1
+        if is_wanted == 1:
+            at = ti.cast(ti.atomic_add(met[0], ti.u64(1)), ti.i32)
+            for cell in range(stride):
+                rows[at * stride + cell] = table[i * stride + cell]
 
 
 @ti.func
@@ -251,6 +270,11 @@ def state_functions(words: int, bits: int, cells: int) -> StateFunctions:
         return row
 
     @ti.func
+    def round_of(state, rounds):
+        """Return in which of the rounds of a step a state is made, by the end of its key: the table takes its top."""
+        return ti.cast((key_of(state) & ti.u64(_HALF)) * ti.cast(rounds, ti.u64) >> ti.u64(32), ti.i32)
+
+    @ti.func
     def joined(state, steps: ti.template(), base):
         """Put the vertex on the cycle: the state, whether it is possible, whether it closes the cycle.
 
@@ -377,4 +401,4 @@ def state_functions(words: int, bits: int, cells: int) -> StateFunctions:
             flags = lives | joins_alive << 1 | closes << 2
         return off, on, flags
 
-    return StateFunctions(tabulate, symbol, state_at, row_of, found_at, children)
+    return StateFunctions(tabulate, symbol, state_at, row_of, found_at, round_of, children)

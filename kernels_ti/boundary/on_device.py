@@ -36,8 +36,8 @@ class DeviceBlock(DroppingTables):
         Vertices that every cycle has to pass.
     longest : int or None
         Longer cycles are not counted; None counts all lengths together.
-    memory : int or None
-        Bytes that the states may take.
+    memory, host_memory : int or None
+        Bytes that the states may take, see `TablesInRounds`.
 
     Attributes
     ----------
@@ -56,13 +56,22 @@ class DeviceBlock(DroppingTables):
         required: frozenset[int],
         longest: int | None,
         memory: int | None,
+        host_memory: int | None = None,
     ) -> None:
-        super().__init__(device, block, tuple(steps_of(block, order, required)), memory)
+        steps = tuple(steps_of(block, order, required))
+        super().__init__(device, block, steps, memory, host_memory=host_memory)
         self._longest = longest
         self.cycles: dict[int, int] = {}
         self.triangles = 0
         # No set of vertices behind a state is larger.
         self._most_vertices = 0
+
+    _closed = ("cycles",)
+
+    @property
+    def _may_take_rounds(self) -> bool:
+        """With a number for each length, several passes are faster, see `kernels_ti.boundary.in_passes`."""
+        return self._longest is None
 
     def take_vertex(self, enough: Callable[[], bool]) -> float:
         """Let the next vertex come, in all states; see `DeviceTables.take_vertex`."""
@@ -87,7 +96,7 @@ class DeviceBlock(DroppingTables):
                 first, last, self._buffers[self._old], old.stride, old.lengths, old.digits,
                 table, shape.rows, shape.stride, shape.lengths, shape.digits,
                 apart, tabled, self._buffers["steps"], self._bases[self._place], self._buffers["changes"],
-                self._spread, copies, tallies,
+                *self._round, self._spread, copies, tallies,
             )  # fmt: skip
             yield True
         told = self._device.download(tallies)[: FOUND + copies * found]
@@ -119,8 +128,7 @@ class DeviceBlock(DroppingTables):
     def saved(self) -> SavedBlock:
         """Return the count between two vertices; also after a vertex was given up."""
         shape = self._shape
-        rows = self._device.download(self._buffers[self._old])[: shape.cells].reshape(shape.rows, shape.stride)
-        states = states_in(rows[rows[:, 0] != 0], shape.words, shape.lengths, shape.digits)
+        states = states_in(self.rows(), shape.words, shape.lengths, shape.digits)
         return SavedBlock(self._place, states, dict(self.cycles), self.triangles)
 
     def resume(self, saved: SavedBlock) -> None:
@@ -131,7 +139,11 @@ class DeviceBlock(DroppingTables):
         self._shape = Shape(max(states, 1), self._words, lengths, digits)
         rows = np.zeros((self._shape.rows, self._shape.stride), np.uint64)
         rows[:states, : self._words + lengths * digits] = rows_of(saved.states)
-        self._device.call(self._upload, self._old, rows.reshape(-1))
+        if self._may_take_rounds and rows.nbytes > self._room():
+            self._buffers.pop(self._old)
+            self._parts = [rows]
+        else:
+            self._device.call(self._upload, self._old, rows.reshape(-1))
         self._place, self.states = saved.place, states
         self.cycles, self.triangles = dict(saved.cycles), saved.triangles
         self.width = self._steps[saved.place - 1].width if saved.place else 0
