@@ -41,7 +41,7 @@ def rounds(monkeypatch):
     """Count every block in kernels; return the rounds of the steps of totals."""
     monkeypatch.setattr(boundary, "_FEWEST_STATES", 0)
     monkeypatch.setattr(device_tables, "_FEWEST_ROWS", 1)
-    monkeypatch.setattr(boundary, "DeviceBlock", Noted)
+    monkeypatch.setattr(boundary, "CoresBlock", Noted)
     Noted.taken.clear()
     return Noted.taken
 

@@ -241,7 +241,7 @@ class DeviceOptimum(DeviceTables):
 
     def _keep_layer(self) -> None:
         """Keep the states, with their values and where these come from, without gaps."""
-        from kernels_ti.boundary.optimum_kernels import gather
+        from kernels_ti.boundary.gather_kernels import gather
 
         cells = self._shape.words
         rows: Any = self._device.empty(self.states * cells, np.uint64)

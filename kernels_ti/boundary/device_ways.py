@@ -254,7 +254,7 @@ class DeviceWays(DeviceTables):
 
     def _layer(self) -> _Layer:
         """Return the states, with the ways to them, without gaps."""
-        from kernels_ti.boundary.optimum_kernels import gather
+        from kernels_ti.boundary.gather_kernels import gather
 
         cells = self._cells + self._shape.digits
         rows = self._buffer("rows", self.states * cells)

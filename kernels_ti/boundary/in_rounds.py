@@ -159,7 +159,7 @@ class TablesInRounds(DeviceTables):
 
     def _gather(self, name: str, shape: Shape, parts: list[Words]) -> Generator[bool, None, None]:
         """Copy the states of a table to the host, as some more parts; yield between them."""
-        from kernels_ti.boundary.kernels import gather_wanted
+        from kernels_ti.boundary.gather_kernels import gather_wanted
 
         numbers = shape.numbers(self._cells)
         rows = self._piece_rows(shape)
