@@ -316,9 +316,7 @@ class BoundaryCount:
             drops = device is None or device.arch == "cpu"
             begun = PythonBlock(block, order, required, self._longest, self._memory, drops=drops)
         else:
-            begun = block_in_kernels(
-                device, block, order, required, self._longest, self._memory, self._host_memory
-            )
+            begun = block_in_kernels(device, block, order, required, self._longest, self._memory, self._host_memory)
         if saved is not None and not isinstance(begun, BlockInPasses):
             begun.resume(saved)
         self._saved_block = None
