@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import pairwise
 from numbers import Integral
 from typing import Any
 
@@ -20,6 +21,29 @@ def reverse_entries(row_ptr: IntArray, col_idx: IntArray) -> IntArray:
     row = np.repeat(np.arange(len(row_ptr) - 1), np.diff(row_ptr))
     # Entries are in the order of (u, v); sorted by (v, u), entry k is the reverse of the k-th.
     return np.lexsort((row, col_idx))
+
+
+PIECE = 1 << 17
+"""Entries of a large array that are worked on at a time: their temporary arrays stay in the cache."""
+
+
+def pieces(count: int) -> Iterator[slice]:
+    """Yield the slices of at most `PIECE` entries that an array of `count` entries has."""
+    for first in range(0, count, PIECE):
+        yield slice(first, min(first + PIECE, count))
+
+
+def row_pieces(row_ptr: npt.NDArray[Any]) -> Iterator[tuple[slice, slice]]:
+    """Yield consecutive rows of a CSR matrix and their entries, about `PIECE` entries at a time."""
+    bounds = [piece.start for piece in pieces(int(row_ptr[-1]))]
+    rows = np.unique(np.append(np.searchsorted(row_ptr, bounds), len(row_ptr) - 1)).tolist()
+    for first, last in pairwise(rows):
+        yield slice(first, last), slice(int(row_ptr[first]), int(row_ptr[last]))
+
+
+def for_entries(values: npt.NDArray[Any], row_ptr: IntArray, rows: slice) -> npt.NDArray[Any]:
+    """Return the value of its row for each entry of some rows of a CSR matrix; `values` belong to these rows."""
+    return np.repeat(values, np.diff(row_ptr[rows.start : rows.stop + 1]))
 
 
 def key_type(n: int) -> type[np.uint32] | type[np.int64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,8 +14,11 @@ from kernels_ti.adjacency import IntArray as IntArray
 from kernels_ti.adjacency import (
     checked_names,
     checked_pairs,
+    for_entries,
     key_type,
+    pieces,
     reverse_entries,
+    row_pieces,
     size_of_graph,
 )
 from kernels_ti.errors import MULTIGRAPH, SIMPLIFY, GraphError
@@ -116,12 +119,21 @@ class Graph(LibraryGraphs):
 
     def pairs(self) -> IntArray:
         """Every pair of adjacent vertices once as a row (u, v) with u < v, shape (pairs, 2)."""
-        number = np.int32 if self.n < 1 << 31 else np.int64  # of large graphs the memory counts
-        u = np.repeat(np.arange(self.n, dtype=number), self.degrees)
-        forward = u < self.col_idx
         pairs = np.empty((len(self.col_idx) // 2, 2), np.int64)
-        pairs[:, 0], pairs[:, 1] = u[forward], self.col_idx[forward]
+        done = 0
+        for u, v in self.pairs_in_pieces():
+            some = pairs[done : done + len(u)]
+            some[:, 0], some[:, 1] = u, v
+            done += len(u)
         return pairs
+
+    def pairs_in_pieces(self) -> Iterator[tuple[IntArray, IntArray]]:
+        """Yield the ends u and v of the rows of `pairs`, some at a time."""
+        for vertices, piece in row_pieces(self.row_ptr):
+            u = for_entries(np.arange(vertices.start, vertices.stop), self.row_ptr, vertices)
+            v = self.col_idx[piece]
+            forward = u < v
+            yield u[forward], v[forward]
 
     def pairs_in_direction(self) -> IntArray:
         """Every pair of adjacent vertices once, as `pairs`; (v, u) where arcs lead only from v to u."""
@@ -165,9 +177,11 @@ class Graph(LibraryGraphs):
 
     def permuted(self, place: IntArray) -> Graph:
         """Return the same graph, without names, with vertex v at number ``place[v]``, a permutation of shape (n,)."""
-        number: npt.NDArray[Any] = place.astype(key_type(self.n))
-        entries: npt.NDArray[Any] = np.repeat(number * self.n, self.degrees)
-        entries += number[self.col_idx]
+        number: npt.NDArray[Any] = place.astype(key_type(self.n), copy=False)
+        entries: npt.NDArray[Any] = np.empty(len(self.col_idx), number.dtype)
+        for vertices, piece in row_pieces(self.row_ptr):
+            entries[piece] = for_entries(number[vertices] * self.n, self.row_ptr, vertices)
+            entries[piece] += number[self.col_idx[piece]]
         moved = self._from_entry_keys(self.n, entries, None, self.directed, self.multiplicity)
         return moved if self.loops is None else replace(moved, loops=self.loops[np.argsort(place)])
 
@@ -175,11 +189,24 @@ class Graph(LibraryGraphs):
         """Return the induced subgraph, without names, of the vertices in a mask of shape (n,), renumbered from 0."""
         if keep.all():
             return self
-        kept = np.repeat(keep, self.degrees) & keep[self.col_idx]
-        row_ptr = np.concatenate(([0], np.cumsum(kept)))[self.row_ptr][np.append(keep, True)]
-        multiplicity = None if self.multiplicity is None else self.multiplicity[kept]
+        number = np.cumsum(keep) - 1
+        row_ptr = np.zeros(self.n + 1, np.int64)
+        columns = np.empty(int(np.diff(self.row_ptr)[keep].sum()), np.int64)
+        counts = []
+        done = 0
+        for vertices, piece in row_pieces(self.row_ptr):
+            kept = for_entries(keep[vertices], self.row_ptr, vertices) & keep[self.col_idx[piece]]
+            rows = slice(vertices.start + 1, vertices.stop + 1)
+            row_ptr[rows] = done + np.append(0, np.cumsum(kept))[self.row_ptr[rows] - piece.start]
+            some = number[self.col_idx[piece][kept]]
+            columns[done : done + len(some)] = some
+            done += len(some)
+            if self.multiplicity is not None:
+                counts.append(self.multiplicity[piece][kept])
+        columns.resize(done, refcheck=False)
+        multiplicity = np.concatenate(counts) if counts else self.multiplicity
         loops = None if self.loops is None else self.loops[keep]
-        return Graph(row_ptr, (np.cumsum(keep) - 1)[self.col_idx[kept]], None, self.directed, multiplicity, loops)
+        return Graph(row_ptr[np.append(keep, True)], columns, None, self.directed, multiplicity, loops)
 
     def among(self, keep: npt.NDArray[np.bool_]) -> Graph:
         """Return the graph without its self-loops, and of its edges only those between vertices in a mask."""
@@ -263,9 +290,11 @@ class Graph(LibraryGraphs):
             pairs = pairs[~loops]
         if directed:
             return cls._of_arcs(n, pairs, given, at_loops, multigraph, label)
-        keys: npt.NDArray[Any] = np.minimum(pairs[:, 0], pairs[:, 1]).astype(key_type(n))
-        keys *= n
-        keys += np.maximum(pairs[:, 0], pairs[:, 1]).astype(keys.dtype)
+        keys: npt.NDArray[Any] = np.empty(len(pairs), key_type(n))
+        for piece in pieces(len(pairs)):
+            u, v = pairs[piece, 0], pairs[piece, 1]
+            keys[piece] = np.minimum(u, v) * n + np.maximum(u, v)
+        del pairs
         keys.sort()
         repeated = keys[1:] == keys[:-1]
         counts = None
@@ -277,13 +306,14 @@ class Graph(LibraryGraphs):
             if not simplify:
                 counts = np.tile(np.diff(np.append(begins, len(keys))), 2)
             keys = keys[begins]
-        low = keys // max(n, 1)
         entries = np.concatenate((keys, keys))
-        backward = entries[len(keys) :]
-        backward -= low * n
-        backward *= n
-        backward += low
-        del keys, low, pairs
+        del keys
+        for piece in pieces(len(entries) // 2):
+            backward = entries[len(entries) // 2 :][piece]
+            low = backward // n
+            backward -= low * n
+            backward *= n
+            backward += low
         made = cls._from_entry_keys(n, entries, given, multiplicity=counts)
         return made if at_loops is None else replace(made, loops=at_loops)
 
@@ -327,11 +357,14 @@ class Graph(LibraryGraphs):
         else:
             order = np.argsort(keys, kind="stable")
             keys, multiplicity = keys[order], multiplicity[order]
-        row = keys // max(n, 1)
         row_ptr = np.zeros(n + 1, np.int64)
-        np.cumsum(np.bincount(row, minlength=n), out=row_ptr[1:])
-        row *= n
-        keys -= row
+        for piece in pieces(len(keys)):
+            of_piece = keys[piece]
+            row = of_piece // n
+            first, last = int(row[0]), int(row[-1])
+            row_ptr[first + 1 : last + 2] += np.bincount(row - first)
+            of_piece -= row * n
+        np.cumsum(row_ptr, out=row_ptr)
         return cls(row_ptr, keys.astype(np.int64, copy=False), names, directed, multiplicity)
 
     @classmethod

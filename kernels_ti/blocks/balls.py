@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.adjacency import for_entries, row_pieces
 from kernels_ti.graph import Graph, IntArray
 
 LARGEST_WHOLE = 512
@@ -61,8 +62,12 @@ def choose_radius(graph: Graph, max_length: int | None) -> int | None:
 
 def later_degrees(graph: Graph) -> IntArray:
     """Count for each vertex its neighbours with a larger number, shape (n,)."""
-    owner = np.repeat(np.arange(graph.n), graph.degrees)
-    return np.bincount(owner[graph.col_idx > owner], minlength=graph.n)
+    counts = np.zeros(graph.n, np.int64)
+    for rows, entries in row_pieces(graph.row_ptr):
+        owner = for_entries(np.arange(rows.start, rows.stop), graph.row_ptr, rows)
+        later = owner[graph.col_idx[entries] > owner]
+        counts[rows] = np.bincount(later - rows.start, minlength=rows.stop - rows.start)
+    return counts
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import numpy as np
 
 from kernels_ti.blocks.bulk import LARGE, tree_edges_in_bulk
@@ -30,19 +33,59 @@ def biconnected_edges(graph: Graph) -> tuple[IntArray, IntArray]:
     if is_dense_block(graph):
         edges = graph.pairs()
         return edges, np.zeros(len(edges), np.int64)
-    found = tree_edges_in_bulk(graph) if len(graph.col_idx) >= 2 * LARGE else None
-    discovered, tree_component = found or _components_of_tree_edges(graph)
-    edges = graph.pairs()
-    # Every edge joins a vertex to an ancestor in the tree. It lies in the component of the lower vertex's tree edge.
-    lower = np.where(discovered[edges[:, 0]] > discovered[edges[:, 1]], edges[:, 0], edges[:, 1])
-    component = tree_component[lower]
-    del found, discovered, tree_component, lower
-    on_cycle = component >= 0
-    edges, component = edges[on_cycle], component[on_cycle]
-    if component.max(initial=0) == 0:
-        return edges, component
-    order = np.argsort(component, kind="stable")
-    return edges[order], component[order]
+    return Components.of(graph).arrays()
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """The biconnected components of a graph, by a tree that spans it.
+
+    Attributes
+    ----------
+    graph : Graph
+    discovered : ndarray of int64, shape (n,)
+        A number for each vertex, greater than that of its parent.
+    of_tree_edge : ndarray of int64, shape (n,)
+        The component of the edge to the parent: -1 for a bridge, and for a root.
+    """
+
+    graph: Graph
+    discovered: IntArray
+    of_tree_edge: IntArray
+
+    @classmethod
+    def of(cls, graph: Graph) -> Components:
+        """Find the components; those of a large graph as in `kernels_ti.blocks.bulk`."""
+        found = tree_edges_in_bulk(graph) if len(graph.col_idx) >= 2 * LARGE else None
+        return cls(graph, *(found or _components_of_tree_edges(graph)))
+
+    @property
+    def count(self) -> int:
+        """Number of components with at least three vertices."""
+        return int(self.of_tree_edge.max(initial=-1)) + 1
+
+    def edges(self) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
+        """Yield both ends and the component of every edge that is no bridge, some at a time."""
+        for u, v in self.graph.pairs_in_pieces():
+            # An edge lies in the component of the tree edge of that end which was discovered later.
+            component = self.of_tree_edge[np.where(self.discovered[u] > self.discovered[v], u, v)]
+            on_cycle = component >= 0
+            yield u[on_cycle], v[on_cycle], component[on_cycle]
+
+    def arrays(self) -> tuple[IntArray, IntArray]:
+        """Return the edges and their components, as `biconnected_edges` does."""
+        most = len(self.graph.col_idx) // 2
+        edges, component = np.empty((most, 2), np.int64), np.empty(most, np.int64)
+        done = 0
+        for u, v, of_edge in self.edges():
+            some = slice(done, done + len(u))
+            edges[some, 0], edges[some, 1], component[some] = u, v, of_edge
+            done = some.stop
+        edges, component = edges[:done], component[:done]
+        if self.count <= 1:
+            return edges, component
+        order = np.argsort(component, kind="stable")
+        return edges[order], component[order]
 
 
 def is_dense_block(graph: Graph) -> bool:
@@ -50,7 +93,8 @@ def is_dense_block(graph: Graph) -> bool:
 
     A graph of n vertices is biconnected if each vertex is adjacent to at least n / 2 others.
     """
-    joined = graph.degrees[graph.degrees > 0]
+    degrees = np.diff(graph.row_ptr)  # of large graphs they are not kept
+    joined = degrees[degrees > 0]
     return len(joined) > 2 and 2 * int(joined.min()) >= len(joined)
 
 

@@ -5,12 +5,14 @@ The results are the same on every run. The paper names parallel degree labelling
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.adjacency import row_pieces
 from kernels_ti.graph import Graph, IntArray
 
 Numbers = npt.NDArray[Any]
@@ -35,12 +37,16 @@ class _Adjacency:
     @classmethod
     def of(cls, graph: Graph) -> _Adjacency:
         number = np.int32 if len(graph.col_idx) < 1 << 31 else np.int64
-        return cls(*(array.astype(number) for array in (graph.row_ptr[:-1], graph.degrees, graph.col_idx)))
+        return cls(*(array.astype(number) for array in (graph.row_ptr[:-1], np.diff(graph.row_ptr), graph.col_idx)))
 
     @property
     def vertices(self) -> Numbers:
         """All vertices."""
         return np.arange(len(self.begin), dtype=self.begin.dtype)
+
+    def pieces(self) -> Iterator[tuple[slice, slice]]:
+        """Yield consecutive vertices and their entries, so many that temporary arrays stay in the cache."""
+        return row_pieces(np.append(self.begin, self.begin.dtype.type(len(self.neighbour))))
 
     def pairs(self) -> tuple[Numbers, Numbers]:
         """Return both ends of every edge, the lesser first."""
@@ -73,7 +79,7 @@ def labelling_in_bulk(graph: Graph) -> IntArray | None:
         The label of each vertex; None if too many rounds would be needed.
     """
     adjacency = _Adjacency.of(graph)
-    degree = graph.degrees.copy()
+    degree = adjacency.degree.copy()
     left = np.ones(graph.n, np.bool_)
     labels = np.empty(graph.n, np.int64)
     done = rounds = most = 0
@@ -91,7 +97,7 @@ def labelling_in_bulk(graph: Graph) -> IntArray | None:
         near = adjacency.near(peeled)
         near = near[left[near]]
         np.subtract.at(degree, near, 1)
-        peeled = np.unique(near[degree[near] <= most])
+        peeled = _distinct(near[degree[near] <= most])
     return labels
 
 
@@ -119,7 +125,7 @@ def tree_edges_in_bulk(graph: Graph) -> tuple[IntArray, IntArray] | None:
     """
     adjacency = _Adjacency.of(graph)
     u, v = adjacency.pairs()
-    roots = np.unique(_joined(graph.n, u, v))
+    roots = np.flatnonzero(_joined(graph.n, u, v) == adjacency.vertices).astype(u.dtype)
     found = _breadth_first(adjacency, roots)
     if found is None:
         return None
@@ -148,6 +154,13 @@ def tree_edges_in_bulk(graph: Graph) -> tuple[IntArray, IntArray] | None:
     is_component = np.bincount(edge_class, minlength=graph.n) > 1
     number = np.where(is_component, np.cumsum(is_component) - 1, -1)
     return preorder.astype(np.int64), number[edge_class]
+
+
+def _distinct(values: Numbers) -> Numbers:
+    """Return the values that occur, ascending; several times faster than `numpy.unique`, which makes a hash table."""
+    values = np.sort(values)
+    found: Numbers = values[np.append(True, values[1:] != values[:-1])[: len(values)]]
+    return found
 
 
 def _joined(n: int, u: Numbers, v: Numbers) -> Numbers:
@@ -190,16 +203,17 @@ def _breadth_first(adjacency: _Adjacency, roots: Numbers) -> tuple[Numbers, list
 
 def _reach(adjacency: _Adjacency, parent: Numbers, levels: list[Numbers], preorder: Numbers) -> tuple[Numbers, Numbers]:
     """Return the least and greatest preorder number of each subtree and its neighbours, without its root's parent."""
-    row = np.repeat(adjacency.vertices, adjacency.degree)
-    to_parent = np.flatnonzero(adjacency.neighbour == parent[row])
-    number = preorder[adjacency.neighbour]
-    number[to_parent] = preorder[row[to_parent]]
-    del row, to_parent
     least, greatest = preorder.copy(), preorder.copy()
-    some = np.flatnonzero(adjacency.degree)
-    begin = adjacency.begin[some]
-    least[some] = np.minimum(least[some], np.minimum.reduceat(number, begin))
-    greatest[some] = np.maximum(greatest[some], np.maximum.reduceat(number, begin))
+    for vertices, entries in adjacency.pieces():
+        degree, near = adjacency.degree[vertices], adjacency.neighbour[entries]
+        row = np.repeat(adjacency.vertices[vertices], degree)
+        number = preorder[near]
+        to_parent = np.flatnonzero(near == parent[row])
+        number[to_parent] = preorder[row[to_parent]]
+        some = degree > 0
+        begin = adjacency.begin[vertices][some] - entries.start
+        for values, ufunc in ((least[vertices], np.minimum), (greatest[vertices], np.maximum)):
+            values[some] = ufunc(values[some], ufunc.reduceat(number, begin))
     for level in reversed(levels[1:]):
         np.minimum.at(least, parent[level], least[level])
         np.maximum.at(greatest, parent[level], greatest[level])

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.blocks.balls import later_degrees
-from kernels_ti.blocks.biconnected import biconnected_edges, is_dense_block
+from kernels_ti.blocks.biconnected import Components, is_dense_block
 from kernels_ti.blocks.degree_labelling import degree_labelling
 from kernels_ti.blocks.passable import split_with_chords
 from kernels_ti.graph import Graph, IntArray
@@ -33,12 +33,13 @@ class Blocks:
     @classmethod
     def labelled(cls, union: Graph, vertex_of: IntArray, sizes: IntArray, root: int | None = None) -> Blocks:
         """Label the blocks of a disjoint union; `sizes` counts their vertices. The root gets the first label."""
-        block_of = np.repeat(np.arange(len(sizes)), sizes)
         labels = degree_labelling(union)
         if root is None and len(sizes) == 1:
+            rows = union.permuted(labels)
             vertices = np.empty_like(vertex_of)
             vertices[labels] = vertex_of
-            return cls(union.permuted(labels), vertices, sizes)
+            return cls(rows, vertices, sizes)
+        block_of = np.repeat(np.arange(len(sizes)), sizes)
         order = np.lexsort((labels, vertex_of != root, block_of))
         row_of = np.empty(union.n, np.int64)
         row_of[order] = np.arange(union.n)
@@ -128,14 +129,17 @@ def split(graph: Graph) -> tuple[Graph, IntArray, IntArray]:
         joined = graph.degrees > 0
         vertex_of = np.flatnonzero(joined)
         return graph.induced(joined), vertex_of, np.array([len(vertex_of)])
-    edges, block = biconnected_edges(graph)
+    found = Components.of(graph)
     n = graph.n
-    if int(block.max(initial=-1)) == 0:
-        # One block: no need to sort. An edge between two of its vertices is its own.
+    if found.count == 1:
+        # No need to sort. An edge between two vertices of the block is its own.
         joined = np.zeros(n, np.bool_)
-        joined[edges] = True
+        for u, v, _ in found.edges():
+            joined[u] = joined[v] = True
+        del found  # of large graphs the memory counts
         vertex_of = np.flatnonzero(joined)
         return graph.induced(joined), vertex_of, np.array([len(vertex_of)])
+    edges, block = found.arrays()
     keys, places = np.unique(block[:, None] * n + edges, return_inverse=True)
     block_of, vertex_of = np.divmod(keys, max(n, 1))
     union = Graph.from_edge_array(places.reshape(-1, 2), n=len(keys))

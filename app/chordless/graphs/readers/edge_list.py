@@ -10,6 +10,7 @@ import numpy as np
 from chordless.graphs.readers.columns import note_weights, two_columns
 from chordless.graphs.readers.integers import LARGE, heading_length, pairs_of_numbers
 from chordless.graphs.readers.source import UTF_8, Parsed, Source, build_graph, label_names, number_of
+from kernels_ti.adjacency import pieces
 from kernels_ti.graph import IntArray
 
 INTEGER = re.compile(r"-?[0-9]{1,18}")  # longer ones may not fit an int64 and are taken as words
@@ -212,7 +213,9 @@ def _number_integers(source: Source, pairs: IntArray, notes: _Notes) -> tuple[li
             first = 0 if 0 in ids[:1] else 1
             ids = np.union1d(ids, np.arange(first, first + notes.size[0]))
     _check_vertex_count(source, len(ids), seen, notes)
-    return [str(number) for number in ids.tolist()], _places(ids, pairs)
+    _replace_by_places(ids, pairs)
+    # A list of all numbers would take as much memory again as their texts, and leave holes.
+    return [str(number) for piece in pieces(len(ids)) for number in ids[piece].tolist()], pairs
 
 
 def _distinct(pairs: IntArray) -> IntArray:
@@ -221,18 +224,21 @@ def _distinct(pairs: IntArray) -> IntArray:
     if span > _MOST_GAPS * pairs.size:
         return np.unique(pairs)
     occurs = np.zeros(span, np.bool_)
-    occurs[pairs - least] = True
+    for piece in pieces(len(pairs)):
+        occurs[pairs[piece] - least] = True
     return np.flatnonzero(occurs) + least
 
 
-def _places(ids: IntArray, pairs: IntArray) -> IntArray:
-    """Return where each number stands among the ascending `ids`."""
+def _replace_by_places(ids: IntArray, pairs: IntArray) -> None:
+    """Put in place of each number where it stands among the ascending `ids`."""
     least, span = _span(ids)
-    if span > _MOST_GAPS * len(ids):
-        return np.searchsorted(ids, pairs).astype(np.int64)
-    place = np.zeros(span, np.int64)
-    place[ids - least] = np.arange(len(ids))
-    return place[pairs - least]
+    place = None
+    if span <= _MOST_GAPS * len(ids):
+        place = np.zeros(span, np.int64)
+        place[ids - least] = np.arange(len(ids))
+    for piece in pieces(len(pairs)):
+        numbers = pairs[piece]
+        pairs[piece] = np.searchsorted(ids, numbers) if place is None else place[numbers - least]
 
 
 def _span(numbers: IntArray) -> tuple[int, int]:
