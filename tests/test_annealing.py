@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -81,6 +82,27 @@ def test_a_long_count_gets_better_orders():
     assert better.cost < plan.cost
     assert better.blocks is plan.blocks
     assert small_boundary_order(graph, 60).width >= better.width - 1
+
+
+@pytest.mark.parametrize(("arch", "opened"), [("reference", ["cpu"]), ("cpu", ["cpu"]), ("cuda", [])])
+def test_the_chains_run_on_the_cpu_and_a_gpu_has_less_to_gain(monkeypatch, arch, opened):
+    order = plan_of(generate("grid:6x10")).orders[0]
+    plan = replace(plan_of(generate("grid:6x10")), orders=(replace(order, costs=(2e7,)),))
+    archs = []
+
+    @contextmanager
+    def noted(arch, **_):
+        archs.append(arch)
+        yield open_device("cpu")
+
+    monkeypatch.setattr(annealing, "held_device", noted)
+    annealed_plan(plan, arch, enough=lambda: bool(archs))
+    assert archs == opened
+    # A far longer count is worth it on a GPU too.
+    annealed_plan(
+        replace(plan, orders=(replace(order, costs=(2e10,)),)), "cuda", enough=lambda: len(archs) > len(opened)
+    )
+    assert archs == [*opened, "cpu"]
 
 
 @pytest.mark.parametrize("spec", ["grid:16x16", "king:10x10"])

@@ -18,6 +18,7 @@ from kernels_ti import Graph, OptionError, Options, count_cycles, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.blocks import planned_blocks
 from kernels_ti.boundary.device_ways import DeviceWays
+from kernels_ti.boundary.in_one_call import annealed_blocks
 from kernels_ti.boundary.plan import plan_of
 from kernels_ti.boundary.sample import drawn
 from kernels_ti.reference.algorithm import chordless_cycles
@@ -128,6 +129,19 @@ def test_a_sample_in_kernels_depends_on_the_seed_alone(monkeypatch):
     )
     assert first == again != other
     assert set(first) <= every
+
+
+def test_the_command_draws_on_the_arch_that_was_asked_for(monkeypatch, capfd):
+    asked = []
+
+    def noted(space, arch, *more, **options):
+        asked.append(arch)
+        return annealed_blocks(space, "auto", *more, **options)
+
+    monkeypatch.setattr("kernels_ti.boundary.sample.annealed_blocks", noted)
+    assert main(["sample", "petersen", "--arch", "cuda"]) == 0
+    assert main(["sample", "petersen"]) == 0
+    assert asked == ["cuda", "auto"]
 
 
 def test_a_number_that_is_none_is_refused():

@@ -33,12 +33,13 @@ def probe(command: ProbeCommand, channel: Channel) -> None:
     if arch == "auto":
         arch = "cuda" if cuda_is_here() else "cpu"
     try:
-        device = open_device(arch, threads=command.threads)
         rates = None
         if command.rates:
             from chordless.engine.rates import boundary_rates
 
+            # They tell how long the arch takes to open.
             rates = asdict(boundary_rates(arch, threads=command.threads))
+        device = open_device(arch, threads=command.threads)
     except DeviceError as error:
         channel.send(DeviceReport(arch, available=False, message=str(error)))
     else:

@@ -24,9 +24,10 @@ _SECONDS_TO_A_STATE = 4e-7
 _LEFT_BY_ARCS = 0.72
 # A count by length holds a number for each length, up to about half of them.
 _BYTES_OF_A_STATE, _BYTES_OF_A_LENGTH = 450, 16
-# In kernels: rows of both tables for each state, slots of a word, and how many cycles there are, in bits to a vertex
-# (grids and road networks: 0.15 to 0.35), in digits of some bits.
-_ROWS_OF_A_STATE, _SLOTS_OF_A_WORD, _BITS_OF_A_VERTEX, _BITS_OF_A_DIGIT = 4, 14, 0.3, 48
+# In kernels: rows of both tables for each state (four, of 0.8 to 5 times as many states as were expected), slots of a
+# word, and how many cycles there are, in bits to a vertex (grids and road networks: 0.15 to 0.35), in digits of some
+# bits.
+_ROWS_OF_A_STATE, _SLOTS_OF_A_WORD, _BITS_OF_A_VERTEX, _BITS_OF_A_DIGIT = 12, 14, 0.3, 48
 
 
 @dataclass(frozen=True)
