@@ -113,7 +113,10 @@ def act(options: argparse.Namespace) -> int:
             if not tried.complete and can_be_probed():
                 estimator = estimator or Estimator(space, seed=options.seed)
                 least = options.seconds / 4
-                estimator.probe(max(trial.seconds_left, 0.0 if estimator.has_walked or spent >= least else least))
+                left = max(trial.seconds_left, 0.0 if estimator.has_walked or spent >= least else least)
+                # A probe that has begun goes on to the end of its walk.
+                if left > 0 or not estimator.probed:
+                    estimator.probe(left)
         except KeyboardInterrupt:
             if estimator is None or not estimator.probed:
                 raise
