@@ -123,8 +123,9 @@ def test_a_row_group_is_written_while_the_caller_goes_on(tmp_path, monkeypatch, 
     with column_file(str(path), GRAPH, suffix) as add:
         free.clear()
         add(CYCLES)
-        free.set()
+        threading.Timer(0.05, free.set).start()
         add(CYCLES.part(0, 2))
+        assert free.is_set(), "a second row group waits for the first"
     assert read_columns(path)["vertices"].to_pylist() == NAMED + NAMED[:2]
 
 

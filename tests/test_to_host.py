@@ -1,15 +1,19 @@
 """How cycles come to the host: as bit rows over the graph, and as vertices in cycle order."""
 
+from types import SimpleNamespace
+
 import networkx as nx
 import numpy as np
 import pytest
 
-from kernels_ti import Graph, Options, Run, as_graph, count_cycles, enumerate_cycles, open_device
+from kernels_ti import Device, Graph, Options, Run, as_graph, count_cycles, enumerate_cycles, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.cycles import Cycles
+from kernels_ti.device.pinned import PINNED_BYTES
 from kernels_ti.found.order import CycleWalker
 from kernels_ti.found.row_tables import RowTables
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
+from kernels_ti.reference.algorithm import chordless_cycles
 
 
 def shuffled(graph: nx.Graph, seed: int) -> Graph:
@@ -31,13 +35,21 @@ GRAPHS = {
 }
 
 
-def found(graph: Graph, arch: str, *, rows: bool) -> list[np.ndarray] | list[Cycles]:
-    run = Run(graph, open_device(arch), Options(collect=True, rows=rows))
-    pieces = []
+def found(graph: Graph, device: Device, options: Options) -> list[np.ndarray] | list[Cycles]:
+    run = Run(graph, device, options)
+    pieces = [run.take_rows() if options.rows else run.take_cycles()]  # a part has some before its first slice
     while not run.finished:
         run.advance()
-        pieces.append(run.take_rows() if rows else run.take_cycles())
+        pieces.append(run.take_rows() if options.rows else run.take_cycles())
     return pieces
+
+
+def wanted(graph: Graph, options: dict) -> list[list[int]]:
+    """The vertices of the reference's cycles within the options, each sorted."""
+    every = [sorted(cycle) for cycle in chordless_cycles(graph)]
+    shortest, longest = options.get("min_length", 3), options.get("max_length", graph.n)
+    through, avoid = set(options.get("through", ())), set(options.get("avoid", ()))
+    return [c for c in every if shortest <= len(c) <= longest and through <= set(c) and not avoid & set(c)]
 
 
 def bits(cycle: list[int], words: int) -> tuple[int, ...]:
@@ -49,11 +61,38 @@ def bits(cycle: list[int], words: int) -> tuple[int, ...]:
 def test_rows_and_order_are_those_of_the_reference(name, arch):
     graph = GRAPHS[name]
     cycles = sorted(enumerate_cycles(graph, arch="reference"))
-    traced = Cycles.joined(found(graph, arch, rows=False))
+    traced = Cycles.joined(found(graph, open_device(arch), Options(collect=True)))
     assert sorted(traced.named(graph.names)) == cycles
-    rows = np.concatenate(found(graph, arch, rows=True))
+    rows = np.concatenate(found(graph, open_device(arch), Options(collect=True, rows=True)))
     assert rows.dtype == np.uint64
     assert sorted(map(tuple, rows.tolist())) == sorted(bits(cycle, rows.shape[1]) for cycle in cycles)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"min_length": 8, "max_length": 10}, {"through": (7,), "avoid": (12,)}, {"min_length": 9, "part": (2, 3)}],
+    ids=["bounds", "through", "part"],
+)
+def test_rows_within_limits_are_those_of_the_cycles(arch, options):
+    graph, device = as_graph(nx.grid_2d_graph(5, 5)), open_device(arch)
+    lists = Cycles.joined(found(graph, device, Options(collect=True, **options)))
+    rows = np.concatenate(found(graph, device, Options(collect=True, rows=True, **options)))
+    assert 0 < len(rows) == len(np.unique(rows, axis=0))
+    assert sorted(map(tuple, rows.tolist())) == sorted(bits(cycle, 1) for cycle in lists.named(range(graph.n)))
+    if "part" not in options:
+        kept = wanted(graph, options)
+        assert sorted(map(sorted, lists.named(range(graph.n)))) == sorted(kept)
+
+
+def test_pinned_memory_counts_as_memory_of_the_search():
+    graph = GRAPHS["two words"]
+    space = SearchSpace(graph, Options())
+    group = space.batches(space.layout(Options(), "cpu", 64), 64)[0][0]
+    blocks = ResidentBlocks(open_device("cpu"), group, graph.n)
+    assert blocks.reserve_copies(1 << 40) == 0, "a CPU needs none"
+    blocks.device = SimpleNamespace(arch="cuda")
+    assert blocks.reserve_copies(1 << 40) == PINNED_BYTES
+    assert blocks.reserve_copies(1 << 20) == 1 << 16
 
 
 @pytest.mark.parametrize(("name", "has_tables"), list(zip(GRAPHS, (True, True, False, False), strict=True)))
@@ -131,6 +170,6 @@ def test_rows_of_a_large_graph_come_in_slices_of_bounded_size(monkeypatch, cycle
     monkeypatch.setattr("kernels_ti.sweep.search_stage_1.CYCLE_BYTES", 1 << 20)
     monkeypatch.setattr("kernels_ti.sweep.search.ROW_BYTES_PER_WORKER", 1 << 18)
     graph = shuffled(nx.disjoint_union(cycles, nx.empty_graph(12_000)), 5)
-    pieces = found(graph, "cpu", rows=True)
+    pieces = found(graph, open_device("cpu"), Options(collect=True, rows=True))
     assert max(piece.nbytes for piece in pieces) < 1 << 21 < sum(piece.nbytes for piece in pieces)
     assert len(np.unique(np.concatenate(pieces), axis=0)) == count_cycles(graph, arch="cpu").total
