@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import pytest
 from benches import probed_once, report, run
 from chordless.pictures.scale import parts_of, scale_chart
@@ -12,6 +14,7 @@ from kernels_ti import OptionError, count_cycles
 __all__ = ["probed_once"]
 
 
+@pytest.mark.slow
 def test_scale_simulates_workers_that_sleep(capsys, monkeypatch):
     monkeypatch.setattr("chordless.commands.bench_scale._SIMULATED_SECONDS", 0.7)
     exit_code, result, _ = report(capsys, "scale", "grid:6x6", "--simulate", "20")
@@ -19,6 +22,8 @@ def test_scale_simulates_workers_that_sleep(capsys, monkeypatch):
     assert result["workers"] == 20
     assert result["leases_per_second"] > 0
     assert 0 < result["computing"] <= 1.5
+    if find_spec("distributed") is not None:
+        assert result["calls_per_second"] > 0
 
 
 def test_scale_says_which_numbers_of_workers_cannot_be():

@@ -7,23 +7,18 @@ import os
 import random
 import re
 import signal
-import socket
 import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
 from oracles import grid
 from patience import PATIENCE
 from program import ENVIRONMENT, chordless, command
-from relay import Relay
+from real_clusters import BRISK, advanced, leases, running, separate_cluster, worker_processes
 
-from kernels_ti import EngineError, Graph, Run, count_cycles, open_device
+from kernels_ti import EngineError, Run, count_cycles, open_device
 from kernels_ti.cluster.connect import connected
 from kernels_ti.cluster.driver import ClusterRun
 from kernels_ti.cluster.leases import Pace
@@ -31,34 +26,6 @@ from kernels_ti.cluster.workers import DaskWorkers
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("distributed", reason="needs Dask (pip install distributed)")
-
-BRISK = Pace(shortest=0.1, longest=0.1, patience=3.0, scheduler_patience=5.0)
-
-
-@contextmanager
-def running(graph: Graph, where: str, **more: Any) -> Iterator[tuple[ClusterRun, Any]]:
-    with connected(where) as client:
-        run = ClusterRun(graph, DaskWorkers(client), arch="cpu", **more)
-        try:
-            run.wait_for_workers()
-            yield run, client
-        finally:
-            run.close()
-
-
-def advanced(run: ClusterRun, until: Any = None) -> None:
-    began = time.monotonic()
-    while not run.finished and not (until and until()):
-        run.advance()
-        assert time.monotonic() - began < PATIENCE
-
-
-def worker_processes(client: Any) -> list[int]:
-    return [worker["pid"] for worker in client.run(lambda: {"pid": os.getpid()}, on_error="ignore").values()]
-
-
-def leases(run: ClusterRun) -> int:
-    return sum(view.leases for view in run.worker_views())
 
 
 def test_twenty_random_kills_change_nothing() -> None:
@@ -89,49 +56,6 @@ def test_a_stopped_worker_is_done_without_and_changes_nothing_when_it_goes_on() 
             assert run.snapshot().cycles == 8_136_453
         finally:
             os.kill(stopped, signal.SIGCONT)
-
-
-@contextmanager
-def separate_cluster(
-    folder: Path, workers: int = 1, program: Path | None = None, memory: str = "auto"
-) -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
-    """Start a scheduler and workers as a user would, each a process of its own.
-
-    The last worker imports `kernels_ti` from the folder `program`, if that is given.
-    """
-    file = folder / "scheduler.json"
-    quiet: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": ENVIRONMENT}
-    scheduler_command = [
-        sys.executable, "-m", "dask", "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
-        "--scheduler-file", str(file),
-    ]  # fmt: skip
-    worker_command = [
-        sys.executable, "-m", "dask", "worker", "--scheduler-file", str(file), "--nthreads", "1", "--no-dashboard",
-        "--host", "127.0.0.1", "--local-directory", str(folder), "--death-timeout", "60",
-        "--memory-limit", memory,
-    ]  # fmt: skip
-    scheduler = subprocess.Popen(scheduler_command, cwd=folder, **quiet)
-    try:
-        began = time.monotonic()
-        while not file.exists():
-            assert scheduler.poll() is None
-            assert time.monotonic() - began < PATIENCE
-            time.sleep(0.1)
-        started = []
-        try:
-            for number in range(workers):
-                other = program is not None and number == workers - 1
-                more = {"env": {**ENVIRONMENT, "PYTHONPATH": str(program)}} if other else {}
-                started.append(subprocess.Popen(worker_command, cwd=folder, **{**quiet, **more}))
-            yield file, scheduler
-        finally:
-            for worker in started:
-                for child in [*psutil.Process(worker.pid).children(recursive=True), worker]:
-                    child.kill()
-                worker.wait()
-    finally:
-        scheduler.kill()
-        scheduler.wait()
 
 
 def test_when_the_scheduler_is_killed_the_rest_can_be_searched_here(tmp_path: Path) -> None:
@@ -206,67 +130,6 @@ def test_the_scheduler_may_pause_for_longer_than_a_lease(tmp_path: Path) -> None
             scheduler.send_signal(signal.SIGCONT)
         advanced(run)
         assert run.snapshot().cycles == 8_136_453
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
-
-
-@contextmanager
-def relayed_worker(folder: Path, file: Path) -> Iterator[list[Relay]]:
-    """Start a worker to which the scheduler speaks, and which speaks to the scheduler, by way of relays."""
-    scheduler = int(json.loads(file.read_text())["address"].rsplit(":", 1)[1])
-    own = free_port()
-    relays = [Relay(scheduler), Relay(own)]
-    worker = subprocess.Popen(
-        [
-            sys.executable, "-m", "dask", "worker", f"tcp://127.0.0.1:{relays[0].port}", "--nthreads", "1",
-            "--no-nanny", "--no-dashboard", "--local-directory", str(folder), "--listen-address",
-            f"tcp://127.0.0.1:{own}", "--contact-address", f"tcp://127.0.0.1:{relays[1].port}",
-        ],
-        cwd=folder, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    try:
-        yield relays
-    finally:
-        worker.kill()
-        worker.wait()
-        for relay in relays:
-            relay.close()
-
-
-def test_a_pause_of_the_network_between_the_scheduler_and_a_worker_changes_nothing(tmp_path: Path) -> None:
-    """The others do its work meanwhile, and it is used again; an answer that was on its way does not count twice."""
-    graph = grid(8, 10)
-    pace = Pace(shortest=0.1, longest=0.1, patience=1.0)
-    with (
-        separate_cluster(tmp_path) as (file, _),
-        relayed_worker(tmp_path, file) as relays,
-        connected(str(file)) as client,
-    ):
-        client.wait_for_workers(2, timeout=PATIENCE)
-        far = next(address for address in client.nthreads() if address.endswith(str(relays[1].port)))
-        run = ClusterRun(graph, DaskWorkers(client), arch="cpu", pace=pace)
-
-        def far_view() -> Any:
-            return next(view for view in run.worker_views() if view.address == far)
-
-        try:
-            advanced(run, lambda: leases(run) >= 4 and far_view().leases >= 1)
-            for relay in relays:
-                relay.pause()
-            advanced(run, lambda: far_view().standing == "silent")
-            before, others = far_view().leases, leases(run)
-            advanced(run, lambda: leases(run) > others)
-            assert not run.finished, "the search is too short for this pause"
-            for relay in relays:
-                relay.go_on()
-            advanced(run, lambda: far_view().leases > before)
-            advanced(run)
-            assert run.snapshot().cycles == 71_535_910
-        finally:
-            run.close()
 
 
 def test_a_worker_that_is_killed_for_its_memory_changes_nothing(tmp_path: Path) -> None:

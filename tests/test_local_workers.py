@@ -71,8 +71,17 @@ def told(until: Any) -> None:
 @pytest.mark.parametrize(
     ("dask", "words", "lines"),
     [
-        ("raise ImportError('this one is broken')", "the process that starts them has ended; its last words: .*", 0),
-        ("def Worker(*_, **__): raise ImportError('this one is broken')", "it ended with exit code 1; .*", 2),
+        (
+            "raise ImportError('this one is broken')",
+            "the process that starts them has ended; its last words: .*this one is broken",
+            0,
+        ),
+        (
+            "def Worker(*_, **__): raise ImportError('this one is broken')",
+            "it ended with exit code 1; .*this one is broken",
+            2,
+        ),
+        ("import os\ndef Worker(*_, **__): os.kill(os.getpid(), 11)", r"it did not reach .* 5 times .*\(SIGSEGV\)", 2),
     ],
 )
 def test_workers_that_cannot_start_are_an_error_with_their_words(
@@ -83,7 +92,7 @@ def test_workers_that_cannot_start_are_an_error_with_their_words(
     said: list[str] = []
     with LocalWorkers("local:2", arch="reference", tell=said.append) as workers:
         workers.join("tcp://127.0.0.1:1")
-        with pytest.raises(EngineError, match=f"no worker could be started: {words}this one is broken"):
+        with pytest.raises(EngineError, match=f"no worker could be started: {words}"):
             told(workers.require_some)
     assert len(said) == lines
     assert not psutil.Process().children()

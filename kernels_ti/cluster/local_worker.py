@@ -9,11 +9,13 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 
 from distributed import Worker
 
 import kernels_ti.cluster.on_worker  # noqa: F401 - the first request would load it
 from kernels_ti.cluster.local import Plan
+from kernels_ti.cluster.nursery import JOINED
 from kernels_ti.errors import DeviceError
 
 SECONDS_TO_END = 8.0
@@ -54,6 +56,7 @@ async def _be_worker(address: str, threads: int) -> None:
     async with Worker(
         address, nthreads=threads, host="127.0.0.1", dashboard=False, memory_limit=0, local_directory=os.getcwd()
     ) as worker:
+        Path(JOINED).touch()
         ends = [asyncio.ensure_future(each) for each in (worker.finished(), gone.wait())]
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         for end in ends:

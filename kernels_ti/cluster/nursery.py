@@ -22,6 +22,12 @@ from kernels_ti.cluster.local import DRIVERS_SIGNALS, Plan, last_words
 SECONDS_TO_END = 9.0
 """Seconds that the workers have to end before they are killed."""
 
+MOST_EARLY_DEATHS = 5
+"""How many times in a row a worker may be killed before it reaches the scheduler."""
+
+JOINED = "joined"
+"""File that a worker makes in its folder once it has reached the scheduler."""
+
 _SECONDS_BETWEEN_LOOKS = 0.05
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000  # as in the engine: Python's own 700 slow the loading of modules down
 
@@ -55,6 +61,7 @@ class _Worker:
     number: int
     orders: int = -1
     process: int = 0
+    early_deaths: int = 0
 
 
 @dataclass(eq=False)
@@ -90,11 +97,10 @@ class Nursery:
                     _write(worker.orders, said)
             for worker, status in self._ended():
                 os.close(worker.orders)
-                if os.WIFEXITED(status) and os.WEXITSTATUS(status):
-                    # It has a fault, and would end again.
+                fault = self._fault(worker, status)
+                if fault:
                     self._workers.remove(worker)
-                    words = last_words(self._folder(worker) / "printed")
-                    print(f"it ended with exit code {os.WEXITSTATUS(status)}{words}", flush=True)
+                    print(fault, flush=True)
                 elif self._forked(worker):
                     return worker
 
@@ -108,6 +114,7 @@ class Nursery:
         folder = self._folder(worker)
         folder.mkdir(exist_ok=True)
         os.chdir(folder)
+        Path(JOINED).unlink(missing_ok=True)
         with open("printed", "wb") as printed:
             os.dup2(printed.fileno(), 1)
             os.dup2(printed.fileno(), 2)
@@ -137,6 +144,17 @@ class Nursery:
             if process:
                 ended.append((worker, status))
         return ended
+
+    def _fault(self, worker: _Worker, status: int) -> str:
+        """Return why a worker that has ended would end again; "" if it may be forked once more."""
+        if os.WIFEXITED(status) and os.WEXITSTATUS(status):
+            words = last_words(self._folder(worker) / "printed")
+            return f"it ended with exit code {os.WEXITSTATUS(status)}{words}"
+        worker.early_deaths = 0 if (self._folder(worker) / JOINED).exists() else worker.early_deaths + 1
+        if worker.early_deaths < MOST_EARLY_DEATHS:
+            return ""
+        how = signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else "it ended"
+        return f"it did not reach the scheduler {worker.early_deaths} times in a row ({how})"
 
     def _end(self) -> None:
         """Let the workers end, and wait for them; kill those that take too long."""

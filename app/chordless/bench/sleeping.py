@@ -5,18 +5,23 @@ from __future__ import annotations
 import heapq
 import json
 import time
+from importlib.util import find_spec
 from typing import Any
 
 from chordless.graphs.load import load_graph
 from kernels_ti import ChordlessError, Graph
+from kernels_ti.cluster.connect import connected
 from kernels_ti.cluster.driver import ClusterRun
 from kernels_ti.cluster.leases import Pace
-from kernels_ti.cluster.on_worker import Answer, Job, Readiness
-from kernels_ti.cluster.workers import Reply
+from kernels_ti.cluster.on_worker import Answer, Job, Readiness, is_recalled
+from kernels_ti.cluster.workers import DaskWorkers, Reply
 from kernels_ti.state import RunState
 
 _PATHS_OF_A_LEASE = {4: 1}
 _SHORTEST_WAIT = 0.01
+_REAL_WORKERS, _CALLS_OF_A_WORKER = 2, 8
+_LONGEST_WAIT = 0.1
+_NO_JOB = "bench"
 
 
 class SleepingWorkers:
@@ -123,11 +128,42 @@ def leases_per_second(graph: Graph, workers: int, lease_seconds: float, seconds:
     return (sleeping.leases - before) / took, (time.process_time() - computed) / took
 
 
+def calls_per_second(seconds: float) -> float:
+    """Measure how many calls that do nothing go to two local workers and back by way of Dask.
+
+    Parameters
+    ----------
+    seconds : float
+        How long to measure.
+    """
+    with connected(f"local:{_REAL_WORKERS}") as client:
+        client.wait_for_workers(_REAL_WORKERS)
+        workers = DaskWorkers(client)
+        waiting = list(workers.threads()) * _CALLS_OF_A_WORKER
+        done, calls, began = 0, 0, time.monotonic()
+        while time.monotonic() - began < seconds:
+            for address in waiting:
+                workers.call(address, _NO_JOB, calls, is_recalled, ())
+                calls += 1
+            replies = workers.replies(_LONGEST_WAIT)
+            waiting = [reply.address for reply in replies]
+            done += len(replies)
+        took = time.monotonic() - began
+        workers.close()
+    return done / took
+
+
 def main(graph: str, workers: str, lease_seconds: str, seconds: str) -> None:
-    """Measure in this process; print an object with ``leases_per_second`` and ``computing``, or with an ``error``."""
+    """Measure in this process, and print what was found as JSON.
+
+    The object has ``leases_per_second``, ``computing`` and ``calls_per_second``, which is null without Dask; or it has
+    an ``error``.
+    """
     try:
         rate, computing = leases_per_second(load_graph(graph).graph, int(workers), float(lease_seconds), float(seconds))
+        calls = round(calls_per_second(float(seconds)), 1) if find_spec("distributed") else None
     except ChordlessError as error:
         print(json.dumps({"error": str(error)}))
         return
-    print(json.dumps({"leases_per_second": round(rate, 1), "computing": round(computing, 3)}))
+    found = {"leases_per_second": round(rate, 1), "computing": round(computing, 3), "calls_per_second": calls}
+    print(json.dumps(found))
