@@ -112,6 +112,14 @@ def test_a_small_graph_is_counted_exactly():
             ],
         ),
         (
+            Outlook(7.4e8, 6.3e8, 8.9e8, False, 25.0, 0.2, 2, is_settled=False),
+            [
+                "About 740 million chordless cycles (630 to 890 million).",
+                "About 25 s of search on 2 threads.",
+                "A count along a boundary takes at most 200 ms: choose it under Find.",
+            ],
+        ),
+        (
             Outlook(330, 330, math.inf, False, 1.0, None, 1),
             [
                 "More chordless cycles than can be estimated in a second: at least 330.",

@@ -41,6 +41,8 @@ class Outlook:
     boundary_seconds : float or None
         Time of a count along a boundary; None if the graph is too wide for it.
     threads : int
+    is_settled : bool
+        Whether the count would find no better order of the vertices, by which it is faster.
     """
 
     cycles: float
@@ -50,6 +52,7 @@ class Outlook:
     seconds: float
     boundary_seconds: float | None
     threads: int
+    is_settled: bool = True
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -73,7 +76,8 @@ class Outlook:
         along = self.boundary_seconds
         if along is None or along > self.seconds or self.seconds < _SHORT_RUN:
             return "Method: search."
-        return f"A count along a boundary takes about {duration_text(along)}: choose it under Find."
+        about = "about" if self.is_settled else "at most"
+        return f"A count along a boundary takes {about} {duration_text(along)}: choose it under Find."
 
 
 def outlook_of(graph: Graph, options: Options, given_up: Callable[[], bool]) -> Outlook | None:
@@ -115,9 +119,18 @@ def outlook_of(graph: Graph, options: Options, given_up: Callable[[], bool]) -> 
         probe = probe if estimator.has_walked else 2 * probe
     estimate = estimator.estimate()
     seconds = (estimate.paths + estimate.cycles) / (_USUAL_RATE * threads)
-    along = None
+    along, is_settled = None, True
     if seconds >= _SHORT_RUN and options.max_length is None and not given_up():
         began = time.monotonic()
         plan = plan_of(space, enough=lambda: given_up() or time.monotonic() - began > _SECONDS_FOR_ORDERS)
-        along = _COST_OF_LENGTHS * plan.seconds if plan.is_possible else None
-    return Outlook(estimate.cycles, estimate.cycles_low, estimate.cycles_high, estimate.exact, seconds, along, threads)
+        along, is_settled = _COST_OF_LENGTHS * plan.seconds if plan.is_possible else None, plan.is_settled
+    return Outlook(
+        estimate.cycles,
+        estimate.cycles_low,
+        estimate.cycles_high,
+        estimate.exact,
+        seconds,
+        along,
+        threads,
+        is_settled,
+    )
