@@ -25,7 +25,6 @@ from kernels_ti.errors import SizeError
 from kernels_ti.reference.algorithm import chordless_cycles
 
 FEW = settings(max_examples=30, deadline=None)
-_FEWEST_ROWS, _CELLS_BESIDE = 1024, 2
 
 
 class DoesNotFit(DeviceBlock):
@@ -41,15 +40,14 @@ def _every_block_in_kernels(monkeypatch):
 
 
 @pytest.fixture
-def numbers_at_once(monkeypatch):
-    """Make passes of any block, with so many numbers to a state."""
+def cells_for_passes(monkeypatch):
+    """Make passes of any block, with as many numbers to a state as so many cells have room for."""
 
-    def set_numbers(numbers):
+    def set_cells(cells):
         monkeypatch.setattr(boundary, "CoresBlock", DoesNotFit)
-        cells = _FEWEST_ROWS * (numbers + _CELLS_BESIDE)
         monkeypatch.setattr(in_passes, "cells_of_two_tables", lambda memory: cells)
 
-    return set_numbers
+    return set_cells
 
 
 def begun(graph, *, memory=None, saved=None, **options):
@@ -86,9 +84,9 @@ def test_a_polynomial_comes_back_from_its_values(wanted):
     assert [combined(remainders, primes) for remainders in zip(*parts, strict=True)] == (wanted if primes else [])
 
 
-@pytest.mark.parametrize("numbers", [1, 4])
-def test_counts_are_those_of_the_reference(numbers, numbers_at_once):
-    numbers_at_once(numbers)
+@pytest.mark.parametrize("cells", [1, 100])
+def test_counts_are_those_of_the_reference(cells, cells_for_passes):
+    cells_for_passes(cells)
 
     @FEW
     @given(small_graphs(), st.data(), st.integers(3, 6), st.integers(0, 5))
@@ -110,14 +108,14 @@ def test_counts_are_those_of_the_reference(numbers, numbers_at_once):
 
 # Of one word, of two, and of more with wider symbols; several blocks.
 @pytest.mark.parametrize("spec", ["grid:6x9", "gnp:30,0.4,2", "ladder:60", "gnp:70,0.03,4"])
-def test_counts_are_those_of_python(spec, numbers_at_once):
-    numbers_at_once(20)
+def test_counts_are_those_of_python(spec, cells_for_passes):
+    cells_for_passes(10_000)
     graph = generate(spec)
     assert counted(graph) == in_python(graph)
 
 
-def test_counts_have_any_number_of_digits(numbers_at_once):
-    numbers_at_once(50)
+def test_counts_have_any_number_of_digits(cells_for_passes):
+    cells_for_passes(400)
     beads = 60
     ends = [(3 * bead, 3 * (bead + 1) % (3 * beads)) for bead in range(beads)]
     edges = [
@@ -126,8 +124,8 @@ def test_counts_have_any_number_of_digits(numbers_at_once):
     assert counted(Graph.from_edges(3 * beads, edges)) == {4: beads, 2 * beads: 2**beads}
 
 
-def test_values_are_reduced_between_where_many_states_become_one(numbers_at_once, monkeypatch):
-    numbers_at_once(8)
+def test_values_are_reduced_between_where_many_states_become_one(cells_for_passes, monkeypatch):
+    cells_for_passes(4000)
     graph = generate("grid:6x7")
     expected = in_python(graph)
     monkeypatch.setattr(device_tables, "_MOST_ADDITIONS", 2)
@@ -167,11 +165,11 @@ def test_a_count_in_python_goes_on_in_passes():
         tight.advance(math.inf)
 
 
-def test_passes_are_kept_and_go_on(numbers_at_once):
+def test_passes_are_kept_and_go_on(cells_for_passes):
     """The pass that is under way begins anew, also where fewer numbers fit, or in a count that began in Python."""
     graph = generate("grid:6x7")
     expected = in_python(graph)
-    numbers_at_once(9)
+    cells_for_passes(2500)
     saved, kept, turn = None, set(), 0
     while True:
         turn += 1
@@ -186,15 +184,15 @@ def test_passes_are_kept_and_go_on(numbers_at_once):
         saved = boundary_state.saved_count(header, dict(boundary_state.arrays_of(saved)).__getitem__)
         passes = saved.block.passes
         kept.add(0 if passes is None else 1 + sum(map(len, passes.values.values())))
-        numbers_at_once(5)
+        cells_for_passes(2000)
     assert len(kept) > 3
     assert count.cycles_by_length == expected
 
 
-def test_each_allocation_may_fail_and_the_count_goes_on(numbers_at_once, monkeypatch):
+def test_each_allocation_may_fail_and_the_count_goes_on(cells_for_passes, monkeypatch):
     graph = generate("grid:5x6")
     expected = in_python(graph)
-    numbers_at_once(12)
+    cells_for_passes(1500)
     real = Device.allocate
     said = []
     for place in itertools.count():
@@ -226,8 +224,8 @@ def begun_again(graph, count):
     return count.cycles_by_length
 
 
-def test_a_pass_is_given_up_in_the_midst_of_a_vertex(numbers_at_once):
-    numbers_at_once(9)
+def test_a_pass_is_given_up_in_the_midst_of_a_vertex(cells_for_passes):
+    cells_for_passes(1500)
     graph = generate("grid:5x6")
     count = begun(graph)
     while count.share < 0.5 or count.states < 10:

@@ -119,6 +119,7 @@ class BlockAtPoints(DroppingTables):
             return False
         self._measure(step, told)
         self.longest = max(self.longest, int(told[2 * TALLIES : 3 * TALLIES].max()))
-        halves = told[FOUND:].reshape(copies, values, 2).astype(object).sum(axis=0)
+        # Halves of 32 bits of fewer than 2^31 rows: their sum fits into a word.
+        halves = told[FOUND:].reshape(copies, values, 2).sum(axis=0).astype(object)
         self._sums += halves[:, 0] + (halves[:, 1] << HALF_BITS)
         return True

@@ -31,7 +31,7 @@ beyond the last cell before it ends."""
 _ROOM_FOR_TWO = 2.5
 # Rows of a table for each state that is expected in it.
 _ROWS_TO_A_STATE = 2.0
-_FEWEST_ROWS, _FEWEST_CELLS, _CELLS_TO_SPARE = 1 << 10, 1 << 16, 1 << 28
+_FEWEST_ROWS, _FEWEST_CELLS, _CELLS_TO_SPARE, _FEWEST_TALLIES = 1 << 10, 1 << 16, 1 << 28, 1 << 12
 # Digits that a cell holds without overflow, and rows between two carries where there may be more.
 _MOST_ADDITIONS, _ROWS_BETWEEN_CARRIES = 1 << 16, 1 << 14
 HALF_BITS = 32
@@ -98,8 +98,6 @@ class DeviceTables:
         States held now.
     width : int
         Vertices in the boundary.
-    most_rows : int
-        Rows of the largest table so far.
     """
 
     def __init__(
@@ -116,7 +114,6 @@ class DeviceTables:
         self._memory = memory
         self.width = 0
         self.states = 1
-        self.most_rows = 1
         # Two tables that change places from step to step.
         self._buffers: dict[str, Any] = {}
         self._old, self._new = "one table", "other table"
@@ -178,7 +175,6 @@ class DeviceTables:
         while not (yield from self._advanced(step, shape)):
             shape = replace(shape, rows=2 * shape.rows)
         self._shape = shape
-        self.most_rows = max(self.most_rows, shape.rows)
         self._old, self._new = self._new, self._old
 
     def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
@@ -200,7 +196,8 @@ class DeviceTables:
         from kernels_ti.boundary.kernels import FOUND, clear
 
         self._require_room(shape)
-        tallies = self._buffer("tallies", FOUND + found)
+        # All of them are copied to the host after each step.
+        tallies = self._buffer("tallies", FOUND + found, _FEWEST_TALLIES)
         table = self._buffer(self._new, shape.cells)
         clear(shape.cells, table, FOUND + found, tallies)
         return table, tallies
@@ -252,11 +249,14 @@ class DeviceTables:
         """Neighbouring work items that count in one cell of the tallies."""
         return _SPREAD[self._device.arch]
 
-    def _buffer(self, name: str, cells: int) -> Any:
-        """Return a buffer of at least this size, in cells; its content is lost if it has to grow."""
+    def _buffer(self, name: str, cells: int, fewest: int | None = None) -> Any:
+        """Return a buffer of at least this size, in cells; its content is lost if it has to grow.
+
+        The first one has `fewest` cells, by default as many as a table.
+        """
         if name not in self._buffers or self._buffers[name].shape[0] < cells:
             self._buffers.pop(name, None)
-            self._buffers[name] = self._device.empty(_rounded(cells), np.uint64)
+            self._buffers[name] = self._device.empty(max(_rounded(cells), fewest or _FEWEST_CELLS), np.uint64)
         return self._buffers[name]
 
     def _upload(self, name: str, values: np.ndarray) -> None:
@@ -304,7 +304,7 @@ def cells_of_two_tables(memory: int | None) -> int:
 
 def _rounded(cells: int) -> int:
     """Return a number of cells that serves the next steps too, where these need a little more."""
-    return max(cells + cells // 4 if cells < _CELLS_TO_SPARE else cells, _FEWEST_CELLS)
+    return cells + cells // 4 if cells < _CELLS_TO_SPARE else cells
 
 
 def most_additions(step: Step, states: int) -> int:

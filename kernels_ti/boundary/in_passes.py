@@ -36,6 +36,8 @@ MOST_VERTICES = 1 << 16
 
 # No chordless cycle is shorter.
 _SHORTEST = 3
+# Rows of the largest table for each of its states: fewer take more time, but leave room for more numbers.
+_ROWS_TO_A_STATE = 1.5
 # Beside the numbers, a row costs about as much time as so many of them.
 _NUMBERS_OF_A_ROW = 8
 
@@ -89,7 +91,7 @@ class BlockInPasses:
         self.triangles = 0
         self._known: SavedPasses | None = None
         self._primes: list[int] = []
-        self._at_once = 1
+        self._at_once = self._most_states = 1
         self.finished = False
         self._pass: DeviceBlock | BlockAtPoints | None = None
         if saved is not None:
@@ -130,6 +132,7 @@ class BlockInPasses:
             self._at_once //= 2
             self._pass, self._passed = None, 0.0
             return 0.0
+        self._most_states = max(self._most_states, self._pass.states)
         self._passed += cost
         now = self._share
         if self._pass.finished:
@@ -189,7 +192,7 @@ class BlockInPasses:
         known = self._known
         if known is None:
             assert isinstance(made, DeviceBlock)
-            known = SavedPasses(made.cycles.get(0, 0), made.triangles, made.most_rows, None, {})
+            known = SavedPasses(made.cycles.get(0, 0), made.triangles, self._most_states, None, {})
             self._first_pass_is_made(known)
             return
         assert isinstance(made, BlockAtPoints)
@@ -200,13 +203,13 @@ class BlockInPasses:
     def _first_pass_is_made(self, known: SavedPasses) -> None:
         self._known, self.triangles = known, known.triangles
         self._primes = primes_beyond(known.total, PRIME_BITS)
-        self._at_once = self._numbers_that_fit(known.most_rows)
+        self._at_once = self._numbers_that_fit(known.most_states)
         self._finish_if_known(known)
 
-    def _numbers_that_fit(self, rows: int) -> int:
+    def _numbers_that_fit(self, states: int) -> int:
         """Return how many numbers to a state are expected to fit, at least one."""
-        beside = Packing.of(self._steps).words + 1
-        return max(min(cells_of_two_tables(self._memory) // rows - beside, self._lengths), 1)
+        beside, rows = Packing.of(self._steps).words + 1, _ROWS_TO_A_STATE * states
+        return max(min(int(cells_of_two_tables(self._memory) / rows) - beside, self._lengths), 1)
 
     def _finish_if_known(self, known: SavedPasses) -> None:
         """Work out the counts, once there are enough values modulo each prime."""

@@ -148,7 +148,6 @@ class TablesInRounds(DeviceTables):
             if rounds > 1:
                 yield from self._drop_new(shape)
                 yield from self._gather(self._new, shape, parts)
-        self.most_rows = max(self.most_rows, shape.rows * rounds)
         if rounds == 1:
             return shape, found, most, None
         return shape, sum(map(len, parts)), most, parts
@@ -173,9 +172,10 @@ class TablesInRounds(DeviceTables):
             states = sum(map(len, parts)) + len(part) // shape.stride
             largest = int(2 * self._largest_layer)
             require_memory(held, self._room_for_parts, states, self.width, by_length=False, largest=largest)
-            with self._device.copying() as start:
-                start(together, part)
-            parts.append(part.reshape(-1, shape.stride))
+            if len(part):
+                with self._device.copying() as start:
+                    start(together, part)
+                parts.append(part.reshape(-1, shape.stride))
             yield True
 
     def _pieces(self, rows: int | None) -> Iterator[tuple[int, int]]:

@@ -119,10 +119,14 @@ class DeviceBlock(DroppingTables):
         """Add the cycles that the new vertex closes."""
         from kernels_ti.boundary.kernels import DIGIT_BITS
 
-        for vertices, digits in enumerate(found.astype(object).sum(axis=0).tolist()):
-            ways = sum(low + (high << HALF_BITS) << DIGIT_BITS * k for k, (low, high) in enumerate(digits))
+        # Halves of 32 bits of fewer than 2^31 rows: their sum fits into a word.
+        sums = found.sum(axis=0)
+        for vertices in np.flatnonzero(sums.any(axis=(1, 2))).tolist():
+            ways = sum(
+                low + (high << HALF_BITS) << DIGIT_BITS * k for k, (low, high) in enumerate(sums[vertices].tolist())
+            )
             length = 0 if self._longest is None else vertices + 1
-            if ways and (self._longest is None or length <= self._longest):
+            if self._longest is None or length <= self._longest:
                 self.cycles[length] = self.cycles.get(length, 0) + ways
 
     def saved(self) -> SavedBlock:

@@ -39,8 +39,8 @@ class SavedPasses:
     ----------
     total, triangles : int
         Cycles of all lengths together, and those of three vertices.
-    most_rows : int
-        Rows of the largest table that a pass takes.
+    most_states : int
+        States of the largest boundary.
     longest : int or None
         Vertices of the longest cycle, once it is known.
     values : dict of int to tuple of int
@@ -49,7 +49,7 @@ class SavedPasses:
 
     total: int
     triangles: int
-    most_rows: int
+    most_states: int
     longest: int | None
     values: dict[int, tuple[int, ...]]
 

@@ -90,7 +90,7 @@ def _passes(found: dict[str, Any]) -> SavedPasses:
     return SavedPasses(
         int(found["total"]),
         int(found["triangles"]),
-        int(found["most_rows"]),
+        int(found["most_states"]),
         None if longest is None else int(longest),
         {int(prime): tuple(map(int, values)) for prime, values in found["values"].items()},
     )
