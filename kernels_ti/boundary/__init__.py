@@ -5,9 +5,9 @@ count is long, and `walk` tells what each vertex changes. `transitions` tells wh
 comes, `states` holds the states with their numbers, and `count` moves the boundary over the graph. Small blocks are
 counted in numpy, by `in_python`, and `completion` drops states that lead to no cycle. `kernels` has what a work item
 does with a state of the others. `on_cores` counts on the cores of a CPU: each takes whole `parts` of the states through
-`parts_kernels`. `on_device` counts on a GPU: it launches `count_kernel` on the tables of `device_tables`. `saved` is a
-count between two vertices, which goes on on any device; `parted_states` and `rows` turn its states into the rows of
-parts and of tables, and back.
+`parts_kernels`, and `changes` has tables for them. `on_device` counts on a GPU: it launches `count_kernel` on the
+tables of `device_tables`. `saved` is a count between two vertices, which goes on on any device; `parted_states` and
+`rows` turn its states into the rows of parts and of tables, and back.
 
 What asks for more than a number goes through a block forward and back: `layers` keeps the way, `blocks` has the blocks,
 `numbers`, `gains` and `weights` are exact. `longest` finds the longest cycle by `optimum`, large blocks by

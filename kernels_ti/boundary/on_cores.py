@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
+from kernels_ti.boundary.changes import Changes
 from kernels_ti.boundary.completion import Completion
-from kernels_ti.boundary.device_tables import coded_step
 from kernels_ti.boundary.order import BoundaryOrder
 from kernels_ti.boundary.parted_states import rows_by_length, rows_of_totals, states_by_length, totals_of_rows
 from kernels_ti.boundary.parts import Parts
 from kernels_ti.boundary.saved import SavedBlock, SavedStates
 from kernels_ti.boundary.states import GivenUp
 from kernels_ti.boundary.transitions import Packing
-from kernels_ti.boundary.walk import Step, steps_of
+from kernels_ti.boundary.walk import steps_of
 from kernels_ti.graph import Graph
 
 if TYPE_CHECKING:
     from kernels_ti.device.device import Device
 
-# The changes by a vertex are tabulated for this many combinations of symbols at least; for more if there are many
-# states.
-_SMALL_TABLE, _STATES_TO_A_COMBINATION = 1 << 10, 4
+Words = npt.NDArray[np.uint64]
+
+_ENDED = object()
+# Between two questions whether it is enough.
+_SECONDS_OF_LAUNCHES = 0.05
 # With fewer numbers to a state, a step takes no longer than a test for states that lead to no cycle.
 _FEWEST_NUMBERS = 16
 # Bytes of a state in a step, beside the rows and the ways: two links, and its cells of the table of a part.
@@ -75,9 +79,7 @@ class CoresBlock:
         self._steps = tuple(steps_of(block, order, required))
         self._packing = Packing.of(self._steps)
         self._completion = Completion(block, self._steps, self._packing)
-        steps = [coded_step(step) for step in self._steps]
-        self._bases = np.cumsum([0, *map(len, steps)]).tolist()
-        self._coded = np.concatenate(steps)
+        self._changes = device.call(Changes, self._steps, self._packing)
         # The pieces of a state end at its boundary: in a bipartite graph this tells whether their vertices are even.
         self._apart = 2 if _is_bipartite(block) else 1
         self._digits = 1
@@ -111,10 +113,12 @@ class CoresBlock:
             If the states do not fit into the memory allowed.
         """
         step = self._steps[self.place]
-        launches = self._take(step)
-        while self._device.call(next, launches, 0) is None:
+        launches = self._take()
+        is_through = False
+        while not is_through:
             if enough():
                 raise GivenUp
+            is_through = self._device.call(_is_through, launches)
         self.place += 1
         self.triangles += step.triangles
         self.width = step.width
@@ -146,35 +150,27 @@ class CoresBlock:
             self._cells = len(ways)
         self._parts.begin(rows)
 
-    def _take(self, step: Step) -> Iterator[None]:
+    def _take(self) -> Iterator[None]:
         """Let a vertex come; yield between launches."""
         yield from self._drop()
         yield from self._parts.prepare(self.place)
-        tabled = self._tabulate(step)
+        changes = self._changes.of(self.place, self.states)
         follow = self._count_together if self._longest is None else self._count_by_length
         digits = self._digits
-        while not (yield from follow(step, digits, tabled)):
+        while not (yield from follow(digits, changes)):
             digits += 1
         self._digits = digits
 
-    def _tabulate(self, step: Step) -> bool:
-        """Tabulate what the vertex changes, unless its neighbours have too many combinations of symbols."""
-        combinations = 1 << self._packing.bits * len(step.near)
-        if combinations > max(_SMALL_TABLE, self.states // _STATES_TO_A_COMBINATION):
-            return False
-        changes = self._parts.buffer("changes", combinations * (1 + 3 * self._packing.words))
-        self._parts.kernels.tabulate(combinations, self._coded, self._bases[self.place], changes)
-        return True
-
-    def _count_together(self, step: Step, digits: int, tabled: bool) -> Generator[None, None, bool]:
+    def _count_together(self, digits: int, changes: Words | None) -> Generator[None, None, bool]:
         """Add the ways to the states to those of their children; say whether so many digits suffice."""
         parts = self._parts
         new, tables, room = parts.room_for_children(digits)
         found = np.zeros((parts.workers, 1, digits), np.uint64)
-        table, changes = parts.table.reshape(-1), parts.buffer("changes", 1)
+        table, base, tabled = parts.table.reshape(-1), self._changes.bases[self.place], changes is not None
+        tabulated = self._changes.none if changes is None else changes
         for end in parts.launches():
             parts.kernels.count_together(
-                parts.workers, table, end, parts.queue, tabled, self._coded, self._bases[self.place], changes,
+                parts.workers, table, end, parts.queue, tabled, self._changes.coded, base, tabulated,
                 parts.rows, self._digits, new, digits, tables, room, found.reshape(-1),
             )  # fmt: skip
             yield
@@ -184,7 +180,7 @@ class CoresBlock:
         self._add(found)
         return True
 
-    def _count_by_length(self, step: Step, digits: int, tabled: bool) -> Generator[None, None, bool]:
+    def _count_by_length(self, digits: int, changes: Words | None) -> Generator[None, None, bool]:
         """Do the same for each length: find the children first, then make room for their ways and add them."""
         from kernels_ti.boundary.parts_kernels import WINDOW, add_ways
 
@@ -194,10 +190,12 @@ class CoresBlock:
         links = parts.buffer("links", 2 * int((parts.table[:, 0] + parts.table[:, 1]).max()), np.int32)
         found = np.zeros((parts.workers, self.place + 1, digits), np.uint64)
         numbers = np.zeros(len(parts.table), np.int64)
-        table, changes, ways = parts.table.reshape(-1), parts.buffer("changes", 1), parts.buffer("ways", 1)
+        table, base, tabled = parts.table.reshape(-1), self._changes.bases[self.place], changes is not None
+        tabulated = self._changes.none if changes is None else changes
+        ways = parts.buffer("ways", 1)
         for end in parts.launches():
             parts.kernels.link(
-                parts.workers, table, numbers, end, parts.queue, tabled, self._coded, self._bases[self.place], changes,
+                parts.workers, table, numbers, end, parts.queue, tabled, self._changes.coded, base, tabulated,
                 parts.rows, ways, self._digits, self._apart, self._longest - 1, new, digits, links, tables, room,
                 self.place + 1, found.reshape(-1),
             )  # fmt: skip
@@ -255,6 +253,16 @@ class CoresBlock:
         self._completion.learn(parts.states, dead)
         self.dropped += dead
         parts.states -= dead
+
+
+def _is_through(launches: Iterator[None]) -> bool:
+    """Make some of the launches; say whether that was all."""
+    # The way to the thread that owns Taichi and back takes as long as a launch.
+    end = time.perf_counter() + _SECONDS_OF_LAUNCHES
+    while time.perf_counter() < end:
+        if next(launches, _ENDED) is _ENDED:
+            return True
+    return False
 
 
 def _is_bipartite(block: Graph) -> bool:

@@ -166,6 +166,10 @@ class Parts:
         """Cut the parts into ranges for one launch each: set the queue to the first, and yield the end."""
         from kernels_ti.boundary.parts_kernels import NEXT
 
+        if self.states < _STATES_AT_ONCE:
+            self.queue[NEXT] = 0
+            yield len(self.table)
+            return
         launch = (np.cumsum(self.table[:, 1], dtype=np.int64) - 1) // _STATES_AT_ONCE
         ends = np.append(np.flatnonzero(np.diff(launch)) + 1, len(launch))
         first = 0

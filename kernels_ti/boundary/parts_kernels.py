@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import taichi as ti
 
-from kernels_ti.boundary.kernels import state_functions
+from kernels_ti.boundary.kernels import STEP_HEADER, state_functions
 
 ITERATIONS_PER_WORKER = 512
 """Taichi hands out the iterations of a CPU loop in blocks of 512: a worker is the first of these."""
@@ -123,6 +123,7 @@ def part_kernels(words: int, bits: int) -> PartKernels:
     vector = ti.types.vector(words, ti.u64)
     functions = state_functions(words, bits, words)
     children = functions.children
+    slots, field = 64 // bits, (1 << bits) - 1
 
     @ti.func
     def state_at(rows: ti.template(), at):
@@ -336,4 +337,36 @@ def part_kernels(words: int, bits: int) -> PartKernels:
                                 moved[into + k] = rows[row * stride + k]
                     part = ti.atomic_add(queue[NEXT], 1)
 
-    return PartKernels(functions.tabulate, count_together, link, measure, move)
+    @ti.kernel
+    def tabulate(
+        entries: ti.i32, step_of: array(ti.i32, 1), first: array(ti.i32, 1), bases: array(ti.i32, 1),
+        steps: array(ti.i32, 1), changes: array(ti.u64, 1),
+    ):  # fmt: skip
+        """Write what a vertex changes, for one combination of its neighbours' symbols for each work item.
+
+        A state without anything else and one with everything else tell which bits a child keeps and which it is given.
+        """
+        for i in range(entries):
+            base, combination = bases[step_of[i]], i - first[step_of[i]]
+            none, all_else = vector(0), ~vector(0)
+            for k in range(steps[base]):
+                near = steps[base + STEP_HEADER + 2 * k]
+                value = ti.u64(0)
+                if k > 0:
+                    value = ti.cast(combination >> (k - 1) * bits & field, ti.u64)
+                for w in ti.static(range(words)):
+                    if near // slots == w:
+                        shift = ti.cast(near % slots * bits, ti.u64)
+                        none[w] = none[w] & ~(ti.u64(field) << shift) | value << shift
+                        all_else[w] = all_else[w] & ~(ti.u64(field) << shift) | value << shift
+            off, on, flags = children(0, none, steps, base, changes)
+            off_all, on_all, _flags = children(0, all_else, steps, base, changes)
+            at = i * (1 + 3 * words)
+            changes[at] = ti.cast(flags, ti.u64)
+            for w in ti.static(range(words)):
+                # The vertex off the cycle changes no symbol of a neighbour, or clears it.
+                changes[at + 1 + w] = off[w] ^ off_all[w] | off[w]
+                changes[at + 1 + words + w] = on[w]
+                changes[at + 1 + 2 * words + w] = on[w] ^ on_all[w]
+
+    return PartKernels(tabulate, count_together, link, measure, move)
