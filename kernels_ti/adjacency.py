@@ -36,7 +36,7 @@ def pieces(count: int) -> Iterator[slice]:
 def row_pieces(row_ptr: npt.NDArray[Any]) -> Iterator[tuple[slice, slice]]:
     """Yield consecutive rows of a CSR matrix and their entries, about `PIECE` entries at a time."""
     bounds = [piece.start for piece in pieces(int(row_ptr[-1]))]
-    rows = np.unique(np.append(np.searchsorted(row_ptr, bounds), len(row_ptr) - 1)).tolist()
+    rows = sorted({*np.searchsorted(row_ptr, bounds).tolist(), len(row_ptr) - 1})
     for first, last in pairwise(rows):
         yield slice(first, last), slice(int(row_ptr[first]), int(row_ptr[last]))
 

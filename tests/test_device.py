@@ -258,3 +258,21 @@ def test_taichi_notes_the_line_of_an_expression_without_a_picture_of_it() -> Non
         device.call(wrong)
     assert re.search(r'test_device\.py", line \d+, in wrong:', str(caught.value))
     assert "^^^" not in str(caught.value)
+
+
+DRIVER_IS_WOKEN = """
+import ctypes
+from types import SimpleNamespace
+from kernels_ti.device import cuda
+calls = []
+ctypes.CDLL = lambda name: SimpleNamespace(
+    cuInit=lambda flags: calls.append("init") or 0, cuDevicePrimaryCtxRetain=lambda *_: calls.append("context")
+)
+cuda.wake().join()
+cuda.wake().join()
+print(*calls)
+"""
+
+
+def test_the_driver_of_cuda_is_started_once() -> None:
+    assert run_python(DRIVER_IS_WOKEN).stdout == "init context\n"

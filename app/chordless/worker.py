@@ -91,6 +91,10 @@ def serve(channel: Channel, standard_output: int) -> None:
     """Carry out the first command of a client, or report why that failed."""
     try:
         command = channel.first_command()
+        if isinstance(command, RunCommand | ProbeCommand) and command.arch == "cuda":
+            from kernels_ti.device import cuda
+
+            cuda.wake()
         if isinstance(command, RunCommand):
             from chordless.engine.search_run import run
 

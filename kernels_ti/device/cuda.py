@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from functools import lru_cache
+import threading
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,28 @@ from kernels_ti.errors import EngineError
 
 MODULE_VERSION = Path("/sys/module/nvidia/version")
 """Where Linux tells the version of the driver's part in the kernel."""
+
+
+@cache
+def wake() -> threading.Thread:
+    """Start the driver and its context in a thread, which takes a quarter of a second while Python imports Taichi.
+
+    Taichi waits for it and uses this context. Without a driver nothing happens: opening the device says so.
+    """
+    # Not a daemon: a process must not end while the driver starts.
+    thread = threading.Thread(target=_start_driver, name="cuda-driver")
+    thread.start()
+    return thread
+
+
+def _start_driver() -> None:
+    try:
+        library = _library()
+    except OSError:  # no driver
+        return
+    context, first_device = ctypes.c_void_p(), ctypes.c_int(0)
+    if library.cuInit(ctypes.c_uint(0)) == 0:
+        library.cuDevicePrimaryCtxRetain(ctypes.byref(context), first_device)
 
 
 def driver_version() -> str | None:

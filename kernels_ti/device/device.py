@@ -22,6 +22,7 @@ from kernels_ti.choices import ARCHES as CHOICES
 from kernels_ti.device import buffers, copies, cuda, kernel_cache, owner
 from kernels_ti.device.captured_output import captured_output
 from kernels_ti.device.compilation import compiled_quickly, note_less
+from kernels_ti.device.later import imported_later
 from kernels_ti.device.machine import cores, cpu_name, host_memory, spread, thread_ids
 from kernels_ti.device.pinned import PINNED_BYTES
 from kernels_ti.device.turns import Turns
@@ -240,6 +241,8 @@ def held_device(arch: str, *, threads: int | None = None) -> Iterator[Device]:
 
 def _open(arch: str, workers: int | None) -> Device:
     """Return the device of an arch; if another arch is open, close it and start this one."""
+    if arch == "cuda":
+        cuda.wake()
     ti = _taichi()
     if arch != "cpu" and not getattr(ti._lib.core, f"with_{arch}")():
         raise DeviceError(f"arch {arch} is not available here: no driver for it was found")
@@ -292,7 +295,7 @@ def _taichi() -> Any:
     if "taichi" not in sys.modules:
         os.environ["TI_SKIP_VERSION_CHECK"] = "ON"  # otherwise Taichi asks a server
         os.environ["ENABLE_TAICHI_HEADER_PRINT"] = "0"
-        with kernel_cache.own_cache_home(), warnings.catch_warnings():
+        with kernel_cache.own_cache_home(), imported_later("dill", "urllib.request"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Taichi's own: under `python -W error` it could not be imported
             import_module("taichi")
     buffers.adopt()
