@@ -32,6 +32,12 @@ def test_bench_start_measures_graphs_of_the_user_until_there_are_cycles(capsys):
     assert max(map(len, lines)) <= 120
 
 
+def test_on_cuda_a_search_that_is_worth_a_gpu_is_measured_alone(tmp_path):
+    (row,) = start.rows(tmp_path, [], "cuda", None, 1)
+    assert row.title == "count grid:8x10 --arch cuda"
+    assert row.to_json()["series"][0]["target_seconds"] == 3.0
+
+
 def test_a_start_that_fails_is_a_problem(capsys, tmp_path):
     exit_code, result, errors = report(capsys, "start", *REFERENCE, str(tmp_path / "none.txt"))
     assert exit_code == 1

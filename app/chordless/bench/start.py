@@ -23,7 +23,7 @@ LEGEND = (
     "Seconds of the whole process: medians of the runs. cold: with an empty cache of compiled kernels; warm: with the "
     "cache that the cold run before it has filled. read: an edge list is read, labelled by degree and split into "
     "blocks, without the start of Python; memory: the most that this process took, in bytes for each byte of the file. "
-    "The target is what this program was to reach on two idle cores."
+    "The target is what this program was to reach on two idle cores, and on CUDA with one H200."
 )
 
 COLUMNS = (
@@ -70,6 +70,9 @@ DEFAULT_STARTS = (
     Start(("count", "grid:7x10"), {"cold": 3.0, "warm": 0.7}),
     Start(("count", "planar:400,1", *_FIRST_CYCLES), {"cold": 5.0}),
 )
+
+CUDA_STARTS = (Start(("count", "grid:8x10"), {"cold": 3.0, "warm": 1.0}),)
+"""In place of the others and of the large edge list, which have no use for a GPU."""
 
 
 class StartRow:
@@ -143,19 +146,21 @@ def rows(folder: Path, graphs: Sequence[str], arch: str, threads: int | None, li
     folder : Path
         For the caches of compiled kernels, and for the large edge list.
     graphs : sequence of str
-        Graphs to search until there are cycles. Without any, `DEFAULT_STARTS` and the large edge list are measured.
+        Graphs to search until there are cycles. Without any, `DEFAULT_STARTS` and the large edge list are measured, on
+        CUDA `CUDA_STARTS`.
     arch : str
     threads : int or None
     lines : int
         Lines of the large edge list.
     """
-    starts = [Start(("count", graph, *_FIRST_CYCLES), {"cold": 5.0}) for graph in graphs] or DEFAULT_STARTS
+    defaults = CUDA_STARTS if arch == "cuda" else DEFAULT_STARTS
+    starts = [Start(("count", graph, *_FIRST_CYCLES), {"cold": 5.0}) for graph in graphs] or defaults
     how = ["--arch", arch] if arch != "auto" else []
     how += [] if threads is None else ["--threads", str(threads)]
     if how:
         starts = [replace(start, arguments=(*start.arguments, *how)) if start.compiles else start for start in starts]
     made = [_start_row(start, folder / f"cache{i}") for i, start in enumerate(starts)]
-    return made if graphs else [*made, _large_row(folder / "large.txt", lines)]
+    return made if graphs or arch == "cuda" else [*made, _large_row(folder / "large.txt", lines)]
 
 
 def _start_row(start: Start, cache: Path) -> StartRow:
@@ -173,7 +178,9 @@ def _run_once(arguments: Sequence[str], cache: Path, *, empty: bool) -> Outcome:
         shutil.rmtree(cache, ignore_errors=True)
     cache.mkdir(exist_ok=True)
     environment = {name: value for name, value in os.environ.items() if not name.startswith(_CHANGES_THE_START)}
-    ended = run_process(program_command(*arguments), environment={**environment, "XDG_CACHE_HOME": str(cache)})
+    # The driver of CUDA has a cache of its own.
+    environment |= {"XDG_CACHE_HOME": str(cache), "CUDA_CACHE_PATH": str(cache / "cuda")}
+    ended = run_process(program_command(*arguments), environment=environment)
     if ended.exit_code not in (0, _LIMIT_EXIT_CODE):
         raise EngineError(f"chordless ended with exit code {ended.exit_code}{ended.last_words}")
     return Outcome(ended.seconds)
