@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import threading
+import time
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from oracles import grid
+from patience import PATIENCE
 from simulated_workers import QUICK, SimulatedWorkers, finished
 
 from kernels_ti import Device, EngineError, count_cycles, open_device
 from kernels_ti.cluster.connect import connected
 from kernels_ti.cluster.driver import ClusterRun
+from kernels_ti.cluster.workers import DaskWorkers
 
 
 @pytest.fixture
@@ -80,6 +86,48 @@ def test_workers_that_all_die_while_they_prepare_themselves_end_the_run(cpu: Dev
     run = ClusterRun(grid(4, 4), Dying({"a": 1}), arch=cpu.arch, pace=replace(QUICK, deaths=4))
     with pytest.raises(EngineError, match="4 workers were lost while they prepared themselves"):
         finished(run)
+
+
+class SlowScheduler:
+    """A client whose scheduler answers a question about its workers only when it may."""
+
+    def __init__(self) -> None:
+        self.loop: Any = SimpleNamespace(asyncio_loop=asyncio.new_event_loop())
+        self.scheduler = self
+        self.may_answer = threading.Event()
+        self.given_up = False
+        threading.Thread(target=self.loop.asyncio_loop.run_forever, daemon=True).start()
+
+    def nthreads(self) -> Any:
+        class Threads(dict[str, int]):
+            def __await__(self) -> Any:
+                yield from asyncio.sleep(0).__await__()
+                return self
+
+        return Threads(a=1)
+
+    async def identity(self, n_workers: int) -> Any:
+        try:
+            while not self.may_answer.is_set():
+                await asyncio.sleep(0.01)
+        except asyncio.CancelledError:
+            self.given_up = True
+            raise
+        return {"workers": {"a": {"last_seen": 5.0}}}
+
+
+def test_the_driver_does_not_wait_for_a_scheduler_that_does_not_answer() -> None:
+    client = SlowScheduler()
+    workers = DaskWorkers(client)
+    assert workers.last_seen() == {}
+    assert not client.given_up
+    client.may_answer.set()
+    began = time.monotonic()
+    while workers.last_seen() != {"a": 5.0}:
+        assert time.monotonic() - began < PATIENCE
+        time.sleep(0.01)
+    workers.close()
+    client.loop.asyncio_loop.call_soon_threadsafe(client.loop.asyncio_loop.stop)
 
 
 def test_a_scheduler_with_certificates_that_dask_has_not_is_named() -> None:

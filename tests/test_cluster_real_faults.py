@@ -92,6 +92,35 @@ def test_a_worker_that_joins_late_gets_leases(tmp_path: Path) -> None:
             assert run.snapshot().cycles == 71_535_910
 
 
+def have_another(program: str) -> None:
+    """Let this process have another version of a program."""
+    from kernels_ti.cluster import on_worker
+
+    own = on_worker.versions()
+    on_worker.versions = lambda: {**own, program: "0.1"}
+
+
+def test_workers_with_another_version_are_refused_by_name_and_the_other_goes_on() -> None:
+    said: list[str] = []
+    with connected("local:4") as client:
+        client.wait_for_workers(4, timeout=PATIENCE)
+        addresses = list(client.nthreads())
+        others = dict(zip(addresses, ("chordless", "taichi", "numpy"), strict=False))
+        for address, program in others.items():
+            client.run(have_another, program, workers=[address])
+        run = ClusterRun(grid(6, 7), DaskWorkers(client), arch="cpu", pace=BRISK, tell=said.append)
+        try:
+            run.wait_for_workers()
+            advanced(run)
+        finally:
+            run.close()
+        assert run.snapshot().cycles == 13_350
+        for address, program in others.items():
+            (line,) = [line for line in said if address in line]
+            assert line.startswith(f"the worker {address} is not used: it has {program} 0.1, not ")
+        assert [view.leases > 0 for view in run.worker_views() if view.address == addresses[3]] == [True]
+
+
 def test_a_lease_that_fails_on_three_workers_ends_the_run_and_the_rest_can_be_searched_here() -> None:
     graph = grid(7, 10)
     with running(graph, "local:3", pace=BRISK) as (run, client):

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import math
 import queue
 import threading
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -25,6 +27,7 @@ QUICK_POLL_SECONDS, SECONDS_OF_QUICK_POLLS = 0.05, 10.0
 """The same in the first seconds, in which the workers of a new cluster come."""
 
 _ORDER_SECONDS = 10.0
+_SECONDS_OF_NEWS = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +60,7 @@ class Workers(Protocol):
         """Return the seconds since the scheduler last answered."""
 
     def last_seen(self) -> dict[str, float]:
-        """Return when the scheduler last heard of each worker, on a clock of its own."""
+        """Return when the scheduler last heard of each worker, on a clock of its own; empty if that is not known."""
 
     def prepare(self, address: str, job: Job) -> None:
         """Let a worker prepare itself for a search."""
@@ -99,6 +102,9 @@ class DaskWorkers:
         self._requests: dict[tuple[str, int], concurrent.futures.Future[None]] = {}
         self._threads: dict[str, int] = dict(client.nthreads())
         self._answered = time.monotonic()
+        self._question: concurrent.futures.Future[dict[str, float]] | None = None
+        self._seen: dict[str, float] = {}
+        self._seen_at = -math.inf
         self._closed = threading.Event()
         self._watch = self._start(self._watched())
 
@@ -111,14 +117,18 @@ class DaskWorkers:
         return time.monotonic() - self._answered
 
     def last_seen(self) -> dict[str, float]:
-        """Return when the scheduler last heard of each worker, on its own clock."""
-        asked = self._start(self._identities())
-        try:
-            seen: dict[str, float] = asked.result(_ORDER_SECONDS)
-            return seen
-        except (concurrent.futures.TimeoutError, OSError):
-            asked.cancel()
-            return {}
+        """Return when the scheduler last heard of each worker, on its own clock; empty if its last answer is too old.
+
+        The scheduler is asked, but not waited for: the answer is that to an earlier call.
+        """
+        now = time.monotonic()
+        if self._question is not None and self._question.done():
+            answered, self._question = self._question, None
+            with suppress(asyncio.TimeoutError, OSError):
+                self._seen, self._seen_at = answered.result(), now
+        if self._question is None and now - self._seen_at >= POLL_SECONDS:
+            self._question = self._start(asyncio.wait_for(self._identities(), _ORDER_SECONDS))
+        return self._seen if now - self._seen_at < _SECONDS_OF_NEWS else {}
 
     def prepare(self, address: str, job: Job) -> None:
         """Let a worker prepare itself for a search."""
@@ -163,6 +173,8 @@ class DaskWorkers:
         """Give up all requests; the client stays open."""
         self._closed.set()
         self._watch.cancel()
+        if self._question is not None:
+            self._question.cancel()
         for address in {address for address, _ in self._requests}:
             self.forget(address)
 
