@@ -127,7 +127,9 @@ def test_a_lease_that_fails_on_three_workers_ends_the_run_and_the_rest_can_be_se
         client.wait_for_workers(3, timeout=PATIENCE)
         advanced(run, lambda: leases(run) >= 3 and len(run.worker_views()) == 3)
         client.run(fail_from_now_on)
-        with pytest.raises(EngineError, match=r"a lease failed 3 times, the last time on .*: the device has no room"):
+        # Each worker has two leases: it may be given up before one of them has failed on all three.
+        ends = r"(a lease failed 3 times|no worker of the cluster can be used).*: the device has no room"
+        with pytest.raises(EngineError, match=ends):
             advanced(run)
         run.settle()
         state = run.state()
