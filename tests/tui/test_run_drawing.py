@@ -8,6 +8,8 @@ from itertools import pairwise
 from chordless.tui.screens.run import RunScreen
 from chordless.tui.widgets.chart import EvolutionChart
 from chordless.tui.widgets.frontier_line import FrontierLine
+from chordless.tui.widgets.histogram import Histogram
+from textual.screen import Screen
 
 from tui.pilots import LARGE, SMALL, text_of, until
 from tui.stage import (
@@ -110,3 +112,21 @@ def test_only_what_has_changed_is_drawn(monkeypatch):
 
     # The line about the frontier; the load of the machine is looked at once a second.
     assert play(app, LARGE, steps) <= {None, "run-frontier", "run-load"}
+
+
+def test_a_run_that_ended_behind_another_screen_shows_the_lengths_with_most_cycles():
+    app = Stage(RUNNING)
+
+    async def steps(pilot):
+        bars = app.screen.query_one(Histogram)
+        bars.show({})
+        await pilot.pause()
+        app.push_screen(Screen())
+        await pilot.pause()
+        bars.show(COMPLETE.cycles_by_length)
+        await pilot.pause()
+        app.run_state = COMPLETE
+        app.pop_screen()
+        await until(pilot, lambda: bars.scroll_offset.y > 0)
+
+    play(app, SMALL, steps)

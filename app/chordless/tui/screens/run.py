@@ -104,6 +104,7 @@ class RunScreen(OfferedKeys):
     def on_screen_resume(self, event: ScreenResume) -> None:
         """Show the newest state of the run."""
         self._take(self._app.run_state)
+        self.query_one(Histogram).go_to_most()
 
     def on_run_changed(self, message: RunChanged) -> None:
         """Show the changed state."""

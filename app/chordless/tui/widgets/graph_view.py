@@ -279,7 +279,8 @@ class GraphView(Widget):
         return max(self.size.height - bool(self._caption), 0)
 
     def _note_on_names(self) -> str:
-        note = f"{self._unnamed:,} of the cycle's {len(self._cycle):,} names have no room: zoom in"
+        has = "has" if self._unnamed == 1 else "have"
+        note = f"{self._unnamed:,} of the cycle's {len(self._cycle):,} names {has} no room: zoom in"
         has_room = self.size.height >= _ROWS_FOR_A_NOTE and len(note) <= self.size.width
         return note if self._unnamed and has_room else ""
 

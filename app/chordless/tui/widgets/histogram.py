@@ -67,9 +67,13 @@ class Histogram(ScrollView, can_focus=True):
         self._length_width = max([len("length"), *(len(str(length)) for length, _ in counts)])
         # The virtual width is 1, so there is never a horizontal scroll bar.
         self.virtual_size = Size(1, len(counts) + 1)
+        self.go_to_most()
+        self.refresh()
+
+    def go_to_most(self) -> None:
+        """Bring the lengths with the most cycles into view, unless the user has scrolled."""
         # How far it can be scrolled is known once it is laid out.
         self.call_after_refresh(self._go_to_most)
-        self.refresh()
 
     def toggle_scale(self) -> None:
         """Change the bars between a logarithmic and a linear scale."""
