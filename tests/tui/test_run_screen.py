@@ -181,11 +181,11 @@ def test_the_footer_has_what_can_be_done():
         await pilot.press("f")
         app.session.can_control = app.session.is_at_work = False
         app.tell(STOPPED)
-        await footer_is("r", "Resume", "f", "Freeze", "l", "Log/linear")
+        await footer_is("r", "Resume", "f", "Freeze", "l", "Scale")
         await pilot.press("f")
-        await footer_is("r", "Resume", "l", "Log/linear")
+        await footer_is("r", "Resume", "l", "Scale")
         app.tell(COMPLETE)
-        await footer_is("l", "Log/linear")
+        await footer_is("l", "Scale")
 
     play(Stage(), SMALL, steps)
 

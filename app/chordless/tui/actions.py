@@ -100,7 +100,7 @@ ACTIONS = (
     Action("faster", "run", "up", "Faster", "Play a replay at twice the speed."),
     Action("read", "run", "v", "Values", "Read the values of the chart: left and right go from length to length."),
     Action("by_step", "run", "b", "By step", "Along a boundary: draw the states by step, or the cycles by length."),
-    Action("scale", "run", "l", "Log/linear", "Draw the curves on a logarithmic or on a linear scale."),
+    Action("scale", "run", "l", "Scale", "Draw the curves on a logarithmic or on a linear scale."),
     Action("go_to", "cycles", "slash,g", "Go to", "Go to a cycle by its number."),
     Action(
         "filter", "cycles", "f", "Filter", "Show only cycles of some lengths, or through some vertices.", in_footer=True
@@ -134,9 +134,7 @@ ACTIONS = (
     Action("cancel", "runs", "escape", "All runs", "Undo the filter; otherwise go back."),
     Action("delete", "runs", "delete,d", "Delete", "Delete the folder of this run; you are asked first."),
     Action("play", "compare", "space", "Play", "Play both runs from start to end, side by side.", in_footer=True),
-    Action(
-        "scale", "compare", "l", "Log/linear", "Draw the curves on a logarithmic or on a linear scale.", in_footer=True
-    ),
+    Action("scale", "compare", "l", "Scale", "Draw the curves on a logarithmic or on a linear scale.", in_footer=True),
     Action("start", "batch", "ctrl+r", "Start", "Start the batch, or resume one that has lines already."),
     Action(
         "stop",

@@ -24,6 +24,8 @@ _COST_OF_LENGTHS = 4
 # Of a run so short no other method is spoken of.
 _SHORT_RUN = 10.0
 _LARGEST_EXACT = 1e15
+# Nobody is told to begin a count that takes longer than a day.
+_LONGEST_ADVISED = 86_400.0
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,8 @@ class Outlook:
         if along is None or along > self.seconds or self.seconds < _SHORT_RUN:
             return "Method: search."
         about = "about" if self.is_settled else "at most"
-        return f"A count along a boundary takes {about} {duration_text(along)}: choose it under Find."
+        advice = ": choose it under Find." if along <= _LONGEST_ADVISED else ". Stop after some, or bound the length."
+        return f"A count along a boundary takes {about} {duration_text(along)}{advice}"
 
 
 def outlook_of(graph: Graph, options: Options, given_up: Callable[[], bool]) -> Outlook | None:
