@@ -120,6 +120,14 @@ def test_a_small_graph_is_counted_exactly():
             ],
         ),
         (
+            Outlook(330, 330, math.inf, False, 3e6, 1e6, 1),
+            [
+                "More chordless cycles than can be estimated in a second: at least 330.",
+                "How long a search takes cannot be said yet.",
+                "A count along a boundary takes about 12 days. Stop after some, or bound the length.",
+            ],
+        ),
+        (
             Outlook(330, 330, math.inf, False, 1.0, None, 1),
             [
                 "More chordless cycles than can be estimated in a second: at least 330.",
