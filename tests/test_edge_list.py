@@ -6,11 +6,11 @@ import io
 import numpy as np
 import pytest
 from chordless.graphs.load import load_graph, write_edge_list
-from chordless.graphs.readers import edge_list, integers
+from chordless.graphs.readers import edge_list, integers, large_list
 from chordless.graphs.readers.columns import two_columns
 from chordless.graphs.readers.source import Source
 from graph_files import load, named_edges, pairs, refusal
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kernels_ti import Graph, GraphError, OptionError
@@ -239,8 +239,8 @@ def test_what_cannot_be_written(names, comments, part):
 
 @pytest.fixture
 def all_are_large(monkeypatch):
-    monkeypatch.setattr(edge_list, "LARGE", 0)
-    monkeypatch.setattr(integers, "_AT_ONCE", 16)
+    monkeypatch.setattr(large_list, "LARGE", 0)
+    monkeypatch.setattr(integers, "_AT_ONCE", 32)
 
 
 LARGE_TEXTS = [
@@ -252,18 +252,23 @@ LARGE_TEXTS = [
     "1,2\n20, 3 \n\n3,\t007\r\n",
     "1;2\n2;3\n",
     "1 2 3\n2\t3\t-0.25\n3 4 .5\n",
+    "1 2\n# label 1 oslo\n2 3\n  % by hand, 7\n\n#\n3 1\n# label 3 rome\r\n#label 2 caen",
+    "# routes\nsource,target\n1,2\n# late\n2,3\n",
+    "\ufeffSource\tTarget\tWeight\n1\t2\t0.5\n2\t3\t1\n",
+    "u v\r\n1 2\r\n2 3\r\n",
+    "from;to;length in m\n1;2;7\n",
     "# weights\n1,2,5.\n2,3,-1\n" + "".join(f"{u},{u + 1},{u}.5\n" for u in range(3, 90)),
 ]
 
 
 @pytest.mark.parametrize("text", LARGE_TEXTS)
 def test_a_large_list_is_read_as_a_small_one(tmp_path, all_are_large, monkeypatch, text):
+    assert large_list.read_large_list(Source("a.txt", text.encode())) is not None
     large = load(tmp_path / "a.txt", text)
     monkeypatch.undo()
     small = load(tmp_path / "a.txt", text)
     assert (large.graph.names, large.graph.edges().tolist()) == (small.graph.names, small.graph.edges().tolist())
     assert large.notes == small.notes
-    assert integers.pairs_of_numbers(text.encode(), integers.heading_length(text.encode())) is not None
 
 
 @pytest.mark.parametrize(
@@ -292,6 +297,58 @@ def test_whatever_is_read_from_bytes_is_what_the_reader_of_lines_reads(lines, se
         assert read[0].reshape(-1).tolist() == list(map(int, words))
 
 
+LINES_OF_FILES = [
+    *(
+        "1 2",
+        "2 3",
+        "1,2",
+        "2, 3",
+        "1;2",
+        "1\t2",
+        "1 2 5",
+        "2,3,-.5",
+        "3\t4\t7",
+        "",
+        " ",
+        "u v",
+        "u,v",
+        "u\tv",
+        "x;y;z",
+    ),
+    *("source,target,weight", "source target weight", "from\tto\tlength in m", "from, to", "a,\tb", "1,2,w", "1 2 w"),
+    *(
+        "# late",
+        " % by hand",
+        "#",
+        "# n=3 m=2",
+        "# label 1 oslo",
+        "#label 2 rome",
+        "# xy 1 0 1",
+        "\x0c# feed",
+        "# \u00e5",
+    ),
+    *("1 2 # road", "-1 2", "rome oslo", "1 2\r", "# end\r", "\ufeff1 2", "# a\r1 2"),
+]
+
+
+@given(st.lists(st.sampled_from(LINES_OF_FILES), max_size=6))
+@settings(max_examples=300)
+def test_any_large_list_is_read_as_a_small_one(lines):
+    data = "\n".join(lines).encode()
+    results = []
+    for least in (0, 1 << 18):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(large_list, "LARGE", least)
+            patch.setattr(integers, "_AT_ONCE", 32)
+            source = Source("a.txt", data)
+            try:
+                graph, positions = edge_list.read_edge_list(source, simplify=True)
+                results.append((graph.names, graph.edges().tolist(), positions, source.notes))
+            except GraphError as error:
+                results.append(str(error))
+    assert results[0] == results[1]
+
+
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
@@ -299,6 +356,8 @@ def test_whatever_is_read_from_bytes_is_what_the_reader_of_lines_reads(lines, se
         ("1 2\n2 3\n\n2 1\n", 4, "already in line 1"),
         ("# n=2 m=2\n1 2\n2 3\n", 1, "3 vertices occur"),
         ("1 2\n2 3\nrome\n", 3, "edge needs two vertices"),
+        ("u,v\n1,2\n# late\n\n3,3\n", 5, "edge from 3 to itself"),
+        ("1 2\n\n# label 7 oslo\n", 3, "7, which is not a vertex"),
     ],
 )
 def test_errors_in_a_large_list_name_the_line(tmp_path, all_are_large, text, line, message):

@@ -55,9 +55,9 @@ def two_columns(source: Source, lines: list[str]) -> list[str]:
     filled = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
     separator = _separator(filled)
     rows = [(number, cells_of(line, separator)) for number, line in filled]
-    if _has_heading(rows):
+    if has_heading(rows):
         number = rows.pop(0)[0]
-        source.note(f"taken for a heading, not for an edge: {_shown(lines[number - 1])}", number)
+        note_heading(source, lines[number - 1], number)
         lines[number - 1] = ""
     if rows and all(len(cells) == 3 and number_of(cells[2]) is not None for _, cells in rows):
         note_weights(source)
@@ -106,7 +106,13 @@ def cells_of(line: str, separator: str | None) -> list[str]:
     return [cell.strip() for cell in cells]
 
 
-def _has_heading(rows: list[_Row]) -> bool:
+def note_heading(source: Source, line: str, number: int) -> None:
+    """Note that line `number` of the file is a heading."""
+    source.note(f"taken for a heading, not for an edge: {_shown(line)}", number)
+
+
+def has_heading(rows: list[_Row]) -> bool:
+    """Say whether the first of the rows of a table of edges is its heading."""
     if len(rows) < 2 or len(rows[0][1]) < 2:
         return False
     first, others = rows[0][1], [cells for _, cells in rows[1:]]

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from chordless.graphs.readers.columns import note_weights, two_columns
-from chordless.graphs.readers.integers import LARGE, heading_length, pairs_of_numbers
-from chordless.graphs.readers.source import UTF_8, Parsed, Source, build_graph, label_names, number_of
+from chordless.graphs.readers.columns import two_columns
+from chordless.graphs.readers.large_list import Comment, blanked_comments, read_large_list
+from chordless.graphs.readers.source import Parsed, Source, build_graph, label_names, number_of
 from kernels_ti.adjacency import pieces
 from kernels_ti.graph import IntArray
 
@@ -62,13 +62,13 @@ def read_edge_list(source: Source, *, simplify: bool = False) -> Parsed:
     """
     integers: IntArray | None
     directed = False
-    large = _large_list(source)
+    large = read_large_list(source)
     if large is not None:
-        lines, integers = large
-        notes = _take_notes(source, lines)
+        lines, integers = large.top, large.pairs
+        notes = _notes_of(source, large.comments)
     else:
         lines = source.text.split("\n")
-        notes = _take_notes(source, lines)
+        notes = _notes_of(source, blanked_comments(lines))
         directed = _take_arrows(source, lines)
         integers = integer_pairs(lines)
     if integers is None:
@@ -104,24 +104,6 @@ def read_edge_list(source: Source, *, simplify: bool = False) -> Parsed:
     return graph, positions or None
 
 
-def _large_list(source: Source) -> tuple[list[str], IntArray] | None:
-    """Read a large list of numbers from its bytes; return the lines before the first edge, and the edges.
-
-    None if the file is small, or its lines are anything but comments first, then two numbers each, or two and a weight.
-    """
-    if len(source.data) < LARGE or source.encoding != UTF_8:
-        return None
-    start = heading_length(source.data)
-    read = pairs_of_numbers(source.data, start)
-    if read is None:
-        return None
-    pairs, columns = read
-    if columns.count == 3:
-        note_weights(source)
-    heading = Source(source.name, source.data[:start], limits=source.limits)
-    return heading.text.split("\n")[:-1], pairs
-
-
 def _take_arrows(source: Source, lines: list[str]) -> bool:
     """Turn lines ``u -> v`` into lines ``u v``; return whether the file has them."""
     arrows = [number for number, line in enumerate(lines) if " -> " in line]
@@ -140,14 +122,10 @@ def _take_arrows(source: Source, lines: list[str]) -> bool:
     return True
 
 
-def _take_notes(source: Source, lines: list[str]) -> _Notes:
-    """Read the comments and blank them out, so that the rest keeps its line numbers."""
+def _notes_of(source: Source, comments: list[Comment]) -> _Notes:
+    """Read the comments that mean something."""
     notes = _Notes()
-    for number, line in enumerate(lines, 1):
-        content = line.lstrip()
-        if not content.startswith(("#", "%")):
-            continue
-        lines[number - 1] = ""
+    for number, content in comments:
         if content[0] == "%":
             continue
         words = content[1:].split(None, 1)
@@ -272,10 +250,11 @@ def _check_vertex_count(source: Source, count: int, seen: int, notes: _Notes) ->
     )
 
 
-def _line_of_row(source: Source, row: int, heading: list[str]) -> int:
-    """Return the line number of edge number `row`, where all other lines are blank or in the heading."""
+def _line_of_row(source: Source, row: int, top: list[str]) -> int:
+    """Return the line number of edge number `row`, where all other lines are blank, comments, or at the top."""
     lines = source.text.split("\n")
-    lines[: len(heading)] = heading
+    lines[: len(top)] = top
+    blanked_comments(lines)
     return line_of_row(lines, row)
 
 

@@ -1,0 +1,120 @@
+"""A large edge list of numbers, read from its bytes: comments anywhere, a heading, weights."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+
+from chordless.graphs.readers.columns import cells_of, has_heading, note_heading, note_weights
+from chordless.graphs.readers.integers import LARGE, Columns, heading_length, pairs_of_numbers
+from chordless.graphs.readers.source import UTF_8, Source
+from kernels_ti.graph import IntArray
+
+Comment = tuple[int, str]
+"""The number of a line, and the comment in it without the blanks before."""
+
+_COMMENT = re.compile(rb"^[ \t]*([#%][^\n]*)", re.MULTILINE)
+_NOT_OF_NUMBERS = re.compile(rb"[^0-9\s.,;-]")
+
+
+@dataclass(frozen=True)
+class LargeList:
+    """The content of a large edge list.
+
+    Attributes
+    ----------
+    pairs : ndarray of int64, shape (k, 2)
+    comments : list of Comment
+    top : list of str
+        The lines above the first edge, those without a meaning for edges blank.
+    """
+
+    pairs: IntArray
+    comments: list[Comment]
+    top: list[str]
+
+
+def read_large_list(source: Source) -> LargeList | None:
+    """Read a large list of numbers, and note what is ignored.
+
+    Returns
+    -------
+    LargeList or None
+        None if the file is small, or if any line is something else than a comment, a heading above all edges, or two
+        numbers with or without a weight; also if it has no edges. Such a file is read line by line.
+    """
+    if len(source.data) < LARGE or source.encoding != UTF_8:
+        return None
+    data = source.data.removeprefix(codecs.BOM_UTF8)
+    start = heading_length(data)
+    top = Source(source.name, data[:start], limits=source.limits).text.split("\n")[:-1]
+    comments = blanked_comments(top)
+    taken = _without_comments(data, start, len(top))
+    if taken is None:
+        return None
+    data, late = taken
+    end = data.find(b"\n", start) + 1 or len(data)
+    heading = data[start:end]
+    is_heading = _NOT_OF_NUMBERS.search(heading) is not None
+    read = pairs_of_numbers(data, end if is_heading else start)
+    if read is None or not len(read[0]) or (is_heading and not _is_heading(heading, read[1])):
+        return None
+    if is_heading:
+        note_heading(source, heading.decode(UTF_8), len(top) + 1)
+        top.append("")
+    if read[1].count == 3:
+        note_weights(source)
+    return LargeList(read[0], comments + late, top)
+
+
+def blanked_comments(lines: list[str]) -> list[Comment]:
+    """Take the comments out of the lines of a file, which are blank then, so that the others keep their numbers."""
+    comments = []
+    for number, line in enumerate(lines, 1):
+        content = line.lstrip()
+        if content.startswith(("#", "%")):
+            comments.append((number, content))
+            lines[number - 1] = ""
+    return comments
+
+
+def _without_comments(data: bytes, start: int, lines: int) -> tuple[bytes, list[Comment]] | None:
+    """Take the comments from byte `start` on, before which there are `lines` lines, out of the bytes of a file.
+
+    Returns None for a comment that is no text.
+    """
+    if data.find(b"#", start) < 0 and data.find(b"%", start) < 0:
+        return data, []
+    pieces, comments = [], []
+    kept, counted, number = 0, start, lines + 1
+    for found in _COMMENT.finditer(data, start):
+        number += data.count(b"\n", counted, found.start())
+        counted = found.start()
+        pieces.append(data[kept : found.start()])
+        kept = found.end()
+        try:
+            content = found[1].decode(UTF_8)
+        except UnicodeDecodeError:
+            return None
+        if "\0" in content:
+            return None
+        comments.append((number, content.removesuffix("\r")))
+    return b"".join([*pieces, data[kept:]]), comments
+
+
+def _is_heading(line: bytes, columns: Columns) -> bool:
+    """Whether the reader of lines would take a line above lines of numbers for a heading, and divide it like them."""
+    try:
+        text = line.decode(UTF_8).strip("\r\n")
+    except UnicodeDecodeError:
+        return False
+    if "\0" in text:
+        return False
+    separator = None if columns.separator is None else chr(columns.separator)
+    cells = cells_of(text, separator)
+    if "\t" in text and (separator is not None or cells_of(text, "\t") != cells):
+        return False
+    if separator is None and any(cell[-1] in ",;" for cell in cells[:1]):
+        return False
+    return len(cells) == columns.count and all(cells) and has_heading([(1, cells), (2, ["0"] * columns.count)])
