@@ -226,6 +226,11 @@ class BoundaryCount:
         return 1.0 if self.finished else self._share
 
     @property
+    def makes_passes(self) -> bool:
+        """Whether a block is counted in several passes, as its states do not fit with a number for each length."""
+        return isinstance(self._block, BlockInPasses)
+
+    @property
     def states(self) -> int:
         """States that are held now."""
         return 0 if self._block is None else self._block.states
@@ -298,7 +303,7 @@ class BoundaryCount:
 
     def _note_share(self) -> None:
         """Note the share that is done. It never falls, also where an expectation proves too small."""
-        if isinstance(self._block, BlockInPasses):
+        if self.makes_passes:
             # All passes meet the same states, which are noted once.
             share = self._done / max(self.plan.cost, 1.0)
         else:
