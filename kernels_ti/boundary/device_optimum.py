@@ -86,6 +86,8 @@ class DeviceOptimum(DeviceTables):
     layers : list of KeptLayer
     """
 
+    _is_count = False
+
     def __init__(
         self,
         device: Device,
@@ -258,7 +260,7 @@ class DeviceOptimum(DeviceTables):
         if self._other_table(shape) <= self._room() or all(layer.on_host for layer in self.layers):
             return
         held = sum(layer.nbytes for layer in self.layers)
-        require_memory(held, self._host_memory, self.states, self.width, by_length=False)
+        require_memory(held, self._host_memory, self.states, self.width, by_length=False, is_count=False)
         self.layers = [
             layer if layer.on_host else replace(layer, rows=self._device.download(layer.rows), on_host=True)
             for layer in self.layers

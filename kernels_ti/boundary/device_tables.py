@@ -100,6 +100,9 @@ class DeviceTables:
         Vertices in the boundary.
     """
 
+    _is_count = True
+    """Whether a search could give the same answer."""
+
     def __init__(
         self, device: Device, steps: Sequence[Step], memory: int | None, *, told_apart: int = 0, beside: int = 0
     ) -> None:
@@ -283,7 +286,15 @@ class DeviceTables:
             two_tables = 2 * 8 * shape.stride * _ROWS_TO_A_STATE
             largest = two_tables * most_states_from(self._steps, self._place)
             by_length = self._shape.lengths > 1
-            require_memory(needed, self._memory, self.states, self.width, by_length=by_length, largest=largest)
+            require_memory(
+                needed,
+                self._memory,
+                self.states,
+                self.width,
+                by_length=by_length,
+                largest=largest,
+                is_count=self._is_count,
+            )
         if shape.cells > MOST_CELLS:
             raise SizeError(
                 f"{self.states:,} states need a table of {shape.cells:,} cells, more than the {MOST_CELLS:,} that "

@@ -79,6 +79,8 @@ class DeviceWays(DeviceTables):
         If a boundary alone does not fit into the memory.
     """
 
+    _is_count = False
+
     def __init__(
         self,
         device: Device,

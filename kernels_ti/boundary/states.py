@@ -39,7 +39,14 @@ class GivenUp(Exception):
 
 
 def require_memory(
-    needed: int, memory: int | None, states: int, width: int, *, by_length: bool, largest: float = 0.0
+    needed: int,
+    memory: int | None,
+    states: int,
+    width: int,
+    *,
+    by_length: bool,
+    largest: float = 0.0,
+    is_count: bool = True,
 ) -> None:
     """Refuse a step that needs more than the memory allowed.
 
@@ -55,6 +62,8 @@ def require_memory(
         Lengths are told apart, which takes more.
     largest : float
         Bytes that the largest boundary to come is expected to need.
+    is_count : bool
+        A search can count too; but it finds no longest cycle, and draws no samples.
 
     Raises
     ------
@@ -63,12 +72,12 @@ def require_memory(
     if memory is None or needed <= memory:
         return
     # Python has no count of the total alone.
-    ways = worded("", "count --total-only needs far less, " if by_length else "")
-    ways += f"{parameter('memory')} allows more, "
+    before = worded("", "count --total-only needs far less, " if by_length else "")
+    after = f", {parameter('method', 'search')} needs next to none" if is_count else ""
     raise SizeError(
         f"{states:,} states at a boundary of {width} vertices may need {needed / 2**30:,.2f} GiB, "
         f"more than the {memory / 2**30:,.2f} GiB allowed, and the largest boundary about "
-        f"{max(needed, largest) / 2**30:,.2f} GiB: {ways}{parameter('method', 'search')} needs next to none"
+        f"{max(needed, largest) / 2**30:,.2f} GiB: {before}{parameter('memory')} allows more{after}"
     )
 
 
