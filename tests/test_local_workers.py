@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -100,11 +101,14 @@ def test_workers_that_cannot_start_are_an_error_with_their_words(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("two_gpus")
-def test_each_worker_of_a_machine_with_gpus_sees_one_and_listens_here_only() -> None:
+def test_each_worker_of_a_machine_with_gpus_sees_one_and_listens_here_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", ["", *(path for path in sys.path if path != os.getcwd())])
     with started("local", arch="cpu") as workers, connected(workers) as client:
         client.wait_for_workers(2, timeout=PATIENCE)
         seen = client.run(lambda: (os.environ["CUDA_VISIBLE_DEVICES"], os.getpid()))
         assert sorted(gpu for gpu, _ in seen.values()) == ["0", "1"]
+        paths = client.run(lambda: sys.path).values()
+        assert all(os.getcwd() in path and "" not in path for path in paths)
         processes = [psutil.Process(pid) for pid in (os.getpid(), *(pid for _, pid in seen.values()))]
         for process in processes:
             listening = [each.laddr.ip for each in process.net_connections() if each.status == psutil.CONN_LISTEN]

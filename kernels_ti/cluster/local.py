@@ -115,7 +115,8 @@ class LocalWorkers:
         try:
             with open(self._printed, "wb") as printed:
                 self._nursery = subprocess.Popen(
-                    [sys.executable, "-c", _BOOT, json.dumps(asdict(plan)), *sys.path],
+                    # A worker has a current folder of its own.
+                    [sys.executable, "-c", _BOOT, json.dumps(asdict(plan)), *map(os.path.abspath, sys.path)],
                     bufsize=0,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,

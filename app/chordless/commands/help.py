@@ -47,7 +47,7 @@ CLUSTER = """\
   FILE.json         the same, by the file that its scheduler wrote
 
 --arch, --threads and --memory hold for each worker. --part divides the search
-between clusters. `batch` counts each graph on one worker. A checkpoint can be
+between clusters. `batch` searches each graph on one worker. A checkpoint can be
 resumed on one machine, or on another cluster. A Dask scheduler runs whatever
 its clients send: let nobody reach it whom you do not trust. A local cluster
 listens on 127.0.0.1 only.
