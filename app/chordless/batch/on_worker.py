@@ -17,8 +17,9 @@ from chordless.batch.runner import Batch
 from chordless.engine.channel import Channel
 from chordless.protocol.events import Event
 from chordless.protocol.orders import BatchCommand
+from kernels_ti import EngineError
 from kernels_ti.cluster.on_worker import is_recalled
-from kernels_ti.errors import EngineError, in_words_of_command_line
+from kernels_ti.errors import in_words_of_command_line
 
 Result = tuple[str | bytes, str, int]
 """The line of a graph, its status, the number of its cycles."""
