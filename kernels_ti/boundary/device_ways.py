@@ -95,6 +95,8 @@ class DeviceWays(DeviceTables):
         self.closed: dict[int, int] = {}
         self._host_memory = None if host_memory is None else host_memory // 2
         self._layers = self._forward(len(block.steps), self._host_memory, report)
+        # Other blocks come before the way back.
+        device.call(self._drop_tables)
 
     @property
     def total(self) -> int:
@@ -264,6 +266,11 @@ class DeviceWays(DeviceTables):
         gather(self._shape.rows, self._shape.stride, cells, _ROWS_TOGETHER, self._buffers[self._old], met, rows)
         found = np.array(self._device.download(rows)[: self.states * cells]).reshape(self.states, cells)
         return _Layer(self._place, found, self._most_ways)
+
+    def _drop_tables(self) -> None:
+        """Free the tables."""
+        for name in (self._old, self._new, "rows"):
+            self._buffers.pop(name, None)
 
     def _restore(self, layer: _Layer) -> None:
         """Go on from a layer."""
