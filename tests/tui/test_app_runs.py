@@ -173,6 +173,8 @@ def test_the_cycles_of_a_bar_are_shown(finished):
     async def steps(pilot):
         await until(pilot, lambda: "complete" in text_of(app))
         app.screen.query_one(Histogram).focus()
+        await pilot.pause()
+        app.screen.query_one(Histogram).action_move(-99)
         await pilot.press("down", "enter")
         await until(pilot, lambda: "9 of 229 cycles" in text_of(app))
         assert len(app.screen.query_one(CycleTable).chosen.vertices) == 8

@@ -164,7 +164,7 @@ def phase_text(state: BatchState, *, ascii_only: bool) -> tuple[str, str]:
 
 def offer_markup(key: str, offer: str, *, ascii_only: bool) -> str:
     """Return what the start key does with a file that no batch is writing. Say if no line is missing."""
-    words = f"[$text-muted]{escape(key)} {_OFFERS[offer]}[/]"
+    words = f"[$foreground-muted]{escape(key)} {_OFFERS[offer]}[/]"
     if offer != AGAIN:
         return words
     glyph, plain, word, colour = _PHASES["complete"]

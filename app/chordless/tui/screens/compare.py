@@ -141,7 +141,7 @@ class CompareScreen(Screen[None]):
         # While both are played they differ, of course.
         unequal = "" if self._shown < len(self._frames) - 1 else "*" if ascii_only else "≠"
         labels = [
-            Content.assemble((f"{fact.label:<7}", "$text-muted"), (unequal * fact.differs, "bold $text-warning"))
+            Content.assemble((f"{fact.label:<7}", "$foreground-muted"), (unequal * fact.differs, "bold $text-warning"))
             for fact in facts
         ]
         columns = {

@@ -96,11 +96,14 @@ class Histogram(ScrollView, can_focus=True):
         """Stay where the user has dragged the scroll bar to."""
         self._is_moved = True
 
+    def _most(self) -> int:
+        """Return the index of the length with the most cycles."""
+        return next((i for i, (_, count) in enumerate(self._counts) if count == self._largest), 0)
+
     def _top_of_most(self) -> int:
         """Return the first line to show, so that the length with the most cycles is in the middle."""
         room = max(self.size.height - 1, 1)
-        most = next((i for i, (_, count) in enumerate(self._counts) if count == self._largest), 0)
-        return max(min(most - room // 2, len(self._counts) - room), 0)
+        return max(min(self._most() - room // 2, len(self._counts) - room), 0)
 
     def _go_to_most(self) -> None:
         if not self._is_moved and self.size.height:
@@ -128,7 +131,9 @@ class Histogram(ScrollView, can_focus=True):
             self.action_choose()
 
     def on_focus(self) -> None:
-        """Show the cursor."""
+        """Show the cursor. At first it is at the length with the most cycles."""
+        if not self._is_moved:
+            self._cursor = self._most()
         self.refresh()
 
     def on_blur(self) -> None:
