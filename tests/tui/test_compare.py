@@ -138,6 +138,8 @@ def test_both_runs_are_played_side_by_side(tmp_path):
     positions = [max(state.waiting_by_length) for state in frames if state.waiting_by_length]
     assert positions == sorted(positions), "the wave travels to the right"
     assert positions[-1] - positions[0] > 15
+    shares = [(state.share, state.cycles / 8_136_453) for state in frames]
+    assert all(share == found for share, found in shares), "all cycles are known by now"
 
 
 def test_a_count_along_a_boundary_has_no_paths_and_no_rate():

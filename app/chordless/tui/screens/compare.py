@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -210,7 +210,14 @@ def load_frames(directory: Path) -> list[RunState]:
                 state, batch = state.after(batch), []
                 frames += [state] * (due - len(frames))
         batch.append((when, event))
-    return [*frames, *[end] * (FRAMES - len(frames))]
+    return [*(_with_true_share(state, end) for state in frames), *[end] * (FRAMES - len(frames))]
+
+
+def _with_true_share(state: RunState, end: RunState) -> RunState:
+    """Replace the estimated share by the part of the cycles, which is known once all of them were found."""
+    if end.reason != "complete" or not end.cycles or end.states is not None:
+        return state
+    return replace(state, share=state.cycles / end.cycles)
 
 
 def compare_facts(first: RunState, second: RunState, *, ascii_only: bool) -> list[Fact]:
