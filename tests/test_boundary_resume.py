@@ -19,7 +19,8 @@ from program import chordless, count
 from test_killed import Killed, sessions_in
 
 from kernels_ti import ChordlessError, EngineError
-from kernels_ti.boundary import in_python
+from kernels_ti.boundary import count as count_of_boundary
+from kernels_ti.boundary import in_passes, in_python, parts
 from kernels_ti.errors import CheckpointError, SizeError
 
 GRAPH = "grid:6x7"
@@ -102,6 +103,26 @@ def test_a_count_that_is_killed_again_and_again(tmp_path, total_only):
             run(resumed(path), die_after=4)
     assert run(resumed(path)).cycles_by_length == whole.cycles_by_length
     assert run(resumed(path)).cycles == whole.cycles
+
+
+def test_a_count_in_passes_that_is_stopped_and_killed_again_and_again(tmp_path, monkeypatch):
+    """The passes that are made are kept."""
+    monkeypatch.setattr(count_of_boundary, "_FEWEST_STATES", 0)
+    monkeypatch.setattr(parts, "LARGEST_BUFFER", 300)
+    monkeypatch.setattr(in_passes, "cells_of_two_tables", lambda memory: 2500)
+    path, vertices = tmp_path / "run", 42
+    whole = run(replace(begun(tmp_path / "whole"), checkpoint=None))
+    part = run(replace(begun(path), arch="cpu"), stop_after=2 * vertices)
+    shares = [part.share]
+    while not part.complete:
+        with pytest.raises(ClientIsGone):
+            run(resumed(path), die_after=vertices // 2)
+        part = run(resumed(path), stop_after=vertices + 8)
+        shares.append(part.share)
+    assert len(shares) > 2
+    assert shares == sorted(shares)
+    assert max(shares[:-1]) < 1
+    assert (part.cycles, part.cycles_by_length) == (whole.cycles, whole.cycles_by_length)
 
 
 def test_one_that_was_stopped_while_it_sought_an_order_begins_again(tmp_path):

@@ -296,14 +296,15 @@ class BoundaryCount:
             block=block,
             cycles=dict(self._counts),
             triangles=self._triangles,
-            work=self._done,
+            work=self._done - (self._block.unsaved if isinstance(self._block, BlockInPasses) else 0.0),
             most_states=self.most_states,
             states_by_step=tuple(self.states_by_step),
         )
 
     def _note_share(self) -> None:
         """Note the share that is done. It never falls, also where an expectation proves too small."""
-        if self.makes_passes:
+        saved = self._saved_block
+        if self.makes_passes or (saved is not None and saved.passes is not None):
             # All passes meet the same states, which are noted once.
             share = self._done / max(self.plan.cost, 1.0)
         else:

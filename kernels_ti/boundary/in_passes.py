@@ -86,7 +86,7 @@ class BlockInPasses:
         self._steps = tuple(steps_of(block, order, required))
         self._longest, self._memory, self._host_memory, self._cost = longest, memory, host_memory, cost
         self._work = sum(step.cost for step in self._steps)
-        self._told = self._passed = 0.0
+        self._told = self._told_of_passes_made = self._passed = 0.0
         self.cycles: dict[int, int] = {}
         self.triangles = 0
         self._known: SavedPasses | None = None
@@ -140,7 +140,14 @@ class BlockInPasses:
             self._pass, self._passed = None, 0.0
             now = self._share
         before, self._told = self._told, max(self._told, now)
+        if self._pass is None:
+            self._told_of_passes_made = self._told
         return (self._told - before) * self._cost
+
+    @property
+    def unsaved(self) -> float:
+        """The cost of the pass that is under way, as far as it has been told."""
+        return (self._told - self._told_of_passes_made) * self._cost
 
     def saved(self) -> SavedBlock:
         """Return the passes that are made; the one that is under way is begun anew."""
