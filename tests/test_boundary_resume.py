@@ -105,6 +105,7 @@ def test_a_count_that_is_killed_again_and_again(tmp_path, total_only):
     assert run(resumed(path)).cycles == whole.cycles
 
 
+@pytest.mark.slow
 def test_a_count_in_passes_that_is_stopped_and_killed_again_and_again(tmp_path, monkeypatch):
     """The passes that are made are kept."""
     monkeypatch.setattr(count_of_boundary, "_FEWEST_STATES", 0)
