@@ -196,7 +196,7 @@ def paths_tile(state: RunState) -> TileWords:
     speed = _speed(state, state.path_rates, state.paths)
     if state.phase == "finished" and paths_vary(state):
         # Exact digits would differ from run to run, and look like a fault.
-        about = f"about {short_number(state.paths)}"
+        about = f"about {short_number(state.paths)}" if state.paths else "0"
         return TileWords(about, (speed, "varies a little", "from run to run"), f"paths {about}", rates=state.path_rates)
     words = f"paths {state.paths:,}"
     return TileWords(f"{state.paths:,}", (speed,), f"{words}  {speed}", (words,), rates=state.path_rates)

@@ -104,7 +104,9 @@ class RunScreen(OfferedKeys):
     def on_screen_resume(self, event: ScreenResume) -> None:
         """Show the newest state of the run."""
         self._take(self._app.run_state)
-        self.query_one(Histogram).go_to_most()
+        # A screen that is shown while the program ends has no parts.
+        for bars in self.query(Histogram):
+            bars.go_to_most()
 
     def on_run_changed(self, message: RunChanged) -> None:
         """Show the changed state."""

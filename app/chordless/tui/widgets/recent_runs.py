@@ -85,6 +85,9 @@ class RecentRuns(Vertical):
             room = max(self.size.width - _SHORT_COUNT - 1, 1)
             about = count if len(count) <= _SHORT_COUNT - 2 else short_number(run.cycles)
             line = f"{state.split()[0]} {title(run)}"
+            if len(line) > room:
+                ellipsis = "..." if is_ascii(self) else "…"
+                line = line[: max(room - len(ellipsis), 0)] + ellipsis
             return Text(f"{line[:room]:<{room}} {about:>{_SHORT_COUNT - 1}}", no_wrap=True, overflow="ellipsis")
         line = f"{state:<{_STATE_WIDTH}} {title(run):<{_GRAPH_WIDTH}} {count:>{_COUNT_WIDTH}} cycles  {when(run.began)}"
         return Text(line, no_wrap=True, overflow="ellipsis")
