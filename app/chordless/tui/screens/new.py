@@ -46,7 +46,7 @@ from kernels_ti import ChordlessError
 if TYPE_CHECKING:
     from chordless.tui.app import ChordlessApp
 
-_PREVIEW_FROM, _TWO_COLUMNS_FROM = 76, 120
+_PREVIEW_FROM, _TWO_COLUMNS_FROM = 80, 120
 _DRAWING_BELOW_FROM, _HIGH_FROM = 30, 40
 _WHAT_IT_IS = (
     "A chordless cycle is a ring of vertices in which only those next to each other are joined. This finds them all."
