@@ -105,6 +105,11 @@ def test_the_chains_run_on_the_cpu_and_a_gpu_has_less_to_gain(monkeypatch, arch,
     assert archs == [*opened, "cpu"]
 
 
+def test_an_order_for_a_gpu_is_worth_a_shorter_search():
+    graph = shuffled("grid:6x10")
+    assert small_boundary_order(graph, 60).cost < small_boundary_order(graph, 60, arch="cuda").cost
+
+
 @pytest.mark.parametrize("spec", ["grid:16x16", "king:10x10"])
 def test_the_order_in_which_a_graph_names_its_vertices_is_tried(spec):
     graph = generate(spec)

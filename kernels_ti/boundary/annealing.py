@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.boundary.order import STATES_PER_SECOND, BoundaryOrder, measured_order, neighbour_lists
+from kernels_ti.boundary.order import BoundaryOrder, measured_order, neighbour_lists, states_per_second
 from kernels_ti.device.device import held_device
 from kernels_ti.graph import Graph
 
@@ -44,8 +44,6 @@ _SPREAD = {"cpu": 512}
 _MOVES_AT_ONCE = 8192
 # Measured on one core: a move, and how long Taichi takes to start and to compile the kernels.
 _SECONDS_TO_A_MOVE, _SECONDS_TO_START = 4e-7, 1.0
-# Measured on one NVIDIA H200: 1.6e9 in a count of all lengths together, 2.8e8 by length.
-_GPU_STATES_PER_SECOND = 5e8
 # What a first round is expected to save of a count, and what a round is, after one that saved less.
 _FIRST_GAIN, _LEAST_GAIN = 0.5, 0.1
 
@@ -79,7 +77,7 @@ def annealed_plan(
     BoundaryPlan
         The same plan if there is nothing to gain.
     """
-    rate = _GPU_STATES_PER_SECOND if arch in ("cuda", "vulkan") else STATES_PER_SECOND
+    rate = states_per_second(arch)
     promising = [
         order is not None and _is_worth(_FIRST_GAIN, order, len(order.vertices), 0, rate) for order in plan.orders
     ]
@@ -89,7 +87,7 @@ def annealed_plan(
     with held_device("cpu", threads=threads) as device:
         for i, (block, order) in enumerate(zip(plan.blocks, plan.orders, strict=True)):
             if promising[i] and order is not None:
-                orders[i] = annealed_order(device, block, order, rate=rate, seconds=seconds, enough=enough)
+                orders[i] = annealed_order(device, block, order, arch=arch, seconds=seconds, enough=enough)
     return replace(plan, orders=tuple(orders))
 
 
@@ -99,7 +97,7 @@ def annealed_order(
     order: BoundaryOrder,
     *,
     seed: int = 0,
-    rate: float = STATES_PER_SECOND,
+    arch: str = "cpu",
     seconds: float = 60.0,
     enough: Callable[[], bool] = lambda: False,
 ) -> BoundaryOrder:
@@ -115,14 +113,15 @@ def annealed_order(
         The first order of all chains.
     seed : int
         0 to 2^32 - 1.
-    rate : float
-        States that a count meets in a second.
+    arch : str
+        Where the states will be.
     seconds, enough
         See `annealed_plan`.
     """
     neighbours = neighbour_lists(graph)
     chains = _Chains(device, graph, seed)
     orders = [order] * _CHAINS
+    rate = states_per_second(arch)
     best, work, gain, spent, number = order, _work(neighbours, order), _FIRST_GAIN, 0.0, 0
     while _is_worth(gain, best, graph.n, number, rate) and (spent := spent + _seconds(graph.n, number)) <= seconds:
         found = chains.anneal(

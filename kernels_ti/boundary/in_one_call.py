@@ -53,7 +53,7 @@ def count_along_boundary(
         return time.perf_counter() >= deadline
 
     options, vertices = space.options, order_called(space.graph, order)
-    plan = plan_of(space, order=vertices, seconds=SECONDS_FOR_PREFIXES, enough=too_late)
+    plan = plan_of(space, order=vertices, arch=arch, seconds=SECONDS_FOR_PREFIXES, enough=too_late)
     arch = arch_of_count(plan, arch, by_length=True)
     if vertices is None:
         plan = annealed_plan(plan, arch, enough=too_late)
@@ -150,7 +150,7 @@ def annealed_blocks(
     OptionError, SizeError
         See `kernels_ti.boundary.blocks.planned_blocks`.
     """
-    plan = plan_of(space, order=order, seconds=SECONDS_FOR_PREFIXES, enough=too_late)
+    plan = plan_of(space, order=order, arch=arch, seconds=SECONDS_FOR_PREFIXES, enough=too_late)
     arch = arch_of_longest(plan, arch, threads=threads)
     if order is None:
         plan = annealed_plan(plan, arch, threads=threads, enough=too_late)

@@ -148,6 +148,7 @@ def plan_of(
     *,
     order: Sequence[int] | None = None,
     orders: Sequence[Sequence[int]] | None = None,
+    arch: str = "cpu",
     seconds: float = 20.0,
     enough: Callable[[], bool] = lambda: False,
 ) -> BoundaryPlan:
@@ -161,7 +162,7 @@ def plan_of(
         All vertices of the graph. Those of each block are taken in this order, and no other one is looked for.
     orders : sequence of sequence of int, optional
         The vertices of each block, in the order to take, as another plan of the same graph has them.
-    seconds, enough : float, callable
+    arch, seconds, enough : str, float, callable
         How long to look for the order of a block, see `small_boundary_order`.
 
     Raises
@@ -179,7 +180,7 @@ def plan_of(
     elif order is None:
 
         def ordered(block: Graph, vertices: tuple[int, ...]) -> BoundaryOrder | None:
-            return small_boundary_order(block, LARGEST_BOUNDARY, seconds=seconds, enough=enough)
+            return small_boundary_order(block, LARGEST_BOUNDARY, arch=arch, seconds=seconds, enough=enough)
     else:
         place = {v: at for at, v in enumerate(order)}
 

@@ -147,7 +147,8 @@ def _planned(
         plan = plan_of(space, orders=saved.orders)
         return plan, arch_of_count(plan, command.arch, by_length=not command.total_only)
     if plan is None:
-        plan = plan_of(space, order=order, seconds=SECONDS_FOR_PREFIXES, enough=watch.says_enough)
+        seconds = SECONDS_FOR_PREFIXES
+        plan = plan_of(space, order=order, arch=command.arch, seconds=seconds, enough=watch.says_enough)
     arch = arch_of_count(plan, command.arch, by_length=not command.total_only)
     if order is None:
         plan = annealed_plan(plan, arch, threads=command.threads, enough=watch.says_enough)
