@@ -200,7 +200,9 @@ def test_a_driver_that_is_killed_leaves_no_worker_and_can_be_gone_on_with(tmp_pa
         "count", "grid:9x10", "--cluster", "local:2", "--arch", "cpu", "--checkpoint", folder,
         "--checkpoint-every", "0.5", "--progress", "none",
     )  # fmt: skip
-    with subprocess.Popen(arguments, env=ENVIRONMENT, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as client:
+    (tmp_path / "temporary").mkdir()
+    environment = {**ENVIRONMENT, "TMPDIR": str(tmp_path / "temporary")}
+    with subprocess.Popen(arguments, env=environment, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as client:
         began = time.monotonic()
         events = folder / "events.jsonl"
         while not (events.exists() and events.read_text().count('"checkpointed"') >= 3):
@@ -213,6 +215,7 @@ def test_a_driver_that_is_killed_leaves_no_worker_and_can_be_gone_on_with(tmp_pa
         client.wait(PATIENCE)
         _, alive = psutil.wait_procs(family, timeout=60)
         assert not alive
+        assert not list((tmp_path / "temporary").glob("chordless-workers-*"))
     done = chordless("resume", folder, "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["total"] == 668_179_142

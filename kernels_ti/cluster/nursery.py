@@ -11,6 +11,7 @@ import gc
 import json
 import os
 import select
+import shutil
 import signal
 import time
 from contextlib import suppress
@@ -157,7 +158,10 @@ class Nursery:
         return f"it did not reach the scheduler {worker.early_deaths} times in a row ({how})"
 
     def _end(self) -> None:
-        """Let the workers end, and wait for them; kill those that take too long."""
+        """Let the workers end, and wait for them; kill those that take too long. Remove their files.
+
+        The driver removes them as well, unless it was killed.
+        """
         for worker in self._workers:
             os.close(worker.orders)
         until = time.monotonic() + SECONDS_TO_END
@@ -168,6 +172,7 @@ class Nursery:
         for worker in self._workers:
             os.kill(worker.process, signal.SIGKILL)
             os.waitpid(worker.process, 0)
+        shutil.rmtree(self.plan.folder, ignore_errors=True)
 
     def _folder(self, worker: _Worker) -> Path:
         return Path(self.plan.folder) / str(worker.number)
