@@ -10,6 +10,7 @@ from chordless.tui.app import ChordlessApp
 from chordless.tui.outlook import Outlook, outlook_of
 from chordless.tui.screens.new import NewScreen
 from chordless.tui.settings import LastChoices, Settings
+from chordless.tui.widgets.graph_panel import GraphPanel
 from chordless.words.numbers import large_number, range_text
 from textual.widgets import Input, OptionList
 
@@ -157,3 +158,17 @@ def test_large_numbers_in_words():
     ]
     assert range_text(4.3e8, 2.2e9) == " (430 million to 2.2 billion)"
     assert range_text(5.0e8, 5.01e8) == ""
+
+
+def test_the_line_at_the_cursor_of_a_list_is_seen_without_colour():
+    async def steps(pilot):
+        screen = pilot.app.screen
+        screen.query_one(GraphPanel).unfold("examples")
+        examples = screen.query_one("#examples", OptionList)
+        line = "option-list--option-highlighted"
+        assert not examples.get_component_rich_style(line).underline
+        examples.focus()
+        await until(pilot, lambda: examples.has_focus)
+        assert examples.get_component_rich_style(line).underline
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
