@@ -25,13 +25,15 @@ if TYPE_CHECKING:
     from kernels_ti.device.device import Device
 
 Words = npt.NDArray[np.uint64]
-Indices = npt.NDArray[np.int64]
+Places = npt.NDArray[np.int32]
 
 # States of a part whose children and their table stay in the cache of a core.
 _STATES_TO_A_PART = 2048
 # So many parts for each thread, if that makes them no smaller than this.
 _PARTS_TO_A_THREAD, _FEWEST_STATES_TO_A_PART = 16, 256
 _MOST_PARTS = 4096
+# States are moved in so many groups of parts for each thread.
+_GROUPS_TO_A_THREAD = 8
 # How many times as many parts a slot makes: some of its three kinds are rare.
 _KINDS_OF_A_SLOT = 2.2
 # More parts are made only once there are so many times as many states.
@@ -162,16 +164,23 @@ class Parts:
             largest=needed / max(self.states, 1) * most,
         )
 
-    def launches(self) -> Iterator[int]:
-        """Cut the parts into ranges for one launch each: set the queue to the first, and yield the end."""
+    def launches(self, groups: Places | None = None) -> Iterator[int]:
+        """Cut the parts into ranges for one launch each: set the queue to the first, and yield the end.
+
+        With the places in which groups of parts begin, cut these groups.
+        """
         from kernels_ti.boundary.parts_kernels import NEXT
 
+        items = len(self.table) if groups is None else len(groups) - 1
         if self.states < _STATES_AT_ONCE:
             self.queue[NEXT] = 0
-            yield len(self.table)
+            yield items
             return
-        launch = (np.cumsum(self.table[:, 1], dtype=np.int64) - 1) // _STATES_AT_ONCE
-        ends = np.append(np.flatnonzero(np.diff(launch)) + 1, len(launch))
+        states = np.cumsum(self.table[:, 1], dtype=np.int64)
+        if groups is not None:
+            states = states[groups[1:] - 1]
+        launch = (states - 1) // _STATES_AT_ONCE
+        ends = np.append(np.flatnonzero(np.diff(launch)) + 1, items)
         first = 0
         for end in ends.tolist():
             self.queue[NEXT] = first
@@ -199,19 +208,20 @@ class Parts:
         for slot in steady:
             word, shift = self._packing.place(slot)
             masks[word] |= np.uint64(1) << shift
-        sizes = np.empty((len(self.table), parts), np.int32)
+        groups = self._groups()
+        sizes = np.empty((len(groups) - 1, parts), np.int32)
         before = self.table.reshape(-1)
-        for end in self.launches():
+        for end in self.launches(groups):
             self.kernels.measure(
-                self.workers, before, end, self.queue, self.stride, self.rows, masks, parts, sizes.reshape(-1)
+                self.workers, before, groups, end, self.queue, self.stride, self.rows, masks, parts, sizes.reshape(-1)
             )
             yield
         ends = np.cumsum(sizes.T.reshape(-1), dtype=np.int64).reshape(parts, -1)
         other = self.buffer("other rows", int(ends[-1, -1]) * self.stride)
         places = np.ascontiguousarray((ends - sizes.T).T, np.int32).reshape(-1)
-        for end in self.launches():
+        for end in self.launches(groups):
             self.kernels.move(
-                self.workers, before, end, self.queue, self.stride, self.rows, masks, parts, places, other
+                self.workers, before, groups, end, self.queue, self.stride, self.rows, masks, parts, places, other
             )
             yield
         self.swap("rows", "other rows")
@@ -224,6 +234,13 @@ class Parts:
         self.table[:, 0], self.table[:, 1] = first[largest], (last - first)[largest]
         self.states = int(last[-1])
         self._steady, self._wanted_before = steady, wanted
+
+    def _groups(self) -> Places:
+        """Return where groups of parts begin that have about as many states each, and the end."""
+        states = np.cumsum(self.table[:, 1], dtype=np.int64)
+        groups = _GROUPS_TO_A_THREAD * (self._device.threads or 1)
+        begin = np.searchsorted(states, np.arange(1, groups) * (states[-1] / groups))
+        return np.unique(np.concatenate(([0], begin, [len(states)]))).astype(np.int32)
 
     def room_for_children(self, beside: int) -> tuple[Any, Any, int]:
         """Return a buffer for the children and the tables of the workers, with the cells of each; place the parts.

@@ -297,45 +297,50 @@ def part_kernels(words: int, bits: int) -> PartKernels:
 
     @ti.kernel
     def measure(
-        workers: ti.i32, parts: array(ti.i32, 1), end: ti.i32, queue: array(ti.i32, 1), stride: ti.i32,
-        rows: array(ti.u64, 1), masks: array(ti.u64, 1), buckets: ti.i32, sizes: array(ti.i32, 1),
+        workers: ti.i32, parts: array(ti.i32, 1), groups: array(ti.i32, 1), end: ti.i32, queue: array(ti.i32, 1),
+        stride: ti.i32, rows: array(ti.u64, 1), masks: array(ti.u64, 1), buckets: ti.i32, sizes: array(ti.i32, 1),
     ):  # fmt: skip
-        """Count the states of whole parts by the bucket that they are to be moved to; one in 512 items is a worker."""
+        """Count the states of whole groups of parts by the bucket that they are to be moved to.
+
+        One work item in 512 is a worker. A group is the parts from one entry of `groups` to the next.
+        """
         for i in range(workers * ITERATIONS_PER_WORKER):
             if i % ITERATIONS_PER_WORKER == 0:
-                part = ti.atomic_add(queue[NEXT], 1)
-                while part < end:
-                    for k in range(part * buckets, part * buckets + buckets):
+                group = ti.atomic_add(queue[NEXT], 1)
+                while group < end:
+                    for k in range(group * buckets, group * buckets + buckets):
                         sizes[k] = 0
-                    first = parts[part * PART]
-                    for row in range(first, first + parts[part * PART + 1]):
-                        state = state_at(rows, row * stride)
-                        if state[0] != ti.u64(DEAD):
-                            bucket = part * buckets + bucket_of(state, masks, buckets)
-                            sizes[bucket] = sizes[bucket] + 1
-                    part = ti.atomic_add(queue[NEXT], 1)
+                    for part in range(groups[group], groups[group + 1]):
+                        first = parts[part * PART]
+                        for row in range(first, first + parts[part * PART + 1]):
+                            state = state_at(rows, row * stride)
+                            if state[0] != ti.u64(DEAD):
+                                bucket = group * buckets + bucket_of(state, masks, buckets)
+                                sizes[bucket] = sizes[bucket] + 1
+                    group = ti.atomic_add(queue[NEXT], 1)
 
     @ti.kernel
     def move(
-        workers: ti.i32, parts: array(ti.i32, 1), end: ti.i32, queue: array(ti.i32, 1), stride: ti.i32,
-        rows: array(ti.u64, 1), masks: array(ti.u64, 1), buckets: ti.i32, places: array(ti.i32, 1),
+        workers: ti.i32, parts: array(ti.i32, 1), groups: array(ti.i32, 1), end: ti.i32, queue: array(ti.i32, 1),
+        stride: ti.i32, rows: array(ti.u64, 1), masks: array(ti.u64, 1), buckets: ti.i32, places: array(ti.i32, 1),
         moved: array(ti.u64, 1),
     ):  # fmt: skip
-        """Move the rows of whole parts to their buckets, at the places of each part; one in 512 items is a worker."""
+        """Move the rows of whole groups of parts to their buckets, to the places for each group; see `measure`."""
         for i in range(workers * ITERATIONS_PER_WORKER):
             if i % ITERATIONS_PER_WORKER == 0:
-                part = ti.atomic_add(queue[NEXT], 1)
-                while part < end:
-                    first = parts[part * PART]
-                    for row in range(first, first + parts[part * PART + 1]):
-                        state = state_at(rows, row * stride)
-                        if state[0] != ti.u64(DEAD):
-                            bucket = part * buckets + bucket_of(state, masks, buckets)
-                            into = places[bucket] * stride
-                            places[bucket] = places[bucket] + 1
-                            for k in range(stride):
-                                moved[into + k] = rows[row * stride + k]
-                    part = ti.atomic_add(queue[NEXT], 1)
+                group = ti.atomic_add(queue[NEXT], 1)
+                while group < end:
+                    for part in range(groups[group], groups[group + 1]):
+                        first = parts[part * PART]
+                        for row in range(first, first + parts[part * PART + 1]):
+                            state = state_at(rows, row * stride)
+                            if state[0] != ti.u64(DEAD):
+                                bucket = group * buckets + bucket_of(state, masks, buckets)
+                                into = places[bucket] * stride
+                                places[bucket] = places[bucket] + 1
+                                for k in range(stride):
+                                    moved[into + k] = rows[row * stride + k]
+                    group = ti.atomic_add(queue[NEXT], 1)
 
     @ti.kernel
     def tabulate(
