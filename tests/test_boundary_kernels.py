@@ -197,7 +197,7 @@ def test_no_more_states_become_one_than_is_reckoned_with(spec):
 
 
 def test_parts_are_made_of_states_and_stay_apart(monkeypatch):
-    """A grid has as many states in parts as in one; with one thread for each part nothing is left out or doubled."""
+    """Were two equal children made in different parts, there would be more states than in one part."""
     graph = generate("grid:8x8")
     whole = count_of(graph, by_length=False)
     whole.advance(math.inf)
