@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import json
 from fractions import Fraction
@@ -11,6 +12,7 @@ import numpy
 import pytest
 from chordless import generate
 from chordless.cli import main
+from chordless.commands.progress_lines import BoundaryLine
 from chordless.graphs.load import read_weight_file
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -22,6 +24,7 @@ from kernels_ti.boundary import count, device_optimum, optimum
 from kernels_ti.boundary.blocks import planned_blocks
 from kernels_ti.boundary.device_optimum import DeviceOptimum
 from kernels_ti.boundary.gains import Gains
+from kernels_ti.boundary.longest import longest_in
 from kernels_ti.boundary.numbers import Numbers, sums_of
 from kernels_ti.boundary.optimum import best_cycle
 from kernels_ti.errors import SizeError, TimeIsUpError
@@ -314,3 +317,18 @@ def test_weights_of_the_graphs_own_file_are_not_called_unused(tmp_path, capsys):
     assert "weights, is not used" in capsys.readouterr().err
     assert main(["longest", str(roads), "--weight", str(roads)]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_the_search_for_an_order_is_reported():
+    graph = Graph.from_edges(60, [(7 * u % 60, 7 * v % 60) for u, v in generate("grid:6x10").edges().tolist()])
+    reports = []
+    longest_in(SearchSpace(graph), report=lambda *told: reports.append(told))
+    assert reports[0] == (0.0, 0, 0)
+    assert reports[-1][0] == 1.0
+    lines = io.StringIO()
+    line = BoundaryLine("plain", lines, live=False)
+    for told in (reports[0], (0.5, 30, 7)):
+        line.show(*told)
+        line.draw()
+    assert "looking for an order of the vertices" in lines.getvalue().splitlines()[0]
+    assert "30 states  boundary of 7 vertices" in lines.getvalue().splitlines()[1]

@@ -22,7 +22,8 @@ from kernels_ti.options import Options
 from kernels_ti.short_cycles import short_cycles
 
 Report = Callable[[float, int, int], None]
-"""Told the share of the way forward, the states that are held, and the vertices of the boundary."""
+"""Told the share of the way forward, the states that are held, and the vertices of the boundary; there are no states
+while an order of the vertices is sought."""
 
 
 @dataclass(frozen=True)

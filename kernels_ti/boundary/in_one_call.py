@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from kernels_ti.blocks.restriction import vertices_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.annealing import SECONDS_FOR_PREFIXES, annealed_plan
-from kernels_ti.boundary.blocks import PlannedBlocks, planned_blocks
+from kernels_ti.boundary.blocks import PlannedBlocks, Report, planned_blocks
 from kernels_ti.boundary.count import BoundaryCount, arch_of_count, arch_of_longest
 from kernels_ti.boundary.plan import plan_of
 from kernels_ti.boundary.states import GivenUp
@@ -126,6 +126,7 @@ def annealed_blocks(
     threads: int | None = None,
     order: Sequence[int] | None = None,
     tell_order: Callable[[list[int]], None] | None = None,
+    report: Report | None = None,
 ) -> tuple[PlannedBlocks, str]:
     """Plan a search space with the orders that a count would take; return the plan, and the arch for its states.
 
@@ -142,6 +143,8 @@ def annealed_blocks(
         All vertices, in the order to take; by default one is sought.
     tell_order : callable, optional
         Told all vertices in the order that is taken.
+    report : callable, optional
+        Told of no states now and then, while an order is sought.
 
     Raises
     ------
@@ -150,10 +153,16 @@ def annealed_blocks(
     OptionError, SizeError
         See `kernels_ti.boundary.blocks.planned_blocks`.
     """
-    plan = plan_of(space, order=order, arch=arch, seconds=SECONDS_FOR_PREFIXES, enough=too_late)
+
+    def enough() -> bool:
+        if report is not None:
+            report(0.0, 0, 0)
+        return too_late()
+
+    plan = plan_of(space, order=order, arch=arch, seconds=SECONDS_FOR_PREFIXES, enough=enough)
     arch = arch_of_longest(plan, arch, threads=threads)
     if order is None:
-        plan = annealed_plan(plan, arch, threads=threads, enough=too_late)
+        plan = annealed_plan(plan, arch, threads=threads, enough=enough)
     if too_late():
         raise GivenUp
     planned = planned_blocks(space, plan)

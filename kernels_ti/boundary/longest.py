@@ -159,7 +159,7 @@ def longest_in(
     memory = space.options.memory
     gains = Gains() if weights is None else weights.gains
     with in_time(timeout, "the best cycle was found") as too_late:
-        planned, arch = annealed_blocks(space, arch, too_late, order=order, tell_order=tell_order)
+        planned, arch = annealed_blocks(space, arch, too_late, order=order, tell_order=tell_order, report=report)
         with held_device(arch) as device:
             is_used = device.arch != "reference"
             best = best_cycle(

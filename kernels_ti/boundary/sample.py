@@ -141,7 +141,7 @@ def sample_in(
     if not isinstance(k, int) or k < 0:
         raise OptionError(f"the number of cycles to draw must be a whole number from 0 on, not {k!r}")
     with in_time(timeout, "the cycles were drawn") as too_late:
-        planned, arch = annealed_blocks(space, arch, too_late, order=order, tell_order=tell_order)
+        planned, arch = annealed_blocks(space, arch, too_late, order=order, tell_order=tell_order, report=report)
         memory = space.options.memory
         with held_device(arch) as device:
             is_used = device.arch != "reference"

@@ -9,7 +9,7 @@ from chordless.words.numbers import seconds_text, share_text, short_number
 
 
 class BoundaryLine(ProgressLine):
-    """Shows the states of a boundary."""
+    """Shows the states of a boundary, or that an order is sought."""
 
     def show(self, share: float, states: int, width: int) -> None:
         """Show the state if an update is due."""
@@ -19,6 +19,8 @@ class BoundaryLine(ProgressLine):
     def _parts(self) -> list[str]:
         share, states, width = self._state
         elapsed = seconds_text(time.monotonic() - self._start)
+        if not states:
+            return [elapsed, "looking for an order of the vertices with a small boundary"]
         return [elapsed, share_text(share), f"{short_number(states)} states", f"boundary of {width} vertices"]
 
 
