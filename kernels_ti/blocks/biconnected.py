@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels_ti.blocks.bulk import LARGE, tree_edges_in_bulk
+from kernels_ti.blocks.bulk import LARGE, Numbers, tree_edges_in_bulk
 from kernels_ti.graph import Graph, IntArray
 
 MOST_LISTED = 1 << 24
@@ -43,15 +43,15 @@ class Components:
     Attributes
     ----------
     graph : Graph
-    discovered : ndarray of int64, shape (n,)
+    discovered : ndarray of int32 or int64, shape (n,)
         A number for each vertex, greater than that of its parent.
-    of_tree_edge : ndarray of int64, shape (n,)
+    of_tree_edge : ndarray of int32 or int64, shape (n,)
         The component of the edge to the parent: -1 for a bridge, and for a root.
     """
 
     graph: Graph
-    discovered: IntArray
-    of_tree_edge: IntArray
+    discovered: Numbers
+    of_tree_edge: Numbers
 
     @classmethod
     def of(cls, graph: Graph) -> Components:
@@ -64,7 +64,7 @@ class Components:
         """Number of components with at least three vertices."""
         return int(self.of_tree_edge.max(initial=-1)) + 1
 
-    def edges(self) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
+    def edges(self) -> Iterator[tuple[IntArray, IntArray, Numbers]]:
         """Yield both ends and the component of every edge that is no bridge, some at a time."""
         for u, v in self.graph.pairs_in_pieces():
             # An edge lies in the component of the tree edge of that end which was discovered later.

@@ -101,7 +101,7 @@ def labelling_in_bulk(graph: Graph) -> IntArray | None:
     return labels
 
 
-def tree_edges_in_bulk(graph: Graph) -> tuple[IntArray, IntArray] | None:
+def tree_edges_in_bulk(graph: Graph) -> tuple[Numbers, Numbers] | None:
     """Find the biconnected components of the edges of a spanning forest (Tarjan and Vishkin 1985).
 
     The forest is made breadth first, so every other edge joins two vertices of which none is an ancestor of the other.
@@ -113,9 +113,9 @@ def tree_edges_in_bulk(graph: Graph) -> tuple[IntArray, IntArray] | None:
     Returns
     -------
     None if too many rounds would be needed, otherwise:
-    preorder : ndarray of int64, shape (n,)
+    preorder : ndarray of int32 or int64, shape (n,)
         A number for each vertex, greater than that of its parent.
-    component : ndarray of int64, shape (n,)
+    component : ndarray of int32 or int64, shape (n,)
         The component of the edge to the parent: -1 for a bridge, and for a root.
 
     References
@@ -153,7 +153,7 @@ def tree_edges_in_bulk(graph: Graph) -> tuple[IntArray, IntArray] | None:
     # A class of one tree edge is a bridge.
     is_component = np.bincount(edge_class, minlength=graph.n) > 1
     number = np.where(is_component, np.cumsum(is_component) - 1, -1)
-    return preorder.astype(np.int64), number[edge_class]
+    return preorder, number.astype(preorder.dtype)[edge_class]
 
 
 def _distinct(values: Numbers) -> Numbers:
@@ -167,12 +167,12 @@ def _joined(n: int, u: Numbers, v: Numbers) -> Numbers:
     """Return for each of n items the least item of its class, where u[i] and v[i] are of one class."""
     least = np.arange(n, dtype=u.dtype)
     while len(u):
-        u, v = least[u], least[v]
-        apart = u != v
-        u, v = u[apart], v[apart]
         np.minimum.at(least, np.maximum(u, v), np.minimum(u, v))
         while not np.array_equal(further := least[least], least):
             least = further
+        u, v = least[u], least[v]
+        apart = u != v
+        u, v = u[apart], v[apart]
     return least
 
 
