@@ -91,11 +91,11 @@ def serve(channel: Channel, standard_output: int) -> None:
     """Carry out the first command of a client, or report why that failed."""
     try:
         command = channel.first_command()
-        if isinstance(command, RunCommand | ProbeCommand) and command.arch == "cuda":
-            from kernels_ti.device import cuda
-
-            cuda.wake()
         if isinstance(command, RunCommand):
+            if command.arch == "cuda" and command.cluster is None:  # with a cluster its workers take the GPUs
+                from kernels_ti.device import cuda
+
+                cuda.wake()
             from chordless.engine.search_run import run
 
             run(command, channel, standard_output)
