@@ -17,7 +17,7 @@ from kernels_ti.estimate.device_choice import CPU_PATHS_PER_SECOND, SMALL_GRAPH
 from kernels_ti.estimate.estimate import FIRST_SIZE, Estimator
 
 if TYPE_CHECKING:
-    from kernels_ti.boundary.plan import BoundaryPlan
+    from kernels_ti.boundary.orders.plan import BoundaryPlan
 
 SHORT_SEARCH = 10.0
 """Seconds of a search that is made without asking for the other method."""
@@ -102,8 +102,8 @@ def choose_method(
     search = search_seconds(space, threads)
     if search <= SHORT_SEARCH:
         return MethodChoice("search")
-    from kernels_ti.boundary.annealing import SECONDS_FOR_PREFIXES
-    from kernels_ti.boundary.plan import plan_of
+    from kernels_ti.boundary.orders.annealing import SECONDS_FOR_PREFIXES
+    from kernels_ti.boundary.orders.plan import plan_of
 
     plan = plan_of(space, seconds=SECONDS_FOR_PREFIXES, enough=enough)
     boundary, fits = math.inf, False

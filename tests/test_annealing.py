@@ -9,10 +9,10 @@ import pytest
 from chordless import generate
 
 from kernels_ti import open_device
-from kernels_ti.boundary import annealing
-from kernels_ti.boundary.annealing import annealed_order, annealed_plan
-from kernels_ti.boundary.order import measured_order, neighbour_lists, small_boundary_order
-from kernels_ti.boundary.plan import plan_of
+from kernels_ti.boundary.orders import annealing
+from kernels_ti.boundary.orders.annealing import annealed_order, annealed_plan
+from kernels_ti.boundary.orders.order import measured_order, neighbour_lists, small_boundary_order
+from kernels_ti.boundary.orders.plan import plan_of
 
 
 @pytest.fixture(autouse=True)

@@ -18,14 +18,14 @@ from oracles import small_graphs
 from kernels_ti import Graph, OptionError, Options, count_cycles
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
-from kernels_ti.boundary import order as order_module
-from kernels_ti.boundary import states as boundary_states
-from kernels_ti.boundary import transitions
-from kernels_ti.boundary.blocks import planned_blocks
 from kernels_ti.boundary.count import BoundaryCount
-from kernels_ti.boundary.order import no_longer_than, small_boundary_order
+from kernels_ti.boundary.forward_and_back.blocks import planned_blocks
+from kernels_ti.boundary.orders import order as order_module
+from kernels_ti.boundary.orders.order import no_longer_than, small_boundary_order
+from kernels_ti.boundary.orders.plan import plan_of
 from kernels_ti.boundary.participation import shares_of
-from kernels_ti.boundary.plan import plan_of
+from kernels_ti.boundary.states import states as boundary_states
+from kernels_ti.boundary.states import transitions
 from kernels_ti.errors import SizeError, in_words_of_command_line
 from kernels_ti.reference.algorithm import chordless_cycles
 
@@ -307,7 +307,7 @@ def test_so_many_edges_are_refused_by_their_number(monkeypatch):
     def looked_for(*_, **__):
         pytest.fail("an order was looked for")
 
-    monkeypatch.setattr("kernels_ti.boundary.plan.small_boundary_order", looked_for)
+    monkeypatch.setattr("kernels_ti.boundary.orders.plan.small_boundary_order", looked_for)
     assert not plan_of(generate("complete:520")).is_possible
 
 

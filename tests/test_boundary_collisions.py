@@ -12,12 +12,15 @@ from oracles import check_cycles
 from kernels_ti import open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
-from kernels_ti.boundary import count_kernel, device_optimum, kernels, optimum_kernels
-from kernels_ti.boundary.blocks import planned_blocks
 from kernels_ti.boundary.count import BoundaryCount
-from kernels_ti.boundary.gains import Gains
-from kernels_ti.boundary.on_device import DeviceBlock
-from kernels_ti.boundary.optimum import best_cycle
+from kernels_ti.boundary.forward_and_back import device_optimum
+from kernels_ti.boundary.forward_and_back.blocks import planned_blocks
+from kernels_ti.boundary.forward_and_back.gains import Gains
+from kernels_ti.boundary.forward_and_back.optimum import best_cycle
+from kernels_ti.boundary.kernels import count as count_kernel
+from kernels_ti.boundary.kernels import optimum as optimum_kernels
+from kernels_ti.boundary.kernels import tables as kernels
+from kernels_ti.boundary.tables.on_device import DeviceBlock
 
 # The kernels are compiled anew.
 pytestmark = pytest.mark.slow

@@ -13,7 +13,7 @@ from oracles import by_length
 from kernels_ti import Graph, OptionError, Options, count_cycles, longest_cycle, participation, sample_cycles
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.count import BoundaryCount, arch_of_count
-from kernels_ti.boundary.plan import plan_of
+from kernels_ti.boundary.orders.plan import plan_of
 
 
 def counted(graph, *, each_length=True, **options):

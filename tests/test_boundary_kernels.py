@@ -15,11 +15,12 @@ from oracles import small_graphs
 from kernels_ti import Graph, OptionError, Options, count_cycles, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
-from kernels_ti.boundary import device_tables, parts
-from kernels_ti.boundary.blocks import planned_blocks
+from kernels_ti.boundary.cores import parts
 from kernels_ti.boundary.count import BoundaryCount, arch_of_count, arch_of_longest
-from kernels_ti.boundary.layers import layer_of
-from kernels_ti.boundary.plan import plan_of
+from kernels_ti.boundary.forward_and_back.blocks import planned_blocks
+from kernels_ti.boundary.forward_and_back.layers import layer_of
+from kernels_ti.boundary.orders.plan import plan_of
+from kernels_ti.boundary.tables import tables as device_tables
 from kernels_ti.errors import SizeError
 from kernels_ti.reference.algorithm import chordless_cycles
 

@@ -12,9 +12,9 @@ from searches import searches
 
 from kernels_ti import Graph, count_participation
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.blocks import planned_blocks
+from kernels_ti.boundary.forward_and_back.blocks import planned_blocks
 from kernels_ti.boundary.participation import shares_of
-from kernels_ti.boundary.residues import primes_beyond
+from kernels_ti.boundary.tables.residues import primes_beyond
 
 
 @given(searches())

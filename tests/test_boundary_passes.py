@@ -17,10 +17,12 @@ from oracles import small_graphs
 from kernels_ti import Device, EngineError, Graph, Options, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
-from kernels_ti.boundary import device_tables, in_passes, parts
+from kernels_ti.boundary.cores import parts
 from kernels_ti.boundary.count import BoundaryCount
-from kernels_ti.boundary.on_device import DeviceBlock
-from kernels_ti.boundary.residues import coefficients, combined, primes_beyond
+from kernels_ti.boundary.tables import in_passes
+from kernels_ti.boundary.tables import tables as device_tables
+from kernels_ti.boundary.tables.on_device import DeviceBlock
+from kernels_ti.boundary.tables.residues import coefficients, combined, primes_beyond
 from kernels_ti.errors import SizeError
 from kernels_ti.reference.algorithm import chordless_cycles
 

@@ -16,9 +16,9 @@ from oracles import small_graphs
 from kernels_ti import Device, EngineError, Options, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
-from kernels_ti.boundary import device_tables
 from kernels_ti.boundary.count import BoundaryCount
-from kernels_ti.boundary.on_device import DeviceBlock
+from kernels_ti.boundary.tables import tables as device_tables
+from kernels_ti.boundary.tables.on_device import DeviceBlock
 from kernels_ti.errors import SizeError
 from kernels_ti.reference.algorithm import chordless_cycles
 

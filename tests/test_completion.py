@@ -13,13 +13,14 @@ from oracles import by_length, small_graphs
 
 from kernels_ti import Options, open_device
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary import completion, on_cores
 from kernels_ti.boundary import count as boundary
-from kernels_ti.boundary.blocks import planned_blocks
-from kernels_ti.boundary.completion import Completion
+from kernels_ti.boundary.cores import on_cores
 from kernels_ti.boundary.count import BoundaryCount
-from kernels_ti.boundary.layers import layer_of
-from kernels_ti.boundary.plan import plan_of
+from kernels_ti.boundary.forward_and_back.blocks import planned_blocks
+from kernels_ti.boundary.forward_and_back.layers import layer_of
+from kernels_ti.boundary.orders.plan import plan_of
+from kernels_ti.boundary.states import completion
+from kernels_ti.boundary.states.completion import Completion
 from kernels_ti.errors import SizeError
 from kernels_ti.reference.algorithm import chordless_cycles
 

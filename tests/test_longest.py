@@ -20,13 +20,14 @@ from searches import searches
 
 from kernels_ti import Graph, GraphError, OptionError, longest_cycle, open_device, participation, sample_cycles
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary import count, device_optimum, optimum
-from kernels_ti.boundary.blocks import planned_blocks
-from kernels_ti.boundary.device_optimum import DeviceOptimum
-from kernels_ti.boundary.gains import Gains
+from kernels_ti.boundary import count
+from kernels_ti.boundary.forward_and_back import device_optimum, optimum
+from kernels_ti.boundary.forward_and_back.blocks import planned_blocks
+from kernels_ti.boundary.forward_and_back.device_optimum import DeviceOptimum
+from kernels_ti.boundary.forward_and_back.gains import Gains
+from kernels_ti.boundary.forward_and_back.numbers import Numbers, sums_of
+from kernels_ti.boundary.forward_and_back.optimum import best_cycle
 from kernels_ti.boundary.longest import longest_in
-from kernels_ti.boundary.numbers import Numbers, sums_of
-from kernels_ti.boundary.optimum import best_cycle
 from kernels_ti.errors import SizeError, TimeIsUpError
 
 

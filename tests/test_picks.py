@@ -21,7 +21,8 @@ from chordless.runs.directory import created
 from chordless.runs.history import list_runs
 from chordless.tui.run_list import details, title
 
-from kernels_ti.boundary import optimum, sample
+from kernels_ti.boundary import sample
+from kernels_ti.boundary.forward_and_back import optimum
 from kernels_ti.reference.algorithm import chordless_cycles
 
 

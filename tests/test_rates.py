@@ -12,7 +12,7 @@ from chordless.engine import rates
 from chordless.engine.rates import BoundaryRates, Way, boundary_rates, known_rates, rates_path, ways_along
 
 from kernels_ti import DeviceError
-from kernels_ti.boundary.plan import plan_of
+from kernels_ti.boundary.orders.plan import plan_of
 
 USUAL = BoundaryRates("a device", 1 << 30, 2.0, 0.5, 7.0, 9.0)
 

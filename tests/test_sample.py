@@ -16,10 +16,10 @@ from searches import searches
 
 from kernels_ti import Graph, OptionError, Options, count_cycles, open_device
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.blocks import planned_blocks
-from kernels_ti.boundary.device_ways import DeviceWays
+from kernels_ti.boundary.forward_and_back.blocks import planned_blocks
+from kernels_ti.boundary.forward_and_back.device_ways import DeviceWays
 from kernels_ti.boundary.in_one_call import annealed_blocks
-from kernels_ti.boundary.plan import plan_of
+from kernels_ti.boundary.orders.plan import plan_of
 from kernels_ti.boundary.sample import drawn
 from kernels_ti.reference.algorithm import chordless_cycles
 

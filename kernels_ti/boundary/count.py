@@ -2,9 +2,9 @@
 
 A search has to meet each chordless cycle, and a road network has more of them than anybody can meet. Where the vertices
 can be put in an order in which the boundary between past and future stays small, the sets of past vertices that can
-still become a chordless cycle fall into few classes, see `kernels_ti.boundary.states`, and their numbers are carried
-along from vertex to vertex. The time depends on the boundary, about 2.7 to the power of its vertices, and hardly on
-the number of cycles.
+still become a chordless cycle fall into few classes, see `kernels_ti.boundary.states.states`. Their numbers are
+carried along from vertex to vertex. The time depends on the boundary, about 2.7 to the power of its vertices, and
+hardly on the number of cycles.
 
 References
 ----------
@@ -21,16 +21,16 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.device_tables import WIDEST
-from kernels_ti.boundary.in_passes import MOST_VERTICES, BlockInPasses
+from kernels_ti.boundary.cores.on_cores import CoresBlock
 from kernels_ti.boundary.in_python import PythonBlock
-from kernels_ti.boundary.on_cores import CoresBlock
-from kernels_ti.boundary.on_device import DeviceBlock
-from kernels_ti.boundary.order import BoundaryOrder
-from kernels_ti.boundary.plan import BoundaryPlan, plan_of
-from kernels_ti.boundary.saved import SavedBlock, SavedCount, SavedPasses
-from kernels_ti.boundary.states import LARGEST_BOUNDARY, GivenUp
-from kernels_ti.boundary.work import likely_states, share_done
+from kernels_ti.boundary.orders.order import LARGEST_BOUNDARY, BoundaryOrder
+from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
+from kernels_ti.boundary.orders.work import likely_states, share_done
+from kernels_ti.boundary.states.saved import SavedBlock, SavedCount, SavedPasses
+from kernels_ti.boundary.states.states import GivenUp
+from kernels_ti.boundary.tables.in_passes import MOST_VERTICES, BlockInPasses
+from kernels_ti.boundary.tables.on_device import DeviceBlock
+from kernels_ti.boundary.tables.tables import WIDEST
 from kernels_ti.device.device import held_device
 from kernels_ti.device.machine import cores
 from kernels_ti.errors import OptionError, SizeError, parameter
@@ -146,7 +146,7 @@ class BoundaryCount:
     states_by_step : list of int
         How many states there were when each of the vertices came, block after block.
     likely_states : ndarray of float64, shape (vertices,)
-        About how many there will be, see `kernels_ti.boundary.work.likely_states`.
+        About how many there will be, see `kernels_ti.boundary.orders.work.likely_states`.
 
     Raises
     ------

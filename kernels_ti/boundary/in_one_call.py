@@ -9,11 +9,11 @@ from contextlib import contextmanager
 
 from kernels_ti.blocks.restriction import vertices_called
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.annealing import SECONDS_FOR_PREFIXES, annealed_plan
-from kernels_ti.boundary.blocks import PlannedBlocks, Report, planned_blocks
 from kernels_ti.boundary.count import BoundaryCount, arch_of_count, arch_of_longest
-from kernels_ti.boundary.plan import plan_of
-from kernels_ti.boundary.states import GivenUp
+from kernels_ti.boundary.forward_and_back.blocks import PlannedBlocks, Report, planned_blocks
+from kernels_ti.boundary.orders.annealing import SECONDS_FOR_PREFIXES, annealed_plan
+from kernels_ti.boundary.orders.plan import plan_of
+from kernels_ti.boundary.states.states import GivenUp
 from kernels_ti.device.device import held_device
 from kernels_ti.device.memory import host_budget, search_budget
 from kernels_ti.errors import EngineError, OptionError, TimeIsUpError
@@ -151,7 +151,7 @@ def annealed_blocks(
     GivenUp
         Once it was too late.
     OptionError, SizeError
-        See `kernels_ti.boundary.blocks.planned_blocks`.
+        See `kernels_ti.boundary.forward_and_back.blocks.planned_blocks`.
     """
 
     def enough() -> bool:

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.boundary.completion import Completion
-from kernels_ti.boundary.order import BoundaryOrder
-from kernels_ti.boundary.saved import SavedBlock, SavedStates
-from kernels_ti.boundary.states import States, merged, require_memory
-from kernels_ti.boundary.transitions import Packing, children_of
-from kernels_ti.boundary.walk import most_states_from, steps_of
+from kernels_ti.boundary.orders.order import BoundaryOrder
+from kernels_ti.boundary.orders.walk import most_states_from, steps_of
+from kernels_ti.boundary.states.completion import Completion
+from kernels_ti.boundary.states.saved import SavedBlock, SavedStates
+from kernels_ti.boundary.states.states import States, merged, require_memory
+from kernels_ti.boundary.states.transitions import Packing, children_of
 from kernels_ti.graph import Graph
 
 # Beside the counts, which are there twice while states are merged: words, sums, order and ranks of old and new states.
@@ -33,7 +33,7 @@ class PythonBlock:
     memory : int or None
         Bytes that the states may take.
     drops : bool
-        Whether a kernel may drop states that cannot be completed, see `kernels_ti.boundary.completion`.
+        Whether a kernel may drop states that cannot be completed, see `kernels_ti.boundary.states.completion`.
 
     Attributes
     ----------

@@ -9,11 +9,11 @@ from fractions import Fraction
 from typing import Any
 
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.blocks import Report, space_for
-from kernels_ti.boundary.gains import Gains
+from kernels_ti.boundary.forward_and_back.blocks import Report, space_for
+from kernels_ti.boundary.forward_and_back.gains import Gains
+from kernels_ti.boundary.forward_and_back.optimum import best_cycle
+from kernels_ti.boundary.forward_and_back.weights import Weights, attribute_weights
 from kernels_ti.boundary.in_one_call import annealed_blocks, in_time, order_called
-from kernels_ti.boundary.optimum import best_cycle
-from kernels_ti.boundary.weights import Weights, attribute_weights
 from kernels_ti.conversion import as_graph
 from kernels_ti.device.device import held_device
 from kernels_ti.device.memory import host_budget, search_budget
@@ -153,7 +153,7 @@ def longest_in(
     arch, timeout
         As for `longest_cycle`.
     report : callable, optional
-        See `kernels_ti.boundary.blocks.Report`.
+        See `kernels_ti.boundary.forward_and_back.blocks.Report`.
     """
     began = time.perf_counter()
     memory = space.options.memory

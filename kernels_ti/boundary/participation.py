@@ -18,13 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.blocks import PlannedBlock, PlannedBlocks, space_for
-from kernels_ti.boundary.counting import Ways
+from kernels_ti.boundary.forward_and_back.blocks import PlannedBlock, PlannedBlocks, space_for
+from kernels_ti.boundary.forward_and_back.counting import Ways
+from kernels_ti.boundary.forward_and_back.layers import History, Layer
+from kernels_ti.boundary.forward_and_back.numbers import Numbers, sums_of
 from kernels_ti.boundary.in_one_call import annealed_blocks, in_time
-from kernels_ti.boundary.layers import History, Layer
-from kernels_ti.boundary.numbers import Numbers, sums_of
-from kernels_ti.boundary.residues import combined, primes_beyond
-from kernels_ti.boundary.walk import Step
+from kernels_ti.boundary.orders.walk import Step
+from kernels_ti.boundary.tables.residues import combined, primes_beyond
 from kernels_ti.conversion import as_graph
 from kernels_ti.device.memory import host_budget
 
@@ -153,14 +153,14 @@ def shares_of(
     space : SearchSpace
     planned : PlannedBlocks
     memory, enough, report
-        See `kernels_ti.boundary.layers.History`.
+        See `kernels_ti.boundary.forward_and_back.layers.History`.
     began : float, optional
         When the work began, by `time.perf_counter`; by default now.
 
     Raises
     ------
     GivenUp, SizeError
-        See `kernels_ti.boundary.layers.History`.
+        See `kernels_ti.boundary.forward_and_back.layers.History`.
     """
     began = time.perf_counter() if began is None else began
     vertices: Counter[int] = Counter()

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.blocks import PlannedBlock, PlannedBlocks, Report, space_for
 from kernels_ti.boundary.count import is_for_kernels
-from kernels_ti.boundary.counting import Ways, closing_numbers
-from kernels_ti.boundary.device_ways import DeviceWays
+from kernels_ti.boundary.forward_and_back.blocks import PlannedBlock, PlannedBlocks, Report, space_for
+from kernels_ti.boundary.forward_and_back.counting import Ways, closing_numbers
+from kernels_ti.boundary.forward_and_back.device_ways import DeviceWays
+from kernels_ti.boundary.forward_and_back.layers import History, Layer
+from kernels_ti.boundary.forward_and_back.numbers import Numbers, chosen, first_above
 from kernels_ti.boundary.in_one_call import annealed_blocks, in_time, order_called
-from kernels_ti.boundary.layers import History, Layer
-from kernels_ti.boundary.numbers import Numbers, chosen, first_above
-from kernels_ti.boundary.walk import Step
+from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycles import Cycles, CycleTable
 from kernels_ti.device.device import held_device
@@ -126,7 +126,7 @@ def sample_in(
     space : SearchSpace
     k, seed : int
     report : callable, optional
-        See `kernels_ti.boundary.blocks.Report`.
+        See `kernels_ti.boundary.forward_and_back.blocks.Report`.
     order, tell_order
         See `kernels_ti.boundary.in_one_call.annealed_blocks`.
     arch, timeout
@@ -177,7 +177,7 @@ def drawn(
     planned : PlannedBlocks
     k, seed : int
     memory, report, enough
-        See `kernels_ti.boundary.layers.History`.
+        See `kernels_ti.boundary.forward_and_back.layers.History`.
     device : Device, optional
         Takes the blocks that are large enough; by default all are gone through in Python.
     device_memory : int or None
@@ -222,7 +222,10 @@ def drawn(
 
 
 class _Way:
-    """A block that has been gone through in Python, and can be gone back; see `kernels_ti.boundary.layers.History`."""
+    """A block that has been gone through in Python, and can be gone back.
+
+    See `kernels_ti.boundary.forward_and_back.layers.History`.
+    """
 
     def __init__(
         self, block: PlannedBlock, memory: int | None, enough: Callable[[], bool], report: Callable[[Step, int], None]

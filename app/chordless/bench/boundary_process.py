@@ -12,12 +12,12 @@ from typing import Any
 from chordless.graphs.load import load_graph
 from kernels_ti import ChordlessError
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.annealing import SECONDS_FOR_PREFIXES, annealed_plan
-from kernels_ti.boundary.blocks import planned_blocks
 from kernels_ti.boundary.count import BoundaryCount, arch_of_count, arch_of_longest
-from kernels_ti.boundary.gains import Gains
-from kernels_ti.boundary.optimum import best_cycle
-from kernels_ti.boundary.plan import BoundaryPlan, plan_of
+from kernels_ti.boundary.forward_and_back.blocks import planned_blocks
+from kernels_ti.boundary.forward_and_back.gains import Gains
+from kernels_ti.boundary.forward_and_back.optimum import best_cycle
+from kernels_ti.boundary.orders.annealing import SECONDS_FOR_PREFIXES, annealed_plan
+from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
 from kernels_ti.device.device import held_device
 from kernels_ti.device.memory import host_budget, search_budget
 

@@ -206,8 +206,8 @@ def _obstacle(graph: BenchGraph, one: Ours, timeout: float) -> str | None:
     """Return why a way of this program cannot be measured on a graph; None if it can."""
     if one.method == "search":
         return None
-    from kernels_ti.boundary.order import no_longer_than
-    from kernels_ti.boundary.plan import plan_of
+    from kernels_ti.boundary.orders.order import no_longer_than
+    from kernels_ti.boundary.orders.plan import plan_of
 
     plan = plan_of(graph.graph, enough=no_longer_than(_SECONDS_FOR_ORDERS))
     return None if plan.is_possible and plan.seconds < timeout else "too wide"

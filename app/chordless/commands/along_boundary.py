@@ -14,7 +14,7 @@ from chordless.values import any_cycle_length, duration, size
 if TYPE_CHECKING:
     from kernels_ti import Graph
     from kernels_ti.blocks.search_space import SearchSpace
-    from kernels_ti.boundary.blocks import Report
+    from kernels_ti.boundary.forward_and_back.blocks import Report
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

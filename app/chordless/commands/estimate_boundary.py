@@ -12,7 +12,7 @@ from chordless.words.numbers import bytes_text, duration_text
 
 if TYPE_CHECKING:
     from chordless.engine.rates import BoundaryRates, Way
-    from kernels_ti.boundary.plan import BoundaryPlan
+    from kernels_ti.boundary.orders.plan import BoundaryPlan
 
 LONGEST_COUNT = 86400.0
 """Seconds of the longest count along a boundary that is spoken of."""

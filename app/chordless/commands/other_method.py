@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from chordless.protocol.events import Finished
     from chordless.protocol.orders import RunCommand
     from kernels_ti.blocks.search_space import SearchSpace
-    from kernels_ti.boundary.plan import BoundaryPlan
+    from kernels_ti.boundary.orders.plan import BoundaryPlan
 
 _SECONDS_FOR_ORDERS = 1.0
 LONGEST_COUNT = 86400.0
@@ -21,8 +21,8 @@ _LARGEST_GRAPH = 20_000
 
 def quick_plan(space: SearchSpace, *, seconds: float = _SECONDS_FOR_ORDERS) -> BoundaryPlan:
     """Return a plan for counting along a boundary that takes about `seconds` seconds to make."""
-    from kernels_ti.boundary.order import no_longer_than
-    from kernels_ti.boundary.plan import plan_of
+    from kernels_ti.boundary.orders.order import no_longer_than
+    from kernels_ti.boundary.orders.plan import plan_of
 
     return plan_of(space, enough=no_longer_than(seconds))
 

@@ -23,8 +23,8 @@ from chordless.runs.checkpoint import Checkpoint
 from chordless.runs.directory import RunDirectory, created, graph_hash
 from chordless.runs.mailbox import Mailbox
 from kernels_ti import Snapshot
-from kernels_ti.boundary.plan import BoundaryPlan, plan_of
-from kernels_ti.boundary.saved import SavedCount
+from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
+from kernels_ti.boundary.states.saved import SavedCount
 from kernels_ti.device.machine import cpu_name
 
 if TYPE_CHECKING:

@@ -19,13 +19,13 @@ from chordless.runs.checkpoint import Checkpoint
 from chordless.runs.directory import resume_line
 from kernels_ti import CycleShares, Device, DeviceError, EngineError, Snapshot, open_device
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.annealing import SECONDS_FOR_PREFIXES, annealed_plan
-from kernels_ti.boundary.blocks import planned_blocks
 from kernels_ti.boundary.count import BoundaryCount, arch_of_count
+from kernels_ti.boundary.forward_and_back.blocks import planned_blocks
+from kernels_ti.boundary.orders.annealing import SECONDS_FOR_PREFIXES, annealed_plan
+from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.participation import shares_of
-from kernels_ti.boundary.plan import BoundaryPlan, plan_of
-from kernels_ti.boundary.saved import SavedCount
-from kernels_ti.boundary.states import GivenUp
+from kernels_ti.boundary.states.saved import SavedCount
+from kernels_ti.boundary.states.states import GivenUp
 from kernels_ti.device.memory import host_budget, search_budget
 from kernels_ti.errors import SizeError
 

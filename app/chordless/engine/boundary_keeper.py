@@ -13,7 +13,7 @@ from chordless.protocol.orders import RunCommand
 from chordless.runs.checkpoint import Checkpoint, write_checkpoint
 from chordless.runs.directory import RunDirectory
 from kernels_ti import Snapshot
-from kernels_ti.boundary.saved import SavedCount
+from kernels_ti.boundary.states.saved import SavedCount
 from kernels_ti.state import Layout, RunState
 
 

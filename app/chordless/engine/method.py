@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from chordless.graphs.load import LoadedGraph
     from chordless.protocol.orders import RunCommand
     from kernels_ti.blocks.search_space import SearchSpace
-    from kernels_ti.boundary.plan import BoundaryPlan
+    from kernels_ti.boundary.orders.plan import BoundaryPlan
 
 _OUT_OF_REACH = 1000 * 365.25 * 86400.0
 

@@ -11,14 +11,14 @@ from chordless.protocol.events import Reason
 from chordless.protocol.orders import USUAL_SAMPLE, RunCommand
 from kernels_ti import CycleShares, Device, open_device
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.blocks import PlannedBlocks
-from kernels_ti.boundary.gains import Gains
+from kernels_ti.boundary.forward_and_back.blocks import PlannedBlocks
+from kernels_ti.boundary.forward_and_back.gains import Gains
+from kernels_ti.boundary.forward_and_back.optimum import best_cycle
 from kernels_ti.boundary.in_one_call import annealed_blocks
-from kernels_ti.boundary.optimum import best_cycle
+from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.participation import shares_of
 from kernels_ti.boundary.sample import drawn
-from kernels_ti.boundary.states import GivenUp
-from kernels_ti.boundary.walk import Step
+from kernels_ti.boundary.states.states import GivenUp
 from kernels_ti.cycles import Cycles
 from kernels_ti.device.memory import host_budget, search_budget
 

@@ -17,7 +17,7 @@ from chordless.runs.directory import program_version
 from kernels_ti import Device, EngineError, OptionError
 from kernels_ti.boundary.count import arch_of_count, block_in_kernels
 from kernels_ti.boundary.in_python import PythonBlock
-from kernels_ti.boundary.plan import BoundaryPlan, plan_of
+from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
 from kernels_ti.device.device import cuda_is_here, held_device
 from kernels_ti.device.machine import cores, cpu_name
 from kernels_ti.device.memory import search_budget

@@ -18,7 +18,7 @@ from kernels_ti.errors import DIRECTED, SIMPLIFY, worded
 
 if TYPE_CHECKING:
     from chordless.graphs.molecules import MoleculeFormat
-    from kernels_ti.boundary.weights import Weights
+    from kernels_ti.boundary.forward_and_back.weights import Weights
 
 FORMATS = ("edgelist", "dimacs", "pajek", "graphml", "gml", "graph6", "mtx", "adjlist")
 MOLECULE_FORMATS = ("sdf", "smiles")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.boundary.saved import SavedBlock, SavedCount, SavedPasses, SavedStates
+from kernels_ti.boundary.states.saved import SavedBlock, SavedCount, SavedPasses, SavedStates
 
 _STATES = ("words", "counts")
 

@@ -23,7 +23,7 @@ from chordless.files import open_to_read, replaced
 from chordless.runs import boundary_state
 from chordless.runs.directory import program_version, resume_line
 from kernels_ti import EngineError
-from kernels_ti.boundary.saved import SavedCount
+from kernels_ti.boundary.states.saved import SavedCount
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import CheckpointError
 from kernels_ti.state import Frames, GroupState, Layout, Rows, RunState

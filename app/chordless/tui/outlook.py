@@ -100,7 +100,7 @@ def outlook_of(graph: Graph, options: Options, given_up: Callable[[], bool]) -> 
         None if the graph is too large for a quick estimate, or `given_up` returned True.
     """
     from kernels_ti.blocks.search_space import SearchSpace
-    from kernels_ti.boundary.plan import plan_of
+    from kernels_ti.boundary.orders.plan import plan_of
     from kernels_ti.estimate.estimate import Estimator
 
     if graph.n > _MOST_VERTICES or graph.m > _MOST_SEED_WORDS:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from chordless.graphs.readers.columns import cells_of
 from chordless.graphs.readers.source import Source, number_of
 from kernels_ti import Graph
-from kernels_ti.boundary.weights import Weights, exact, key_of_edge
+from kernels_ti.boundary.forward_and_back.weights import Weights, exact, key_of_edge
 
 _SEPARATORS = ("\t", ",", ";", None)
 

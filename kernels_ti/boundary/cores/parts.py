@@ -1,0 +1,284 @@
+"""The states of a boundary in parts that the cores of a CPU take one by one, see `kernels_ti.boundary.kernels.parts`.
+
+A vertex that comes changes symbols of its neighbours and of the other ends of their pieces. Whether any other slot is
+off the cycle, inner, or an end stays as it is. So the states are told apart by that, in **steady** slots which no
+vertex changes for a while: equal children then come from one part only. When the next vertex would change a steady
+slot, the states are moved to other parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import ceil, log
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.boundary.orders.walk import Step, most_states_from
+from kernels_ti.boundary.states.states import require_memory
+from kernels_ti.boundary.states.transitions import Packing
+from kernels_ti.device.buffers import LARGEST_BUFFER
+from kernels_ti.errors import SizeError, worded
+
+if TYPE_CHECKING:
+    from kernels_ti.device.device import Device
+
+Words = npt.NDArray[np.uint64]
+Places = npt.NDArray[np.int32]
+
+# States of a part whose children and their table stay in the cache of a core.
+_STATES_TO_A_PART = 2048
+# So many parts for each thread, if that makes them no smaller than this.
+_PARTS_TO_A_THREAD, _FEWEST_STATES_TO_A_PART = 16, 256
+_MOST_PARTS = 4096
+# States are moved in so many groups of parts for each thread.
+_GROUPS_TO_A_THREAD = 8
+# How many times as many parts a slot makes: some of its three kinds are rare.
+_KINDS_OF_A_SLOT = 2.2
+# More parts are made only once there are so many times as many states.
+_GROWTH = 4
+# States of a launch: about 0.1 s, so that a pause or an interrupt need not wait.
+_STATES_AT_ONCE = 1 << 21
+# Steps that are looked at for slots that no vertex changes for a while.
+_STEPS_AHEAD = 1000
+# Cells of the table of a part for each state: it has at most two children.
+_CELLS_TO_A_STATE = 4
+
+
+class Parts:
+    """The states of one block, in parts.
+
+    Parameters
+    ----------
+    device : Device
+        A CPU.
+    steps : sequence of Step
+    packing : Packing
+    memory : int or None
+        Bytes that all buffers may take.
+    by_length : bool
+        For the message about a lack of memory.
+
+    Attributes
+    ----------
+    kernels : PartKernels
+    stride : int
+        Cells of a row.
+    table : ndarray of int32, shape (parts, 4)
+        For each part its first row and its rows, then the same of the layer that follows.
+    states : int
+        Those that lead to a cycle, as far as that is known.
+    queue : ndarray of int32
+        See `kernels_ti.boundary.kernels.parts`.
+    """
+
+    def __init__(
+        self, device: Device, steps: Sequence[Step], packing: Packing, memory: int | None, *, by_length: bool
+    ) -> None:
+        from kernels_ti.boundary.kernels.parts import OVERFLOW, PART, part_kernels
+
+        self.kernels = device.call(part_kernels, packing.words, packing.bits)
+        self._device, self._steps, self._packing = device, steps, packing
+        self._memory, self._by_length = memory, by_length
+        self.queue = np.zeros(OVERFLOW + 1, np.int32)
+        self._part_cells = PART
+        self._buffers: dict[str, Any] = {}
+        self._steady: frozenset[int] = frozenset()
+        self._wanted_before, self._place = 1, 0
+        self.states = 0
+
+    def begin(self, rows: Words) -> None:
+        """Begin with rows, shape (k, cells), all in one part."""
+        self.states, self.stride = rows.shape
+        self.buffer("rows", rows.size)[: rows.size] = rows.reshape(-1)
+        self.table = np.array([[0, self.states, 0, 0]], np.int32)
+        self._steady, self._wanted_before = frozenset(), 1
+
+    @property
+    def rows(self) -> Words:
+        """The rows of all parts, and empty ones between."""
+        rows: Words = self._buffers["rows"]
+        return rows
+
+    @property
+    def workers(self) -> int:
+        """Workers that a launch needs."""
+        return min(self._device.threads or 1, len(self.table))
+
+    def occupied(self) -> Words:
+        """Return a copy of the rows of all states, shape (k, cells)."""
+        from kernels_ti.boundary.kernels.parts import DEAD
+
+        rows = self.rows[: len(self.rows) // self.stride * self.stride].reshape(-1, self.stride)
+        found: Words = np.concatenate([rows[first : first + count] for first, count, _, _ in self.table.tolist()])
+        alive: Words = found[found[:, 0] != np.uint64(DEAD)]
+        return alive
+
+    def buffer(self, name: str, cells: int, dtype: npt.DTypeLike = np.uint64) -> Any:
+        """Return a buffer of at least this size, in cells; its content is lost if it has to grow.
+
+        Raises
+        ------
+        SizeError
+            If it does not fit into the memory allowed, or has more cells than kernels can count.
+        """
+        held = self._buffers.get(name)
+        if held is None or len(held) < cells:
+            if cells > LARGEST_BUFFER:
+                raise SizeError(
+                    f"{self.states:,} states need {cells:,} cells, more than the {LARGEST_BUFFER:,} that kernels can "
+                    f"count{worded('', ': --total-only needs far fewer') if self._by_length else ''}"
+                )
+            self._buffers.pop(name, None)
+            size = np.dtype(dtype).itemsize
+            room = cells if self._memory is None else (self._memory - self.nbytes_beside()) // size
+            wanted = max(min(cells + cells // 4, room, LARGEST_BUFFER), cells)
+            self._require(wanted * size)
+            self._buffers[name] = self._device.empty(wanted, dtype)
+        return self._buffers[name]
+
+    def swap(self, name: str, other: str) -> None:
+        """Let two buffers change names."""
+        self._buffers[name], self._buffers[other] = self._buffers[other], self._buffers[name]
+
+    def overflowed(self) -> bool:
+        """Say whether a sum had too many digits since there was room for children."""
+        from kernels_ti.boundary.kernels.parts import OVERFLOW
+
+        return bool(self.queue[OVERFLOW])
+
+    def nbytes_beside(self, *names: str) -> int:
+        """Return the bytes of all buffers but these."""
+        return sum(int(buffer.nbytes) for name, buffer in self._buffers.items() if name not in names)
+
+    def _require(self, more: int) -> None:
+        needed, place = self.nbytes_beside() + more, self._place
+        most = most_states_from(self._steps, place)
+        require_memory(
+            needed,
+            self._memory,
+            self.states,
+            self._steps[place - 1].width if place else 0,
+            by_length=self._by_length,
+            largest=needed / max(self.states, 1) * most,
+        )
+
+    def launches(self, groups: Places | None = None) -> Iterator[int]:
+        """Cut the parts into ranges for one launch each: set the queue to the first, and yield the end.
+
+        With the places in which groups of parts begin, cut these groups.
+        """
+        from kernels_ti.boundary.kernels.parts import NEXT
+
+        items = len(self.table) if groups is None else len(groups) - 1
+        if self.states < _STATES_AT_ONCE:
+            self.queue[NEXT] = 0
+            yield items
+            return
+        states = np.cumsum(self.table[:, 1], dtype=np.int64)
+        if groups is not None:
+            states = states[groups[1:] - 1]
+        launch = (states - 1) // _STATES_AT_ONCE
+        ends = np.append(np.flatnonzero(np.diff(launch)) + 1, items)
+        first = 0
+        for end in ends.tolist():
+            self.queue[NEXT] = first
+            yield end
+            first = end
+
+    def prepare(self, place: int) -> Iterator[None]:
+        """Make parts that stay apart while the vertex of a step comes; yield between launches."""
+        self._place = place
+        changed = {slot for slot, _ in self._steps[place].changed}
+        wanted = self._wanted
+        if changed & self._steady or wanted > _GROWTH * self._wanted_before:
+            yield from self.rearrange(place)
+
+    def rearrange(self, place: int) -> Iterator[None]:
+        """Move the states to new parts, without those that are marked as dead, all behind one another.
+
+        The parts stay apart while the vertex of a step comes. This yields between launches.
+        """
+        self._place = place
+        wanted = self._wanted
+        steady = frozenset(self._last_to_change()[: ceil(log(wanted, _KINDS_OF_A_SLOT))])
+        parts = wanted if steady else 1
+        masks = np.zeros(self._packing.words, np.uint64)
+        for slot in steady:
+            word, shift = self._packing.place(slot)
+            masks[word] |= np.uint64(1) << shift
+        groups = self._groups()
+        sizes = np.empty((len(groups) - 1, parts), np.int32)
+        before = self.table.reshape(-1)
+        for end in self.launches(groups):
+            self.kernels.measure(
+                self.workers, before, groups, end, self.queue, self.stride, self.rows, masks, parts, sizes.reshape(-1)
+            )
+            yield
+        ends = np.cumsum(sizes.T.reshape(-1), dtype=np.int64).reshape(parts, -1)
+        other = self.buffer("other rows", int(ends[-1, -1]) * self.stride)
+        places = np.ascontiguousarray((ends - sizes.T).T, np.int32).reshape(-1)
+        for end in self.launches(groups):
+            self.kernels.move(
+                self.workers, before, groups, end, self.queue, self.stride, self.rows, masks, parts, places, other
+            )
+            yield
+        self.swap("rows", "other rows")
+        last = ends[:, -1]
+        first = np.append(0, last[:-1])
+        # The largest come first, so that no worker begins one when the others are done.
+        largest = np.argsort(first - last, kind="stable")
+        largest = largest[: max(int(np.count_nonzero(last - first)), 1)]
+        self.table = np.zeros((len(largest), self._part_cells), np.int32)
+        self.table[:, 0], self.table[:, 1] = first[largest], (last - first)[largest]
+        self.states = int(last[-1])
+        self._steady, self._wanted_before = steady, wanted
+
+    def _groups(self) -> Places:
+        """Return where groups of parts begin that have about as many states each, and the end."""
+        states = np.cumsum(self.table[:, 1], dtype=np.int64)
+        groups = _GROUPS_TO_A_THREAD * (self._device.threads or 1)
+        begin = np.searchsorted(states, np.arange(1, groups) * (states[-1] / groups))
+        return np.unique(np.concatenate(([0], begin, [len(states)]))).astype(np.int32)
+
+    def room_for_children(self, beside: int) -> tuple[Any, Any, int]:
+        """Return a buffer for the children and the tables of the workers, with the cells of each; place the parts.
+
+        The rows of the children have `beside` cells behind the state.
+        """
+        from kernels_ti.boundary.kernels.parts import OVERFLOW
+
+        counts = self.table[:, 1].astype(np.int64)
+        ends = np.cumsum(2 * counts)
+        room = _CELLS_TO_A_STATE * int(counts.max())
+        tables = self.buffer("tables", self.workers * room, np.int32)
+        other = self.buffer("other rows", int(ends[-1]) * (self._packing.words + beside))
+        self.table[:, 2] = ends - 2 * counts
+        self.queue[OVERFLOW] = 0
+        return other, tables, room
+
+    def follow(self, beside: int) -> None:
+        """Go on with the children, whose rows have so many cells behind the state."""
+        self.stride = self._packing.words + beside
+        self.swap("rows", "other rows")
+        after = np.zeros_like(self.table)
+        after[:, :2] = self.table[:, 2:]
+        self.table = after[after[:, 1] > 0] if after[:, 1].any() else after[:1]
+        self.states = int(self.table[:, 1].sum(dtype=np.int64))
+
+    def _last_to_change(self) -> list[int]:
+        """Return the slots of boundary vertices that the next vertex does not change, the last to change first."""
+        found: dict[int, int] = {}
+        for place, step in enumerate(self._steps[self._place : self._place + _STEPS_AHEAD]):
+            for slot in step.near:
+                found.setdefault(slot, place)
+            # The slot of no neighbour is free until now.
+            found.setdefault(step.slot, 0)
+        return sorted((slot for slot, place in found.items() if place > 0), key=lambda slot: -found[slot])
+
+    @property
+    def _wanted(self) -> int:
+        """Parts that are wanted for so many states."""
+        for_threads = min(_PARTS_TO_A_THREAD * (self._device.threads or 1), self.states // _FEWEST_STATES_TO_A_PART)
+        return max(min(max(self.states // _STATES_TO_A_PART, for_threads), _MOST_PARTS), 1)

@@ -1,0 +1,211 @@
+"""The blocks of a search space as the boundary method takes them: with their orders, and with the graph's vertices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.blocks.restriction import edges_called, vertices_called
+from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.boundary.orders.order import LARGEST_BOUNDARY, BoundaryOrder
+from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
+from kernels_ti.boundary.orders.walk import Step, steps_of
+from kernels_ti.boundary.states.transitions import Packing
+from kernels_ti.errors import SizeError
+from kernels_ti.graph import Graph
+from kernels_ti.options import Options
+from kernels_ti.short_cycles import short_cycles
+
+Report = Callable[[float, int, int], None]
+"""Told the share of the way forward, the states that are held, and the vertices of the boundary; there are no states
+while an order of the vertices is sought."""
+
+
+@dataclass(frozen=True)
+class LengthBounds:
+    """Bounds on the number of vertices of a cycle.
+
+    Attributes
+    ----------
+    shortest, longest : int
+    n : int
+        Vertices of the block.
+    """
+
+    shortest: int
+    longest: int
+    n: int
+
+    @property
+    def are_told_apart(self) -> bool:
+        """Whether the states tell how many vertices they have: one word more."""
+        return self.shortest > 3 or self.longest < self.n
+
+    @property
+    def limits(self) -> npt.NDArray[np.int32]:
+        """The bounds as kernels read them: the shortest, the longest, and whether longer cycles are possible."""
+        return np.array([self.shortest, self.longest, int(self.longest < self.n)], np.int32)
+
+    @property
+    def most(self) -> int:
+        """The largest number of vertices that states tell apart; all larger ones count as this."""
+        return self.longest if self.longest < self.n else self.shortest - 1
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedBlock:
+    """A block that is not only a cycle.
+
+    Attributes
+    ----------
+    graph : Graph
+    vertices : tuple of int
+        The vertex of the input graph for each vertex of the block.
+    order : BoundaryOrder
+    steps : tuple of Step
+    bounds : LengthBounds
+    """
+
+    graph: Graph
+    vertices: tuple[int, ...]
+    order: BoundaryOrder
+    steps: tuple[Step, ...]
+    bounds: LengthBounds
+
+    @cached_property
+    def packing(self) -> Packing:
+        """How its states lie in words."""
+        return Packing.of(self.steps)
+
+    def cycle(self, vertices: set[int]) -> list[int]:
+        """Return the vertices of a chordless cycle, given as a set of the block's, as those of the graph in its order.
+
+        It starts at the smallest vertex of the graph and goes on to the smaller one of its neighbours, in a directed
+        graph along the arc.
+        """
+        return in_cycle_order(
+            {self.vertices[v]: [self.vertices[u] for u in onward(self.graph, v) if u in vertices] for v in vertices}
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedBlocks:
+    """All blocks of a search space that can have wanted cycles.
+
+    Attributes
+    ----------
+    plan : BoundaryPlan
+    rings : tuple of list of int
+        The wanted cycles that are a block of their own, and those of one and two vertices, each in cycle order.
+    blocks : tuple of PlannedBlock
+        The others.
+    """
+
+    plan: BoundaryPlan
+    rings: tuple[list[int], ...]
+    blocks: tuple[PlannedBlock, ...]
+
+    def reporter(self, report: Report | None) -> Callable[[Step, int], None]:
+        """Return what adds up steps, and tells `report` the share of all, the states and the width of the boundary."""
+        done = 0.0
+
+        def step_done(step: Step, states: int) -> None:
+            nonlocal done
+            done += step.cost
+            if report is not None:
+                report(min(done / max(self.plan.cost, 1.0), 1.0), states, step.width)
+
+        return step_done
+
+
+def space_for(
+    graph: Graph,
+    min_length: int,
+    max_length: int | None,
+    through: Iterable[Hashable],
+    avoid: Iterable[Hashable],
+    avoid_edges: Iterable[tuple[Hashable, Hashable]],
+    memory: int | None,
+) -> SearchSpace:
+    """Return a graph with bounds and a restriction; vertices and edges are given by name, as for `count_cycles`."""
+    options = Options(
+        min_length=min_length,
+        max_length=max_length,
+        memory=memory,
+        through=vertices_called(graph, through),
+        avoid=vertices_called(graph, avoid),
+        avoid_edges=edges_called(graph, avoid_edges),
+    )
+    return SearchSpace(graph, options)
+
+
+def planned_blocks(
+    space: SearchSpace, plan: BoundaryPlan | None = None, enough: Callable[[], bool] = lambda: False
+) -> PlannedBlocks:
+    """Plan a search space.
+
+    Parameters
+    ----------
+    space : SearchSpace
+    plan : BoundaryPlan, optional
+        By default that of `plan_of`.
+    enough : callable
+        Ends the search for good orders, see `kernels_ti.boundary.orders.order.small_boundary_order`.
+
+    Raises
+    ------
+    SizeError
+        If no order has boundaries that a state can hold.
+    """
+    plan = plan or plan_of(space, enough=enough)
+    if not plan.is_possible:
+        raise SizeError(
+            f"no order of this graph was found with a boundary of at most {LARGEST_BOUNDARY} vertices: "
+            "a graph with fewer edges may have one"
+        )
+    shortest, longest = space.options.min_length, space.longest
+    rings = [ring for ring in _rings(space) if shortest <= len(ring) <= longest]
+    rings += short_cycles(space.graph, space.options)
+    blocks = []
+    for graph, order, required, vertices in zip(plan.blocks, plan.orders, plan.required, plan.vertices, strict=True):
+        assert order is not None
+        steps = tuple(steps_of(graph, order, required))
+        blocks.append(PlannedBlock(graph, vertices, order, steps, LengthBounds(shortest, longest, graph.n)))
+    return PlannedBlocks(plan, tuple(rings), tuple(blocks))
+
+
+def _rings(space: SearchSpace) -> Iterator[list[int]]:
+    for labelled in space.blocks:
+        for block, vertices in labelled.rings():
+            names = vertices.tolist()
+            yield in_cycle_order({names[v]: [names[u] for u in onward(block, v)] for v in range(len(names))})
+
+
+def onward(graph: Graph, v: int) -> list[int]:
+    """Return the vertices to which a cycle of three or more vertices may go on from a vertex."""
+    near: list[int] = graph.neighbours(v).tolist()
+    if graph.ways is None:
+        return near
+    ways = graph.ways[graph.row_ptr[v] : graph.row_ptr[v + 1]].tolist()
+    return [u for u, way in zip(near, ways, strict=True) if way & 1]
+
+
+def in_cycle_order(following: dict[int, list[int]]) -> list[int]:
+    """Return the vertices of a cycle in their order, from the smallest one to the smaller one of its neighbours.
+
+    Parameters
+    ----------
+    following : dict of int to list of int
+        For each vertex the two beside it, or in a directed graph only the one after it.
+    """
+    first = min(following)
+    cycle, here = [first], min(following[first])
+    while here != first:
+        before = cycle[-1]
+        cycle.append(here)
+        here = next(v for v in following[here] if v != before)
+    return cycle

@@ -1,0 +1,315 @@
+"""The longest, shortest, heaviest or lightest chordless cycle, and how many cycles are equal to it in this.
+
+Of all ways to a state only those count that have the largest value so far: whatever completes one of them completes the
+others as well. The value is the number of vertices or the weight, negated where the least is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.boundary.count import is_for_kernels
+from kernels_ti.boundary.forward_and_back.blocks import PlannedBlock, PlannedBlocks
+from kernels_ti.boundary.forward_and_back.device_optimum import DeviceOptimum
+from kernels_ti.boundary.forward_and_back.gains import Gains
+from kernels_ti.boundary.forward_and_back.layers import History, Layer, Words
+from kernels_ti.boundary.forward_and_back.numbers import Numbers, sums_of
+from kernels_ti.boundary.orders.walk import Step
+from kernels_ti.errors import EngineError
+
+if TYPE_CHECKING:
+    from kernels_ti.device.device import Device
+
+Values = npt.NDArray[np.int64]
+
+_NOTHING = np.iinfo(np.int64).min
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The best cycle.
+
+    Attributes
+    ----------
+    cycle : list of int
+        Its vertices in cycle order; empty if there is no cycle.
+    value : int
+        The sum of what its vertices and edges add.
+    ways : int
+        Cycles with this value.
+    states : int
+        States of the largest boundary.
+    """
+
+    cycle: list[int]
+    value: int
+    ways: int
+    states: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Best:
+    """For each state the largest value of a way to it, and how many ways have it."""
+
+    values: Values
+    ways: Numbers
+
+
+class Largest:
+    """The rule that carries the largest values along, and remembers where the best cycle closes.
+
+    Parameters
+    ----------
+    block : PlannedBlock
+    gains : Gains
+    sign : int
+        -1 looks for the least value.
+    """
+
+    def __init__(self, block: PlannedBlock, gains: Gains, sign: int) -> None:
+        self._block = block
+        self._names = block.vertices
+        self._packing = block.packing
+        self._gains = gains
+        self._sign = sign
+        self.best: int | None = None
+        self.ways = 0
+        self.place = 0
+
+    def again(self) -> Largest:
+        """Return the same rule, before any cycle has closed."""
+        return Largest(self._block, self._gains, self._sign)
+
+    @property
+    def counts_edges(self) -> bool:
+        """Whether edges add to the value."""
+        return self._gains.of_edges is not None
+
+    def added_by(self, step: Step) -> list[int]:
+        """Return what the vertex of a step adds when it joins, then what each edge to a vertex before it adds."""
+        edges = [added for _, added in self._edges_of(step)] if self.counts_edges else []
+        return [self._sign * self._gains.of(self._names[step.vertex]), *edges]
+
+    def begin(self) -> _Best:
+        """Begin with one way of no value."""
+        return _Best(np.zeros(1, np.int64), Numbers.ones(1))
+
+    def follow(self, layer: Layer, values: _Best) -> _Best:
+        """Keep the largest value of each state that follows, and the ways that have it."""
+        sides = [layer.children(joins=joins) for joins in (False, True)]
+        candidates = [values.values[parents] for parents, _ in sides]
+        candidates[1] += self.gain(layer, sides[1][0])
+        best = np.full(layer.after, _NOTHING)
+        for (_, into), candidate in zip(sides, candidates, strict=True):
+            np.maximum.at(best, into, candidate)
+        parts = []
+        for (parents, into), candidate in zip(sides, candidates, strict=True):
+            chosen = candidate == best[into]
+            parts.append((values.ways[parents[chosen]], into[chosen]))
+        return _Best(best, sums_of(parts, layer.after))
+
+    def close(self, place: int, layer: Layer, values: _Best) -> None:
+        """Compare the cycles that close with the best one so far."""
+        if not len(layer.closing):
+            return
+        closed = self.closed(layer, values)
+        best = int(closed.max())
+        if self.best is None or best > self.best:
+            self.best, self.ways, self.place = best, 0, place
+        if best == self.best:
+            self.ways += values.ways[layer.closing[closed == best]].total()
+
+    def closed(self, layer: Layer, values: _Best) -> Values:
+        """Return the values of the cycles that close in `layer.closing`."""
+        return values.values[layer.closing] + self.gain(layer, layer.closing)
+
+    def gain(self, layer: Layer, states: npt.NDArray[np.int64]) -> Values:
+        """Return what the vertex adds to some states when it joins, with its edges."""
+        step = layer.step
+        gained = np.full(len(states), self._sign * self._gains.of(self._names[step.vertex]), np.int64)
+        if self._gains.of_edges is not None:
+            for slot, added in self._edges_of(step):
+                gained += (self._packing.symbol(layer.words, slot)[states] != 0) * np.int64(added)
+        return gained
+
+    def _edges_of(self, step: Step) -> list[tuple[int, int]]:
+        v = self._names[step.vertex]
+        return [
+            (slot, self._sign * self._gains.between(self._names[u], v))
+            for slot, u in zip(step.near, step.near_vertices, strict=True)
+        ]
+
+    def nbytes(self, values: _Best) -> int:
+        """Return the bytes of values."""
+        return values.values.nbytes + values.ways.nbytes
+
+
+def best_cycle(
+    planned: PlannedBlocks,
+    gains: Gains,
+    *,
+    least: bool = False,
+    memory: int | None = None,
+    enough: Callable[[], bool] = lambda: False,
+    report: Callable[[Step, int], None] = lambda step, states: None,
+    device: Device | None = None,
+    device_memory: int | None = None,
+) -> Optimum:
+    """Find the cycle with the largest, or the least, value.
+
+    Parameters
+    ----------
+    planned : PlannedBlocks
+    gains : Gains
+    least : bool
+    memory, enough, report
+        See `kernels_ti.boundary.forward_and_back.layers.History`.
+    device : Device, optional
+        Takes the blocks that are large enough; by default all are gone through in Python.
+    device_memory : int or None
+        Bytes that the states may take there.
+
+    Returns
+    -------
+    Optimum
+        Of several cycles with this value, always the same one.
+
+    Raises
+    ------
+    GivenUp, SizeError
+        See `kernels_ti.boundary.forward_and_back.layers.History`.
+    """
+    sign = -1 if least else 1
+    best, ways, cycle, states = _NOTHING, 0, [], 0
+    for ring in planned.rings:
+        value = sign * gains.of_cycle(ring)
+        if value > best:
+            best, ways, cycle = value, 0, ring
+        ways += value == best
+    for block in planned.blocks:
+        rule = Largest(block, gains, sign)
+        if device is not None and is_for_kernels(block.graph, block.order):
+            found = _found_on_device(device, block, rule, device_memory, memory, enough, report)
+        else:
+            found = _found_in_python(block, rule, memory, enough, report)
+        states = max(states, found.states)
+        if found.value is None or found.value < best:
+            continue
+        if found.value > best:
+            best, ways, cycle = found.value, 0, block.cycle(found.cycle())
+        ways += found.ways
+    return Optimum(cycle, sign * best if cycle else 0, ways, states)
+
+
+class _Found(NamedTuple):
+    """The best value of a block, if it has a cycle, how many cycles have it, the most states, and how to get one."""
+
+    value: int | None
+    ways: int
+    states: int
+    cycle: Callable[[], set[int]]
+
+
+def _found_in_python(
+    block: PlannedBlock,
+    rule: Largest,
+    memory: int | None,
+    enough: Callable[[], bool],
+    report: Callable[[Step, int], None],
+) -> _Found:
+    history = History(block, rule, memory, enough, report)
+    return _Found(rule.best, rule.ways, history.most_states, lambda: _way_to_closing(history, rule, rule.best))
+
+
+def _found_on_device(
+    device: Device,
+    block: PlannedBlock,
+    rule: Largest,
+    device_memory: int | None,
+    memory: int | None,
+    enough: Callable[[], bool],
+    report: Callable[[Step, int], None],
+) -> _Found:
+    added = [rule.added_by(step) for step in block.steps]
+    host_memory = None if memory is None else memory // 2
+    optimum = DeviceOptimum(
+        device, block, added, of_edges=rule.counts_edges, memory=device_memory, host_memory=host_memory
+    )
+    states = 0
+    for step in block.steps:
+        optimum.take_vertex(enough)
+        states = max(states, optimum.states)
+        report(step, optimum.states)
+    return _Found(optimum.best, optimum.ways, states, lambda: _cycle_of(optimum, block, rule, host_memory, enough))
+
+
+def _cycle_of(
+    optimum: DeviceOptimum, block: PlannedBlock, rule: Largest, memory: int | None, enough: Callable[[], bool]
+) -> set[int]:
+    """Go back from one kept layer to the one before: from a single state, each piece of the way is found in Python."""
+    assert optimum.best is not None
+    cycle: set[int] = set()
+    value, origin, end, target = optimum.best, optimum.origin, optimum.closing_step + 1, None
+    for layer in reversed([layer for layer in optimum.layers if layer.place < end]):
+        # States may share what is noted of their origin, if they take several words: try each of them.
+        for row in optimum.rows_at(layer, origin):
+            words = optimum.words_of(row[None])
+            piece = rule.again()
+            history = History(block, piece, memory, enough, words=words, steps=range(layer.place, end))
+            way = _way_between(history, piece, target, value - optimum.value_of(row))
+            if way is not None:
+                break
+        else:
+            raise EngineError("internal error: a kept layer has no way to the best cycle")
+        cycle |= way
+        value, origin, end, target = optimum.value_of(row), optimum.origin_of(row), layer.place, words
+    return cycle
+
+
+def _way_between(history: History[_Best], rule: Largest, target: Words | None, value: int) -> set[int] | None:
+    """Return the vertices of a way with a value from the first state to another one, or to where the cycle closes."""
+    if target is None:
+        return _way_to_closing(history, rule, value) if rule.best == value else None
+    (reached,) = np.nonzero((history.reached == target).all(axis=0))
+    if not len(reached) or int(history.values.values[reached[0]]) != value:
+        return None
+    return _way_back(history.backward(), rule, int(reached[0]), value)
+
+
+def _way_to_closing(history: History[_Best], rule: Largest, value: int | None) -> set[int]:
+    """Go back from where the best cycle closes, and return its vertices."""
+    assert value is not None
+    way = history.backward(rule.place + 1)
+    _, layer, values = next(way)
+    state = int(layer.closing[np.flatnonzero(rule.closed(layer, values) == value)[0]])
+    gained = int(rule.gain(layer, np.array([state]))[0])
+    return {layer.step.vertex} | _way_back(way, rule, state, value - gained)
+
+
+def _way_back(way: Iterator[tuple[int, Layer, _Best]], rule: Largest, state: int, value: int) -> set[int]:
+    """Go back from a state that is reached with a value, and return the vertices that join."""
+    vertices: set[int] = set()
+    for _, layer, values in way:
+        state, joins = _parent(layer, values, rule, state, value)
+        if joins:
+            value -= int(rule.gain(layer, np.array([state]))[0])
+            vertices.add(layer.step.vertex)
+    if value:
+        raise EngineError("internal error: the way back to the best cycle has another value")
+    return vertices
+
+
+def _parent(layer: Layer, values: _Best, rule: Largest, state: int, value: int) -> tuple[int, bool]:
+    """Return a state that becomes the given one with its value, and whether the vertex joins."""
+    for joins in (False, True):
+        parents = layer.parents_of(state, joins=joins)
+        gained = rule.gain(layer, parents) if joins else 0
+        fitting = parents[values.values[parents] + gained == value]
+        if len(fitting):
+            return int(fitting[0]), joins
+    raise EngineError("internal error: no way back to the best cycle was found")

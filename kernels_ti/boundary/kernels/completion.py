@@ -1,0 +1,293 @@
+"""Tell states that no vertices to come can complete to a cycle, see `kernels_ti.boundary.states.completion`.
+
+A work item tests one state. It first follows what the state forces: vertices to come that are next to an inner one stay
+off the cycle, and an end whose neighbours to come are all but one off the cycle has that one on it, and so on. Then a
+depth-first search looks for a vertex whose removal parts what must lie on one cycle (R. Tarjan, *Depth-first search and
+linear graph algorithms*, SIAM Journal on Computing 1, 1972).
+"""
+
+from functools import lru_cache
+from typing import Any
+
+import taichi as ti
+
+from kernels_ti.bits import lowest_bit, population
+from kernels_ti.boundary.kernels.tables import TALLIES, state_functions
+
+NODES, DEEP, SLOTS = 0, 1, 2
+"""Cells of the tables before the rows: all nodes, the deep ones, and the number of slots."""
+BESIDE_NODES = 3
+"""Then for each of 64 nodes the nodes next to it, for each the slots next to it, and for each slot its nodes."""
+MOST_NODES = 64
+BESIDE_SLOTS = BESIDE_NODES + MOST_NODES
+NEAR = BESIDE_SLOTS + MOST_NODES
+
+DEAD = (1 << 64) - 1
+"""The first word of a state that has been dropped."""
+
+INNER, FIRST_END = 1, 2
+_ROUNDS = 8
+# A depth-first search meets each node and each end once.
+_DEEPEST = 128
+_FIELD = 255
+
+array = ti.types.ndarray
+
+
+@ti.func
+def bit(place):
+    """Return a word with one bit set."""
+    return ti.u64(1) << ti.cast(place, ti.u64)
+
+
+@ti.func
+def touched(ends, ahead: ti.template()):
+    """Return the nodes beside at least one, two and three ends."""
+    ones, twos, threes, rest = ti.u64(0), ti.u64(0), ti.u64(0), ends
+    while rest != ti.u64(0):
+        near = ahead[NEAR + lowest_bit(rest, 64)]
+        rest &= rest - ti.u64(1)
+        threes |= twos & near
+        twos |= ones & near
+        ones |= near
+    return ones, twos, threes
+
+
+@ti.func
+def forced(ends, alone, inner, ahead: ti.template()):
+    """Return the nodes that may be on the cycle, those that must be, and whether the state contradicts itself."""
+    deep = ahead[DEEP]
+    blocked, rest = ti.u64(0), inner
+    while rest != ti.u64(0):
+        blocked |= ahead[NEAR + lowest_bit(rest, 64)]
+        rest &= rest - ti.u64(1)
+    ones, twos, threes = touched(ends, ahead)
+    free, on = ahead[NODES] & ~((blocked | threes) & ~deep), ti.u64(0)
+    dead, going, turn = 0, 1, 0
+    while going == 1 and dead == 0 and turn < _ROUNDS:
+        free_before, on_before = free, on
+        rest = ends
+        while rest != ti.u64(0):
+            end = lowest_bit(rest, 64)
+            rest &= rest - ti.u64(1)
+            near = ahead[NEAR + end]
+            if near & deep == ti.u64(0):
+                needed = 1 + ti.cast(alone >> ti.cast(end, ti.u64) & ti.u64(1), ti.i32)
+                possible, certain = population(near & free, 64), population(near & on, 64)
+                if possible < needed or certain > needed:
+                    dead = 1
+                elif possible == needed:
+                    on |= near & free
+                elif certain == needed:
+                    free &= ~(near & ~on)
+        rest = free & ~deep
+        while rest != ti.u64(0):
+            node = lowest_bit(rest, 64)
+            here = bit(node)
+            rest &= rest - ti.u64(1)
+            beside = ahead[BESIDE_NODES + node] & free
+            ending = ti.cast((ones & here) >> ti.cast(node, ti.u64), ti.i32)
+            ending += ti.cast((twos & here) >> ti.cast(node, ti.u64), ti.i32)
+            ending += ti.cast((threes & here) >> ti.cast(node, ti.u64), ti.i32)
+            certain = ending + population(beside & on & ~deep, 64)
+            # A deep node stands for many vertices.
+            lacking = beside & deep == ti.u64(0) and ending + population(beside, 64) < 2
+            if on & here != ti.u64(0):
+                if certain > 2 or lacking:
+                    dead = 1
+                elif certain == 2:
+                    free &= ~(beside & ~on & ~deep)
+                elif beside & deep == ti.u64(0) and ending + population(beside, 64) == 2:
+                    on |= beside
+            elif certain > 2 or lacking:
+                free &= ~here
+        if on & ~free != ti.u64(0):
+            dead = 1
+        if free == free_before and on == on_before:
+            going = 0
+        turn += 1
+    return free, on & ~deep, dead
+
+
+@lru_cache
+def completion_test(words: int, bits: int) -> Any:
+    """Return the test of a state, for use in kernels; a state has `words` words and `bits` bits for each symbol.
+
+    It takes the state, a vector of words, and the tables of the step, and returns 1 if no vertices to come complete the
+    state to a cycle, otherwise 0.
+    """
+    slots, field = 64 // bits, (1 << bits) - 1
+
+    @ti.func
+    def symbol(state, slot):
+        found = ti.u64(0)
+        for w in ti.static(range(words)):
+            if ti.static(words == 1) or slot // slots == w:
+                found = state[w] >> ti.cast(slot % slots * bits, ti.u64)
+        return ti.cast(found & ti.u64(field), ti.i32)
+
+    @ti.func
+    def parted(state, ends, free, on, ahead: ti.template()):
+        """Return 1 if the ends and the vertices that must be on the cycle are not in one biconnected part.
+
+        Vertices of the search: the nodes, and from 64 on the slots of ends. An entry of the path has a vertex, its low
+        point, and how many vertices below it must be on the cycle, 8 bits each.
+        """
+        path, depths = ti.Vector([0] * _DEEPEST, ti.i32), ti.Vector([0] * _DEEPEST, ti.i32)
+        deep = ahead[DEEP]
+        wanted = population(ends, 64) + population(on, 64)
+        root = lowest_bit(ends, 64)
+        vertex, depth, dead, met = root + 64, 0, 0, 1
+        seen_nodes, seen_ends = ti.u64(0), bit(root)
+        path_nodes, path_ends = ti.u64(0), bit(root)
+        path[0] = vertex | 1 << 16
+        while depth >= 0 and dead == 0:
+            beside_nodes, beside_ends = ti.u64(0), ti.u64(0)
+            if vertex < 64:
+                beside_nodes = ahead[BESIDE_NODES + vertex] & free
+                beside_ends = ahead[BESIDE_SLOTS + vertex] & ends
+            else:
+                beside_nodes = ahead[NEAR + vertex - 64] & free
+                other = symbol(state, vertex - 64) - FIRST_END
+                if other != vertex - 64:
+                    beside_ends = bit(other)
+            following = -1
+            if beside_ends & ~seen_ends != ti.u64(0):
+                following = 64 + lowest_bit(beside_ends & ~seen_ends, 64)
+            elif beside_nodes & ~seen_nodes != ti.u64(0):
+                following = lowest_bit(beside_nodes & ~seen_nodes, 64)
+            if following >= 0:
+                depth += 1
+                needed = 1
+                if following < 64:
+                    needed = ti.cast(on >> ti.cast(following, ti.u64) & ti.u64(1), ti.i32)
+                    seen_nodes |= bit(following)
+                    beside_nodes = ahead[BESIDE_NODES + following] & path_nodes
+                    beside_ends = ahead[BESIDE_SLOTS + following] & path_ends
+                    path_nodes |= bit(following)
+                else:
+                    seen_ends |= bit(following - 64)
+                    beside_nodes = ahead[NEAR + following - 64] & path_nodes
+                    beside_ends = ti.u64(0)
+                    other = symbol(state, following - 64) - FIRST_END
+                    if other != following - 64:
+                        beside_ends = bit(other) & path_ends
+                    path_ends |= bit(following - 64)
+                # The first vertex of the path that is next to it, but for the one before it.
+                low = depth
+                while beside_nodes != ti.u64(0):
+                    there = depths[lowest_bit(beside_nodes, 64)]
+                    beside_nodes &= beside_nodes - ti.u64(1)
+                    if there < depth - 1:
+                        low = ti.min(low, there)
+                while beside_ends != ti.u64(0):
+                    there = depths[64 + lowest_bit(beside_ends, 64)]
+                    beside_ends &= beside_ends - ti.u64(1)
+                    if there < depth - 1:
+                        low = ti.min(low, there)
+                depths[following] = depth
+                path[depth] = following | low << 8 | needed << 16
+                met += needed
+                vertex = following
+            else:
+                entry = path[depth]
+                depth -= 1
+                if depth >= 0:
+                    above = path[depth]
+                    low, below = entry >> 8 & _FIELD, entry >> 16
+                    parent = above & _FIELD
+                    if vertex < 64:
+                        path_nodes &= ~bit(vertex)
+                    else:
+                        path_ends &= ~bit(vertex - 64)
+                    if low >= depth and below > 0:
+                        parent_needed, parent_deep = 1, 0
+                        if parent < 64:
+                            parent_needed = ti.cast(on >> ti.cast(parent, ti.u64) & ti.u64(1), ti.i32)
+                            parent_deep = ti.cast(deep >> ti.cast(parent, ti.u64) & ti.u64(1), ti.i32)
+                        if parent_deep == 0 and wanted - below - parent_needed > 0:
+                            dead = 1
+                        # A piece lies on no cycle if nothing else joins its ends.
+                        if parent >= 64 and vertex >= 64 and low > depth:
+                            dead = 1
+                    path[depth] = parent | ti.min(low, above >> 8 & _FIELD) << 8 | (above >> 16) + below << 16
+                    vertex = parent
+        if met < wanted:
+            dead = 1
+        return dead
+
+    @ti.func
+    def cannot_be_completed(state, ahead: ti.template()):
+        ends, alone, inner = ti.u64(0), ti.u64(0), ti.u64(0)
+        for slot in range(ti.cast(ahead[SLOTS], ti.i32)):
+            at = symbol(state, slot)
+            if at == INNER:
+                inner |= bit(slot)
+            elif at > INNER:
+                ends |= bit(slot)
+                if at == FIRST_END + slot:
+                    alone |= bit(slot)
+        dead = 0
+        if ends != ti.u64(0):
+            free, on, contradicted = forced(ends, alone, inner, ahead)
+            dead = contradicted
+            if dead == 0:
+                dead = parted(state, ends, free, on, ahead)
+        return dead
+
+    return cannot_be_completed
+
+
+@lru_cache
+def completion_kernel(words: int, bits: int) -> Any:
+    """Return the kernel that marks states which cannot be completed."""
+    vector = ti.types.vector(words, ti.u64)
+    cannot_be_completed = completion_test(words, bits)
+
+    @ti.kernel
+    def mark(
+        first: ti.i32, last: ti.i32, stride: ti.i32, word_stride: ti.i32,
+        states: array(ti.u64, 1), ahead: array(ti.u64, 1),
+    ):  # fmt: skip
+        """Write `DEAD` to the first word of each state that cannot be completed.
+
+        A work item reads one state: `stride` cells lie between two states, `word_stride` between two of its words.
+        """
+        for i in range(first, last):
+            state = vector(0)
+            for w in ti.static(range(words)):
+                state[w] = states[i * stride + w * word_stride]
+            if state[0] != ti.u64(DEAD) and cannot_be_completed(state, ahead) == 1:
+                states[i * stride] = ti.u64(DEAD)
+
+    return mark
+
+
+@lru_cache
+def dropping_kernel(words: int, bits: int) -> Any:
+    """Return the kernel that drops states of a table which cannot be completed."""
+    state_at = state_functions(words, bits, words).state_at
+    cannot_be_completed = completion_test(words, bits)
+
+    @ti.kernel
+    def drop(
+        first: ti.i32, last: ti.i32, stride: ti.i32, numbers: ti.i32, table: array(ti.u64, 1), ahead: array(ti.u64, 1),
+        spread: ti.i32, tallies: array(ti.u64, 1),
+    ):  # fmt: skip
+        """Set the ways to each state that cannot be completed to zero, so that the next step leaves it out.
+
+        A work item reads one row: a state and the numbers of ways to it. The tallies count the states that are dropped.
+        """
+        for i in range(first, last):
+            begin = i * stride
+            is_wanted = 0
+            if table[begin] != ti.u64(0):
+                for cell in range(begin + words, begin + words + numbers):
+                    if table[cell] != ti.u64(0):
+                        is_wanted = 1
+            if is_wanted == 1 and cannot_be_completed(state_at(table, begin), ahead) == 1:
+                for cell in range(begin + words, begin + words + numbers):
+                    table[cell] = ti.u64(0)
+                ti.atomic_add(tallies[i // spread & TALLIES - 1], ti.u64(1))
+
+    return drop

@@ -1,0 +1,149 @@
+"""Kernels that carry the largest value to each state of a boundary, and the ways that have it.
+
+They work on the tables of `kernels_ti.boundary.kernels.tables`. Beside the state, a row has the largest value of a way
+to it, and the origin of such a way: the key of a state of an earlier layer, from which the cycle is found again.
+
+A step takes two passes. `improve` finds the rows of the children and their largest values. `settle` adds the ways that
+have these values. Neither depends on the order of the threads.
+"""
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import taichi as ti
+
+from kernels_ti.boundary.kernels.tables import FOUND, FULL, STEP_HEADER, TALLIES, add_ways, array, state_functions
+
+BIAS = 1 << 62
+"""Added to a value in a row, so that it is above zero, where a row begins."""
+ORIGIN = FOUND
+"""Where the tallies say from where the best cycle that closes comes; the ways follow."""
+
+
+class OptimumKernels(NamedTuple):
+    """The kernels for one length of states and one width of symbols, and what they do with bounds on the length."""
+
+    bounded: Any
+    improve: Any
+    settle: Any
+
+
+@ti.kernel
+def matching(
+    size: ti.i32, kept: ti.i32, key: ti.u64, rows: array(ti.u64, 1), most: ti.i32, met: array(ti.u64, 1),
+    found: array(ti.u64, 1),
+):  # fmt: skip
+    """Copy the rows that begin with a key, up to `most` of them; one row for each work item. `met` counts them all."""
+    for i in range(size):
+        if rows[i * kept] == key:
+            at = ti.cast(ti.atomic_add(met[0], ti.u64(1)), ti.i32)
+            if at < most:
+                for cell in range(kept):
+                    found[at * kept + cell] = rows[i * kept + cell]
+
+
+@lru_cache
+def optimum_kernels(words: int, bits: int, cells: int) -> OptimumKernels:
+    """Return the kernels for states of `words` words with symbols of `bits` bits, in rows with `cells` words.
+
+    With one word more, that is the number of vertices on the cycle.
+    """
+    functions = state_functions(words, bits, cells)
+    symbol, state_at, row_of, children = functions.symbol, functions.state_at, functions.row_of, functions.children
+
+    @ti.func
+    def bounded(
+        tabled: ti.template(), state, steps: ti.template(), base, changes: ti.template(), bounds: ti.template()
+    ):
+        """Return both children, which of them can become a cycle within the bounds, and whether one closes."""
+        off, on, flags = children(tabled, state, steps, base, changes)
+        if ti.static(cells > words):
+            grown = ti.cast(state[words], ti.i32) + 1
+            if grown < bounds[0] or grown > bounds[1]:
+                flags &= 3
+            # One vertex more has to close the cycle.
+            if bounds[2] == 1 and grown >= bounds[1]:
+                flags &= 5
+            on[words] = ti.cast(ti.select(bounds[2] == 1, grown, ti.min(grown, bounds[0] - 1)), ti.u64)
+        return off, on, flags
+
+    @ti.func
+    def gained(state, steps: ti.template(), base, gains: ti.template(), gain_base, of_edges):
+        """Return what the vertex adds to the value when it joins, with its edges."""
+        gain = gains[gain_base]
+        if of_edges == 1:
+            for k in range(steps[base] - 1):
+                if symbol(state, steps[base + STEP_HEADER + 2 + 2 * k]) != 0:
+                    gain += gains[gain_base + 1 + k]
+        return ti.cast(gain, ti.u64)
+
+    @ti.kernel
+    def improve(
+        first: ti.i32, last: ti.i32, old: array(ti.u64, 1), stride: ti.i32,
+        new: array(ti.u64, 1), size: ti.i32, new_stride: ti.i32,
+        tabled: ti.template(), steps: array(ti.i32, 1), base: ti.i32, changes: array(ti.u64, 1),
+        bounds: array(ti.i32, 1), gains: array(ti.i64, 1), gain_base: ti.i32, of_edges: ti.i32, spread: ti.i32,
+        tallies: array(ti.u64, 1),
+    ):  # fmt: skip
+        """Let a vertex come in the state of one row for each work item: find the rows of its children, raise values."""
+        for i in range(first, last):
+            begin = i * stride
+            if old[begin] != ti.u64(0) and tallies[FULL] == ti.u64(0):
+                mine = i // spread & TALLIES - 1
+                state = state_at(old, begin)
+                off, on, flags = bounded(tabled, state, steps, base, changes, bounds)
+                value = old[begin + cells]
+                joined = value + gained(state, steps, base, gains, gain_base, of_edges)
+                added = 0
+                for joins in ti.static(range(2)):
+                    if flags >> joins & 1 == 1:
+                        row, is_new = row_of(new, size, new_stride, on if ti.static(joins == 1) else off)
+                        added += is_new
+                        if row < 0:
+                            tallies[FULL] = ti.u64(1)
+                        else:
+                            ti.atomic_max(new[row + cells], joined if ti.static(joins == 1) else value)
+                if added > 0:
+                    ti.atomic_add(tallies[mine], ti.cast(added, ti.u64))
+                if flags >> 2 == 1 and joined > tallies[2 * TALLIES + mine]:
+                    ti.atomic_max(tallies[2 * TALLIES + mine], joined)
+
+    @ti.kernel
+    def settle(
+        first: ti.i32, last: ti.i32, old: array(ti.u64, 1), stride: ti.i32, digits: ti.i32,
+        new: array(ti.u64, 1), size: ti.i32, new_stride: ti.i32, new_digits: ti.i32,
+        tabled: ti.template(), steps: array(ti.i32, 1), base: ti.i32, changes: array(ti.u64, 1),
+        bounds: array(ti.i32, 1), gains: array(ti.i64, 1), gain_base: ti.i32, of_edges: ti.i32, is_origin: ti.i32,
+        best: ti.u64, spread: ti.i32, copies: ti.i32, tallies: array(ti.u64, 1),
+    ):  # fmt: skip
+        """Add the ways to one state for each work item to those of its children that have its value.
+
+        `best` is the value of the cycles whose ways are counted as they close.
+        """
+        for i in range(first, last):
+            begin = i * stride
+            if old[begin] != ti.u64(0):
+                mine = i // spread & TALLIES - 1
+                state = state_at(old, begin)
+                off, on, flags = bounded(tabled, state, steps, base, changes, bounds)
+                value = old[begin + cells]
+                joined = value + gained(state, steps, base, gains, gain_base, of_edges)
+                origin = old[begin + cells + 1]
+                if is_origin == 1:
+                    origin = old[begin]
+                rows = ti.Vector([-1, -1])
+                for joins in ti.static(range(2)):
+                    if flags >> joins & 1 == 1:
+                        row, _is_new = row_of(new, size, new_stride, on if ti.static(joins == 1) else off)
+                        if new[row + cells] == (joined if ti.static(joins == 1) else value):
+                            ti.atomic_max(new[row + cells + 1], origin)
+                            rows[joins] = row + cells + 2
+                found = -1
+                if flags >> 2 == 1 and joined == best:
+                    ti.atomic_max(tallies[ORIGIN], origin)
+                    found = ORIGIN + 1 + 2 * (mine % copies) * new_digits
+                ways = add_ways(old, begin + cells + 2, digits, new, rows[0], rows[1], new_digits, tallies, found)
+                if ways > tallies[TALLIES + mine]:
+                    ti.atomic_max(tallies[TALLIES + mine], ways)
+
+    return OptimumKernels(bounded, improve, settle)

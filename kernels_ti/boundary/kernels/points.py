@@ -1,0 +1,95 @@
+"""The kernel that carries values of polynomials to each state, on the tables of `kernels_ti.boundary.kernels.tables`.
+
+The polynomial of a state is the sum of z^vertices over all ways that lead there. A row has the state, the most vertices
+of such a way plus one, and the values of the polynomial at successive points z, modulo a prime just below 2^48. Points
+are less than 2^16, so that the product of a point and a value fits into a cell.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+import taichi as ti
+
+from kernels_ti.boundary.kernels.tables import DIGIT_BITS, DIGIT_LIMIT, FOUND, FULL, TALLIES, array, state_functions
+
+_HALF = (1 << 32) - 1
+
+
+@ti.func
+def reduced(cell, below):
+    """Return the remainder of a cell modulo the prime that is `below` less than 2^48; `below` is at most 2^16."""
+    folded = (cell >> ti.u64(DIGIT_BITS)) * below + (cell & ti.u64(DIGIT_LIMIT - 1))
+    prime = ti.u64(DIGIT_LIMIT) - below
+    return ti.select(folded >= prime, folded - prime, folded)
+
+
+@ti.kernel
+def reduce(size: ti.i32, stride: ti.i32, before: ti.i32, values: ti.i32, below: ti.u64, table: array(ti.u64, 1)):
+    """Replace the values, which begin `before` cells after the row, by their remainders; one row for each work item."""
+    for i in range(size):
+        if table[i * stride] != ti.u64(0):
+            for cell in range(i * stride + before, i * stride + before + values):
+                table[cell] = reduced(table[cell], below)
+
+
+@lru_cache
+def points_kernel(words: int, bits: int) -> Any:
+    """Return the kernel that evaluates, for states of a number of words, and symbols of a number of bits."""
+    functions = state_functions(words, bits, words)
+    state_at, row_of, round_of, children = functions.state_at, functions.row_of, functions.round_of, functions.children
+
+    @ti.kernel
+    def evaluate(
+        first: ti.i32, last: ti.i32, old: array(ti.u64, 1), stride: ti.i32,
+        new: array(ti.u64, 1), size: ti.i32, new_stride: ti.i32, values: ti.i32, first_point: ti.i32, below: ti.u64,
+        tabled: ti.template(), steps: array(ti.i32, 1), base: ti.i32, changes: array(ti.u64, 1),
+        turn: ti.i32, rounds: ti.i32, spread: ti.i32, copies: ti.i32, tallies: array(ti.u64, 1),
+    ):  # fmt: skip
+        """Let a vertex come in the state of one row for each work item: find the rows of its children, add its values.
+
+        Where the vertex joins, each value is multiplied by its point. The tallies are told the most vertices of a cycle
+        that closes, and the values of all these cycles, in halves of 32 bits; `copies` of these are kept.
+        Rounds are those of `kernels_ti.boundary.kernels.count`.
+        """
+        for i in range(first, last):
+            begin = i * stride
+            most = ti.u64(0)
+            if old[begin] != ti.u64(0) and tallies[FULL] == ti.u64(0):
+                # Zero for a state that has been dropped.
+                most = old[begin + words]
+            if most != ti.u64(0):
+                mine = i // spread & TALLIES - 1
+                state = state_at(old, begin)
+                rows = ti.Vector([-1, -1])
+                off, on, flags = children(tabled, state, steps, base, changes)
+                added, closing = 0, flags >> 2 & ti.cast(turn + 1 == rounds, ti.i32)
+                for joins in ti.static(range(2)):
+                    is_due = flags >> joins & 1
+                    if is_due == 1 and rounds > 1:
+                        is_due = ti.cast(round_of(on if ti.static(joins == 1) else off, rounds) == turn, ti.i32)
+                    if is_due == 1:
+                        row, is_new = row_of(new, size, new_stride, on if ti.static(joins == 1) else off)
+                        rows[joins] = row
+                        added += is_new
+                        if row < 0:
+                            tallies[FULL] = ti.u64(1)
+                        else:
+                            ti.atomic_max(new[row + words], most + ti.u64(joins))
+                if added > 0:
+                    ti.atomic_add(tallies[mine], ti.cast(added, ti.u64))
+                # The vertex that closes the cycle is one more.
+                if closing == 1 and most > tallies[2 * TALLIES + mine]:
+                    ti.atomic_max(tallies[2 * TALLIES + mine], most)
+                for k in range(values):
+                    value = reduced(old[begin + words + 1 + k], below)
+                    raised = reduced(value * ti.cast(first_point + k, ti.u64), below)
+                    if rows[0] >= 0:
+                        ti.atomic_add(new[rows[0] + words + 1 + k], value)
+                    if rows[1] >= 0:
+                        ti.atomic_add(new[rows[1] + words + 1 + k], raised)
+                    if closing == 1:
+                        found = FOUND + 2 * (mine % copies * values + k)
+                        ti.atomic_add(tallies[found], raised & ti.u64(_HALF))
+                        ti.atomic_add(tallies[found + 1], raised >> ti.u64(32))
+
+    return evaluate

@@ -1,0 +1,233 @@
+"""How a graph would be counted along a boundary: its blocks, and an order of the vertices of each."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+
+import numpy as np
+
+from kernels_ti.blocks.groups import LabelledBlocks
+from kernels_ti.blocks.restriction import Restricted
+from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.boundary.orders.order import (
+    LARGEST_BOUNDARY,
+    BoundaryOrder,
+    measured_order,
+    neighbour_lists,
+    small_boundary_order,
+)
+from kernels_ti.errors import OptionError, SizeError
+from kernels_ti.graph import Graph
+
+# Grids and road networks on one core of an AMD EPYC: 0.2 to 0.5 us.
+_SECONDS_TO_A_STATE = 4e-7
+# For each vertex of the boundary: grids, planar graphs and king graphs with random directions, de Bruijn graphs.
+_LEFT_BY_ARCS = 0.72
+# A count by length holds a number for each length, up to about half of them.
+_BYTES_OF_A_STATE, _BYTES_OF_A_LENGTH = 450, 16
+# In kernels: rows of both tables for each state (four, of 0.8 to 5 times as many states as were expected), slots of a
+# word, and how many cycles there are, in bits to a vertex (grids and road networks: 0.15 to 0.35), in digits of some
+# bits.
+_ROWS_OF_A_STATE, _SLOTS_OF_A_WORD, _BITS_OF_A_VERTEX, _BITS_OF_A_DIGIT = 12, 14, 0.3, 48
+
+
+@dataclass(frozen=True)
+class BoundaryPlan:
+    """How a graph would be counted.
+
+    Attributes
+    ----------
+    cycles_by_length : dict of int to int
+        Those of blocks that are nothing but a cycle.
+    blocks : tuple of Graph
+        The others.
+    vertices : tuple of tuple of int
+        The vertices of each block in the graph, ascending.
+    orders : tuple of BoundaryOrder or None
+        One to a block; None for a block of which none was found with boundaries that a state can hold.
+    required : tuple of frozenset of int
+        The vertices of each block that every cycle has to pass.
+    """
+
+    cycles_by_length: dict[int, int]
+    blocks: tuple[Graph, ...]
+    vertices: tuple[tuple[int, ...], ...]
+    orders: tuple[BoundaryOrder | None, ...]
+    required: tuple[frozenset[int], ...]
+
+    @property
+    def width(self) -> int:
+        """Vertices in the largest boundary."""
+        return max((order.width for order in self.orders if order is not None), default=0)
+
+    @property
+    def cost(self) -> float:
+        """About how many states the boundaries can have, summed up over all vertices."""
+        return sum(order.cost for order in self.orders if order is not None)
+
+    @property
+    def states(self) -> float:
+        """About how many states will be met."""
+        return sum(order.cost * part for order, part in zip(self.orders, self._parts, strict=True) if order is not None)
+
+    @property
+    def _parts(self) -> list[float]:
+        """For each block the part of its possible states that the directions of its arcs leave."""
+        return [
+            _LEFT_BY_ARCS**order.width if block.directed and order is not None else 1.0
+            for block, order in zip(self.blocks, self.orders, strict=True)
+        ]
+
+    @property
+    def expected_states(self) -> tuple[float, ...]:
+        """About how many states there are when each vertex comes, block after block."""
+        return tuple(itertools.chain.from_iterable(order.costs for order in self.orders if order is not None))
+
+    @property
+    def seconds(self) -> float:
+        """About how long a count of all lengths together takes; for each length, up to four times as long."""
+        return self.states * _SECONDS_TO_A_STATE
+
+    def bytes_by_length(self, longest: int) -> float:
+        """Return about how many bytes the states of a count by length take, for cycles of up to `longest` vertices."""
+        return self._most_states * (_BYTES_OF_A_STATE + _BYTES_OF_A_LENGTH * longest / 2)
+
+    @property
+    def bytes_together(self) -> float:
+        """Return about how many bytes the states of a count of all lengths together take in Python."""
+        return self._most_states * _BYTES_OF_A_STATE
+
+    def bytes_in_kernels(self, longest: int | None = None) -> float:
+        """Return about how many bytes the two tables of a count in kernels take.
+
+        Parameters
+        ----------
+        longest : int, optional
+            Count by length, cycles of up to this many vertices.
+        """
+        largest = max(self.blocks, key=lambda block: block.n, default=None)
+        bits = 0.0 if largest is None else _BITS_OF_A_VERTEX * largest.n
+        digits = 1 + int(bits) // _BITS_OF_A_DIGIT
+        cells = 1 + self.width // _SLOTS_OF_A_WORD + digits * (1 if longest is None else max(longest // 2, 1))
+        return self._most_states * _ROWS_OF_A_STATE * 8 * cells
+
+    @property
+    def _most_states(self) -> float:
+        orders = zip(self.orders, self._parts, strict=True)
+        return max((max(order.costs) * part for order, part in orders if order is not None), default=0.0)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether a count would take these orders too, as there was time to look for better ones."""
+        return all(order is None or order.settled for order in self.orders)
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether there is an order for every block."""
+        return None not in self.orders
+
+    def order_of_graph(self, n: int) -> list[int]:
+        """Return an order of all n vertices of the graph in which the vertices of each block come in its order.
+
+        Raises
+        ------
+        OptionError
+            If there is none, as one block is counted in several cases, see `kernels_ti.blocks.restriction`.
+        """
+        after: dict[int, list[int]] = {v: [] for v in range(n)}
+        for vertices, order in zip(self.vertices, self.orders, strict=True):
+            for v, following in itertools.pairwise([] if order is None else order.vertices):
+                after[vertices[following]].append(vertices[v])
+        try:
+            return list(TopologicalSorter(after).static_order())
+        except CycleError:
+            raise OptionError("there is no one order: with edges to avoid, each case has its own") from None
+
+
+def plan_of(
+    graph: Graph | SearchSpace,
+    *,
+    order: Sequence[int] | None = None,
+    orders: Sequence[Sequence[int]] | None = None,
+    arch: str = "cpu",
+    seconds: float = 20.0,
+    enough: Callable[[], bool] = lambda: False,
+) -> BoundaryPlan:
+    """Put the vertices of each block in order.
+
+    Parameters
+    ----------
+    graph : Graph or SearchSpace
+        A space with several cases gives the blocks of all of them; each wanted cycle lies in one of these blocks.
+    order : sequence of int, optional
+        All vertices of the graph. Those of each block are taken in this order, and no other one is looked for.
+    orders : sequence of sequence of int, optional
+        The vertices of each block, in the order to take, as another plan of the same graph has them.
+    arch, seconds, enough : str, float, callable
+        How long to look for the order of a block, see `small_boundary_order`.
+
+    Raises
+    ------
+    SizeError
+        If a boundary of the given order has more vertices than a state can hold.
+    """
+    space = SearchSpace.of(graph)
+    ordered: Callable[[Graph, tuple[int, ...]], BoundaryOrder | None]
+    if orders is not None:
+        known = iter(orders)
+
+        def ordered(block: Graph, vertices: tuple[int, ...]) -> BoundaryOrder | None:
+            return _given_order(block, next(known))
+    elif order is None:
+
+        def ordered(block: Graph, vertices: tuple[int, ...]) -> BoundaryOrder | None:
+            return small_boundary_order(block, LARGEST_BOUNDARY, arch=arch, seconds=seconds, enough=enough)
+    else:
+        place = {v: at for at, v in enumerate(order)}
+
+        def ordered(block: Graph, vertices: tuple[int, ...]) -> BoundaryOrder | None:
+            return _given_order(block, sorted(range(block.n), key=lambda v: place[vertices[v]]))
+
+    plans = [_plan_of_case(*case, ordered) for case in zip(space.cases, space.blocks, strict=True)]
+    rings: Counter[int] = Counter()
+    for plan in plans:
+        rings.update(plan.cycles_by_length)
+    return BoundaryPlan(
+        dict(rings),
+        tuple(block for plan in plans for block in plan.blocks),
+        tuple(vertices for plan in plans for vertices in plan.vertices),
+        tuple(order for plan in plans for order in plan.orders),
+        tuple(required for plan in plans for required in plan.required),
+    )
+
+
+def _impossible(graph: Graph, through: Sequence[int]) -> BoundaryPlan:
+    return BoundaryPlan({}, (graph,), (tuple(range(graph.n)),), (None,), (frozenset(through),))
+
+
+def _given_order(block: Graph, vertices: Sequence[int]) -> BoundaryOrder:
+    order = measured_order(neighbour_lists(block), vertices)
+    if order.width > LARGEST_BOUNDARY:
+        raise SizeError(f"the order given has a boundary of {order.width:,} vertices, more than {LARGEST_BOUNDARY}")
+    return order
+
+
+def _plan_of_case(
+    case: Restricted, labelled: LabelledBlocks, ordered: Callable[[Graph, tuple[int, ...]], BoundaryOrder | None]
+) -> BoundaryPlan:
+    graph, through = case.graph, case.through
+    if graph.m > LARGEST_BOUNDARY * graph.n:
+        # In any order some vertex has more than m / n neighbours before it, and the boundary has them all.
+        return _impossible(graph, through)
+    found = [(block, tuple(vertices.tolist())) for block, vertices in labelled.other_blocks()]
+    return BoundaryPlan(
+        Counter(labelled.ring_lengths.tolist()),
+        tuple(block for block, _ in found),
+        tuple(vertices for _, vertices in found),
+        tuple(ordered(block, vertices) for block, vertices in found),
+        tuple(frozenset(np.searchsorted(vertices, through).tolist()) for _, vertices in found),
+    )

@@ -1,0 +1,170 @@
+"""The steps of a count: what each vertex of an order changes in the boundary."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from kernels_ti.boundary.orders.order import BoundaryOrder
+from kernels_ti.graph import Graph
+
+TAIL, HEAD, ALONE = 1, 2, 4
+"""As what a vertex ends a piece: the first one of the piece, the last one, or its only one. Both ends of an undirected
+piece may be either."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One vertex comes.
+
+    Attributes
+    ----------
+    vertex : int
+    near_vertices : tuple of int
+        Its neighbours in the boundary.
+    slot : int
+        Its slot.
+    near : tuple of int
+        Slots of these neighbours.
+    ways : tuple of int
+        How a cycle passes from the vertex to each of `near`, as in `Graph.ways`: 1 only to it, 2 only from it, 3 in
+        both directions, 0 not at all, as the edges between them are a chord.
+    to_come : tuple of int
+        Neighbours that are still to come, of the vertex itself and of each of `near`.
+    may_end : tuple of int
+        As what each of these vertices may still end a piece, with the neighbours that are to come: the sum of `TAIL`,
+        `HEAD` and `ALONE`.
+    directed : bool
+        Whether a piece has a tail and a head.
+    required : bool
+        Whether every cycle has to pass the vertex.
+    may_close : bool
+        Whether a cycle may close now: all vertices that it has to pass have come.
+    triangles : int
+        Chordless cycles of the vertex and two that came before, with all vertices to be passed.
+    cost : float
+        About how many states there are when it comes.
+    width : int
+        Vertices in the boundary once those are gone that have no neighbour to come.
+    """
+
+    vertex: int
+    near_vertices: tuple[int, ...]
+    slot: int
+    near: tuple[int, ...]
+    ways: tuple[int, ...]
+    to_come: tuple[int, ...]
+    may_end: tuple[int, ...]
+    directed: bool
+    required: bool
+    may_close: bool
+    triangles: int
+    cost: float
+    width: int
+
+    @property
+    def changed(self) -> tuple[tuple[int, int], ...]:
+        """Each slot of which a neighbour came, with the number of its neighbours to come."""
+        return tuple(zip((self.slot, *self.near), self.to_come, strict=True))
+
+    @property
+    def leaving(self) -> int:
+        """How many vertices leave the boundary, beside the one that comes."""
+        return self.to_come[1:].count(0)
+
+
+def steps_of(block: Graph, order: BoundaryOrder, required: frozenset[int]) -> Iterator[Step]:
+    """Go along the order of a block.
+
+    A vertex that comes takes the slot of a neighbour that leaves, if one does: so fewer slots are needed.
+
+    Parameters
+    ----------
+    block : Graph
+    order : BoundaryOrder
+    required : frozenset of int
+        Vertices that every cycle has to pass.
+
+    Yields
+    ------
+    Step
+    """
+    neighbours = [block.neighbours(v).tolist() for v in range(block.n)]
+    ways = _ways(block)
+    missing = [_ToCome(each.values()) for each in ways]
+    slots: dict[int, int] = {}
+    free = list(range(order.width))[::-1]
+    to_pass = len(required)
+    for v, cost in zip(order.vertices, order.costs, strict=True):
+        near = [u for u in neighbours[v] if u in slots]
+        for u in neighbours[v]:
+            missing[u].has_come(ways[u][v])
+        heirs = [slots[u] for u in near if missing[u].all == 0]
+        slots[v] = heirs[0] if heirs else free.pop()
+        to_pass -= v in required
+        changed = [v, *near]
+        # The three vertices of a triangle are all in the boundary when the last of them comes.
+        pairs = ((u, x) for i, u in enumerate(near) for x in near[i + 1 :] if x in ways[u])
+        triangles = sum(required <= {u, v, x} and ways[v][u] & ways[u][x] & ways[x][v] > 0 for u, x in pairs)
+        leaving = [u for u in changed if missing[u].all == 0]
+        yield Step(
+            vertex=v,
+            near_vertices=tuple(near),
+            slot=slots[v],
+            near=tuple(slots[u] for u in near),
+            ways=tuple(ways[v][u] for u in near),
+            to_come=tuple(missing[u].all for u in changed),
+            may_end=tuple(missing[u].may_end for u in changed),
+            directed=block.directed,
+            required=v in required,
+            may_close=to_pass == 0,
+            triangles=triangles,
+            cost=cost,
+            width=len(slots) - len(leaving),
+        )
+        free += [slot for u in leaving if (slot := slots.pop(u)) not in heirs[:1] or u == v]
+
+
+def _ways(block: Graph) -> list[dict[int, int]]:
+    """Return for each vertex how a cycle passes to each of its neighbours, as in `Graph.ways`."""
+    entries = [3] * len(block.col_idx) if block.ways is None else block.ways.tolist()
+    ends = block.row_ptr.tolist()
+    return [
+        dict(zip(block.neighbours(v).tolist(), entries[ends[v] : ends[v + 1]], strict=True)) for v in range(block.n)
+    ]
+
+
+class _ToCome:
+    """The neighbours of a vertex that are still to come.
+
+    Parameters
+    ----------
+    ways : iterable of int
+        How a cycle passes to each of them.
+
+    Attributes
+    ----------
+    all : int
+    """
+
+    def __init__(self, ways: Iterable[int]) -> None:
+        self._counts = Counter(ways)
+        self.all = self._counts.total()
+
+    def has_come(self, way: int) -> None:
+        """Take notice of a neighbour that has come."""
+        self.all -= 1
+        self._counts[way] -= 1
+
+    @property
+    def may_end(self) -> int:
+        """See `Step.may_end`."""
+        onward, back, either = (self._counts[way] for way in (1, 2, 3))
+        tail, head = back + either > 0, onward + either > 0
+        return TAIL * tail + HEAD * head + ALONE * (tail and head and onward + back + either >= 2)
+
+
+def most_states_from(steps: Sequence[Step], place: int) -> float:
+    """Return about how many states there are at the largest boundary from a step on."""
+    return max(step.cost for step in steps[place:])

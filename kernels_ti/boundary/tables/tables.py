@@ -1,0 +1,335 @@
+"""A block, vertex by vertex, in two hash tables that change places; see `kernels_ti.boundary.kernels.tables`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernels_ti.boundary.orders.walk import Step, most_states_from
+from kernels_ti.boundary.states.states import GivenUp, require_memory
+from kernels_ti.device.buffers import LARGEST_BUFFER
+from kernels_ti.errors import SizeError, worded
+
+if TYPE_CHECKING:
+    from kernels_ti.device.device import Device
+
+WIDEST = 62
+"""Vertices in a boundary whose states the kernels hold: 7 words of 10 symbols. Wider ones are counted in Python."""
+
+# Work items of a launch: about 0.1 s on a CPU, so that a pause or an interrupt need not wait.
+_ROWS_AT_ONCE = {"cpu": 1 << 19, "cuda": 1 << 24}
+_CELLS_AT_ONCE = {"cpu": 1 << 22, "cuda": 1 << 30}
+# Neighbouring work items that count in one cell: those of one thread on a CPU; on a GPU neighbours run together.
+_SPREAD = {"cpu": 512, "cuda": 1}
+MOST_CELLS = LARGEST_BUFFER - (1 << 25)
+"""Cells of a table. A GPU counts the cells that it clears in 32 bits, and each thread looks one whole grid of threads
+beyond the last cell before it ends."""
+# Two tables, each with a quarter to spare.
+_ROOM_FOR_TWO = 2.5
+# Rows of a table for each state that is expected in it.
+_ROWS_TO_A_STATE = 2.0
+_FEWEST_ROWS, _FEWEST_CELLS, _CELLS_TO_SPARE, _FEWEST_TALLIES = 1 << 10, 1 << 16, 1 << 28, 1 << 12
+# Digits that a cell holds without overflow, and rows between two carries where there may be more.
+_MOST_ADDITIONS, _ROWS_BETWEEN_CARRIES = 1 << 16, 1 << 14
+HALF_BITS = 32
+FEW_CELLS = 64
+"""Cells of closing ways up to which there are several copies of each."""
+# The changes by a vertex are tabulated for this many combinations of symbols at least; for more if there are many
+# states.
+_SMALL_TABLE, _STATES_TO_A_COMBINATION = 1 << 10, 4
+_EVEN_UP_TO = 4
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How a table lies in its cells.
+
+    Attributes
+    ----------
+    rows, words : int
+        The rows, empty ones too, and the cells before the ways: the state, and what else belongs to it.
+    lengths, digits : int
+        Numbers of vertices on the cycle, from 0 on, and digits of the ways for each.
+    """
+
+    rows: int
+    words: int
+    lengths: int = 1
+    digits: int = 1
+
+    @property
+    def stride(self) -> int:
+        """Cells from one row to the next: few cells are rounded up, so that fewer rows cross a line of the cache."""
+        cells = self.words + self.lengths * self.digits
+        return cells + cells % 2 if cells <= _EVEN_UP_TO else cells
+
+    @property
+    def cells(self) -> int:
+        """Cells of all rows."""
+        return self.rows * self.stride
+
+    def numbers(self, words: int) -> int:
+        """Return the cells of a row behind the state, of so many words; a row where all are zero counts as empty."""
+        return self.words - words + self.lengths * self.digits
+
+
+class DeviceTables:
+    """The states of one block, in kernels.
+
+    Parameters
+    ----------
+    device : Device
+        A CPU or CUDA.
+    steps : sequence of Step
+        Of a simple undirected block, with a boundary of up to `WIDEST` vertices.
+    memory : int or None
+        Bytes that the states may take.
+    told_apart : int
+        Cells of a row that tell states with the same symbols apart.
+    beside : int
+        Cells of a row between the state and the ways to it.
+
+    Attributes
+    ----------
+    states : int
+        States held now.
+    width : int
+        Vertices in the boundary.
+    """
+
+    _is_count = True
+    """Whether a search could give the same answer."""
+
+    def __init__(
+        self, device: Device, steps: Sequence[Step], memory: int | None, *, told_apart: int = 0, beside: int = 0
+    ) -> None:
+        self._device = device
+        self._steps = tuple(steps)
+        self._place = 0
+        slots = 1 + max(slot for step in self._steps for slot, _ in step.changed)
+        # One kernel serves all boundaries of up to 14 slots.
+        self._bits = max((slots + 1).bit_length(), 4)
+        self._words = -(-slots // (64 // self._bits))
+        self._cells = self._words + told_apart
+        self._memory = memory
+        self.width = 0
+        self.states = 1
+        # Two tables that change places from step to step.
+        self._buffers: dict[str, Any] = {}
+        self._old, self._new = "one table", "other table"
+        self._shape = Shape(1, self._cells + beside)
+        # No number of ways is larger.
+        self._most_ways = 1
+        device.call(self._begin)
+
+    @property
+    def place(self) -> int:
+        """Vertices that have come."""
+        return self._place
+
+    @property
+    def finished(self) -> bool:
+        """Whether all vertices have come."""
+        return self._place == len(self._steps)
+
+    def take_vertex(self, enough: Callable[[], bool]) -> float:
+        """Let the next vertex come, in all states; return the expected cost of that.
+
+        Raises
+        ------
+        GivenUp
+            Once it was enough.
+        SizeError
+            If the states do not fit into the memory allowed.
+        """
+        step = self._steps[self._place]
+        slices = self._take(step)
+        while self._device.call(next, slices, False):
+            if enough():
+                self._device.call(slices.close)
+                raise GivenUp
+        self._place += 1
+        self.width = step.width
+        return step.cost
+
+    def _begin(self) -> None:
+        """Make the one state of no vertex: one way leads there."""
+        from kernels_ti.boundary.kernels.tables import initial_row, state_functions
+
+        self._functions = state_functions(self._words, self._bits, self._cells)
+        coded = [coded_step(step) for step in self._steps]
+        self._bases = np.cumsum([0, *map(len, coded)]).tolist()
+        self._upload("steps", np.concatenate(coded))
+        row = np.zeros(self._shape.stride, np.uint64)
+        row[: self._shape.words + 1] = initial_row(self._cells, self._shape.words - self._cells)
+        self._upload(self._old, row)
+        self._buffer("changes", 1)
+
+    def _take(self, step: Step) -> Generator[bool, None, None]:
+        """Let a vertex come; yield between launches."""
+        shape = self._next_shape(step)
+        # Where there is less room, the table is fuller and the step slower.
+        most = self._room() // (8 * shape.stride)
+        if shape.rows > most >= self.states:
+            shape = replace(shape, rows=most)
+        while not (yield from self._advanced(step, shape)):
+            shape = replace(shape, rows=2 * shape.rows)
+        self._shape = shape
+        self._old, self._new = self._new, self._old
+
+    def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
+        """Put the children of all states into the other table; say whether they fit."""
+        raise NotImplementedError
+
+    def _next_shape(self, step: Step) -> Shape:
+        """Return a table that surely holds the ways to the new states, and probably all of these."""
+        from kernels_ti.boundary.kernels.tables import DIGIT_BITS
+
+        bits = (self._most_ways * most_additions(step, self.states)).bit_length()
+        following = self._steps[self._place + 1].cost if self._place + 1 < len(self._steps) else step.cost
+        growth = min(max(following / step.cost, 1.0), 2.0)
+        rows = max(int(_ROWS_TO_A_STATE * growth * self.states), _FEWEST_ROWS)
+        return replace(self._shape, rows=rows, digits=max(-(-bits // DIGIT_BITS), 1))
+
+    def _cleared(self, shape: Shape, found: int) -> tuple[Any, Any]:
+        """Return the other table and the tallies, all empty; `found` is the number of cells for closing ways."""
+        from kernels_ti.boundary.kernels.tables import FOUND, clear
+
+        self._require_room(shape)
+        # All of them are copied to the host after each step.
+        tallies = self._buffer("tallies", FOUND + found, _FEWEST_TALLIES)
+        table = self._buffer(self._new, shape.cells)
+        clear(shape.cells, table, FOUND + found, tallies)
+        return table, tallies
+
+    def _measure(self, step: Step, told: np.ndarray) -> None:
+        """Bound the ways to the new states by the most ways to an old state; count the new states."""
+        from kernels_ti.boundary.kernels.tables import DIGIT_BITS, DIGIT_LIMIT, TALLIES
+
+        highest, digit = divmod(int(told[TALLIES : 2 * TALLIES].max()), DIGIT_LIMIT)
+        self._most_ways = ((digit + 1) << DIGIT_BITS * highest) * most_additions(step, self.states)
+        self.states = int(told[:TALLIES].sum())
+
+    def _tabulate(self, step: Step) -> bool:
+        """Tabulate what the vertex changes, unless its neighbours have too many combinations of symbols."""
+        combinations = 1 << self._bits * len(step.near)
+        if combinations > max(_SMALL_TABLE, self.states // _STATES_TO_A_COMBINATION):
+            return False
+        changes = self._buffer("changes", combinations * (1 + 3 * self._words))
+        self._functions.tabulate(combinations, self._buffers["steps"], self._bases[self._place], changes)
+        return True
+
+    def _slices(self, step: Step, shape: Shape) -> Iterator[tuple[int, int]]:
+        """Cut the rows of the old table into pieces for one launch each; carry between them where it takes that."""
+        many = most_additions(step, self.states) >= _MOST_ADDITIONS
+        for piece in self._pieces(_ROWS_BETWEEN_CARRIES if many else None):
+            yield piece
+            if many:
+                self._carry(shape)
+
+    def _carry(self, shape: Shape) -> None:
+        """Make all numbers of the new table small enough for more additions."""
+        from kernels_ti.boundary.kernels.tables import carry
+
+        carry(shape.rows, shape.stride, shape.words, shape.lengths, shape.digits, self._buffers[self._new])
+
+    def _pieces(self, rows: int | None) -> Iterator[tuple[int, int]]:
+        """Cut the rows of the old table into pieces of so many rows, by default as many as a launch takes."""
+        yield from self._launches(self._shape, rows)
+
+    def _launches(self, shape: Shape, rows: int | None) -> Iterator[tuple[int, int]]:
+        """Cut the rows of a table into pieces of so many rows, by default as many as a launch takes."""
+        arch = self._device.arch
+        size = rows or max(min(_ROWS_AT_ONCE[arch], _CELLS_AT_ONCE[arch] // shape.stride), 1)
+        for first in range(0, shape.rows, size):
+            yield first, min(first + size, shape.rows)
+
+    @property
+    def _spread(self) -> int:
+        """Neighbouring work items that count in one cell of the tallies."""
+        return _SPREAD[self._device.arch]
+
+    def _buffer(self, name: str, cells: int, fewest: int | None = None) -> Any:
+        """Return a buffer of at least this size, in cells; its content is lost if it has to grow.
+
+        The first one has `fewest` cells, by default as many as a table.
+        """
+        if name not in self._buffers or self._buffers[name].shape[0] < cells:
+            self._buffers.pop(name, None)
+            self._buffers[name] = self._device.empty(max(_rounded(cells), fewest or _FEWEST_CELLS), np.uint64)
+        return self._buffers[name]
+
+    def _upload(self, name: str, values: np.ndarray) -> None:
+        self._buffers[name] = self._device.buffer(values)
+
+    def _room(self) -> int:
+        """Return the bytes that the other table may take."""
+        if self._memory is None:
+            return 8 * MOST_CELLS
+        return min(self._memory - self._beside_other_table(), 8 * MOST_CELLS)
+
+    def _beside_other_table(self) -> int:
+        """Return the bytes of all buffers but the other table."""
+        return sum(_bytes(buffer) for name, buffer in self._buffers.items() if name != self._new)
+
+    def _other_table(self, shape: Shape) -> int:
+        """Return the bytes of the other table, which may be larger than it needs to be."""
+        return max(8 * shape.cells, _bytes(self._buffers.get(self._new)))
+
+    def _require_room(self, shape: Shape) -> None:
+        """Refuse a step whose table does not fit into the memory allowed, or into a buffer."""
+        if self._memory is not None:
+            needed = self._beside_other_table() + self._other_table(shape)
+            two_tables = 2 * 8 * shape.stride * _ROWS_TO_A_STATE
+            largest = two_tables * most_states_from(self._steps, self._place)
+            by_length = self._shape.lengths > 1
+            require_memory(
+                needed,
+                self._memory,
+                self.states,
+                self.width,
+                by_length=by_length,
+                largest=largest,
+                is_count=self._is_count,
+            )
+        if shape.cells > MOST_CELLS:
+            raise SizeError(
+                f"{self.states:,} states need a table of {shape.cells:,} cells, more than the {MOST_CELLS:,} that "
+                f"kernels can count{worded('', ': --total-only needs far fewer') if shape.lengths > 1 else ''}"
+            )
+
+
+def _bytes(buffer: Any) -> int:
+    if buffer is None:
+        return 0
+    return int(buffer.shape[0]) * (buffer.dtype.itemsize if isinstance(buffer, np.ndarray) else 8)
+
+
+def cells_of_two_tables(memory: int | None) -> int:
+    """Return how many cells each of two tables may have, in so many bytes, or in any number of them."""
+    return MOST_CELLS if memory is None else min(int(memory / _ROOM_FOR_TWO) // 8, MOST_CELLS)
+
+
+def _rounded(cells: int) -> int:
+    """Return a number of cells that serves the next steps too, where these need a little more."""
+    return cells + cells // 4 if cells < _CELLS_TO_SPARE else cells
+
+
+def most_additions(step: Step, states: int) -> int:
+    """Return how many states can become one, at most, as a vertex comes.
+
+    Where it stays off, they differ in the vertices that leave the boundary, of which each was on the cycle or not.
+    Where it joins, at most two of its neighbours were on the cycle. The state that it makes tells the rest but for
+    which these are, and where the piece of the first of them ended.
+    """
+    near, slots = len(step.near), step.width + step.leaving + 1
+    return min(2 * states, (1 << min(step.leaving, 62)) + 1 + (near + near * near) * slots)
+
+
+def coded_step(step: Step) -> np.ndarray:
+    """Return a step as the kernels read it."""
+    header = [len(step.to_come), step.slot, int(step.required), int(step.may_close)]
+    return np.array(header + [cell for slot, to_come in step.changed for cell in (slot, min(to_come, 2))], np.int32)
