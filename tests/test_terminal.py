@@ -84,8 +84,8 @@ def test_numbers_for_people():
         "0.5 ms", "34 ms", "12.3 s", "4 min 05 s", "3 h 12 min",
     ]  # fmt: skip
     assert [bytes_text(size) for size in (0, 1023, 1536, 150 << 30)] == ["0 bytes", "1023 bytes", "1.5 KiB", "150 GiB"]
-    assert [short_number(value) for value in (0, 950, 12300, 4.56e6, 1e21)] == [
-        "0", "950", "12.3 k", "4.56 M", "1e+06 P",
+    assert [short_number(value) for value in (0, 950, 12300, 4.56e6, 9.99e17, 1.87e21)] == [
+        "0", "950", "12.3 k", "4.56 M", "999 P", "1.9e21",
     ]  # fmt: skip
 
 

@@ -171,7 +171,7 @@ def expand_kernel(
                         words, collect, bounded, required, resident, pool, corner, length, two_ended, max_length, rows,
                         first_row, control, allowed, ends, members, capacity, cycles, cycle_capacity, cycle_start,
                     ),
-                    collect, most_batches(words.n), WARPS * WARP, thread, meeting, control,
+                    collect, ti.static(most_batches(words.n)), WARPS * WARP, thread, meeting, control,
                     levels, parents, free, cycle_capacity - cycle_start, from_start, to_start, direction,
                 )  # fmt: skip
         else:

@@ -324,7 +324,7 @@ def expand_wide_kernel(words: int, collect: bool) -> Any:
                     words, collect, pool, by_words, row_ptr, neighbour, length, two_ended, max_length, rows, first_row,
                     control, allowed, ends, members, capacity, cycles, cycle_capacity, cycle_start,
                 ),
-                collect, most_batches(words), WARP, thread, meeting, control,
+                collect, ti.static(most_batches(words)), WARP, thread, meeting, control,
                 levels, parents, free, cycle_capacity - cycle_start, from_start, to_start, direction,
             )  # fmt: skip
 

@@ -33,10 +33,12 @@ def bytes_text(size: int) -> str:
 
 
 def short_number(value: float) -> str:
-    """Return a rate in four characters or so: ``950``, ``12.3 k``, ``4.56 M``."""
+    """Return a rate in four characters or so: ``950``, ``12.3 k``, ``4.56 M``, ``3.8e21``."""
     if value < 1000:
         return f"{value:.0f}"
-    power = min(int(math.log10(value) / 3), len(_UNITS))
+    power = int(math.log10(value) / 3)
+    if power > len(_UNITS):
+        return round_number(value)
     return f"{value / 1000**power:.3g} {_UNITS[power - 1]}"
 
 
