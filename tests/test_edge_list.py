@@ -278,6 +278,7 @@ def test_a_large_list_is_read_as_a_small_one(tmp_path, all_are_large, monkeypatc
         *("1 2\n2 3 4\n3 4\n", "1 2 3 4\n", "1.5 2 3\n", "1 2 3e5\n", "1 2 1.5.2\n", "1 2 5-3\n", "1 2 -\n", "1 2 .\n"),
         *("1,2\n2 3\n", "1,2\n2;3\n", "1 ,2\n", "1,,2\n", "1,2,\n", ",1,2\n", "1,2 3\n", "1 2,3\n", '"1",2\n'),
         *("1,2,3\n1,2\n4,5,6,7\n", "1,-2\n", "1,2\n\n,\n", ",\n"),
+        *("1 2\t3\n", "1\t2\t3\t\n", "\t1\t2\t3\n"),
     ],
 )
 def test_what_is_no_list_of_pairs_of_numbers_is_left_to_the_reader_of_lines(text):

@@ -56,7 +56,7 @@ def heading_length(data: bytes) -> int:
 def pairs_of_numbers(data: bytes, start: int = 0) -> tuple[IntArray, Columns] | None:
     """Read lines of two whole numbers, with or without a weight after them; blank lines are allowed.
 
-    The numbers are separated by blanks, by commas or by semicolons, the same in all lines.
+    The numbers are separated by blanks, by tabs, by commas or by semicolons, the same in all lines.
 
     Parameters
     ----------
@@ -96,6 +96,9 @@ def _columns_of(line: bytes) -> Columns:
     """Return how a line is divided, if it can be read here at all."""
     separator = next((byte for byte in b",;" if byte in line), None)
     cells = line.split() if separator is None else line.split(bytes([separator]))
+    if separator is None and len(cells) == 3 and b"\t" in line:
+        # In the lines `1 2<TAB>3` the first vertex is `1 2`.
+        separator = ord("\t")
     return Columns(3 if len(cells) == 3 else 2, separator)
 
 

@@ -113,7 +113,7 @@ def _is_heading(line: bytes, columns: Columns) -> bool:
         return False
     separator = None if columns.separator is None else chr(columns.separator)
     cells = cells_of(text, separator)
-    if "\t" in text and (separator is not None or cells_of(text, "\t") != cells):
+    if "\t" in text and cells_of(text, "\t") != cells:
         return False
     if separator is None and any(cell[-1] in ",;" for cell in cells[:1]):
         return False
