@@ -100,6 +100,21 @@ def test_lengths_can_be_bounded(graph, shortest, more):
     assert counted(graph, min_length=shortest, max_length=longest) == oracles.by_length(wanted)
 
 
+@on_both_roads
+@pytest.mark.parametrize("by_length", [False, True])
+def test_a_count_goes_on_where_no_state_is_left(by_length):
+    graph, through = generate("complete:6"), [0, 1, 2, 3]
+    count, states = count_of(graph, by_length=by_length, through=through), []
+    while not count.finished:
+        count.advance(0.0)
+        states.append(count.states)
+        saved = count.saved()
+        count = BoundaryCount(SearchSpace(graph, Options(through=through)), by_length=by_length, saved=saved)
+        count.use(open_device("cpu"), None)
+    assert 0 in states[:-1]
+    assert count.cycles_by_length == {}
+
+
 # Of one word, of two, and of more with wider symbols; twins, chains, cut vertices, dense blocks.
 GRAPHS = [
     "grid:7x10",

@@ -52,7 +52,8 @@ def rows_of(states: SavedStates) -> Words:
         key *= np.uint64(factor)
         key &= key_bits
         key ^= key >> half
-    ways = states.counts.transpose(0, 2, 1).reshape(len(key), -1)
+    count, digits, lengths = states.counts.shape
+    ways = states.counts.transpose(0, 2, 1).reshape(count, lengths * digits)  # also of no state
     others = states.words[1:].T | np.uint64(TAKEN)
     return np.concatenate(((key | np.uint64(TAKEN | WRITTEN))[:, None], others, ways), axis=1)
 
