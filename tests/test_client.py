@@ -98,6 +98,13 @@ def kinds_until(engine, kind):
     raise AssertionError(f"no {kind.__name__} came")
 
 
+def test_a_poll_that_does_not_wait_returns_what_has_come():
+    with EngineProcess(RunCommand("petersen", time.time(), arch="reference")) as engine:
+        while (event := engine.poll(0.0)) is None:
+            time.sleep(0.01)
+        assert isinstance(event, Started)
+
+
 @pytest.mark.slow
 def test_a_paused_engine_answers_and_is_silent_otherwise(tmp_path, monkeypatch):
     monkeypatch.setattr("chordless.engine.process._BOOT", slow_boot())

@@ -3,6 +3,7 @@
 import math
 import time
 from itertools import pairwise
+from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
@@ -198,6 +199,23 @@ def test_a_walk_that_is_broken_off_tells_lower_bounds():
     known = estimator.estimate()
     assert (known.walks, known.exact, known.cycles_high) == (0, False, math.inf)
     assert 0 < known.paths_low <= certified_paths(grid(6, 6), 36)
+
+
+def test_no_walk_begins_that_would_take_longer_than_the_time_left(monkeypatch):
+    clock = [0.0]
+
+    def slow_walk(blocks, longest, size, random, **_):
+        clock[0] += size / 100
+        return walk(blocks, longest, size, random)
+
+    monkeypatch.setattr(estimate, "walk", slow_walk)
+    monkeypatch.setattr(estimate, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    estimator = Estimator(grid(9, 9))
+    estimator.probe(10.0)
+    assert 5.0 < clock[0] <= 10.0
+    before = clock[0]
+    estimator.probe(0.5)
+    assert clock[0] == before
 
 
 def test_probing_ends_once_everything_is_known():

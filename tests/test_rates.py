@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 from chordless import generate
 from chordless.commands.estimate_boundary import boundary_lines, boundary_object, counts_along
 from chordless.engine import rates
 from chordless.engine.rates import BoundaryRates, Way, boundary_rates, known_rates, rates_path, ways_along
+from chordless.protocol.events import DeviceReport
 
 from kernels_ti import DeviceError
 from kernels_ti.boundary.orders.plan import plan_of
@@ -96,6 +97,7 @@ def test_seconds_are_those_of_the_start_of_the_steps_and_of_the_states():
 def test_the_ways_are_those_of_the_device_that_would_be_used(monkeypatch):
     large, small = plan_of(generate("grid:13x13"), order=range(169)), plan_of(generate("grid:4x4"))
     monkeypatch.setattr("kernels_ti.boundary.count.cores", lambda: 64)
+    monkeypatch.setattr(rates, "driver_is_here", lambda: True)
     monkeypatch.setattr(rates, "cuda_is_here", lambda: True)
     assert ways_along(small, "auto") == [Way("auto", "reference", "reference")]
     auto, cuda = ways_along(large, "auto")
@@ -126,6 +128,46 @@ def test_a_count_in_kernels_is_told_with_their_rate_and_the_memory_of_the_device
     assert lines[3].split()[0] == "Python"
     assert list(boundary_lines(plan, cheap, 1.0)) == []
     assert "out of reach" in next(boundary_lines(plan, [replace(kernels, seconds=1e9)], None))
+
+
+@pytest.mark.parametrize(("driver", "ways"), [(True, 2), (False, 1)])
+def test_where_the_rates_of_cuda_are_known_taichi_is_not_asked_for_it(driver, ways, monkeypatch):
+    monkeypatch.setattr(rates, "known_rates", lambda *_, **__: USUAL)
+    monkeypatch.setattr(rates, "driver_is_here", lambda: driver)
+    monkeypatch.setattr(rates, "cuda_is_here", lambda: pytest.fail("asked"))
+    assert len(ways_along(plan_of(generate("grid:13x13"), order=range(169)), "auto")) == ways
+
+
+class Measuring:
+    """An engine that has measured rates."""
+
+    def __init__(self, command):
+        self.command = command
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def poll(self, timeout):
+        return DeviceReport(self.command.arch, True, "a device", rates=asdict(USUAL))
+
+
+def test_the_count_in_python_is_told_before_rates_are_measured(monkeypatch, capsys):
+    boundary_rates("reference")
+    monkeypatch.setattr("chordless.engine.process.EngineProcess", Measuring)
+    told = []
+
+    def tell(counts):
+        assert capsys.readouterr().err == ""
+        told.extend(counts)
+
+    found = counts_along(plan_of(generate("grid:13x13"), order=range(169)), 169, "cpu", None, tell)
+    assert [count.device for count in told] == ["Python"]
+    assert [count.device for count in found] == ["a device"]
+    said = "measuring how fast cpu counts along a boundary: once on this machine, some seconds\n"
+    assert capsys.readouterr().err == said
 
 
 def test_a_device_that_is_not_there_is_not_told():

@@ -43,6 +43,15 @@ def _start_driver() -> None:
         library.cuDevicePrimaryCtxRetain(ctypes.byref(context), first_device)
 
 
+def driver_is_here() -> bool:
+    """Return whether the library of the driver can be loaded. It is not started, and Taichi is not imported."""
+    try:
+        _library()
+    except OSError:
+        return False
+    return True
+
+
 def driver_version() -> str | None:
     """Return the version of the driver that is loaded; None if the system does not tell."""
     try:

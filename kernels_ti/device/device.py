@@ -160,7 +160,7 @@ _turns = Turns()
 
 def cuda_is_here() -> bool:
     """Return whether a CUDA driver is installed. No device is opened."""
-    return owner.call(_cuda_is_here)
+    return cuda.driver_is_here() and owner.call(_cuda_is_here)
 
 
 def _cuda_is_here() -> bool:

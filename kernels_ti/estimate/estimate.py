@@ -22,6 +22,8 @@ from kernels_ti.short_cycles import short_cycles
 
 WALKS = 6
 """Random walks that should fit into the given time, so that their spread is known."""
+# Walks of one size differ in how deep they go.
+_LONGER_THAN_THE_LAST = 2.0
 MOST_SAMPLES = 64
 """Largest number of separate samples, an even number; when it is reached, they are merged in pairs."""
 FIRST_SIZE, SMALLEST_SIZE, LARGEST_SIZE = 64, 64, 1 << 15
@@ -198,6 +200,7 @@ class Estimator:
         self._sample_size = 0
         self._broken_off: _Sample | None = None
         self._size = FIRST_SIZE
+        self._seconds_to_a_path = 0.0
         self._probes = 0
         self._certain_paths = self._certain_cycles = 0
 
@@ -219,19 +222,28 @@ class Estimator:
     def probe(self, seconds: float) -> None:
         """Probe for about `seconds` seconds, or until the estimate is exact.
 
-        A random walk that has begun is finished: giving up long walks would bias the estimate towards short ones. Only
-        the first walk is broken off when the time is over; it then gives lower bounds.
+        A random walk that has begun is finished: giving up long walks would bias the estimate towards short ones. So
+        none begins that is expected to take longer than the time left. Only the first walk is broken off when the time
+        is over; it then gives lower bounds.
         """
         deadline = time.perf_counter() + seconds
         while not self.exact and (began := time.perf_counter()) < deadline:
-            size = self._size
+            size = self._size_that_fits(deadline - began)
+            if size < min(self._size, SMALLEST_SIZE):
+                return
             complete = self.add_walk(size, deadline=math.inf if self._samples else deadline)
             spent = time.perf_counter() - began
             if complete:
+                self._seconds_to_a_path = spent / size
                 fitting = size * seconds / WALKS / max(spent, 1e-6)
                 self._size = int(min(max(fitting, SMALLEST_SIZE), LARGEST_SIZE, 8 * size))
             else:
                 self._size = max(size // 4, 1)
+
+    def _size_that_fits(self, seconds: float) -> int:
+        """Return the size of the next walk: smaller than planned where the last one says that it would take longer."""
+        fitting = seconds / (_LONGER_THAN_THE_LAST * self._seconds_to_a_path) if self._samples else math.inf
+        return int(min(self._size, fitting))
 
     def add_walk(self, size: int, *, deadline: float = math.inf) -> bool:
         """Make one random walk through a batch of blocks.

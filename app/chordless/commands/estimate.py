@@ -15,13 +15,14 @@ from chordless.commands import options as shared
 from chordless.words.numbers import count_text, duration_text
 
 if TYPE_CHECKING:
+    from chordless.commands.estimate_boundary import AlongBoundary
     from chordless.protocol.events import Finished
     from kernels_ti.estimate.estimate import Estimate
 
 SUMMARY = "estimate the number of cycles, and the time of a run"
 
 _PART_FOR_ORDERS = 0.3  # of the time that there is
-_SHORTEST_PROBE = 0.1  # seconds
+_SHORTEST_PROBE, _SHORTEST_WAIT = 0.1, 0.02  # seconds
 # Probes begin with the bit rows of all seeds. Larger graphs take longer for this than there is time.
 _SEED_WORDS_PER_SECOND = 5_000_000
 _USUAL_PATHS_PER_SECOND = 50e6  # of one thread of a CPU
@@ -109,6 +110,9 @@ def act(options: argparse.Namespace) -> int:
                     spent = time.perf_counter() - began
                     # A walk that takes longer than this time needs more.
                     probe = probe if estimator.has_walked else 2 * spent
+                    if spent < _SHORTEST_WAIT:
+                        # No other walk fits into a probe.
+                        time.sleep(_SHORTEST_WAIT)
             tried = trial.result()
             if not tried.complete and can_be_probed():
                 estimator = estimator or Estimator(space, seed=options.seed)
@@ -128,15 +132,24 @@ def act(options: argparse.Namespace) -> int:
     is_asked = options.json or not (
         tried.complete or (search is not None and search[0] < min(plan.seconds, _SHORT_RUN))
     )
-    counts = counts_along(plan, space.longest, options.arch, options.threads) if is_asked else []
+    search_seconds = None if search is None else search[0]
+
+    def tell_first(in_python: list[AlongBoundary]) -> None:
+        if not options.json:
+            for line in boundary_lines(plan, in_python, search_seconds):
+                print(line, flush=True)
+
+    if not options.json:
+        for line in _table(estimate, tried):
+            print(line)
+        sys.stdout.flush()
+    counts = counts_along(plan, space.longest, options.arch, options.threads, tell_first) if is_asked else []
     if options.json:
         import json
 
         print(json.dumps({**_result_object(estimate, tried), "boundary": boundary_object(plan, counts)}))
     else:
-        for line in _table(estimate, tried):
-            print(line)
-        for line in boundary_lines(plan, counts, None if search is None else search[0]) if is_asked else ():
+        for line in boundary_lines(plan, counts, search_seconds) if is_asked else ():
             print(line)
     if exit_code:
         sys.stderr.write("chordless: interrupted: this is what the probes up to now tell\n")

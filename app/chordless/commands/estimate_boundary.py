@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +47,13 @@ class AlongBoundary:
     bytes_by_length: float
 
 
-def counts_along(plan: BoundaryPlan, longest: int, arch: str, threads: int | None) -> list[AlongBoundary]:
+def counts_along(
+    plan: BoundaryPlan,
+    longest: int,
+    arch: str,
+    threads: int | None,
+    tell_first: Callable[[list[AlongBoundary]], None] = lambda _: None,
+) -> list[AlongBoundary]:
     """Estimate a count along a boundary on the device that would be used, and on CUDA if that is here.
 
     A rate that is not known is measured, once on a machine; a line on standard error says so.
@@ -60,17 +66,27 @@ def counts_along(plan: BoundaryPlan, longest: int, arch: str, threads: int | Non
     arch : str
         Of the run; ``auto`` stands for what it takes.
     threads : int or None
+    tell_first : callable
+        Gets the count in Python, if it takes less than a day, before the rates of a device are measured.
 
     Returns
     -------
     list of AlongBoundary
         Empty if there is no order with boundaries that a state can hold.
     """
-    from chordless.engine.rates import ways_along
+    from chordless.engine.rates import Way, known_rates, ways_along
 
     if not plan.is_possible:
         return []
-    found = [_count(plan, longest, way, threads) for way in ways_along(plan, arch)]
+    ways = ways_along(plan, arch)
+    needed = dict.fromkeys(each for way in ways for each in (way.total, way.by_length) if each != _PYTHON)
+    if missing := [each for each in needed if known_rates(each, threads=threads) is None]:
+        in_python = _count(plan, longest, Way(_PYTHON, _PYTHON, _PYTHON), threads)
+        if in_python is not None and in_python.seconds <= LONGEST_COUNT:
+            tell_first([in_python])
+        what = " and ".join(missing)
+        sys.stderr.write(f"measuring how fast {what} counts along a boundary: once on this machine, some seconds\n")
+    found = [_count(plan, longest, way, threads) for way in ways]
     return [count for count in found if count is not None]
 
 
@@ -105,7 +121,6 @@ def _rates(arch: str, threads: int | None) -> BoundaryRates | None:
         return known
     if arch == _PYTHON:
         return boundary_rates(arch)
-    sys.stderr.write(f"measuring how fast {arch} counts along a boundary: once on this machine, some seconds\n")
     deadline = time.monotonic() + _SECONDS_TO_MEASURE
     with EngineProcess(ProbeCommand(arch, rates=True, threads=threads if arch == "cpu" else None)) as engine:
         while (left := deadline - time.monotonic()) > 0:

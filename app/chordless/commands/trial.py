@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # Of search alone: a part of the time that there is, and seconds.
 _PART_OF_TIME, _LONGEST_TRIAL = 0.25, 1.0
+# For what comes after the trial and the probes: a part of the time that there is, and seconds.
+_PART_TO_TELL, _LONGEST_TO_TELL = 0.15, 0.3
 _GRACE = 1.0  # seconds more, once it has started, for a rate
 _SECONDS_TO_START = 10.0  # at most, for an arch that was asked for: whether it is there must be known
 
@@ -36,6 +38,7 @@ class Trial:
         # What the program took to start and to read the graph counts too.
         self._began = time.monotonic() - max(time.time() - options.program_start, 0.0)
         self._seconds = options.seconds
+        self._to_tell = min(_PART_TO_TELL * options.seconds, _LONGEST_TO_TELL)
         self._arch = options.arch
         self._loaded = loaded
         self._engine = EngineProcess(_command(options, loaded, folder))
@@ -53,8 +56,8 @@ class Trial:
 
     @property
     def seconds_left(self) -> float:
-        """Seconds until there is to be an answer."""
-        return float(self._began + self._seconds - time.monotonic())
+        """Seconds until the answer is to be put together."""
+        return float(self._began + self._seconds - self._to_tell - time.monotonic())
 
     @property
     def has_started(self) -> bool:
@@ -98,9 +101,10 @@ class Trial:
             self._first = self._first or self._last
 
     def result(self) -> Finished:
-        """Return what the trial came to."""
+        """End the trial, which takes cores, and return what it came to."""
         from chordless.protocol.events import Finished
 
+        self._engine.close()
         if self._finished is not None and self._finished.complete:
             return self._finished
         graph, started = self._loaded.graph, self._started

@@ -180,11 +180,12 @@ class EngineProcess:
         while not self._pending:
             if self._ended:
                 return None
-            left = None if deadline is None else deadline - time.monotonic()
-            if left is not None and left < 0:
+            left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
+            ready = self._selector.select(left)
+            if not ready and left == 0.0:
                 return None
             # One thread at a time, because reading the last event also empties the other pipe.
-            for key, _ in self._selector.select(left)[:1]:
+            for key, _ in ready[:1]:
                 self._read(key.data, key.fd)
         event = self._pending.popleft()
         self._ended = self._ended or isinstance(event, (Finished, BatchFinished, Failed, DeviceReport))

@@ -18,6 +18,7 @@ from kernels_ti import Device, EngineError, OptionError
 from kernels_ti.boundary.count import arch_of_count, block_in_kernels
 from kernels_ti.boundary.in_python import PythonBlock
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
+from kernels_ti.device.cuda import driver_is_here
 from kernels_ti.device.device import cuda_is_here, held_device
 from kernels_ti.device.machine import cores, cpu_name
 from kernels_ti.device.memory import search_budget
@@ -90,13 +91,18 @@ def ways_along(plan: BoundaryPlan, arch: str) -> list[Way]:
     ``auto`` stands for what it takes, and for CUDA if that is here and large blocks are worth its start.
     """
     ways: list[Way] = []
-    for asked in (arch, "cuda") if arch == "auto" and cuda_is_here() else (arch,):
+    for asked in (arch, "cuda") if arch == "auto" and _may_use_cuda() else (arch,):
         # Some arches have no such kernels, or not for this graph.
         with contextlib.suppress(OptionError):
             total, by_length = (arch_of_count(plan, asked, by_length=by_length) for by_length in (False, True))
             if not ways or (total, by_length) != (ways[0].total, ways[0].by_length):
                 ways.append(Way(asked, total, by_length))
     return ways
+
+
+def _may_use_cuda() -> bool:
+    """Return whether CUDA is here. Where its rates are known, the library of the driver tells, without Taichi."""
+    return driver_is_here() and (known_rates("cuda") is not None or cuda_is_here())
 
 
 def rates_path() -> Path:
