@@ -148,6 +148,26 @@ def test_a_table_of_few_cells_makes_passes(monkeypatch):
     assert counted(graph) == whole.cycles_by_length
 
 
+def test_passes_are_numbered_and_share_the_work(cells_for_passes):
+    cells_for_passes(1500)
+    count = begun(generate("grid:6x7"))
+    told, shares = [], {}
+    while not count.finished:
+        count.advance(0.0)
+        if count.passes is not None:
+            told.append(count.passes)
+            shares[count.passes[0]] = count.share
+    last = told[-1][1]
+    assert told[0] == (1, 0)
+    assert last > 3
+    assert [number for number, _ in itertools.groupby(told, key=lambda each: each[0])] == list(range(1, last + 1))
+    assert {passes for number, passes in told if number > 2} == {last}
+    assert list(shares.values()) == sorted(shares.values())
+    assert 0.3 < shares[(last + 1) // 2] < 0.7
+    assert shares[last - 1] < 1.0
+    assert count.passes is None
+
+
 def test_a_count_on_cores_goes_on_in_passes(monkeypatch):
     graph = generate("grid:6x7")
     monkeypatch.setattr(parts, "LARGEST_BUFFER", 300)

@@ -123,6 +123,12 @@ def test_the_progress_line_claims_no_search_while_a_kernel_is_compiled():
     assert line.partition("  ")[2] == "compiling, once for this kind of graph"
 
 
+@pytest.mark.parametrize(("number", "passes", "words"), [(3, 33, "pass 3 of 33  "), (1, 0, "pass 1  "), (0, 0, "")])
+def test_the_progress_line_tells_the_pass_of_a_count_in_several(number, passes, words):
+    line = shown(None, states=7_700, pass_number=number, passes=passes)
+    assert line == f"3 h 25 min  12%  {words}8,136,453 cycles (659/s)  7.7 k states held"
+
+
 def test_the_progress_line_shows_share_and_estimate(monkeypatch):
     estimate = {"cycles_estimate": 7.2e7, "cycles_low": 6.81e7, "cycles_high": 8e7}
     assert shown(None) == "3 h 25 min  12%  8,136,453 cycles (659/s)  waiting: 1.23 M paths"

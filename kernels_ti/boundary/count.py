@@ -145,6 +145,8 @@ class BoundaryCount:
     plan : BoundaryPlan
     states_by_step : list of int
         How many states there were when each of the vertices came, block after block.
+    most_rounds : int
+        The most rounds over the memory of the host that a step took; 1 where all states fitted on the device.
     likely_states : ndarray of float64, shape (vertices,)
         About how many there will be, see `kernels_ti.boundary.orders.work.likely_states`.
 
@@ -192,6 +194,7 @@ class BoundaryCount:
         self._done = 0.0
         self.seconds = 0.0
         self.most_states = 0
+        self.most_rounds = 1
         self.states_by_step: list[int] = []
         self._saved_block: SavedBlock | None = None
         if saved is not None:
@@ -229,6 +232,11 @@ class BoundaryCount:
     def makes_passes(self) -> bool:
         """Whether a block is counted in several passes, as its states do not fit with a number for each length."""
         return isinstance(self._block, BlockInPasses)
+
+    @property
+    def passes(self) -> tuple[int, int] | None:
+        """The number of the pass over a block, from 1, and that of all, 0 if not known yet; None in a single pass."""
+        return self._block.passes if isinstance(self._block, BlockInPasses) else None
 
     @property
     def states(self) -> int:
@@ -278,6 +286,8 @@ class BoundaryCount:
             if step == len(self.states_by_step):
                 self.states_by_step.append(states)
             self.most_states = max(self.most_states, self._block.states)
+            if isinstance(self._block, DeviceBlock | BlockInPasses):
+                self.most_rounds = max(self.most_rounds, self._block.rounds)
             self._note_share()
             if self._block.finished:
                 self._counts.update(self._block.cycles)

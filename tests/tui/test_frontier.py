@@ -77,6 +77,10 @@ ALONG = RunState(
     [
         (RunState(states=0), "Looking for an order of the vertices with a small boundary."),
         (ALONG, "Vertex 2 of 3: 7.7 k states now, about 10.5 k expected at vertex 3. Boundary: 9 vertices."),
+        (
+            replace(ALONG, pass_number=3, passes=33),
+            "Pass 3 of 33 over the vertices: 7.7 k states now, about 10.5 k expected at most. Boundary: 9 vertices.",
+        ),
         (replace(ALONG, phase="finished"), "Along a boundary of at most 9 vertices: 7,700 states at the most."),
     ],
 )

@@ -11,7 +11,7 @@ from typing import TextIO
 from chordless.protocol.events import Event, Finished, Log, Progress
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.results import hole_count, triangle_count
-from chordless.words.numbers import round_number, seconds_text, share_text, short_number, time_left_text
+from chordless.words.numbers import pass_text, round_number, seconds_text, share_text, short_number, time_left_text
 from chordless.words.shown import on_terminal
 
 _BOLD, _DIM, _YELLOW, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"
@@ -249,11 +249,12 @@ class ProgressDisplay(ProgressLine):
         waiting = f"waiting: {short_number(state.frontier)} paths"
         if state.states is not None:
             waiting = f"{short_number(state.states)} states held"
+        passes = [text] if (text := pass_text(state.pass_number, state.passes)) else []
         low, high = state.cycles_low, state.cycles_high
         total = state.cycles_estimate
         if total is None or low is None or high is None or not 0 < state.cycles <= total:
             # There is no estimate yet, or it is already exceeded.
-            parts = [share_text(state.share), found.format("cycles"), waiting]
+            parts = [share_text(state.share), *passes, found.format("cycles"), waiting]
         else:
             all_cycles = f"about {round_number(total)} cycles"
             if not self._live:

@@ -31,6 +31,7 @@ from kernels_ti.errors import SizeError
 
 _SLICE_SECONDS = 0.1
 _TRIANGLE = 3
+_IN_ROUNDS = "chordless: the states do not fit on the device: steps are made in rounds over the memory of the host\n"
 _NOTHING_YET = Progress(
     seconds=0.0, paths=0, cycles=0, frontier=0, frontier_by_length={}, cycles_by_length={}, device_bytes=0, states=0
 )
@@ -96,6 +97,7 @@ def count_along_boundary(
         count.use(device, search_budget(device, command.memory))
         if keeper is not None:
             keeper.session = replace(keeper.session, device=device)
+    in_rounds = False
     while reason is None and not count.finished:
         try:
             count.advance(_SLICE_SECONDS, partial(_reported_enough, channel, watch, count, reports))
@@ -110,6 +112,9 @@ def count_along_boundary(
             way_on = f"{resume_line(keeper.directory.path)}{more}"
             raise kind(f"{said}; the count is kept, and goes on with: {way_on}") from error
         channel.send(_progress(count, watch.seconds, reports))
+        if count.most_rounds > 1 and not in_rounds:
+            in_rounds = True
+            sys.stderr.write(_IN_ROUNDS)
         if not count.finished:
             reason = watch.look()
             if channel.checkpoint_asked and keeper is None:
@@ -243,4 +248,5 @@ def _progress(count: BoundaryCount, seconds: float, reports: StepReports) -> Pro
         count.states_by_step,
         states_now=count.states,
         cycles_by_length=count.cycles_by_length,
+        passes=count.passes,
     )

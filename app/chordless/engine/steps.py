@@ -33,6 +33,7 @@ class StepReports:
         *,
         states_now: int,
         cycles_by_length: dict[int, int] | None = None,
+        passes: tuple[int, int] | None = None,
     ) -> Progress:
         """Return the next report.
 
@@ -46,8 +47,11 @@ class StepReports:
         states_now : int
         cycles_by_length : dict of int to int, optional
             What was counted so far; under 0 cycles whose lengths are not told apart.
+        passes : tuple of int, optional
+            The number of the pass that is under way, and how many there are, see `BoundaryCount.passes`.
         """
         lengths = cycles_by_length or {}
+        pass_number, all_passes = passes or (0, 0)
         first, self._is_first = self._is_first, False
         new = {step + 1: states[step] for step in range(self._told, len(states))}
         self._told = max(self._told, len(states))
@@ -65,4 +69,6 @@ class StepReports:
             states_by_step=new,
             expected_by_step={i + 1: round(count) for i, count in enumerate(self._expected)} if first else {},
             width=self._width,
+            pass_number=pass_number,
+            passes=all_passes,
         )

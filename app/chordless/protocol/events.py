@@ -79,6 +79,9 @@ class Progress:
         Along a boundary: about how many states there will be at each step. Only one report of a run has it.
     width : int
         Along a boundary: vertices in the largest boundary, 0 while an order of the vertices is sought.
+    pass_number, passes : int
+        Along a boundary in several passes: the one that is under way, from 1, and how many there are, 0 as long as that
+        is not known. Both are 0 in a single pass.
     """
 
     name: ClassVar[str] = "progress"
@@ -102,6 +105,8 @@ class Progress:
     states_by_step: dict[int, int] = field(default_factory=dict)
     expected_by_step: dict[int, int] = field(default_factory=dict)
     width: int = 0
+    pass_number: int = 0
+    passes: int = 0
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,8 @@ class RunState:
     graph, n, m, max_degree, arch, device, directory, options, setup_seconds, notes
         See `chordless.protocol.events.Started`; empty, 0 or None before the search began.
     seconds, paths, cycles, frontier, frontier_by_length, cycles_by_length, device_bytes, listed, share, memory_bytes,
-    states, cycles_estimate, cycles_low, cycles_high, waiting_by_length, compiling, workers, width
+    states, cycles_estimate, cycles_low, cycles_high, waiting_by_length, compiling, workers, width,
+    pass_number, passes
         See `chordless.protocol.events.Progress`; at the end of a count along a boundary `states` is the most that
         it held.
     states_by_step, expected_by_step : dict of int to int
@@ -121,6 +122,8 @@ class RunState:
     compiling: bool = False
     workers: list[dict[str, Any]] = field(default_factory=list)
     width: int = 0
+    pass_number: int = 0
+    passes: int = 0
     states_by_step: dict[int, int] = field(default_factory=dict)
     expected_by_step: dict[int, int] = field(default_factory=dict)
     boundary: dict[str, int] = field(default_factory=dict)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chordless.runs.state import RunState
-from chordless.words.numbers import seconds_text, short_number
+from chordless.words.numbers import pass_text, seconds_text, short_number
 
 _LENGTHS_OF_A_WAVE = 2
 
@@ -51,6 +51,14 @@ def boundary_words(state: RunState) -> tuple[str, ...]:
     if not steps:
         return ("Looking for an order of the vertices with a small boundary.", "looking for a small boundary")
     now, peak = short_number(state.states or 0), short_number(max(state.expected_by_step.values()))
+    if text := pass_text(state.pass_number, state.passes):
+        # Each pass meets the same states again.
+        text = text.capitalize()
+        return (
+            f"{text} over the vertices: {now} states now, about {peak} expected at most. Boundary: {width}.",
+            f"{text}: {now} states, about {peak} at most",
+            f"{text}, {now} states",
+        )
     at = max(state.expected_by_step, key=lambda step: state.expected_by_step[step])
     return (
         f"Vertex {done:,} of {steps:,}: {now} states now, about {peak} expected at vertex {at:,}. Boundary: {width}.",

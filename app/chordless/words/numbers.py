@@ -81,6 +81,11 @@ def share_text(share: float) -> str:
     return f"{int(per_cent * 10**places) / 10**places:.{places}f}%"
 
 
+def pass_text(number: int, passes: int) -> str:
+    """Return which pass is under way: ``pass 3 of 33``, ``pass 1`` before their number is known, "" without passes."""
+    return f"pass {number:,} of {passes:,}" if passes else f"pass {number:,}" if number else ""
+
+
 def lengths_text(min_length: int, max_length: int | None) -> str:
     """Return the cycles that the bounds allow: ``cycles of 5 to 8 vertices``; "" if they allow all."""
     if max_length == min_length:

@@ -112,6 +112,22 @@ class BlockInPasses:
         """Vertices in the boundary."""
         return 0 if self._pass is None else self._pass.width
 
+    @property
+    def passes(self) -> tuple[int, int]:
+        """The number of the pass that is under way, from 1, and that of all; 0 before the first pass has told it."""
+        known = self._known
+        if known is None:
+            return 1, 0
+        made = [len(known.values.get(prime, ())) for prime in self._primes]
+        before = 1 + sum(math.ceil(values / self._at_once) for values in made)
+        left = sum(math.ceil(max(self._lengths - values, 0) / self._at_once) for values in made)
+        return before + (left > 0), before + left
+
+    @property
+    def rounds(self) -> int:
+        """Rounds of the last step, see `TablesInRounds`."""
+        return 1 if self._pass is None else self._pass.rounds
+
     def take_vertex(self, enough: Callable[[], bool]) -> float:
         """Let the next vertex of a pass come, in all states; return the part of the cost.
 
