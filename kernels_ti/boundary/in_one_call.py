@@ -11,6 +11,7 @@ from kernels_ti.blocks.restriction import vertices_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.count import BoundaryCount, arch_of_count, arch_of_longest
 from kernels_ti.boundary.forward_and_back.blocks import PlannedBlocks, Report, planned_blocks
+from kernels_ti.boundary.forward_and_back.keeping import Keeping
 from kernels_ti.boundary.orders.annealing import SECONDS_FOR_PREFIXES, annealed_plan
 from kernels_ti.boundary.orders.plan import plan_of
 from kernels_ti.boundary.states.states import GivenUp
@@ -92,8 +93,8 @@ def order_called(graph: Graph, order: Iterable[Hashable] | None) -> list[int] | 
 
 
 @contextmanager
-def in_time(timeout: float | None, answer: str) -> Iterator[Callable[[], bool]]:
-    """Yield what says that the time is up.
+def in_time(timeout: float | None, answer: str, keeping: Keeping | None = None) -> Iterator[Callable[[], bool]]:
+    """Yield what says that the time is up, or that the work was stopped.
 
     Parameters
     ----------
@@ -101,9 +102,13 @@ def in_time(timeout: float | None, answer: str) -> Iterator[Callable[[], bool]]:
         Seconds from now on.
     answer : str
         What was to happen before, for the message.
+    keeping : Keeping, optional
+        Says that the work was stopped.
 
     Raises
     ------
+    GivenUp
+        If it was stopped.
     OptionError
         If the seconds are not a positive number.
     TimeIsUpError
@@ -112,9 +117,12 @@ def in_time(timeout: float | None, answer: str) -> Iterator[Callable[[], bool]]:
     if timeout is not None and not timeout > 0:
         raise OptionError(f"timeout is a positive number of seconds, not {timeout!r}")
     end = time.perf_counter() + (math.inf if timeout is None else timeout)
+    stopped = (keeping or Keeping()).stopped
     try:
-        yield lambda: time.perf_counter() >= end
+        yield lambda: stopped() or time.perf_counter() >= end
     except GivenUp:
+        if stopped():
+            raise
         raise TimeIsUpError(f"the {timeout:g} s allowed were up before {answer}") from None
 
 
@@ -127,6 +135,7 @@ def annealed_blocks(
     order: Sequence[int] | None = None,
     tell_order: Callable[[list[int]], None] | None = None,
     report: Report | None = None,
+    keeping: Keeping | None = None,
 ) -> tuple[PlannedBlocks, str]:
     """Plan a search space with the orders that a count would take; return the plan, and the arch for its states.
 
@@ -145,6 +154,8 @@ def annealed_blocks(
         Told all vertices in the order that is taken.
     report : callable, optional
         Told of no states now and then, while an order is sought.
+    keeping : Keeping, optional
+        Has the orders of work that goes on, and says whether it needs kernels.
 
     Raises
     ------
@@ -159,9 +170,12 @@ def annealed_blocks(
             report(0.0, 0, 0)
         return too_late()
 
-    plan = plan_of(space, order=order, arch=arch, seconds=SECONDS_FOR_PREFIXES, enough=enough)
-    arch = arch_of_longest(plan, arch, threads=threads)
-    if order is None:
+    orders = None if keeping is None else keeping.orders
+    plan = plan_of(space, order=order, orders=orders, arch=arch, seconds=SECONDS_FOR_PREFIXES, enough=enough)
+    found = arch_of_longest(plan, arch, threads=threads)
+    # The layers of kernels go on in kernels, also where a new search would be made in Python.
+    arch = "cpu" if keeping is not None and keeping.in_kernels and found == "reference" else found
+    if order is None and orders is None:
         plan = annealed_plan(plan, arch, threads=threads, enough=enough)
     if too_late():
         raise GivenUp

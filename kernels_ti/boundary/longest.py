@@ -11,6 +11,7 @@ from typing import Any
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.forward_and_back.blocks import Report, space_for
 from kernels_ti.boundary.forward_and_back.gains import Gains
+from kernels_ti.boundary.forward_and_back.keeping import Keeping
 from kernels_ti.boundary.forward_and_back.optimum import best_cycle
 from kernels_ti.boundary.forward_and_back.weights import Weights, attribute_weights
 from kernels_ti.boundary.in_one_call import annealed_blocks, in_time, order_called
@@ -140,6 +141,7 @@ def longest_in(
     tell_order: Callable[[list[int]], None] | None = None,
     timeout: float | None = None,
     report: Report | None = None,
+    keeping: Keeping | None = None,
 ) -> BestCycle:
     """Find the longest, shortest, heaviest or lightest cycle of a search space; see `longest_cycle`.
 
@@ -154,12 +156,16 @@ def longest_in(
         As for `longest_cycle`.
     report : callable, optional
         See `kernels_ti.boundary.forward_and_back.blocks.Report`.
+    keeping : Keeping, optional
+        Keeps the state between two vertices, and has that from which to go on.
     """
     began = time.perf_counter()
     memory = space.options.memory
     gains = Gains() if weights is None else weights.gains
-    with in_time(timeout, "the best cycle was found") as too_late:
-        planned, arch = annealed_blocks(space, arch, too_late, order=order, tell_order=tell_order, report=report)
+    with in_time(timeout, "the best cycle was found", keeping) as too_late:
+        planned, arch = annealed_blocks(
+            space, arch, too_late, order=order, tell_order=tell_order, report=report, keeping=keeping
+        )
         with held_device(arch) as device:
             is_used = device.arch != "reference"
             best = best_cycle(
@@ -168,9 +174,10 @@ def longest_in(
                 least=shortest,
                 memory=host_budget(memory),
                 enough=too_late,
-                report=planned.reporter(report),
+                report=planned.reporter(report, keeping),
                 device=device if is_used else None,
                 device_memory=search_budget(device, memory) if is_used else None,
+                keeping=keeping,
             )
     return BestCycle(
         cycle=[space.graph.names[v] for v in best.cycle],

@@ -21,10 +21,12 @@ from kernels_ti.boundary.count import is_for_kernels
 from kernels_ti.boundary.forward_and_back.blocks import PlannedBlock, PlannedBlocks, Report, space_for
 from kernels_ti.boundary.forward_and_back.counting import Ways, closing_numbers
 from kernels_ti.boundary.forward_and_back.device_ways import DeviceWays
+from kernels_ti.boundary.forward_and_back.keeping import Keeping, Offer
 from kernels_ti.boundary.forward_and_back.layers import History, Layer
 from kernels_ti.boundary.forward_and_back.numbers import Numbers, chosen, first_above
 from kernels_ti.boundary.in_one_call import annealed_blocks, in_time, order_called
 from kernels_ti.boundary.orders.walk import Step
+from kernels_ti.boundary.states.saved import SavedForward, SavedResult
 from kernels_ti.conversion import as_graph
 from kernels_ti.cycles import Cycles, CycleTable
 from kernels_ti.device.device import held_device
@@ -118,6 +120,7 @@ def sample_in(
     order: Sequence[int] | None = None,
     tell_order: Callable[[list[int]], None] | None = None,
     timeout: float | None = None,
+    keeping: Keeping | None = None,
 ) -> tuple[CycleTable, int]:
     """Draw cycles of a search space; see `sample_cycles`.
 
@@ -131,6 +134,8 @@ def sample_in(
         See `kernels_ti.boundary.in_one_call.annealed_blocks`.
     arch, timeout
         As for `sample_cycles`.
+    keeping : Keeping, optional
+        See `drawn`.
 
     Returns
     -------
@@ -140,8 +145,10 @@ def sample_in(
     """
     if not isinstance(k, int) or k < 0:
         raise OptionError(f"the number of cycles to draw must be a whole number from 0 on, not {k!r}")
-    with in_time(timeout, "the cycles were drawn") as too_late:
-        planned, arch = annealed_blocks(space, arch, too_late, order=order, tell_order=tell_order, report=report)
+    with in_time(timeout, "the cycles were drawn", keeping) as too_late:
+        planned, arch = annealed_blocks(
+            space, arch, too_late, order=order, tell_order=tell_order, report=report, keeping=keeping
+        )
         memory = space.options.memory
         with held_device(arch) as device:
             is_used = device.arch != "reference"
@@ -150,10 +157,11 @@ def sample_in(
                 k,
                 seed,
                 host_budget(memory),
-                planned.reporter(report),
+                planned.reporter(report, keeping),
                 enough=too_late,
                 device=device if is_used else None,
                 device_memory=search_budget(device, memory) if is_used else None,
+                keeping=keeping,
             )
     table = CycleTable.of_pieces(space.graph, [Cycles.of_lists(cycles)])
     return CycleTable(table.graph, table.offsets, table.vertices, complete=False), total
@@ -169,6 +177,7 @@ def drawn(
     enough: Callable[[], bool] = lambda: False,
     device: Device | None = None,
     device_memory: int | None = None,
+    keeping: Keeping | None = None,
 ) -> tuple[list[list[int]], int]:
     """Draw cycles from blocks; return them, each in cycle order, and how many there are in all.
 
@@ -182,18 +191,31 @@ def drawn(
         Takes the blocks that are large enough; by default all are gone through in Python.
     device_memory : int or None
         Bytes that the states may take there.
+    keeping : Keeping, optional
+        Keeps the state between two vertices, and has that from which to go on. Of a block that is done it has the
+        total only: if a cycle of it is drawn, the block is gone through again.
     """
     kept: list[_Way | DeviceWays | None] = []
     block_totals, held = [], 0
+    keeping = keeping or Keeping()
+    keeping.begin(planned.plan)
 
-    def gone_through(block: PlannedBlock, room: int | None) -> _Way | DeviceWays:
-        if device is not None and is_for_kernels(block.graph, block.order):
-            return DeviceWays(device, block, device_memory, room, enough, report)
-        return _Way(block, room, enough, report)
+    def gone_through(number: int, room: int | None, offer: Offer, saved: SavedForward | None) -> _Way | DeviceWays:
+        block = planned.blocks[number]
+        in_kernels = is_for_kernels(block.graph, block.order) if saved is None else saved.in_kernels
+        if device is not None and in_kernels:
+            return DeviceWays(device, block, device_memory, room, enough, report, offer, saved)
+        return _Way(block, room, enough, report, offer, saved)
 
-    for block in planned.blocks:
+    for number in range(len(planned.blocks)):
+        if number < len(keeping.done):
+            kept.append(None)
+            block_totals.append(keeping.done[number].ways)
+            continue
         room = None if memory is None else memory - held
-        way = gone_through(block, room)
+        way = gone_through(number, room, keeping.offer, keeping.take_forward())
+        if number + 1 < len(planned.blocks):
+            keeping.end_block(SavedResult(None, way.total, way.most_states))
         is_kept = room is None or len(planned.blocks) == 1 or way.nbytes <= _PART_KEPT * room
         kept.append(way if is_kept else None)
         block_totals.append(way.total)
@@ -216,7 +238,7 @@ def drawn(
         kept_way, kept[i] = kept[i], None
         if samples:
             room = None if memory is None else memory - sum(each.nbytes for each in kept if each is not None)
-            way = kept_way or gone_through(block, room)
+            way = kept_way or gone_through(i, room, lambda forward, all_came: None, None)
             cycles.update({sample: block.cycle(members) for sample, members in way.members(samples).items()})
     return [cycles[sample] for sample in range(k)], total
 
@@ -228,10 +250,21 @@ class _Way:
     """
 
     def __init__(
-        self, block: PlannedBlock, memory: int | None, enough: Callable[[], bool], report: Callable[[Step, int], None]
+        self,
+        block: PlannedBlock,
+        memory: int | None,
+        enough: Callable[[], bool],
+        report: Callable[[Step, int], None],
+        offer: Offer,
+        saved: SavedForward | None,
     ) -> None:
         self._rule = Ways()
-        self._history = History(block, self._rule, memory, enough, report)
+        self._history = History(block, self._rule, memory, enough, report, offer=offer, saved=saved)
+
+    @property
+    def most_states(self) -> int:
+        """States of the largest boundary."""
+        return self._history.most_states
 
     @property
     def total(self) -> int:

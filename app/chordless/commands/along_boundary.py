@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,8 @@ from chordless.commands import options as shared
 from chordless.values import any_cycle_length, duration, size
 
 if TYPE_CHECKING:
+    from chordless.graphs.load import LoadedGraph
+    from chordless.protocol.orders import RunCommand
     from kernels_ti import Graph
     from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.boundary.forward_and_back.blocks import Report
@@ -39,6 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--order", metavar="FILE", help="take the vertices in the order of FILE, all names, one a line")
     group.add_argument("--write-order", metavar="FILE", help="write the order that is used to FILE")
+    shared.add_checkpoint(parser)
     group = parser.add_argument_group("progress (on standard error)")
     group.add_argument(
         "--progress",
@@ -50,29 +54,76 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("-q", "--quiet", action="store_true", help="only errors: no progress, no notes")
 
 
-def space_of(options: argparse.Namespace) -> tuple[SearchSpace, str]:
-    """Load the graph; return it with the bounds on its cycles, and its name."""
+def loaded_graph(options: argparse.Namespace) -> LoadedGraph:
+    """Load the graph, and say what its reader has to tell."""
     from chordless.commands.session import graph_asked_for, print_notes
     from chordless.graphs.readers.columns import WEIGHTS_UNUSED
-    from chordless.graphs.vertex_names import edges_named, restriction_named
-    from kernels_ti import Options
-    from kernels_ti.blocks.search_space import SearchSpace
 
     loaded = graph_asked_for(options)
     if not options.quiet:
         # Weights of the graph's own file are used.
         weights_are_used = getattr(options, "weight", None) == options.graph
         print_notes([note for note in loaded.notes if not (weights_are_used and WEIGHTS_UNUSED in note)])
-    through, avoid = restriction_named(loaded.graph, options.through, options.through_edge, options.avoid)
+    return loaded
+
+
+def space_of(options: argparse.Namespace, graph: Graph) -> SearchSpace:
+    """Return a graph with the bounds on its cycles."""
+    from chordless.graphs.vertex_names import edges_named, restriction_named
+    from kernels_ti import Options
+    from kernels_ti.blocks.search_space import SearchSpace
+
+    through, avoid = restriction_named(graph, options.through, options.through_edge, options.avoid)
     wanted = Options(
         min_length=options.min_length,
         max_length=options.max_length,
         memory=options.memory,
         through=through,
         avoid=avoid,
-        avoid_edges=edges_named(loaded.graph, options.avoid_edge),
+        avoid_edges=edges_named(graph, options.avoid_edge),
     )
-    return SearchSpace(loaded.graph, wanted), loaded.title
+    return SearchSpace(graph, wanted)
+
+
+def command_of(options: argparse.Namespace) -> RunCommand:
+    """Return what ``run.json`` keeps of the options that ``longest`` and ``sample`` share."""
+    from chordless.protocol.orders import RunCommand
+
+    return RunCommand(
+        graph=options.graph,
+        program_start=options.program_start,
+        file_format=options.file_format,
+        simplify=options.simplify,
+        directed=options.directed,
+        multigraph=options.multigraph,
+        encoding=options.encoding,
+        method="boundary",
+        arch=options.arch,
+        min_length=options.min_length,
+        max_length=options.max_length,
+        memory=options.memory,
+        order=None if options.order is None else os.path.abspath(options.order),
+        write_order=None if options.write_order is None else os.path.abspath(options.write_order),
+        checkpoint=options.checkpoint,
+        checkpoint_every=options.checkpoint_every or RunCommand.checkpoint_every,
+        through=tuple(options.through),
+        through_edges=tuple(options.through_edge),
+        avoid=tuple(options.avoid),
+        avoid_edges=tuple(options.avoid_edge),
+    )
+
+
+def options_of(command: RunCommand, options: argparse.Namespace) -> argparse.Namespace:
+    """Return the options of a command that goes on, with those of ``resume`` that say how to run."""
+    known = {
+        name: getattr(command, name)
+        for name in (
+            "arch", "min_length", "max_length", "memory", "order", "write_order", "through", "avoid", "encoding",
+            "shortest", "seed", "timeout",
+        )
+    }  # fmt: skip
+    more = {"through_edge": command.through_edges, "avoid_edge": command.avoid_edges}
+    return argparse.Namespace(**{**vars(options), **known, **more})
 
 
 def orders(options: argparse.Namespace, graph: Graph) -> dict[str, Any]:

@@ -13,6 +13,9 @@ from chordless.commands import options as shared
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from chordless.commands.kept_pick import KeptPick
+    from chordless.graphs.load import LoadedGraph
+    from chordless.protocol.orders import RunCommand
     from kernels_ti import BestCycle
 
 SUMMARY = "find the longest, shortest, heaviest or lightest chordless cycle"
@@ -39,6 +42,7 @@ def add_parser(subparsers: Any) -> None:
             "chordless longest roads.txt --shortest --through 17",
             "chordless longest grid:18x18 --arch cuda",
             "chordless longest roads.txt --weight roads.txt   # its third column",
+            "chordless longest roads.txt --checkpoint way/   # chordless resume way/",
         ),
     )
     shared.add_graph(parser)
@@ -62,21 +66,53 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     from chordless.values import SHORTEST_CYCLE
 
     shared.settle_lengths(parser, options, shortest=4 if options.shortest else SHORTEST_CYCLE)
+    shared.check_checkpoint_every(parser, options, options.checkpoint)
 
 
 def act(options: argparse.Namespace) -> int:
     """Find the cycle, print it, return the exit code."""
+    if options.checkpoint is None:
+        return _answer(options, along_boundary.loaded_graph(options))
+    from dataclasses import replace
+
+    from chordless.commands.kept_pick import begun
+    from chordless.graphs.readers.incoming import read_bytes
+    from chordless.runs.directory import check_is_free
+
+    check_is_free(options.checkpoint)
+    loaded = along_boundary.loaded_graph(options)
+    weights = None if options.weight is None else read_bytes(options.weight)
+    command = replace(
+        along_boundary.command_of(options), pick="longest", shortest=options.shortest, weight=options.weight
+    )
+    with begun(command, loaded, weights) as kept:
+        return _answer(options, loaded, kept)
+
+
+def resume(command: RunCommand, options: argparse.Namespace) -> int:
+    """Go on from a checkpoint, print the cycle, return the exit code."""
+    from chordless.commands.kept_pick import resumed
+
+    with resumed(command) as (kept, loaded):
+        return _answer(along_boundary.options_of(command, options), loaded, kept)
+
+
+def _answer(options: argparse.Namespace, loaded: LoadedGraph, kept: KeptPick | None = None) -> int:
     import json
+    from contextlib import nullcontext
+    from dataclasses import replace
 
     from kernels_ti.boundary.longest import longest_in
 
-    space, name = along_boundary.space_of(options)
-    weights = None
-    if options.weight is not None:
+    space = along_boundary.space_of(options, loaded.graph)
+    weights, path = None, options.weight if kept is None else kept.weights
+    if path is not None:
         from chordless.graphs.load import read_weight_file
 
-        weights = read_weight_file(options.weight, space.graph, encoding=options.encoding)
-    with along_boundary.progress(options) as report:
+        weights = read_weight_file(path, space.graph, encoding=options.encoding)
+    orders = along_boundary.orders(options, space.graph)
+    at_work = nullcontext(None) if kept is None else kept.at_work()
+    with along_boundary.progress(options) as report, at_work as keeping:
         best = longest_in(
             space,
             weights,
@@ -84,12 +120,15 @@ def act(options: argparse.Namespace) -> int:
             arch=options.arch,
             timeout=options.timeout,
             report=report,
-            **along_boundary.orders(options, space.graph),
+            keeping=keeping,
+            **orders,
         )
+    if kept is not None:
+        best = replace(best, seconds=kept.finish())
     if options.json:
-        print(json.dumps(_result_object(name, best)))
+        print(json.dumps(_result_object(loaded.title, best)))
     else:
-        for line in _lines(name, best, shortest=options.shortest, weighted=weights is not None):
+        for line in _lines(loaded.title, best, shortest=options.shortest, weighted=weights is not None):
             print(line)
     return 0
 

@@ -12,13 +12,15 @@ from kernels_ti import OptionError
 
 if TYPE_CHECKING:
     from chordless.protocol.events import Finished
+    from chordless.protocol.orders import RunCommand
     from chordless.runs.directory import RunDirectory
 
 SUMMARY = "continue a run that was stopped or killed"
 
 DESCRIPTION = """\
 Continue a run of `chordless count --checkpoint DIR`, `chordless list
---checkpoint DIR` or `chordless list -o DIR/` from its last checkpoint. At the
+--checkpoint DIR` or `chordless list -o DIR/` from its last checkpoint, or one
+of `chordless longest` or `chordless sample` with `--checkpoint DIR`. At the
 end, print the result of the whole run. A listing is cut back to the checkpoint
 first: no cycle is lost and none comes twice. DIR holds a copy of the graph, so
 the graph's own file is not needed.
@@ -40,7 +42,7 @@ def add_parser(subparsers: Any) -> None:
         ),
     )
     parser.add_argument("directory", metavar="DIR", help="the run directory")
-    parser.add_argument("--json", action="store_true", help="for a count: print one JSON object")
+    parser.add_argument("--json", action="store_true", help="for a count or a longest cycle: print one JSON object")
     group = parser.add_argument_group("when to stop")
     shared.add_stops(group, "stop once all sessions together have found, or listed, N cycles")
     group = parser.add_argument_group("how to run")
@@ -63,19 +65,12 @@ def act(options: argparse.Namespace) -> int:
 
     directory = RunDirectory(Path(options.directory))
     command = directory.command()
+    changed = _changed(command, options)
+    if command.pick != "all" and command.output_format != "parts":
+        return _resume_pick(changed, options)
     if command.output is not None and options.json:
         raise OptionError(f"--json is for counts, but the run in {options.directory} lists cycles: leave --json out")
-    given = ("arch", "threads", "memory", "checkpoint_every")
-    changed = {name: getattr(options, name) for name in given if getattr(options, name) is not None}
-    command = replace(
-        command,
-        program_start=options.program_start,
-        limit=options.limit,
-        timeout=options.timeout,
-        cluster=options.cluster,
-        gpus=options.gpus,
-        **changed,
-    )
+    command = replace(changed, limit=options.limit, cluster=options.cluster, gpus=options.gpus)
     end = None if options.events is not None else _end_in_read_only(directory)
     finished, exit_code = run_engine(command, options) if end is None else (end, 0)
     if command.output is None:
@@ -85,6 +80,29 @@ def act(options: argparse.Namespace) -> int:
     if not options.quiet:
         print_way_on(finished)
     return exit_code
+
+
+def _changed(command: RunCommand, options: argparse.Namespace) -> RunCommand:
+    """Return the command that goes on, as it is run now."""
+    from dataclasses import replace
+
+    given = ("arch", "threads", "memory", "checkpoint_every")
+    changed = {name: getattr(options, name) for name in given if getattr(options, name) is not None}
+    return replace(command, program_start=options.program_start, timeout=options.timeout, **changed)
+
+
+def _resume_pick(command: RunCommand, options: argparse.Namespace) -> int:
+    """Go on with a run of ``longest`` or ``sample``, print its result, return the exit code."""
+    from chordless.commands import longest, sample
+
+    unfit = [f"--{name}" for name in ("limit", "threads", "cluster", "gpus", "events") if getattr(options, name)]
+    if command.pick == "sample" and options.json:
+        unfit.append("--json")
+    if unfit:
+        raise OptionError(f"{unfit[0]} is not for a run of chordless {command.pick}: leave it out")
+    if command.pick == "longest":
+        return longest.resume(command, options)
+    return sample.resume(command, options)
 
 
 def _end_in_read_only(directory: RunDirectory) -> Finished | None:

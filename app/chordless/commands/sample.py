@@ -15,6 +15,9 @@ from chordless.values import positive, seed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from chordless.commands.kept_pick import KeptPick
+    from chordless.graphs.load import LoadedGraph
+    from chordless.protocol.orders import RunCommand
     from kernels_ti import CycleTable
 
 SUMMARY = "draw chordless cycles uniformly at random"
@@ -68,6 +71,7 @@ def add_parser(subparsers: Any) -> None:
 def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """End with a usage error for impossible bounds or outputs."""
     shared.settle_lengths(parser, options)
+    shared.check_checkpoint_every(parser, options, options.checkpoint)
     if options.output == "":
         parser.error("-o: the name of the output is empty")
     if options.output.endswith("/") or os.path.isdir(options.output) or _suffix(options) not in _FORMATS:
@@ -76,20 +80,40 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Draw the cycles, write them, return the exit code."""
-    from chordless.commands.writing import whole_file
-    from kernels_ti.boundary.sample import sample_in
+    if options.checkpoint is None:
+        return _answer(options, along_boundary.loaded_graph(options))
+    from dataclasses import replace
 
-    space, _ = along_boundary.space_of(options)
-    with along_boundary.progress(options) as report:
-        table, total = sample_in(
-            space,
-            options.k,
-            options.seed,
-            report,
-            arch=options.arch,
-            timeout=options.timeout,
-            **along_boundary.orders(options, space.graph),
-        )
+    from chordless.commands.kept_pick import begun
+    from chordless.runs.directory import check_is_free
+
+    check_is_free(options.checkpoint)
+    loaded = along_boundary.loaded_graph(options)
+    command = replace(
+        along_boundary.command_of(options),
+        pick="sample",
+        limit=options.k,
+        seed=options.seed,
+        output=None if options.output == STANDARD_OUTPUT else options.output,
+    )
+    with begun(command, loaded) as kept:
+        return _answer(options, loaded, kept)
+
+
+def resume(command: RunCommand, options: argparse.Namespace) -> int:
+    """Go on from a checkpoint, write the cycles, return the exit code."""
+    from chordless.commands.kept_pick import resumed
+
+    with resumed(command) as (kept, loaded):
+        options = along_boundary.options_of(command, options)
+        options.k, options.output = command.limit, command.output or STANDARD_OUTPUT
+        return _answer(options, loaded, kept)
+
+
+def _answer(options: argparse.Namespace, loaded: LoadedGraph, kept: KeptPick | None = None) -> int:
+    from chordless.commands.writing import whole_file
+
+    table, total = _drawn(options, loaded, kept)
     if options.output == STANDARD_OUTPUT:
         sys.stdout.flush()
         for data in _data(table, "text", for_terminal=sys.stdout.isatty()):
@@ -103,6 +127,37 @@ def act(options: argparse.Namespace) -> int:
         cycles = "cycle" if len(table) == 1 else "cycles"
         sys.stderr.write(f"{len(table):,} {cycles}, drawn from {total:,}\n")
     return 0
+
+
+def _drawn(options: argparse.Namespace, loaded: LoadedGraph, kept: KeptPick | None) -> tuple[CycleTable, int]:
+    """Draw the cycles, or take those of a run that is finished; return them, and how many there are in all."""
+    from contextlib import nullcontext
+
+    from kernels_ti import CycleTable
+    from kernels_ti.boundary.sample import sample_in
+    from kernels_ti.cycles import Cycles
+
+    if kept is not None and kept.last is not None and kept.last.finished:
+        assert kept.last.pick is not None
+        table = CycleTable.of_pieces(loaded.graph, [each for each in kept.last.unwritten if isinstance(each, Cycles)])
+        return table, kept.last.pick.done[0].ways
+    space = along_boundary.space_of(options, loaded.graph)
+    orders = along_boundary.orders(options, space.graph)
+    at_work = nullcontext(None) if kept is None else kept.at_work()
+    with along_boundary.progress(options) as report, at_work as keeping:
+        table, total = sample_in(
+            space,
+            options.k,
+            options.seed,
+            report,
+            arch=options.arch,
+            timeout=options.timeout,
+            keeping=keeping,
+            **orders,
+        )
+    if kept is not None:
+        kept.finish(Cycles(table.offsets, table.vertices), total)
+    return table, total
 
 
 def _suffix(options: argparse.Namespace) -> str:

@@ -61,6 +61,12 @@ class Stoppable(Protocol):
         """End the process at once, without a result."""
 
 
+class Stopping(Protocol):
+    """What says that a run is being stopped."""
+
+    stopping: bool
+
+
 class Signals:
     """Handles Ctrl-C, SIGTERM and hang-up while in force: the first stops the engine, a second kills it.
 
@@ -68,7 +74,7 @@ class Signals:
     `timeout` send each signal twice: to the process and to its group.
     """
 
-    def __init__(self, engine: Stoppable, display: ProgressDisplay) -> None:
+    def __init__(self, engine: Stoppable, display: Stopping) -> None:
         self._engine = engine
         self._display = display
         self.received: int | None = None

@@ -86,6 +86,7 @@ def picked(command: RunCommand, channel: Channel, space: SearchSpace) -> Picked:
             best = best_cycle(
                 planned,
                 Gains(),
+                least=command.shortest,
                 memory=memory,
                 enough=way.says_enough,
                 report=way.take_step,

@@ -12,7 +12,7 @@ from chordless.engine.channel import Channel
 from chordless.engine.framing import finished_event, identity_of, search_space, started_event
 from chordless.engine.on_cluster import started_cluster
 from chordless.protocol.orders import RunCommand
-from chordless.runs.directory import RunDirectory, check_is_free, created, graph_hash, reopened
+from chordless.runs.directory import RunDirectory, check_is_free, created, graph_hash, reopened, resume_line
 from kernels_ti import OptionError
 
 if TYPE_CHECKING:
@@ -111,6 +111,8 @@ def _go_on(command: RunCommand, channel: Channel, directory: RunDirectory, clust
     loaded = directory.graph()
     large, options = loaded.graph.m >= bulk.LARGE, identity_of(command)
     with open_checkpoint(directory.checkpoint, graph_hash(loaded.graph), options, large=large) as checkpoint:
+        if checkpoint.pick is not None or (command.pick != "all" and not checkpoint.finished):
+            raise OptionError(f"{resume_line(directory.path)} goes on with this run, on the command line only")
         if not checkpoint.finished and _goes_along(command):
             from chordless.engine.along_boundary import go_along_boundary
 

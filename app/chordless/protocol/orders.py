@@ -69,6 +69,10 @@ class RunCommand:
         boundary. A sample may be told with `per_vertex` and `per_edge`.
     seed : int
         The same seed draws the same sample.
+    shortest : bool
+        With the pick ``longest``: the shortest one, or the lightest.
+    weight : str or None
+        With the pick ``longest``, on the command line only: a file of weights; the heaviest cycle is picked.
     total_only : bool
         With the method boundary: count all lengths together, in less time and memory.
     order, write_order : str or None
@@ -105,6 +109,8 @@ class RunCommand:
     method: Method = "search"
     pick: Pick = "all"
     seed: int = 0
+    shortest: bool = False
+    weight: str | None = None
     total_only: bool = False
     order: str | None = None
     write_order: str | None = None

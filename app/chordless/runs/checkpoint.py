@@ -20,17 +20,17 @@ import numpy as np
 import numpy.typing as npt
 
 from chordless.files import open_to_read, replaced
-from chordless.runs import boundary_state
+from chordless.runs import boundary_state, pick_state
 from chordless.runs.directory import program_version, resume_line
 from kernels_ti import EngineError
-from kernels_ti.boundary.states.saved import SavedCount
+from kernels_ti.boundary.states.saved import SavedCount, SavedPick
 from kernels_ti.cycles import Cycles
 from kernels_ti.errors import CheckpointError
 from kernels_ti.state import Frames, GroupState, Layout, Rows, RunState
 
 CHECKPOINT_FORMAT = 1
 _HEADER = "header.json"
-_ALONG = "boundary"
+_ALONG, _PICK = "boundary", "pick"
 _FRAME_ARRAYS = ("allowed", "extensions", "members", "end", "length", "weight")
 # Errors that a changed byte in a zip, in one of its arrays or in the header can cause.
 _DAMAGE = (
@@ -90,6 +90,8 @@ class Checkpoint:
         Whether nothing is left to search or to write.
     along : SavedCount or None
         A count along a boundary, once the orders of its vertices are known; the state then has its totals only.
+    pick : SavedPick or None
+        A search for a best cycle or a sample, once these orders are known.
     """
 
     graph_hash: str
@@ -101,6 +103,7 @@ class Checkpoint:
     sessions: Sessions
     finished: bool
     along: SavedCount | None = None
+    pick: SavedPick | None = None
 
 
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> int:
@@ -238,9 +241,11 @@ def _write(stream: Any, checkpoint: Checkpoint) -> None:
                 _write_array(archive, f"unwritten/{i}/vertices", found.vertices)
             else:
                 _write_array(archive, f"unwritten/{i}/rows", found)
-        along = checkpoint.along
+        along, pick = checkpoint.along, checkpoint.pick
         for name, array in () if along is None else boundary_state.arrays_of(along):
             _write_array(archive, f"{_ALONG}/{name}", array)
+        for name, array in () if pick is None else pick_state.arrays_of(pick):
+            _write_array(archive, f"{_PICK}/{name}", array)
         header = {
             "format": CHECKPOINT_FORMAT,
             "program": program_version(),
@@ -260,6 +265,7 @@ def _write(stream: Any, checkpoint: Checkpoint) -> None:
             "seconds": state.seconds,
             "share": state.share,
             _ALONG: None if along is None else boundary_state.header_of(along),
+            _PICK: None if pick is None else pick_state.header_of(pick),
             "members": [*archive.namelist(), _HEADER],
         }
         # The header comes last, because only now the number of pieces is known.
@@ -344,6 +350,9 @@ def _read(archive: zipfile.ZipFile, header: dict[str, Any]) -> Checkpoint:
         along=None
         if header.get(_ALONG) is None
         else boundary_state.saved_count(header[_ALONG], lambda name: _read_array(archive, f"{_ALONG}/{name}")),
+        pick=None
+        if header.get(_PICK) is None
+        else pick_state.saved_pick(header[_PICK], lambda name: _read_array(archive, f"{_PICK}/{name}")),
     )
 
 

@@ -320,6 +320,9 @@ def _write_run(descriptor: int, command: RunCommand, graph: Graph) -> None:
         # The run may be resumed from another current folder.
         command = replace(command, output=None if command.output_format == "parts" else os.path.abspath(command.output))
     asked = {key: value for key, value in asdict(command).items() if key not in _NOT_KEPT}
+    if command.pick == "sample":
+        # It says how many cycles are drawn.
+        asked["limit"] = command.limit
     values = {
         "format": RUN_FORMAT,
         "program": program_version(),

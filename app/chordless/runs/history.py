@@ -25,7 +25,9 @@ RunStage = Literal["running", "complete", "stopped", "failed", "lost", "damaged"
 # The checkpoint is deleted first, so that a partly deleted run cannot be resumed. run.json is deleted last, so that
 # such a run is still listed, as damaged, and can be deleted again.
 _FIRST, _LAST = "checkpoint", "run.json"
-_OF_A_RUN = frozenset({_FIRST, "checkpoint.new", "commands", "cycles", "detached.log", "events.jsonl", "graph.json"})
+_OF_A_RUN = frozenset(
+    {_FIRST, "checkpoint.new", "commands", "cycles", "detached.log", "events.jsonl", "graph.json", "weights"}
+)
 
 _PIECE_BYTES = 1 << 14
 # At most this much of a recording is read: from its end, and at its beginning.
@@ -65,7 +67,7 @@ class RunSummary:
     pick : {"all", "longest", "sample"}
         Which cycles it was asked for, see `chordless.protocol.orders.RunCommand`.
     has_checkpoint : bool
-        Whether there is one in the folder. A run that picks cycles has one only at its end.
+        Whether there is one in the folder. A run of the engine that picks cycles has one only at its end.
     """
 
     path: Path
@@ -88,8 +90,8 @@ class RunSummary:
 
     @property
     def can_resume(self) -> bool:
-        """Whether something is left to search and there is a checkpoint to resume from."""
-        return self.stage in ("stopped", "failed", "lost") and self.has_checkpoint
+        """Whether the engine can resume it: something is left to search or to count, and there is a checkpoint."""
+        return self.stage in ("stopped", "failed", "lost") and self.has_checkpoint and self.pick == "all"
 
 
 def list_runs(folder: Path) -> list[RunSummary]:

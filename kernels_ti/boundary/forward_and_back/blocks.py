@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from kernels_ti.blocks.restriction import edges_called, vertices_called
 from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.boundary.forward_and_back.keeping import Keeping
 from kernels_ti.boundary.orders.order import LARGEST_BOUNDARY, BoundaryOrder
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.orders.walk import Step, steps_of
@@ -109,9 +110,17 @@ class PlannedBlocks:
     rings: tuple[list[int], ...]
     blocks: tuple[PlannedBlock, ...]
 
-    def reporter(self, report: Report | None) -> Callable[[Step, int], None]:
-        """Return what adds up steps, and tells `report` the share of all, the states and the width of the boundary."""
+    def reporter(self, report: Report | None, keeping: Keeping | None = None) -> Callable[[Step, int], None]:
+        """Return what adds up steps, and tells `report` the share of all, the states and the width of the boundary.
+
+        The steps of earlier sessions, which `keeping` has, are done.
+        """
         done = 0.0
+        if keeping is not None:
+            blocks_done = len(keeping.done)
+            steps = [step for block in self.blocks[:blocks_done] for step in block.steps]
+            steps += [step for block in self.blocks[blocks_done:][:1] for step in block.steps[: keeping.place]]
+            done = sum(step.cost for step in steps)
 
         def step_done(step: Step, states: int) -> None:
             nonlocal done

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import accumulate
+from typing import Any
+
+import numpy.typing as npt
 
 from kernels_ti.boundary.forward_and_back.layers import Layer
 from kernels_ti.boundary.forward_and_back.numbers import Numbers, first_above, sums_of
@@ -43,6 +46,27 @@ class Ways:
     def nbytes(self, values: Numbers) -> int:
         """Return the bytes of numbers."""
         return values.nbytes
+
+    def arrays_of(self, values: Numbers) -> dict[str, npt.NDArray[Any]]:
+        """Return numbers as an array."""
+        return {"ways": values.digits}
+
+    def values_of(self, arrays: dict[str, npt.NDArray[Any]]) -> Numbers:
+        """Return the numbers of such an array."""
+        return Numbers(arrays["ways"])
+
+    def found(self) -> dict[str, Any]:
+        """Return how many cycles close in each step."""
+        return {"closed": dict(self.closed)}
+
+    def go_on(self, found: dict[str, Any]) -> None:
+        """Go on from what was known."""
+        self.closed = closed_in(found)
+
+
+def closed_in(found: dict[str, Any]) -> dict[int, int]:
+    """Return for each step in which cycles close, how many do; the steps of a checkpoint are text."""
+    return {int(place): int(ways) for place, ways in found["closed"].items()}
 
 
 def closing_numbers(closed: dict[int, int], samples: dict[int, int]) -> dict[int, dict[int, int]]:

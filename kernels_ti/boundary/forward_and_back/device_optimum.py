@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from kernels_ti.boundary.forward_and_back.blocks import PlannedBlock
 from kernels_ti.boundary.orders.walk import Step
+from kernels_ti.boundary.states.saved import SavedForward, SavedLayer
 from kernels_ti.boundary.states.states import require_memory
 from kernels_ti.boundary.tables.rows import words_in
 from kernels_ti.boundary.tables.tables import FEW_CELLS, HALF_BITS, DeviceTables, Shape
@@ -25,6 +26,7 @@ _FEWEST_STEPS_BETWEEN = 12
 # The value and the origin.
 _BESIDE = 2
 _ROWS_TOGETHER = 8
+_FOUND = ("best", "ways", "closing_step", "origin")
 # States that a search for a key on the device finds.
 _MOST_ALIKE = 64
 
@@ -109,6 +111,36 @@ class DeviceOptimum(DeviceTables):
         self.best: int | None = None
         self.ways = self.closing_step = self.origin = 0
         self.layers: list[KeptLayer] = []
+
+    def saved(self, most_states: int) -> SavedForward:
+        """Return the state between two vertices; also after a vertex was given up."""
+        layers = [self._device.call(self._saved_layer, layer) for layer in self.layers if layer.place < self._place]
+        # Between two steps the other table is free.
+        rows = self._device.call(self._gathered, self._new)
+        now = SavedLayer(self._place, {"most_ways": self._most_ways}, {"rows": rows})
+        return SavedForward(
+            in_kernels=True,
+            between=self._between,
+            most_states=most_states,
+            found={name: getattr(self, name) for name in _FOUND},
+            layers=(*layers, now),
+        )
+
+    def resume(self, saved: SavedForward) -> None:
+        """Go on from a state of the same block, on any device."""
+        *layers, now = saved.layers
+        self._between = saved.between
+        for name in _FOUND:
+            setattr(self, name, saved.found[name])
+        self.layers = [
+            KeptLayer(layer.place, len(rows), rows.shape[1], rows.reshape(-1), on_host=True)
+            for layer, rows in ((layer, layer.arrays["rows"]) for layer in layers)
+        ]
+        self._device.call(self._put_back, now.place, now.arrays["rows"], now.numbers["most_ways"])
+
+    def _saved_layer(self, layer: KeptLayer) -> SavedLayer:
+        rows = np.asarray(layer.rows if layer.on_host else self._device.download(layer.rows))
+        return SavedLayer(layer.place, {}, {"rows": rows[: layer.size * layer.cells].reshape(layer.size, layer.cells)})
 
     def words_of(self, rows: Words) -> Words:
         """Return the states of rows as numpy has them, see `kernels_ti.boundary.states.transitions`.

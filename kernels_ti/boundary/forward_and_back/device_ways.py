@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.boundary.forward_and_back.blocks import PlannedBlock
-from kernels_ti.boundary.forward_and_back.counting import closing_numbers
+from kernels_ti.boundary.forward_and_back.counting import closed_in, closing_numbers
+from kernels_ti.boundary.forward_and_back.keeping import Offer
 from kernels_ti.boundary.forward_and_back.numbers import Numbers, chosen, first_above
 from kernels_ti.boundary.orders.walk import Step
+from kernels_ti.boundary.states.saved import SavedForward, SavedLayer
 from kernels_ti.boundary.states.states import GivenUp
 from kernels_ti.boundary.tables.rows import first_row
 from kernels_ti.boundary.tables.tables import FEW_CELLS, HALF_BITS, DeviceTables, Shape
@@ -26,7 +29,6 @@ if TYPE_CHECKING:
 Words = npt.NDArray[np.uint64]
 Indices = npt.NDArray[np.int64]
 
-_ROWS_TOGETHER = 8
 _FEWEST_FOUND = 1 << 12
 
 
@@ -66,9 +68,15 @@ class DeviceWays(DeviceTables):
         Asked again and again; once it says so, `GivenUp` is raised.
     report : callable, optional
         Told the states of each boundary, on the way forward.
+    offer : callable, optional
+        Told the state between two vertices, on the way forward.
+    saved : SavedForward, optional
+        Go on from there.
 
     Attributes
     ----------
+    most_states : int
+        States of the largest boundary.
     closed : dict of int to int
         For each step in which cycles close, how many do.
 
@@ -89,12 +97,16 @@ class DeviceWays(DeviceTables):
         host_memory: int | None,
         enough: Callable[[], bool] = lambda: False,
         report: Callable[[Step, int], None] = lambda step, states: None,
+        offer: Offer = lambda forward, all_came: None,
+        saved: SavedForward | None = None,
     ) -> None:
         self._bounds, self._enough = block.bounds, enough
         super().__init__(device, block.steps, memory, told_apart=int(block.bounds.are_told_apart))
         self.closed: dict[int, int] = {}
         self._host_memory = None if host_memory is None else host_memory // 2
-        self._layers = self._forward(len(block.steps), self._host_memory, report)
+        self.most_states = 1
+        kept, between = ([], 1) if saved is None else (self._resumed(saved), saved.between)
+        self._layers = self._forward(len(block.steps), self._host_memory, report, offer, kept, between)
         # Other blocks come before the way back.
         device.call(self._drop_tables)
 
@@ -222,22 +234,53 @@ class DeviceWays(DeviceTables):
         return True
 
     def _forward(
-        self, end: int, budget: int | None, report: Callable[[Step, int], None] = lambda step, states: None
+        self,
+        end: int,
+        budget: int | None,
+        report: Callable[[Step, int], None] = lambda step, states: None,
+        offer: Offer = lambda forward, all_came: None,
+        kept: list[_Layer] | None = None,
+        between: int = 1,
     ) -> list[_Layer]:
         """Let vertices come up to a step; return the layers that fit, the first one in any case."""
-        kept: list[_Layer] = []
-        start, held, between = self._place, 0, 1
+        kept = kept or []
+        start, held = kept[0].place if kept else self._place, sum(layer.rows.nbytes for layer in kept)
         while self._place < end:
             step = self._steps[self._place]
-            if (self._place - start) % between == 0:
+            if (self._place - start) % between == 0 and (not kept or kept[-1].place < self._place):
                 kept.append(self._device.call(self._layer))
                 held += kept[-1].rows.nbytes
             while budget is not None and held > budget and len(kept) > 2:
                 between *= 2
                 kept = [layer for layer in kept if (layer.place - start) % between == 0]
                 held = sum(layer.rows.nbytes for layer in kept)
+            offer(partial(self._saved, list(kept), between), False)
             self.take_vertex(self._enough)
+            self.most_states = max(self.most_states, self.states)
             report(step, self.states)
+        offer(partial(self._saved, list(kept), between), True)
+        return kept
+
+    def _saved(self, kept: list[_Layer], between: int) -> SavedForward:
+        """Return the state between two vertices."""
+        layers = kept if kept[-1].place == self._place else [*kept, self._device.call(self._layer)]
+        return SavedForward(
+            in_kernels=True,
+            between=between,
+            most_states=self.most_states,
+            found={"closed": dict(self.closed)},
+            layers=tuple(
+                SavedLayer(layer.place, {"most_ways": layer.most_ways}, {"rows": layer.rows}) for layer in layers
+            ),
+        )
+
+    def _resumed(self, saved: SavedForward) -> list[_Layer]:
+        """Go on from a state between two vertices; return the layers that are kept."""
+        kept = [_Layer(layer.place, layer.arrays["rows"], layer.numbers["most_ways"]) for layer in saved.layers]
+        self.closed, self.most_states = closed_in(saved.found), saved.most_states
+        self._device.call(self._restore, kept[-1])
+        if self.finished or (self._place - kept[0].place) % saved.between:
+            kept.pop()
         return kept
 
     def _backward(self, kept: list[_Layer], end: int, budget: int | None) -> Iterator[_Layer]:
@@ -258,14 +301,7 @@ class DeviceWays(DeviceTables):
 
     def _layer(self) -> _Layer:
         """Return the states, with the ways to them, without gaps."""
-        from kernels_ti.boundary.kernels.gather import gather
-
-        cells = self._cells + self._shape.digits
-        rows = self._buffer("rows", self.states * cells)
-        met = self._device.buffer(np.zeros(1, np.uint64))
-        gather(self._shape.rows, self._shape.stride, cells, _ROWS_TOGETHER, self._buffers[self._old], met, rows)
-        found = np.array(self._device.download(rows)[: self.states * cells]).reshape(self.states, cells)
-        return _Layer(self._place, found, self._most_ways)
+        return _Layer(self._place, self._gathered("rows"), self._most_ways)
 
     def _drop_tables(self) -> None:
         """Free the tables."""
@@ -274,12 +310,7 @@ class DeviceWays(DeviceTables):
 
     def _restore(self, layer: _Layer) -> None:
         """Go on from a layer."""
-        self._shape = Shape(len(layer.rows), self._cells, 1, layer.rows.shape[1] - self._cells)
-        rows = np.zeros((self._shape.rows, self._shape.stride), np.uint64)
-        rows[:, : layer.rows.shape[1]] = layer.rows
-        self._upload(self._old, rows.reshape(-1))
-        self._place, self.states, self._most_ways = layer.place, len(layer.rows), layer.most_ways
-        self.width = self._steps[layer.place - 1].width if layer.place else 0
+        self._put_back(layer.place, layer.rows, layer.most_ways)
 
 
 _ON, _CLOSES = 1, 2  # as in `kernels_ti.boundary.kernels.ways`, which opens Taichi

@@ -12,13 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.boundary.forward_and_back.blocks import LengthBounds, PlannedBlock
+from kernels_ti.boundary.forward_and_back.keeping import Offer
 from kernels_ti.boundary.orders.walk import Step
+from kernels_ti.boundary.states.saved import SavedForward, SavedLayer
 from kernels_ti.boundary.states.states import GivenUp
 from kernels_ti.boundary.states.transitions import Packing, children_of, grouped
 from kernels_ti.errors import SizeError, parameter
@@ -90,6 +92,18 @@ class Rule(Protocol[V]):
     def nbytes(self, values: V) -> int:
         """Return the bytes of values."""
 
+    def arrays_of(self, values: V) -> dict[str, npt.NDArray[Any]]:
+        """Return values as arrays with names."""
+
+    def values_of(self, arrays: dict[str, npt.NDArray[Any]]) -> V:
+        """Return the values of such arrays."""
+
+    def found(self) -> dict[str, Any]:
+        """Return what is known of the cycles that have closed."""
+
+    def go_on(self, found: dict[str, Any]) -> None:
+        """Go on from what was known, see `found`."""
+
 
 @dataclass
 class _Kept(Generic[V]):
@@ -119,6 +133,10 @@ class History(Generic[V]):
         Begin with this one state; by default with that of no vertex.
     steps : range, optional
         The steps to go through; by default all.
+    offer : callable, optional
+        Told the state between two vertices, on the way forward.
+    saved : SavedForward, optional
+        Go on from there.
 
     Attributes
     ----------
@@ -146,6 +164,8 @@ class History(Generic[V]):
         *,
         words: Words | None = None,
         steps: range | None = None,
+        offer: Offer = lambda forward, all_came: None,
+        saved: SavedForward | None = None,
     ) -> None:
         self._steps = block.steps
         self._bounds = block.bounds
@@ -154,6 +174,7 @@ class History(Generic[V]):
         self._memory = memory
         self._enough = enough
         self._report = report
+        self._offer = offer
         self.most_states = 1
         self.reached = np.zeros((self._packing.words + self._bounds.are_told_apart, 1), np.uint64)
         if words is not None:
@@ -161,7 +182,15 @@ class History(Generic[V]):
         steps = range(len(block.steps)) if steps is None else steps
         budget = None if memory is None else memory // 2
         self._last, self.values = steps.stop, rule.begin()
-        self._kept = self._forward(_Kept(steps.start, self.reached, self.values), steps.stop, budget, first=True)
+        now = _Kept(steps.start, self.reached, self.values)
+        kept, stride = [now], 1
+        if saved is not None:
+            kept, stride = [self._restored(layer) for layer in saved.layers], saved.between
+            now, self.most_states = kept[-1], saved.most_states
+            if now.place == self._last or (now.place - steps.start) % stride:
+                kept.pop()
+            rule.go_on(saved.found)
+        self._kept = self._forward(kept, now, steps.stop, budget, stride, first=True)
 
     @property
     def nbytes(self) -> int:
@@ -188,15 +217,19 @@ class History(Generic[V]):
             if last.layer is not None and end == last.place + 1:
                 yield last.place, last.layer, last.values
             else:
-                again = self._forward(last, end, budget, first=False)
+                again = self._forward([last], last, end, budget, first=False)
                 yield from self._backward(again, end, None if budget is None else max(budget // 2, 1))
             end = last.place
 
-    def _forward(self, start: _Kept[V], end: int, budget: int | None, *, first: bool) -> list[_Kept[V]]:
-        """Go on from what is kept to a step; keep what fits, one step or more."""
-        kept, held, stride = [_Kept(start.place, start.words, start.values)], 0, 1
-        words, values = start.words, start.values
-        for place in range(start.place, end):
+    def _forward(
+        self, kept: list[_Kept[V]], now: _Kept[V], end: int, budget: int | None, stride: int = 1, *, first: bool
+    ) -> list[_Kept[V]]:
+        """Go on from what is known now to a step; keep what fits, one step or more."""
+        start, held = kept[0].place, sum(self._bytes_of(each) for each in kept if each.place < now.place)
+        words, values = now.words, now.values
+        for place in range(now.place, end):
+            if first:
+                self._offer(self._saved(kept, _Kept(place, words, values), stride), False)
             if self._enough():
                 raise GivenUp
             step = self._steps[place]
@@ -208,22 +241,47 @@ class History(Generic[V]):
             if first:
                 self.most_states = max(self.most_states, layer.after)
                 self._report(step, layer.after)
-            if stride == 1:
-                kept[-1].layer = layer
-                held += self._bytes_of(kept[-1])
-            elif kept[-1].place == place:
+            if kept[-1].place == place:
+                kept[-1].layer = layer if stride == 1 else None
                 held += self._bytes_of(kept[-1])
             while budget is not None and held > budget and len(kept) > 2:
                 stride *= 2
-                kept = [each for each in kept if (each.place - start.place) % stride == 0]
+                kept = [each for each in kept if (each.place - start) % stride == 0]
                 for each in kept:
                     each.layer = None
                 held = sum(self._bytes_of(each) for each in kept)
-            if (place + 1 - start.place) % stride == 0 and place + 1 < end:
+            if (place + 1 - start) % stride == 0 and place + 1 < end:
                 kept.append(_Kept(place + 1, words, values))
         if first:
             self.reached, self.values = words, values
+            self._offer(self._saved(kept, _Kept(end, words, values), stride), True)
         return kept
+
+    def _saved(self, kept: list[_Kept[V]], now: _Kept[V], stride: int) -> Callable[[], SavedForward]:
+        """Return what returns the state between two vertices."""
+        layers = [*kept, now] if kept[-1].place < now.place else list(kept)
+        found, most_states = self._rule.found(), self.most_states
+        return lambda: SavedForward(
+            in_kernels=False,
+            between=stride,
+            most_states=most_states,
+            found=found,
+            layers=tuple(map(self._saved_layer, layers)),
+        )
+
+    def _saved_layer(self, kept: _Kept[V]) -> SavedLayer:
+        numbers, arrays = {}, {"words": kept.words, **self._rule.arrays_of(kept.values)}
+        if kept.layer is not None:
+            numbers = {"after": kept.layer.after}
+            arrays.update(off=kept.layer.off, on=kept.layer.on, closing=kept.layer.closing)
+        return SavedLayer(kept.place, numbers, arrays)
+
+    def _restored(self, saved: SavedLayer) -> _Kept[V]:
+        words, layer, arrays = saved.arrays["words"], None, saved.arrays
+        if "after" in saved.numbers:
+            step = self._steps[saved.place]
+            layer = Layer(step, words, arrays["off"], arrays["on"], arrays["closing"], saved.numbers["after"])
+        return _Kept(saved.place, words, self._rule.values_of(arrays), layer)
 
     def _bytes_of(self, kept: _Kept[V]) -> int:
         layer = kept.words.nbytes if kept.layer is None else kept.layer.nbytes

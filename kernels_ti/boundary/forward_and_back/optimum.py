@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +18,11 @@ from kernels_ti.boundary.count import is_for_kernels
 from kernels_ti.boundary.forward_and_back.blocks import PlannedBlock, PlannedBlocks
 from kernels_ti.boundary.forward_and_back.device_optimum import DeviceOptimum
 from kernels_ti.boundary.forward_and_back.gains import Gains
+from kernels_ti.boundary.forward_and_back.keeping import Keeping
 from kernels_ti.boundary.forward_and_back.layers import History, Layer, Words
 from kernels_ti.boundary.forward_and_back.numbers import Numbers, sums_of
 from kernels_ti.boundary.orders.walk import Step
+from kernels_ti.boundary.states.saved import SavedResult
 from kernels_ti.errors import EngineError
 
 if TYPE_CHECKING:
@@ -148,6 +151,22 @@ class Largest:
         """Return the bytes of values."""
         return values.values.nbytes + values.ways.nbytes
 
+    def arrays_of(self, values: _Best) -> dict[str, npt.NDArray[Any]]:
+        """Return values as arrays with names."""
+        return {"values": values.values, "ways": values.ways.digits}
+
+    def values_of(self, arrays: dict[str, npt.NDArray[Any]]) -> _Best:
+        """Return the values of such arrays."""
+        return _Best(arrays["values"], Numbers(arrays["ways"]))
+
+    def found(self) -> dict[str, Any]:
+        """Return the best value so far, how many cycles have it, and the step in which the first of them closes."""
+        return {"best": self.best, "ways": self.ways, "place": self.place}
+
+    def go_on(self, found: dict[str, Any]) -> None:
+        """Go on from what was known."""
+        self.best, self.ways, self.place = found["best"], found["ways"], found["place"]
+
 
 def best_cycle(
     planned: PlannedBlocks,
@@ -159,6 +178,7 @@ def best_cycle(
     report: Callable[[Step, int], None] = lambda step, states: None,
     device: Device | None = None,
     device_memory: int | None = None,
+    keeping: Keeping | None = None,
 ) -> Optimum:
     """Find the cycle with the largest, or the least, value.
 
@@ -173,6 +193,8 @@ def best_cycle(
         Takes the blocks that are large enough; by default all are gone through in Python.
     device_memory : int or None
         Bytes that the states may take there.
+    keeping : Keeping, optional
+        Keeps the state between two vertices, and has that from which to go on.
 
     Returns
     -------
@@ -191,18 +213,27 @@ def best_cycle(
         if value > best:
             best, ways, cycle = value, 0, ring
         ways += value == best
-    for block in planned.blocks:
-        rule = Largest(block, gains, sign)
-        if device is not None and is_for_kernels(block.graph, block.order):
-            found = _found_on_device(device, block, rule, device_memory, memory, enough, report)
-        else:
-            found = _found_in_python(block, rule, memory, enough, report)
-        states = max(states, found.states)
-        if found.value is None or found.value < best:
+    keeping = keeping or Keeping()
+    keeping.begin(planned.plan)
+    for number, block in enumerate(planned.blocks):
+        if number == len(keeping.done):
+            rule = Largest(block, gains, sign)
+            # A block that goes on stays where it was begun.
+            in_kernels = is_for_kernels(block.graph, block.order) if keeping.in_kernels is None else keeping.in_kernels
+            if device is not None and in_kernels:
+                found = _found_on_device(device, block, rule, device_memory, memory, enough, report, keeping)
+            else:
+                found = _found_in_python(block, rule, memory, enough, report, keeping)
+            is_better = found.value is not None and found.value > best
+            chosen = tuple(block.cycle(found.cycle())) if is_better else ()
+            keeping.end_block(SavedResult(found.value, found.ways, found.states, chosen))
+        result = keeping.done[number]
+        states = max(states, result.states)
+        if result.value is None or result.value < best:
             continue
-        if found.value > best:
-            best, ways, cycle = found.value, 0, block.cycle(found.cycle())
-        ways += found.ways
+        if result.value > best:
+            best, ways, cycle = result.value, 0, list(result.cycle)
+        ways += result.ways
     return Optimum(cycle, sign * best if cycle else 0, ways, states)
 
 
@@ -221,8 +252,9 @@ def _found_in_python(
     memory: int | None,
     enough: Callable[[], bool],
     report: Callable[[Step, int], None],
+    keeping: Keeping,
 ) -> _Found:
-    history = History(block, rule, memory, enough, report)
+    history = History(block, rule, memory, enough, report, offer=keeping.offer, saved=keeping.take_forward())
     return _Found(rule.best, rule.ways, history.most_states, lambda: _way_to_closing(history, rule, rule.best))
 
 
@@ -234,6 +266,7 @@ def _found_on_device(
     memory: int | None,
     enough: Callable[[], bool],
     report: Callable[[Step, int], None],
+    keeping: Keeping,
 ) -> _Found:
     added = [rule.added_by(step) for step in block.steps]
     host_memory = None if memory is None else memory // 2
@@ -241,10 +274,15 @@ def _found_on_device(
         device, block, added, of_edges=rule.counts_edges, memory=device_memory, host_memory=host_memory
     )
     states = 0
-    for step in block.steps:
+    if (saved := keeping.take_forward()) is not None:
+        optimum.resume(saved)
+        states = saved.most_states
+    for step in block.steps[optimum.place :]:
+        keeping.offer(partial(optimum.saved, states), False)
         optimum.take_vertex(enough)
         states = max(states, optimum.states)
         report(step, optimum.states)
+    keeping.offer(partial(optimum.saved, states), True)
     return _Found(optimum.best, optimum.ways, states, lambda: _cycle_of(optimum, block, rule, host_memory, enough))
 
 

@@ -1,8 +1,9 @@
-"""A count along a boundary between two vertices, apart from any device: what a checkpoint of it holds."""
+"""Work along a boundary between two vertices, apart from any device: what a checkpoint of it holds."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -106,3 +107,92 @@ class SavedCount:
     work: float
     most_states: int
     states_by_step: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class SavedLayer:
+    """The states before a step, with what is carried along for them.
+
+    Attributes
+    ----------
+    place : int
+        The step.
+    numbers : dict of str to int
+    arrays : dict of str to ndarray
+        What `numbers` and `arrays` hold is known to the class that goes through the block.
+    """
+
+    place: int
+    numbers: dict[str, int]
+    arrays: dict[str, npt.NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class SavedForward:
+    """A block that is gone through forward, between two vertices.
+
+    Attributes
+    ----------
+    in_kernels : bool
+        Whether the layers are those of kernels.
+    between : int
+        Steps from one layer that is kept to the next.
+    most_states : int
+        States of the largest boundary so far.
+    found : dict of str to int or to a dict
+        What is known of the cycles that have closed.
+    layers : tuple of SavedLayer
+        The layers that are kept. The last one is that from which to go on.
+    """
+
+    in_kernels: bool
+    between: int
+    most_states: int
+    found: dict[str, Any]
+    layers: tuple[SavedLayer, ...]
+
+    @property
+    def place(self) -> int:
+        """Vertices that have come."""
+        return self.layers[-1].place
+
+
+@dataclass(frozen=True)
+class SavedResult:
+    """What is known of a block that is done.
+
+    Attributes
+    ----------
+    value : int or None
+        The best value of its cycles. None without a cycle, and for a sample.
+    ways : int
+        Cycles with this value; for a sample all cycles.
+    states : int
+        States of the largest boundary.
+    cycle : tuple of int
+        A best cycle, if it is better than those of the blocks before.
+    """
+
+    value: int | None
+    ways: int
+    states: int
+    cycle: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class SavedPick:
+    """A search for a best cycle, or a sample.
+
+    Attributes
+    ----------
+    orders : tuple of tuple of int
+        The order of the vertices of each block.
+    done : tuple of SavedResult
+        The blocks that are done.
+    forward : SavedForward or None
+        The next block, if a vertex of it has come.
+    """
+
+    orders: tuple[tuple[int, ...], ...]
+    done: tuple[SavedResult, ...]
+    forward: SavedForward | None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from kernels_ti.boundary.orders.walk import Step, most_states_from
 from kernels_ti.boundary.states.states import GivenUp, require_memory
@@ -41,6 +42,7 @@ FEW_CELLS = 64
 # states.
 _SMALL_TABLE, _STATES_TO_A_COMBINATION = 1 << 10, 4
 _EVEN_UP_TO = 4
+_ROWS_TOGETHER = 8
 
 
 @dataclass(frozen=True)
@@ -264,6 +266,25 @@ class DeviceTables:
 
     def _upload(self, name: str, values: np.ndarray) -> None:
         self._buffers[name] = self._device.buffer(values)
+
+    def _gathered(self, name: str) -> npt.NDArray[np.uint64]:
+        """Return the rows of all states, without gaps between them, shape (k, cells), by way of a buffer."""
+        from kernels_ti.boundary.kernels.gather import gather
+
+        cells = self._shape.words + self._shape.lengths * self._shape.digits
+        rows = self._buffer(name, self.states * cells)
+        met = self._device.buffer(np.zeros(1, np.uint64))
+        gather(self._shape.rows, self._shape.stride, cells, _ROWS_TOGETHER, self._buffers[self._old], met, rows)
+        return np.array(self._device.download(rows)[: self.states * cells]).reshape(self.states, cells)
+
+    def _put_back(self, place: int, rows: npt.NDArray[np.uint64], most_ways: int) -> None:
+        """Go on from rows that were gathered before a step."""
+        self._shape = replace(self._shape, rows=max(len(rows), 1), digits=rows.shape[1] - self._shape.words)
+        table = np.zeros((self._shape.rows, self._shape.stride), np.uint64)
+        table[: len(rows), : rows.shape[1]] = rows
+        self._upload(self._old, table.reshape(-1))
+        self._place, self.states, self._most_ways = place, len(rows), most_ways
+        self.width = self._steps[place - 1].width if place else 0
 
     def _room(self) -> int:
         """Return the bytes that the other table may take."""

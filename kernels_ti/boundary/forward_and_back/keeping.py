@@ -1,0 +1,75 @@
+"""Between two vertices, what a search for a best cycle or a sample needs to go on later is offered to who keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kernels_ti.boundary.orders.plan import BoundaryPlan
+from kernels_ti.boundary.states.saved import SavedForward, SavedPick, SavedResult
+
+Offer = Callable[[Callable[[], SavedForward], bool], None]
+"""Told what returns the state between two vertices, and whether all vertices of the block have come. The state may be
+asked for until the next vertex has come."""
+
+
+class Keeping:
+    """What keeps the state of a search for a best cycle, or of a sample.
+
+    Parameters
+    ----------
+    keep : callable
+        Told what returns the state, and whether a block has been gone through; None keeps nothing.
+    saved : SavedPick, optional
+        Go on from there.
+    stopped : callable
+        Asked again and again; once it says so, the work is given up.
+    """
+
+    def __init__(
+        self,
+        keep: Callable[[Callable[[], SavedPick], bool], None] | None = None,
+        saved: SavedPick | None = None,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._keep = keep
+        self.orders = None if saved is None else saved.orders
+        self.stopped = stopped
+        self._done: tuple[SavedResult, ...] = () if saved is None else saved.done
+        self._forward = None if saved is None else saved.forward
+
+    @property
+    def done(self) -> tuple[SavedResult, ...]:
+        """The blocks that are done."""
+        return self._done
+
+    @property
+    def in_kernels(self) -> bool | None:
+        """Whether the block that goes on was begun in kernels; None without such a block."""
+        return None if self._forward is None else self._forward.in_kernels
+
+    @property
+    def place(self) -> int:
+        """Vertices that have come in the block that goes on."""
+        return 0 if self._forward is None else self._forward.place
+
+    def begin(self, plan: BoundaryPlan) -> None:
+        """Take notice of the orders of the vertices."""
+        self.orders = tuple(order.vertices for order in plan.orders if order is not None)
+
+    def take_forward(self) -> SavedForward | None:
+        """Return the state of the block that goes on, once; None for a block that begins."""
+        forward, self._forward = self._forward, None
+        return forward
+
+    def offer(self, forward: Callable[[], SavedForward], all_came: bool) -> None:
+        """Offer the state between two vertices; see `Offer`."""
+        if self._keep is not None:
+            orders, done = self.orders or (), self._done
+            self._keep(lambda: SavedPick(orders, done, forward()), all_came)
+
+    def end_block(self, result: SavedResult) -> None:
+        """Take notice of a block that is done."""
+        self._done = (*self._done, result)
+        if self._keep is not None:
+            saved = SavedPick(self.orders or (), self._done, None)
+            self._keep(lambda: saved, False)
