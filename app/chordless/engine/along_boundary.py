@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from chordless.graphs.load import LoadedGraph
 
 
-_SHARES_IN_PYTHON = "the cycles through each vertex and edge are counted in Python, on every arch"
+_SHARES_IN_PYTHON = "the cycles through each vertex and edge are counted in Python, on one core, whatever the arch"
 
 
 @dataclass(frozen=True)
