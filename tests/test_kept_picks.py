@@ -12,12 +12,14 @@ import pytest
 from chordless import generate
 from chordless.cli import main
 from chordless.commands import kept_pick
+from chordless.engine.search_run import run
 from chordless.runs import pick_state
 from chordless.runs.directory import RunDirectory
+from chordless.runs.history import list_runs
 from patience import PATIENCE
 from program import ENVIRONMENT, command
 
-from kernels_ti import open_device
+from kernels_ti import OptionError, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count
 from kernels_ti.boundary.forward_and_back import device_optimum
@@ -221,6 +223,15 @@ def test_what_cannot_be_asked_for_is_told(tmp_path, monkeypatch, capfd):
     assert "--checkpoint-every needs --checkpoint DIR" in capfd.readouterr().err
 
 
+def test_the_engine_leaves_such_a_run_to_the_command_line(tmp_path, monkeypatch, capfd):
+    path = tmp_path / "run"
+    begun(path, monkeypatch, capfd)
+    (summary,) = list_runs(tmp_path)
+    assert (summary.pick, summary.has_checkpoint, summary.can_resume) == ("longest", True, False)
+    with pytest.raises(OptionError, match=f"goes on from the command line only: chordless resume {path}"):
+        run(RunDirectory(path).command(), None, -1)
+
+
 def test_a_time_limit_keeps_the_state(tmp_path, monkeypatch, capfd):
     path = tmp_path / "run"
     assert main(["longest", "grid:11x11", "--checkpoint", str(path), "--timeout", "0.05", "-q"]) == 4
@@ -232,14 +243,14 @@ def test_a_time_limit_keeps_the_state(tmp_path, monkeypatch, capfd):
 def test_a_process_that_is_killed_goes_on(how, tmp_path, capfd):
     path = tmp_path / "run"
     first = ["longest", "grid:13x13", "-q", "--checkpoint", path, "--checkpoint-every", "0.05"]
-    run = subprocess.Popen(command(*first), env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command(*first), env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + PATIENCE
     while not (path / "checkpoint").exists() or (path / "checkpoint").stat().st_size < 1 << 16:
-        assert run.poll() is None
+        assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    run.send_signal(how)
-    said = run.communicate(timeout=PATIENCE)[1]
-    assert run.returncode == (-9 if how == signal.SIGKILL else 143)
+    process.send_signal(how)
+    said = process.communicate(timeout=PATIENCE)[1]
+    assert process.returncode == (-9 if how == signal.SIGKILL else 143)
     assert ("chordless resume" in said) == (how == signal.SIGTERM)
     assert "  longest   104 vertices" in answer(capfd, "resume", path)

@@ -108,11 +108,11 @@ def _go_on(command: RunCommand, channel: Channel, directory: RunDirectory, clust
     from chordless.runs.checkpoint import open_checkpoint
     from kernels_ti.blocks import bulk
 
+    if command.pick != "all" and command.output_format != "parts":
+        raise OptionError(f"this run goes on from the command line only: {resume_line(directory.path)}")
     loaded = directory.graph()
     large, options = loaded.graph.m >= bulk.LARGE, identity_of(command)
     with open_checkpoint(directory.checkpoint, graph_hash(loaded.graph), options, large=large) as checkpoint:
-        if checkpoint.pick is not None or (command.pick != "all" and not checkpoint.finished):
-            raise OptionError(f"{resume_line(directory.path)} goes on with this run, on the command line only")
         if not checkpoint.finished and _goes_along(command):
             from chordless.engine.along_boundary import go_along_boundary
 
