@@ -36,6 +36,11 @@ def imported_later(*names: str) -> Iterator[None]:
     put_off = {name: _Later(name) for name in names if name not in sys.modules}
     sys.modules.update(put_off)
     try:
+        for name, module in put_off.items():
+            package, _, own_name = name.rpartition(".")
+            if package:
+                # Another thread that says `import urllib.request` meanwhile looks for it there, also after the block.
+                setattr(import_module(package), own_name, module)
         yield
     finally:
         for name, module in put_off.items():
