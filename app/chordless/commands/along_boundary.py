@@ -38,9 +38,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         choices=("auto", "cpu", "cuda", "vulkan"),
         default="auto",
         metavar="ARCH",
-        help="where large blocks are computed: cpu or cuda (default auto: on a CPU with few cores in Python)",
+        help="where large blocks are computed: cpu, cuda, or auto (default): cpu, but Python where the cores are few",
     )
-    group.add_argument("--order", metavar="FILE", help="take the vertices in the order of FILE, all names, one a line")
+    group.add_argument("--order", metavar="FILE", help="take the vertices in the order of FILE: all names, one a line")
     group.add_argument("--write-order", metavar="FILE", help="write the order that is used to FILE")
     shared.add_checkpoint(parser)
     group = parser.add_argument_group("progress (on standard error)")

@@ -42,7 +42,9 @@ def add_parser(subparsers: Any) -> None:
             "Estimate how many chordless cycles a graph has, by random probes of the search,\n"
             "and how long a run would take here, by a short trial of it. A number is given\n"
             "with the range in which the truth lies in 9 cases out of 10. Where the graph has\n"
-            "a small boundary, also how long `chordless count --method boundary` would take."
+            "a small boundary, it also tells how long `chordless count --method boundary`\n"
+            "would take. For this the speed of each device is measured, once on a machine:\n"
+            "some seconds."
         ),
         closing=lambda: shared.graph_help(
             "chordless estimate roads.txt",
@@ -62,7 +64,9 @@ def add_parser(subparsers: Any) -> None:
         metavar="TIME",
         help="answer after about this long: 10, 1.5, 90s, 5m, 2h (default: 2); four times as long halves the range",
     )
-    group.add_argument("--seed", type=values.seed, default=0, metavar="N", help="of the random probes (default: 0)")
+    group.add_argument(
+        "--seed", type=values.seed, default=0, metavar="N", help="seed of the random probes (default: 0)"
+    )
     shared.add_device(parser.add_argument_group("how the run would be made"))
     parser.set_defaults(act=act, check=shared.settle_lengths, parser=parser)
 

@@ -22,7 +22,7 @@ SUMMARY = "find the longest, shortest, heaviest or lightest chordless cycle"
 
 DESCRIPTION = """\
 Find the longest chordless cycle of a graph, or the shortest, heaviest or
-lightest one, and how many cycles are equal to it in this.
+lightest one. Also tell how many cycles are as long, or weigh as much.
 
 The cycle is found by dynamic programming over a path decomposition, without
 looking at every cycle. The time depends on the boundary of the graph, as that
@@ -49,13 +49,15 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     group = parser.add_argument_group("what to find")
     group.add_argument(
-        "--shortest", action="store_true", help="the shortest cycle of 4 or more vertices, or the lightest one"
+        "--shortest",
+        action="store_true",
+        help="find the shortest cycle of 4 or more vertices instead; with --weight, the lightest one",
     )
     group.add_argument(
         "--weight",
         metavar="FILE",
-        help="the heaviest cycle: FILE has a line `v weight` for each vertex, or `u v weight` for each edge; it may be "
-        "the edge list of the graph",
+        help="find the heaviest cycle instead: FILE has a line `v weight` for each vertex, or `u v weight` for each "
+        "edge; it may be the edge list of the graph",
     )
     along_boundary.add_options(parser)
     parser.set_defaults(act=act, check=check, parser=parser)

@@ -49,13 +49,13 @@ def add_parser(subparsers: Any) -> None:
         ),
     )
     shared.add_graph(parser)
-    parser.add_argument("-k", type=positive, default=1, metavar="N", help="how many cycles (default: 1)")
+    parser.add_argument("-k", type=positive, default=1, metavar="N", help="how many cycles to draw (default: 1)")
     parser.add_argument(
         "--seed",
         type=seed,
         default=0,
         metavar="N",
-        help="the same seed draws the same cycles on the same arch (default: 0)",
+        help="the same seed draws the same cycles on cpu and cuda; Python draws others (default: 0)",
     )
     parser.add_argument(
         "-o",
