@@ -79,7 +79,7 @@ def test_the_boundary_is_the_one_that_the_count_uses(monkeypatch, capsys):
 @pytest.mark.slow
 def test_what_is_out_of_reach_is_called_so():
     """Hundreds of vertices are too wide a boundary as well."""
-    done = chordless("estimate", "gnp:250,0.02,1", "--seconds", "2", "--arch", "cpu")
+    done = chordless("estimate", "gnp:250,0.02,1", "--seconds", "6", "--arch", "cpu")
     assert "a run is out of reach: there are more than 10^" in done.stdout
     assert "--method boundary is out of reach too: the graph has a boundary of " in done.stdout
     assert "years" not in done.stdout
