@@ -242,8 +242,9 @@ class Estimator:
 
     def _size_that_fits(self, seconds: float) -> int:
         """Return the size of the next walk: smaller than planned where the last one says that it would take longer."""
-        fitting = seconds / (_LONGER_THAN_THE_LAST * self._seconds_to_a_path) if self._samples else math.inf
-        return int(min(self._size, fitting))
+        if not self._seconds_to_a_path:  # nothing was timed yet
+            return self._size
+        return int(min(self._size, seconds / (_LONGER_THAN_THE_LAST * self._seconds_to_a_path)))
 
     def add_walk(self, size: int, *, deadline: float = math.inf) -> bool:
         """Make one random walk through a batch of blocks.
