@@ -261,7 +261,9 @@ def test_a_full_disk_leaves_the_picture_that_was_there(tmp_path, arguments):
     def small_disk():
         resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
 
-    done = chordless(name, path, "-o", output, preexec_fn=small_disk, env={**ENVIRONMENT, "MPLCONFIGDIR": os.devnull})
+    # Python must not leave compiled sources behind that are cut off.
+    environment = {**ENVIRONMENT, "MPLCONFIGDIR": os.devnull, "PYTHONDONTWRITEBYTECODE": "1"}
+    done = chordless(name, path, "-o", output, preexec_fn=small_disk, env=environment)
     assert fails(done, 1, f"cannot write {output}: File too large")
     assert output.read_bytes() == b"an earlier one"
     assert sorted(os.listdir(tmp_path)) == sorted([output.name, "run.jsonl"])
