@@ -13,8 +13,9 @@ from chordless.runs import boundary_state
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import small_graphs
+from shortage import counts_with_a_failed_allocation
 
-from kernels_ti import Device, EngineError, Graph, Options, open_device
+from kernels_ti import Graph, Options, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.cores import parts
@@ -213,30 +214,15 @@ def test_passes_are_kept_and_go_on(cells_for_passes):
     assert count.cycles_by_length == expected
 
 
-def test_each_allocation_may_fail_and_the_count_goes_on(cells_for_passes, monkeypatch):
+def test_each_allocation_may_fail_and_the_count_goes_on(cells_for_passes):
     graph = generate("grid:5x6")
     expected = in_python(graph)
     cells_for_passes(1500)
-    real = Device.allocate
     said = []
-    for place in itertools.count():
-        made = itertools.count()
-
-        def allocate(device, size, dtype, place=place, made=made):
-            if next(made) == place:
-                raise MemoryError
-            return real(device, size, dtype)
-
-        monkeypatch.setattr(Device, "allocate", allocate)
-        count = begun(graph)
-        try:
-            count.advance(math.inf)
-        except EngineError as error:
-            said.append(str(error))
-        else:
-            break
-        monkeypatch.setattr(Device, "allocate", real)
-        assert begun_again(graph, count) == expected
+    for count, words in counts_with_a_failed_allocation(lambda: begun(graph)):
+        if words is not None:
+            said.append(words)
+            assert begun_again(graph, count) == expected
     assert len(said) > 3
     assert all("has no room for another" in line for line in said)
     assert count.cycles_by_length == expected

@@ -12,8 +12,9 @@ from chordless import generate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import small_graphs
+from shortage import counts_with_a_failed_allocation
 
-from kernels_ti import Device, EngineError, Options, open_device
+from kernels_ti import Options, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.count import BoundaryCount
@@ -133,27 +134,13 @@ def test_each_allocation_may_fail_and_the_count_goes_on(monkeypatch):
     graph = generate("grid:5x6")
     monkeypatch.setattr(device_tables, "MOST_CELLS", 60)
     monkeypatch.setattr(device_tables, "_FEWEST_CELLS", 1)
-    real, said = Device.allocate, []
-    for place in itertools.count(step=3):
-        made = itertools.count()
-
-        def allocate(device, size, dtype, place=place, made=made):
-            if next(made) == place:
-                raise MemoryError
-            return real(device, size, dtype)
-
-        monkeypatch.setattr(Device, "allocate", allocate)
-        count = begun(graph)
-        try:
-            count.advance(math.inf)
-        except EngineError as error:
-            said.append(str(error))
-        else:
-            break
-        monkeypatch.setattr(Device, "allocate", real)
-        count = begun(graph, saved=count.saved())
-        count.advance(math.inf)
-        assert count.cycles_by_length == {0: 749}
+    said = []
+    for count, words in counts_with_a_failed_allocation(lambda: begun(graph), step=3):
+        if words is not None:
+            said.append(words)
+            again = begun(graph, saved=count.saved())
+            again.advance(math.inf)
+            assert again.cycles_by_length == {0: 749}
     assert len(said) > 3
     assert all("has no room for another" in line for line in said)
     assert count.cycles_by_length == {0: 749}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from itertools import cycle
 
@@ -11,8 +10,9 @@ from chordless import generate
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import by_length, small_graphs
+from shortage import counts_with_a_failed_allocation
 
-from kernels_ti import Device, EngineError, Graph, Options, open_device
+from kernels_ti import Graph, Options, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.count import BoundaryCount
@@ -104,33 +104,23 @@ def test_several_cases_go_on():
     assert in_turns(space, PYTHON).cycles_by_length == whole.cycles_by_length
 
 
-def test_each_allocation_may_fail_and_the_count_goes_on(monkeypatch):
+def test_each_allocation_may_fail_and_the_count_goes_on():
     space = SearchSpace.of(generate("grid:6x9"))
     whole = BoundaryCount(space)
     whole.advance(math.inf)
-    real = Device.allocate
-    said = []
-    for place in itertools.count():
-        made = itertools.count()
 
-        def allocate(device, size, dtype, place=place, made=made):
-            if next(made) == place:
-                raise MemoryError
-            return real(device, size, dtype)
-
-        monkeypatch.setattr(Device, "allocate", allocate)
+    def begin():
         count = BoundaryCount(space)
         count.use(open_device("cpu"), None)
-        try:
-            count.advance(math.inf)
-        except EngineError as error:
-            said.append(str(error))
-        else:
-            break
-        monkeypatch.setattr(Device, "allocate", real)
-        count = BoundaryCount(space, saved=count.saved())
-        count.advance(math.inf)
-        assert count.cycles_by_length == whole.cycles_by_length
+        return count
+
+    said = []
+    for count, words in counts_with_a_failed_allocation(begin):
+        if words is not None:
+            said.append(words)
+            again = BoundaryCount(space, saved=count.saved())
+            again.advance(math.inf)
+            assert again.cycles_by_length == whole.cycles_by_length
     assert len(said) > 3
     assert all("has no room for another" in line for line in said)
     assert count.cycles_by_length == whole.cycles_by_length

@@ -90,26 +90,15 @@ def command_of(options: argparse.Namespace) -> RunCommand:
     from chordless.protocol.orders import RunCommand
 
     return RunCommand(
-        graph=options.graph,
-        program_start=options.program_start,
-        file_format=options.file_format,
-        simplify=options.simplify,
-        directed=options.directed,
-        multigraph=options.multigraph,
-        encoding=options.encoding,
+        **shared.graph_fields(options),
         method="boundary",
         arch=options.arch,
-        min_length=options.min_length,
-        max_length=options.max_length,
         memory=options.memory,
         order=None if options.order is None else os.path.abspath(options.order),
         write_order=None if options.write_order is None else os.path.abspath(options.write_order),
         checkpoint=options.checkpoint,
         checkpoint_every=options.checkpoint_every or RunCommand.checkpoint_every,
-        through=tuple(options.through),
-        through_edges=tuple(options.through_edge),
-        avoid=tuple(options.avoid),
-        avoid_edges=tuple(options.avoid_edge),
+        **shared.restriction_fields(options),
     )
 
 

@@ -140,13 +140,7 @@ def _engine(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="chordless-") as folder:
         output = Path(folder) / "cycle.jsonl"
         command = RunCommand(
-            graph=options.graph,
-            program_start=options.program_start,
-            file_format=options.file_format,
-            simplify=options.simplify,
-            directed=options.directed,
-            multigraph=options.multigraph,
-            encoding=options.encoding,
+            **shared.graph_fields(options),
             arch=options.arch,
             threads=options.threads,
             memory=options.memory,

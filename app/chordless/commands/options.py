@@ -34,6 +34,12 @@ def add_graph(parser: argparse.ArgumentParser) -> None:
     add_encoding(group)
 
 
+def graph_fields(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the fields of a `RunCommand` that say which graph is read, and how."""
+    names = ("graph", "program_start", "file_format", "simplify", "directed", "multigraph", "encoding")
+    return {name: getattr(options, name) for name in names}
+
+
 def add_kind(group: Any) -> None:
     """Add what kind of graph is searched: the underlying simple one, or what the file has and may not say."""
     group.add_argument(
@@ -138,6 +144,18 @@ def add_restriction(group: Any) -> None:
         metavar="U-V",
         help="only cycles without this edge; it stays a chord of others; may be given several times",
     )
+
+
+def restriction_fields(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the fields of a `RunCommand` that say which cycles are wanted: their lengths, and where they pass."""
+    return {
+        "min_length": options.min_length,
+        "max_length": options.max_length,
+        "through": tuple(options.through),
+        "through_edges": tuple(options.through_edge),
+        "avoid": tuple(options.avoid),
+        "avoid_edges": tuple(options.avoid_edge),
+    }
 
 
 def add_stops(group: Any, limit_help: str) -> None:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import IO, TYPE_CHECKING, Protocol
 
+from chordless.commands import options as shared
 from chordless.commands.terminal import ProgressDisplay, is_live
 from chordless.engine.at_once import searched_at_once
 from chordless.engine.process import EngineProcess, record
@@ -125,18 +126,10 @@ def run_command(
 ) -> RunCommand:
     """Make the engine's command from the parsed command line of ``count`` or ``list``."""
     return RunCommand(
-        graph=options.graph,
-        program_start=options.program_start,
-        file_format=options.file_format,
-        simplify=options.simplify,
-        directed=options.directed,
-        multigraph=options.multigraph,
-        encoding=options.encoding,
+        **shared.graph_fields(options),
         reading_timeout=options.timeout,
         arch=options.arch,
         threads=options.threads,
-        min_length=options.min_length,
-        max_length=options.max_length,
         expansion=options.expansion,
         limit=options.limit,
         timeout=options.timeout,
@@ -146,10 +139,7 @@ def run_command(
         part=options.part,
         checkpoint=checkpoint,
         checkpoint_every=options.checkpoint_every or RunCommand.checkpoint_every,
-        through=tuple(options.through),
-        through_edges=tuple(options.through_edge),
-        avoid=tuple(options.avoid),
-        avoid_edges=tuple(options.avoid_edge),
+        **shared.restriction_fields(options),
         cluster=options.cluster,
         gpus=options.gpus,
     )

@@ -8,6 +8,8 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from chordless.commands import options as shared
+
 if TYPE_CHECKING:
     from chordless.graphs.load import LoadedGraph
     from chordless.protocol.events import Event, Finished, Started
@@ -134,29 +136,19 @@ def _command(options: argparse.Namespace, loaded: LoadedGraph, folder: str) -> R
     """Return the run of which the trial is the beginning."""
     from chordless.protocol.orders import RunCommand
 
-    graph, file_format = options.graph, options.file_format
-    if graph == "-":
+    fields = shared.graph_fields(options)
+    if options.graph == "-":
         # Standard input has been read; the engine gets a copy.
         from chordless.commands.writing import write_graph
 
-        graph, file_format = os.path.join(folder, "graph.txt"), "edgelist"
-        write_graph(loaded.graph, graph, ())
+        copy = os.path.join(folder, "graph.txt")
+        write_graph(loaded.graph, copy, ())
+        fields |= {"graph": copy, "file_format": "edgelist", "encoding": None}
     return RunCommand(
-        graph=graph,
-        program_start=options.program_start,
-        file_format=file_format,
-        simplify=options.simplify,
-        directed=options.directed,
-        multigraph=options.multigraph,
-        encoding=None if graph != options.graph else options.encoding,
+        **fields,
+        **shared.restriction_fields(options),
         arch=options.arch,
         threads=options.threads,
-        min_length=options.min_length,
-        max_length=options.max_length,
         memory=options.memory,
         timeout=options.seconds,
-        through=tuple(options.through),
-        through_edges=tuple(options.through_edge),
-        avoid=tuple(options.avoid),
-        avoid_edges=tuple(options.avoid_edge),
     )

@@ -64,7 +64,7 @@ def saved_count(header: dict[str, Any], read: Callable[[str], npt.NDArray[Any]])
         if words.ndim != 2 or counts.ndim != 3 or words.shape[1] != len(counts):
             raise ValueError("its states and their counts do not fit together")
         found = header["block"]
-        # Version 0.5.0 knew no passes.
+        # Older checkpoints have no passes.
         passes = found.get("passes")
         block = SavedBlock(
             int(found["place"]),

@@ -1,0 +1,37 @@
+"""Counts along a boundary on a device where one allocation fails."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+
+from kernels_ti import Device, EngineError
+
+
+def counts_with_a_failed_allocation(begin, *, step=1):
+    """Yield counts that `begin` begins, and what each said when its memory was short: first allocation, second, ...
+
+    The last one came to its end, as it makes fewer allocations, and said nothing. Of the others each `step`-th is made.
+    """
+    real = Device.allocate
+    for place in itertools.count(step=step):
+        made = itertools.count()
+
+        def allocate(device, size, dtype, place=place, made=made):
+            if next(made) == place:
+                raise MemoryError
+            return real(device, size, dtype)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Device, "allocate", allocate)
+            count = begin()
+            try:
+                count.advance(math.inf)
+            except EngineError as error:
+                said = str(error)
+            else:
+                yield count, None
+                return
+        yield count, said
