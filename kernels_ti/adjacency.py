@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.errors import GraphError
+from kernels_ti.errors import GraphError, quantity, vertices_text
 
 IntArray = npt.NDArray[np.int64]
 
@@ -78,7 +78,7 @@ def checked_names(names: Sequence[Hashable], n: int | None) -> int:
         If there are not `n` of them, two are the same, or one cannot be hashed.
     """
     if n is not None and n != len(names):
-        raise GraphError(f"{len(names)} names were given for {n} vertices")
+        raise GraphError(f"{quantity(len(names), 'name was', 'names were')} given for {vertices_text(n)}")
     try:
         distinct = len(set(names))
     except TypeError as error:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.device.machine import cores
-from kernels_ti.errors import OptionError
+from kernels_ti.errors import OptionError, quantity
 from kernels_ti.graph import Graph, IntArray
 from kernels_ti.state import STATE_WORD_BITS, Rows
 
@@ -201,7 +201,7 @@ class CycleTable:
             yield from self._some(start).named(names)
 
     def __repr__(self) -> str:
-        return f"CycleTable({len(self):,} cycles of {self.graph!r})"
+        return f"CycleTable({quantity(len(self), 'cycle')} of {self.graph!r})"
 
     @property
     def lengths(self) -> IntArray:

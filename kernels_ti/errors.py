@@ -21,6 +21,16 @@ def parameter(name: str, value: str = "") -> str:
     return worded(f'{name}="{value}"' if value else name, f"{option} {value}" if value else option)
 
 
+def quantity(number: int, one: str, more: str = "") -> str:
+    """Return a number with its noun: ``1 edge``, ``1,475 edges``; `more` is the plural where "s" does not make it."""
+    return f"{number:,} {one if number == 1 else more or f'{one}s'}"
+
+
+def vertices_text(number: int) -> str:
+    """Return a number of vertices: ``1 vertex``, ``1,040 vertices``."""
+    return quantity(number, "vertex", "vertices")
+
+
 SIMPLIFY = worded("simplify=True", "--simplify")
 """How a message names the option that drops self-loops, repeated edges and directions."""
 

@@ -77,7 +77,7 @@ def test_pajek_lists_and_matrices(tmp_path):
         ("*Vertices 2\n*Partition\n", "a.net:2: a section *partition is not part of a network"),
         ("*Edges\n1 2\n", "a.net:1: *edges before *Vertices"),
         ("% x\n", "a.net: no *Vertices section"),
-        ("*Vertices 2\n*Matrix\n0 1\n", "a.net: the *Matrix section needs a row for each of 2 vertices, found 1"),
+        ("*Vertices 2\n*Matrix\n0 1\n", "a.net: the *Matrix section needs a row for each vertex: 2 rows, found 1"),
         ("*Vertices 2\n*Matrix\n0 1\n1\n", "a.net:4: a row of the matrix needs 2 entries, found 1"),
         ("*Vertices 2\n*Matrix\n0 x\n1 0\n", "a.net:3: 'x' is not a number"),
         ("*Vertices 99999999999\n", "a.net:1: the file declares 99,999,999,999 vertices"),

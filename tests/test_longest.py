@@ -324,12 +324,17 @@ def test_the_search_for_an_order_is_reported():
     graph = Graph.from_edges(60, [(7 * u % 60, 7 * v % 60) for u, v in generate("grid:6x10").edges().tolist()])
     reports = []
     longest_in(SearchSpace(graph), report=lambda *told: reports.append(told))
-    assert reports[0] == (0.0, 0, 0)
+    assert reports[0] == (0.0, 0, 7), "the best order so far has a boundary of 7 vertices"
     assert reports[-1][0] == 1.0
     lines = io.StringIO()
     line = BoundaryLine("plain", lines, live=False)
-    for told in (reports[0], (0.5, 30, 7)):
+    for told in ((0.0, 0, 0), (0.0, 0, 21), (0.5, 30, 7), (1.0, 1, 1)):
         line.show(*told)
         line.draw()
-    assert "looking for an order of the vertices" in lines.getvalue().splitlines()[0]
-    assert "30 states  boundary of 7 vertices" in lines.getvalue().splitlines()[1]
+    said = [line.partition("  ")[2] for line in lines.getvalue().splitlines()]
+    assert said == [
+        "seeking a vertex order with a small boundary",
+        "seeking a vertex order: boundary of 21 vertices so far",
+        "50%  30 states  boundary of 7 vertices",
+        "100%  1 state  boundary of 1 vertex",
+    ]

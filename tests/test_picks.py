@@ -138,3 +138,20 @@ def test_a_run_that_was_killed_while_it_picked_is_not_offered_to_be_resumed(tmp_
     (summary,) = list_runs(tmp_path)
     assert (summary.has_checkpoint, summary.can_resume) == (False, False)
     assert details(replace(summary, stage="lost"), None).endswith("It cannot be resumed.")
+
+
+@pytest.mark.parametrize("options", [{"method": "boundary"}, {"pick": "longest"}, {"pick": "sample"}])
+def test_an_engine_that_seeks_an_order_reports_it(tmp_path, monkeypatch, options):
+    monkeypatch.setattr("chordless.engine.boundary._SLICE_SECONDS", 0.0)
+    edges = tmp_path / "edges.txt"
+    # The lines of the grid are mixed, so that the beam search finds a better order than that of the names.
+    edges.write_text("".join(f"{7 * u % 60} {7 * v % 60}\n" for u, v in load_graph("grid:6x10").graph.edges().tolist()))
+    events = carried_out(
+        RunCommand(str(edges), time.time(), limit=3 if options.get("pick") == "sample" else None, **options)
+    )
+    reports = [event for event in events if isinstance(event, Progress)]
+    seeking = [report for report in reports if report.seeking_order]
+    assert seeking[-1].width == 7
+    assert all(report.states == report.cycles == 0 for report in seeking)
+    assert not reports[-1].seeking_order
+    assert reports[reports.index(seeking[-1]) + 1].expected_by_step, "then the steps are reported"

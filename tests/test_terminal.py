@@ -123,6 +123,12 @@ def test_the_progress_line_claims_no_search_while_a_kernel_is_compiled():
     assert line.partition("  ")[2] == "compiling, once for this kind of graph"
 
 
+@pytest.mark.parametrize(("width", "words"), [(0, " with a small boundary"), (21, ": boundary of 21 vertices so far")])
+def test_the_progress_line_says_that_an_order_is_sought(width, words):
+    line = shown(None, seconds=12.0, states=0, cycles=0, seeking_order=True, width=width)
+    assert line == f"12.0 s  seeking a vertex order{words}"
+
+
 @pytest.mark.parametrize(("number", "passes", "words"), [(3, 33, "pass 3 of 33  "), (1, 0, "pass 1  "), (0, 0, "")])
 def test_the_progress_line_tells_the_pass_of_a_count_in_several(number, passes, words):
     line = shown(None, states=7_700, pass_number=number, passes=passes)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from kernels_ti.blocks.biconnected import biconnected_edges
 from kernels_ti.blocks.passable import block_edges
-from kernels_ti.errors import OptionError
+from kernels_ti.errors import OptionError, vertices_text
 from kernels_ti.graph import Graph, IntArray
 
 MOST_ROUNDS = 8
@@ -76,7 +76,7 @@ def restricted(
     """
     for v in (*through, *avoid):
         if not 0 <= v < graph.n:
-            raise OptionError(f"there is no vertex {v}: the graph has {graph.n:,} vertices, counted from 0")
+            raise OptionError(f"there is no vertex {v}: the graph has {vertices_text(graph.n)}, counted from 0")
     wanted = tuple(dict.fromkeys(through))
     for v in wanted:
         if v in avoid:

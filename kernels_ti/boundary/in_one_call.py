@@ -153,7 +153,7 @@ def annealed_blocks(
     tell_order : callable, optional
         Told all vertices in the order that is taken.
     report : callable, optional
-        Told of no states now and then, while an order is sought.
+        Told of no states now and then, while an order is sought, with the width of the best order so far.
     keeping : Keeping, optional
         Has the orders of work that goes on, and says whether it needs kernels.
 
@@ -164,19 +164,25 @@ def annealed_blocks(
     OptionError, SizeError
         See `kernels_ti.boundary.forward_and_back.blocks.planned_blocks`.
     """
+    width = 0
+
+    def tell_width(found: int) -> None:
+        nonlocal width
+        width = found
 
     def enough() -> bool:
         if report is not None:
-            report(0.0, 0, 0)
+            report(0.0, 0, width)
         return too_late()
 
     orders = None if keeping is None else keeping.orders
-    plan = plan_of(space, order=order, orders=orders, arch=arch, seconds=SECONDS_FOR_PREFIXES, enough=enough)
+    seconds = SECONDS_FOR_PREFIXES
+    plan = plan_of(space, order=order, orders=orders, arch=arch, seconds=seconds, enough=enough, tell_width=tell_width)
     found = arch_of_longest(plan, arch, threads=threads)
     # The layers of kernels go on in kernels, also where a new search would be made in Python.
     arch = "cpu" if keeping is not None and keeping.in_kernels and found == "reference" else found
     if order is None and orders is None:
-        plan = annealed_plan(plan, arch, threads=threads, enough=enough)
+        plan = annealed_plan(plan, arch, threads=threads, enough=enough, tell_width=tell_width)
     if too_late():
         raise GivenUp
     planned = planned_blocks(space, plan)

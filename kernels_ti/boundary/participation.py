@@ -27,6 +27,7 @@ from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.tables.residues import combined, primes_beyond
 from kernels_ti.conversion import as_graph
 from kernels_ti.device.memory import host_budget
+from kernels_ti.errors import quantity, vertices_text
 
 Words = npt.NDArray[np.uint64]
 Indices = npt.NDArray[np.int64]
@@ -67,7 +68,8 @@ class CycleShares:
     seconds: float
 
     def __repr__(self) -> str:
-        return f"CycleShares({self.total:,} cycles, {len(self.vertices):,} vertices, {len(self.edges):,} edges)"
+        of = f"{vertices_text(len(self.vertices))}, {quantity(len(self.edges), 'edge')}"
+        return f"CycleShares({quantity(self.total, 'cycle')}, {of})"
 
     def top(self, n: int = 10, *, edges: bool = False) -> list[tuple[Any, int]]:
         """Return the vertices, or edges, that lie in the most cycles, as `Participation.top` does."""

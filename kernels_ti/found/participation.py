@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.cycles import Cycles
-from kernels_ti.errors import OptionError
+from kernels_ti.errors import OptionError, quantity, vertices_text
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
 from kernels_ti.graph import Graph, IntArray
 
@@ -69,8 +69,8 @@ class Participation:
     complete: bool = True
 
     def __repr__(self) -> str:
-        edges = "" if self.edges is None else f", {len(self.edges):,} edges"
-        return f"Participation({len(self.names):,} vertices{edges}, complete={self.complete})"
+        edges = "" if self.edges is None else f", {quantity(len(self.edges), 'edge')}"
+        return f"Participation({vertices_text(len(self.names))}{edges}, complete={self.complete})"
 
     def top(self, n: int = 10, *, edges: bool = False) -> list[tuple[Any, int]]:
         """Return the vertices, or edges, that lie in the most cycles of any length.

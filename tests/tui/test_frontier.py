@@ -75,7 +75,15 @@ ALONG = RunState(
 @pytest.mark.parametrize(
     ("state", "words"),
     [
-        (RunState(states=0), "Looking for an order of the vertices with a small boundary."),
+        (RunState(states=0, seconds=2.0), "Seeking a vertex order with a small boundary, 2.0 s."),
+        (
+            RunState(states=0, seconds=12.0, seeking_order=True, width=21),
+            "Seeking a vertex order: boundary of 21 vertices so far, 12.0 s.",
+        ),
+        (
+            replace(ALONG, phase="finished", states=1, width=1),
+            "Along a boundary of at most 1 vertex: 1 state at the most.",
+        ),
         (ALONG, "Vertex 2 of 3: 7.7 k states now, about 10.5 k expected at vertex 3. Boundary: 9 vertices."),
         (
             replace(ALONG, pass_number=3, passes=33),

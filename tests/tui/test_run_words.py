@@ -187,3 +187,14 @@ def test_no_rate_is_shown_while_a_kernel_is_compiled():
     assert run_words.phase_words(searching).word == "running"
     assert "5/s" in run_words.cycles_tile(searching).notes
     assert run_words.phase_words(replace(state, phase="paused")).word == "paused"
+
+
+def test_nothing_is_counted_while_an_order_is_sought():
+    state = RunState(phase="running", seconds=12.0, states=0, width=21, seeking_order=True)
+    assert run_words.phase_words(state).word == "seeking an order"
+    assert run_words.paths_tile(state).short == "boundary of 21 vertices so far"
+    assert run_words.cycles_tile(state).short == "no cycles counted yet"
+    assert run_words.paths_tile(replace(state, width=0)).short == "no order yet"
+    counting = replace(state, states=1, width=1, seeking_order=False)
+    assert run_words.paths_tile(counting).notes == ("state", "boundary of 1 vertex")
+    assert run_words.paths_tile(counting).short == "1 state"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from kernels_ti.errors import quantity
+
 _LINE_NUMBER = re.compile(r":[0-9]+(?=: )")
 
 
@@ -36,4 +38,4 @@ class Notes:
 
 
 def _and_others(count: int) -> str:
-    return f" (and so in {count:,} other {'file' if count == 1 else 'files'})" if count else ""
+    return f" (and so in {quantity(count, 'other file')})" if count else ""

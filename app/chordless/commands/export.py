@@ -110,6 +110,7 @@ def act(options: argparse.Namespace) -> int:
     from chordless.words.numbers import seconds_text
     from chordless.words.shown import on_terminal, visible
     from kernels_ti import OptionError
+    from kernels_ti.errors import quantity
 
     if options.export_format in ("parquet", "arrow"):
         require_columns(options.export_format)
@@ -145,8 +146,7 @@ def act(options: argparse.Namespace) -> int:
                 export.export_lines(source, output, tell)
             finally:
                 output.close()
-    cycles = len(source.store)
-    note = f"{cycles:,} {'cycle' if cycles == 1 else 'cycles'}"
+    note = quantity(len(source.store), "cycle")
     if to_file:
         note += f" in {options.output}, {seconds_text(time.time() - options.program_start)} in all"
     if not source.complete:

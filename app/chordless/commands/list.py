@@ -106,13 +106,13 @@ def print_note(finished: Finished, output: str) -> None:
     from chordless.commands.terminal import ending
     from chordless.words.numbers import seconds_text
     from chordless.words.shown import on_terminal
+    from kernels_ti.errors import quantity
 
     to_file = output != STANDARD_OUTPUT
     if finished.reason == "closed" or (finished.complete and not to_file):
         return
     where = f" in {on_terminal(output, sys.stderr)}" if to_file else ""
-    cycles = "cycle" if finished.listed == 1 else "cycles"
-    listed = f"{finished.listed:,} {cycles}{where}"
+    listed = f"{quantity(finished.listed, 'cycle')}{where}"
     if finished.complete:
         sys.stderr.write(f"{listed}, {seconds_text(finished.total_seconds)} in all\n")
     else:

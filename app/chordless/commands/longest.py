@@ -170,6 +170,7 @@ def _text(weight: int | Fraction) -> str:
 def _lines(name: str, best: BestCycle, *, shortest: bool, weighted: bool) -> Iterator[str]:
     from chordless.words.numbers import seconds_text
     from chordless.words.shown import on_terminal
+    from kernels_ti.errors import quantity, vertices_text
 
     yield on_terminal(name, sys.stdout)
     if not best.cycle:
@@ -181,6 +182,6 @@ def _lines(name: str, best: BestCycle, *, shortest: bool, weighted: bool) -> Ite
     else:
         yield f"  {what:<9} {best.length:,} vertices"
     yield f"  {'cycles':<9} {best.ways:,} of this {'weight' if weighted else 'length'}"
-    yield f"  {'boundary':<9} {best.width:,} vertices, {best.states:,} states at most"
+    yield f"  {'boundary':<9} {vertices_text(best.width)}, {quantity(best.states, 'state')} at most"
     yield f"  {'time':<9} {seconds_text(best.seconds)}"
     yield f"  {'one':<9} {on_terminal(' '.join(map(str, best.cycle)), sys.stdout)}"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 
 from chordless.commands.terminal import ProgressLine
-from chordless.words.numbers import seconds_text, share_text, short_number
+from chordless.words.numbers import seconds_text, seeking_text, share_text, short_number
+from kernels_ti.errors import quantity, vertices_text
 
 
 class BoundaryLine(ProgressLine):
@@ -20,8 +21,9 @@ class BoundaryLine(ProgressLine):
         share, states, width = self._state
         elapsed = seconds_text(time.monotonic() - self._start)
         if not states:
-            return [elapsed, "looking for an order of the vertices with a small boundary"]
-        return [elapsed, share_text(share), f"{short_number(states)} states", f"boundary of {width} vertices"]
+            return [elapsed, seeking_text(width)]
+        held = "1 state" if states == 1 else f"{short_number(states)} states"
+        return [elapsed, share_text(share), held, f"boundary of {vertices_text(width)}"]
 
 
 class ExportLine(ProgressLine):
@@ -35,4 +37,4 @@ class ExportLine(ProgressLine):
     def _parts(self) -> list[str]:
         done, total = self._state
         elapsed = seconds_text(time.monotonic() - self._start)
-        return [elapsed, f"{done:,} of {total:,} cycles", f"{100 * done / max(total, 1):.0f} %"]
+        return [elapsed, f"{done:,} of {quantity(total, 'cycle')}", f"{100 * done / max(total, 1):.0f} %"]

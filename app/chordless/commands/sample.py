@@ -124,8 +124,9 @@ def _answer(options: argparse.Namespace, loaded: LoadedGraph, kept: KeptPick | N
             for data in _data(table, _FORMATS[_suffix(options)]):
                 stream.write(data)
     if not options.quiet and (total == 0 or options.output != STANDARD_OUTPUT):
-        cycles = "cycle" if len(table) == 1 else "cycles"
-        sys.stderr.write(f"{len(table):,} {cycles}, drawn from {total:,}\n")
+        from kernels_ti.errors import quantity
+
+        sys.stderr.write(f"{quantity(len(table), 'cycle')}, drawn from {total:,}\n")
     return 0
 
 

@@ -11,8 +11,17 @@ from typing import TextIO
 from chordless.protocol.events import Event, Finished, Log, Progress
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.results import hole_count, triangle_count
-from chordless.words.numbers import pass_text, round_number, seconds_text, share_text, short_number, time_left_text
+from chordless.words.numbers import (
+    pass_text,
+    round_number,
+    seconds_text,
+    seeking_text,
+    share_text,
+    short_number,
+    time_left_text,
+)
 from chordless.words.shown import on_terminal
+from kernels_ti.errors import vertices_text
 
 _BOLD, _DIM, _YELLOW, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"
 _CLEAR_LINE = "\r\x1b[K"
@@ -79,7 +88,7 @@ def result_table(command: RunCommand, finished: Finished, stream: TextIO) -> Ite
         yield ""
     how = "search"
     if finished.boundary is not None:
-        how = f"along a boundary of {finished.boundary['width']} vertices"
+        how = f"along a boundary of {vertices_text(finished.boundary['width'])}"
     times = f"{seconds_text(finished.enumerate_seconds)} {how}, {seconds_text(finished.total_seconds)} in all"
     yield _styled(f"  {times}, on {finished.arch}: {finished.device}", _DIM, colour)
 
@@ -244,6 +253,8 @@ class ProgressDisplay(ProgressLine):
         state = self._last
         if state.compiling:
             return [*stopping, f"{elapsed:.0f} s  compiling, once for this kind of graph"]
+        if state.seeking_order:
+            return [*stopping, seconds_text(elapsed), seeking_text(state.width)]
         # Divide by the time on the clock, not by that of the search: a listing spends most of its time on writing.
         found = f"{state.cycles:,} {{}} ({short_number(state.cycles / elapsed)}/s)"
         waiting = f"waiting: {short_number(state.frontier)} paths"

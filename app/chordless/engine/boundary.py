@@ -26,7 +26,7 @@ from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.participation import shares_of
 from kernels_ti.boundary.states.saved import SavedCount
 from kernels_ti.boundary.states.states import GivenUp
-from kernels_ti.device.memory import host_budget, search_budget
+from kernels_ti.device.memory import host_budget, resident_bytes, search_budget
 from kernels_ti.errors import SizeError
 
 _SLICE_SECONDS = 0.1
@@ -152,11 +152,15 @@ def _planned(
         plan = plan_of(space, orders=saved.orders)
         return plan, arch_of_count(plan, command.arch, by_length=not command.total_only)
     if plan is None:
-        seconds = SECONDS_FOR_PREFIXES
-        plan = plan_of(space, order=order, arch=command.arch, seconds=seconds, enough=watch.says_enough)
+        plan = plan_of(
+            space, order=order, arch=command.arch, seconds=SECONDS_FOR_PREFIXES,
+            enough=watch.says_enough_of_orders, tell_width=watch.note_width,
+        )  # fmt: skip
     arch = arch_of_count(plan, command.arch, by_length=not command.total_only)
     if order is None:
-        plan = annealed_plan(plan, arch, threads=command.threads, enough=watch.says_enough)
+        plan = annealed_plan(
+            plan, arch, threads=command.threads, enough=watch.says_enough_of_orders, tell_width=watch.note_width
+        )
     if command.write_order is not None and plan.is_possible:
         write_order(command.write_order, space.graph, plan.order_of_graph(space.graph.n))
     return plan, arch
@@ -202,6 +206,7 @@ class Watch:
         self._channel = channel
         self._began = self._looked = time.monotonic()
         self._reason: Reason | None = None
+        self._width = 0
         channel.send(_NOTHING_YET)
 
     @property
@@ -219,6 +224,17 @@ class Watch:
         if self.is_due:
             self.look()
         return self._reason is not None
+
+    def note_width(self, width: int) -> None:
+        """Take notice of the vertices in the boundary of the best order so far."""
+        self._width = width
+
+    def says_enough_of_orders(self) -> bool:
+        """Do the same as `says_enough` while an order of the vertices is sought, and report that."""
+        if self.is_due:
+            seeking = replace(_NOTHING_YET, seconds=self.seconds, seeking_order=True, width=self._width)
+            self._channel.send(replace(seeking, memory_bytes=resident_bytes()))
+        return self.says_enough()
 
     def look(self) -> Reason | None:
         """Return the reason to end, None if there is none; wait while the count is paused."""

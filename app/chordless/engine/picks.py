@@ -75,7 +75,13 @@ def picked(command: RunCommand, channel: Channel, space: SearchSpace) -> Picked:
     try:
         if watch.look() is not None:
             raise GivenUp
-        planned, arch = annealed_blocks(space, command.arch, watch.says_enough, threads=command.threads)
+        planned, arch = annealed_blocks(
+            space,
+            command.arch,
+            watch.says_enough_of_orders,
+            threads=command.threads,
+            report=lambda _share, _states, width: watch.note_width(width),
+        )
         device = None if arch == "reference" else open_device(arch, threads=command.threads)
         device_memory = None if device is None else search_budget(device, command.memory)
         wants_shares = command.per_vertex or command.per_edge

@@ -13,6 +13,7 @@ from chordless.graphs.load import load_graph
 from chordless.graphs.readers.incoming import Limits
 from chordless.values import SHORTEST_CYCLE
 from kernels_ti import GraphError
+from kernels_ti.errors import quantity, vertices_text
 
 if TYPE_CHECKING:
     from kernels_ti import Graph
@@ -59,8 +60,8 @@ class GraphFacts:
 
     def __str__(self) -> str:
         parts = [
-            "" if self.n is None else _counted(self.n, "vertex", "vertices"),
-            "" if self.m is None else _counted(self.m, *(("arc", "arcs") if self.directed else ("edge", "edges"))),
+            "" if self.n is None else vertices_text(self.n),
+            "" if self.m is None else quantity(self.m, "arc" if self.directed else "edge"),
             "" if self.max_degree is None else f"largest degree {self.max_degree:,}",
             self.note,
         ]
@@ -180,7 +181,3 @@ def _known_before(spec: str) -> tuple[int, GraphFacts] | None:
             note = f"about {round(pairs * probability):,} edges drawn at random"
             return max(n, pairs), GraphFacts(n, None, None, note)
     return None
-
-
-def _counted(number: int, one: str, more: str) -> str:
-    return f"{number:,} {one if number == 1 else more}"

@@ -14,6 +14,7 @@ from chordless.graphs.readers.pajek import PajekNetwork, parse_network, parse_pa
 from chordless.graphs.readers.source import Source
 from chordless.values import ALL_LIVING
 from kernels_ti import Graph, GraphError
+from kernels_ti.errors import vertices_text
 from kernels_ti.graph import IntArray
 
 LIVING = 1
@@ -118,7 +119,8 @@ def _living(web: PajekNetwork, net_path: str, types_path: str) -> list[bool]:
     types = parse_partition(Source(types_path, read_bytes(types_path)))
     if len(types) != web.n:
         raise GraphError(
-            f"{types_path}: the partition has {len(types)} vertices, the web {net_path} has {web.n}; they must agree"
+            f"{types_path}: the partition has {vertices_text(len(types))}, the web {net_path} has {web.n}; "
+            "they must agree"
         )
     unknown = next((kind for kind in types if kind not in TYPES), None)
     known = ", ".join(f"{kind} {meaning}" for kind, meaning in TYPES.items())

@@ -20,8 +20,9 @@ from chordless.pictures.style import (
     new_figure,
     shortened,
 )
-from chordless.words.numbers import short_number
+from chordless.words.numbers import short_number, size_text
 from kernels_ti import OptionError
+from kernels_ti.errors import quantity
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -127,8 +128,8 @@ def length_histogram(runs: Sequence[RecordedRun], *, log: bool = False, titled: 
 def run_note(run: RecordedRun) -> str:
     """Return the size of the graph, the number of cycles, and why there may be more cycles."""
     state, why = run.state, run.shortfall()
-    cycles = f"{state.cycles:,} chordless cycle{'s' * (state.cycles != 1)}"
-    size = f"{state.n:,} vertices, {state.m:,} edges, "
+    cycles = quantity(state.cycles, "chordless cycle")
+    size = f"{size_text(state.n, state.m)}, "
     return f"{size}at least {cycles} ({why})" if why else f"{size}{cycles}"
 
 

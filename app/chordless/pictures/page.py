@@ -16,6 +16,7 @@ from chordless.pictures.style import PALETTE, page_svg, printable
 from chordless.protocol.results import hole_count, triangle_count
 from chordless.runs.command_words import command_line
 from chordless.words.numbers import bytes_text, seconds_text, share_text
+from kernels_ti.errors import quantity, vertices_text
 
 _DARK = {
     "ink": "#e6e9ed",
@@ -195,7 +196,7 @@ def _asked(run: RecordedRun) -> list[tuple[str, str]]:
     if asked.get("part") is not None:
         rows.append(("part", "{} of {}".format(*asked["part"])))
     if asked.get("limit") is not None:
-        rows.append(("at most", f"{asked['limit']:,} cycles"))
+        rows.append(("at most", quantity(asked["limit"], "cycle")))
     if asked.get("timeout") is not None:
         rows.append(("for at most", seconds_text(asked["timeout"])))
     kept = "counted" if asked.get("output") is None else f"listed ({run.state.listed:,} written)"
@@ -329,7 +330,7 @@ def _machine(run: RecordedRun) -> list[tuple[str, str]]:
         ("memory on the device", bytes_text(state.device_bytes) if state.arch in ("cuda", "vulkan") else ""),
     ]
     if finished is not None and finished.boundary is not None:
-        rows.append(("along a boundary of", f"{finished.boundary['width']:,} vertices"))
+        rows.append(("along a boundary of", vertices_text(finished.boundary["width"])))
         rows.append(("states at most", f"{finished.boundary['states']:,}"))
     return [row for row in rows if row[1]]
 

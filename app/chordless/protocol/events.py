@@ -78,7 +78,9 @@ class Progress:
     expected_by_step : dict
         Along a boundary: about how many states there will be at each step. Only one report of a run has it.
     width : int
-        Along a boundary: vertices in the largest boundary, 0 while an order of the vertices is sought.
+        Along a boundary: vertices in the largest boundary, 0 as long as no order of the vertices was found.
+    seeking_order : bool
+        Along a boundary: whether an order of the vertices is still sought; `width` is that of the best one so far.
     pass_number, passes : int
         Along a boundary in several passes: the one that is under way, from 1, and how many there are, 0 as long as that
         is not known. Both are 0 in a single pass.
@@ -105,6 +107,7 @@ class Progress:
     states_by_step: dict[int, int] = field(default_factory=dict)
     expected_by_step: dict[int, int] = field(default_factory=dict)
     width: int = 0
+    seeking_order: bool = False
     pass_number: int = 0
     passes: int = 0
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from chordless.protocol.events import Checkpointed, Event, Failed, Finished, Log, Paused, Progress, Reason, Started
 from chordless.runs.course import Course
+from kernels_ti.errors import quantity
 
 RATES_KEPT = 120
 LOG_LINES_KEPT = 500
@@ -57,7 +58,7 @@ class RunState:
         See `chordless.protocol.events.Started`; empty, 0 or None before the search began.
     seconds, paths, cycles, frontier, frontier_by_length, cycles_by_length, device_bytes, listed, share, memory_bytes,
     states, cycles_estimate, cycles_low, cycles_high, waiting_by_length, compiling, workers, width,
-    pass_number, passes
+    seeking_order, pass_number, passes
         See `chordless.protocol.events.Progress`; at the end of a count along a boundary `states` is the most that
         it held.
     states_by_step, expected_by_step : dict of int to int
@@ -122,6 +123,7 @@ class RunState:
     compiling: bool = False
     workers: list[dict[str, Any]] = field(default_factory=list)
     width: int = 0
+    seeking_order: bool = False
     pass_number: int = 0
     passes: int = 0
     states_by_step: dict[int, int] = field(default_factory=dict)
@@ -277,7 +279,7 @@ class _Fold:
         self._values["peak_memory_bytes"] = event.peak_memory_bytes
         if event.boundary is not None:
             self._values |= {name: event.boundary[name] for name in ("states", "width")}
-            self._values["boundary"] = event.boundary
+            self._values |= {"boundary": event.boundary, "seeking_order": False}
         self._say(time, f"{ENDINGS[event.reason]}: {_cycles(event.cycles)}")
 
     def _settle(self) -> None:
@@ -306,4 +308,4 @@ class _Fold:
 def _cycles(count: int) -> str:
     if count == 0:
         return "found no cycles"
-    return f"{count:,} cycle{'' if count == 1 else 's'}"
+    return quantity(count, "cycle")

@@ -14,7 +14,8 @@ from chordless.tui.batch_lines import BatchLine, BatchLines
 from chordless.tui.batch_session import BatchState
 from chordless.tui.readings import said_here
 from chordless.tui.widgets.glyphs import bar
-from chordless.words.numbers import lengths_text, seconds_text, share_text, short_number
+from chordless.words.numbers import lengths_text, seconds_text, share_text, short_number, size_text
+from kernels_ti.errors import quantity
 
 # Glyph, its replacement in ASCII, colour.
 _STATUSES = {
@@ -122,7 +123,7 @@ def detail_text(line: BatchLine | None, width: int, most_lines: int, *, ascii_on
         return ""
     about = [line.graph if line.name is None else f"{line.graph} ({line.name})"]
     if line.n is not None and line.m is not None:
-        about.append(f"{line.n:,} vertices, {line.m:,} edges")
+        about.append(size_text(line.n, line.m))
     about += [lengths] if (lengths := lengths_text(line.min_length, line.max_length)) else []
     if line.status in ("limit", "timeout"):
         about.append(f"stopped by its {line.status}: lower bounds")
@@ -195,7 +196,7 @@ def now_text(state: BatchState) -> str:
         return f"! {state.error}"
     if state.phase == "starting":
         return ""
-    words = [f"{short_number(state.rate)} graphs/s", f"{state.cycles:,} cycles", seconds_text(state.seconds)]
+    words = [f"{short_number(state.rate)} graphs/s", quantity(state.cycles, "cycle"), seconds_text(state.seconds)]
     if state.graph is not None:
         words.append(f"now {state.graph} {share_text(state.share) if state.share else '0%'}")
     return "  ".join(words)
@@ -204,12 +205,14 @@ def now_text(state: BatchState) -> str:
 def file_text(lines: BatchLines) -> str:
     """Return a summary of a file that no batch of the dashboard is writing."""
     count = len(lines)
-    parts = [f"{count:,} graph{'s' * (count != 1)} in {os.path.basename(lines.path)}"]
+    parts = [f"{quantity(count, 'graph')} in {os.path.basename(lines.path)}"]
     return "  ".join([*parts, *_tally(lines.failed, lines.stopped)])
 
 
 def _done_text(state: BatchState) -> str:
-    return f"{state.done:,} graphs" if state.total is None else f"{state.done:,} of {state.total:,} graphs"
+    return (
+        quantity(state.done, "graph") if state.total is None else f"{state.done:,} of {quantity(state.total, 'graph')}"
+    )
 
 
 def _tally(failed: int, stopped: int) -> list[str]:

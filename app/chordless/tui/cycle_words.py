@@ -13,6 +13,7 @@ from chordless.protocol.orders import USUAL_SAMPLE
 from chordless.runs.state import RunState
 from chordless.words.numbers import bytes_text, share_text
 from kernels_ti import Graph
+from kernels_ti.errors import quantity
 
 _ORDERS: dict[Order, str] = {"found": "as found", "longest": "longest first", "shortest": "shortest first"}
 
@@ -89,9 +90,9 @@ def heat_words(heat: Heat, graph: Graph) -> str:
     """Return which edges lie in the most cycles."""
     hottest = heat.hottest(_HOTTEST)
     if not hottest:
-        return f"no edge lies in any of {heat.total:,} cycles"
+        return f"no edge lies in any of {quantity(heat.total, 'cycle')}"
     edges = (f"{graph.names[u]} - {graph.names[v]} ({share_text(count / heat.total)})" for u, v, count in hottest)
-    return f"edges in the most of {heat.total:,} cycles: {', '.join(edges)}"
+    return f"edges in the most of {quantity(heat.total, 'cycle')}: {', '.join(edges)}"
 
 
 def is_too_many(state: RunState) -> bool:
@@ -116,7 +117,7 @@ def offer_words(state: RunState, can_list: bool) -> tuple[str, str]:
     graph = Path(state.graph).name
     if state.phase in ("starting", "running", "paused"):
         return f"This run only counts the cycles of {graph}.\n\nOnce it is over they can be listed from here.", ""
-    counted = f"{state.cycles:,} cycle{'s' * (state.cycles != 1)}"
+    counted = quantity(state.cycles, "cycle")
     text = f"This run has counted {counted}, but kept no list of them." if state.cycles else "This run found no cycles."
     if not can_list or state.cycles == 0:
         return text, ""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from chordless.runs.state import RunState
-from chordless.words.numbers import pass_text, seconds_text, short_number
+from chordless.words.numbers import pass_text, seconds_text, seeking_text, short_number
+from kernels_ti.errors import quantity, vertices_text
 
 _LENGTHS_OF_A_WAVE = 2
 
@@ -43,13 +44,14 @@ def boundary_words(state: RunState) -> tuple[str, ...]:
     ----------
     state : RunState
     """
-    width = f"{state.width:,} {'vertex' if state.width == 1 else 'vertices'}"
+    width = vertices_text(state.width)
     if state.phase == "finished":
-        most = f"{state.states or 0:,} states at the most"
+        most = f"{quantity(state.states or 0, 'state')} at the most"
         return (f"Along a boundary of at most {width}: {most}.", f"{most}, boundary {state.width:,}", most)
     steps, done = len(state.expected_by_step), len(state.states_by_step)
-    if not steps:
-        return ("Looking for an order of the vertices with a small boundary.", "looking for a small boundary")
+    if state.seeking_order or not steps:
+        seeking = f"{seeking_text(state.width).capitalize()}, {seconds_text(state.seconds)}."
+        return (seeking, f"seeking an order, {width} so far" if state.width else "seeking a vertex order")
     now, peak = short_number(state.states or 0), short_number(max(state.expected_by_step.values()))
     if text := pass_text(state.pass_number, state.passes):
         # Each pass meets the same states again.

@@ -11,7 +11,7 @@ from typing import Any
 from chordless.protocol.orders import RunCommand
 from chordless.runs.history import RunStage, RunSummary
 from chordless.tui.run_words import search_words
-from chordless.words.numbers import bytes_text, seconds_text, share_text
+from chordless.words.numbers import bytes_text, seconds_text, share_text, size_text
 from kernels_ti.folders import home
 
 _STAGES: dict[RunStage, tuple[str, str, str]] = {
@@ -113,7 +113,7 @@ def details(run: RunSummary, command: RunCommand | None) -> str:
         The command of the run; None if it cannot be read.
     """
     parts = [
-        "" if run.n is None or run.m is None else f"{run.n:,} vertices, {run.m:,} edges",
+        "" if run.n is None or run.m is None else size_text(run.n, run.m),
         f"{run.arch}: {run.device}" if run.device else run.arch,
         f"{run.listed:,} listed" if run.lists else "",
         f"{bytes_text(run.disk_bytes)} on disk",

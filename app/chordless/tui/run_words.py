@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from chordless.runs.state import ENDINGS, RunState
-from chordless.words.numbers import bytes_text, large_number, range_text, seconds_text, share_text, short_number
+from chordless.words.numbers import (
+    bytes_text,
+    large_number,
+    range_text,
+    seconds_text,
+    share_text,
+    short_number,
+    size_text,
+)
+from kernels_ti.errors import vertices_text
 
 # Earlier, too little is known to estimate the time left.
 _LEAST_SHARE_FOR_A_GUESS, _LEAST_SECONDS_FOR_A_GUESS = 0.001, 1.0
@@ -76,6 +85,8 @@ def phase_words(state: RunState) -> PhaseWords:
     """Return glyph, word and colour for the phase of a run."""
     if _compiles(state):
         return PhaseWords("…", "...", "compiling, once", "$text-accent")
+    if _seeks(state):
+        return PhaseWords("…", "...", "seeking an order", "$text-accent")
     if state.phase != "finished":
         return _PHASES[state.phase]
     if state.reason in (None, "complete"):
@@ -94,7 +105,7 @@ def graph_words(state: RunState) -> str:
     """Return the graph and its size. Before the search has begun, return ""."""
     if not state.graph:
         return ""
-    return f"{state.graph}: {state.n:,} vertices, {state.m:,} edges, max degree {state.max_degree:,}"
+    return f"{state.graph}: {size_text(state.n, state.m)}, max degree {state.max_degree:,}"
 
 
 def without_name(message: str, name: str) -> str:
@@ -154,6 +165,8 @@ def cycles_tile(state: RunState) -> TileWords:
     """Return the number of cycles found, and the rate."""
     if (pick := state.options.get("pick", "all")) != "all":
         return _picked_tile(state, pick)
+    if _seeks(state):
+        return TileWords("none yet", ("an order of the", "vertices comes first"), "no cycles counted yet")
     speed = _speed(state, state.cycle_rates, state.cycles)
     listed = (f"{state.listed:,} listed",) if state.options.get("output") is not None else ()
     return TileWords(
@@ -189,9 +202,13 @@ def _picked_tile(state: RunState, pick: str) -> TileWords:
 
 def paths_tile(state: RunState) -> TileWords:
     """Return the number of paths expanded, and the rate."""
+    if _seeks(state):
+        best = (f"boundary of {state.width:,}", "vertices so far") if state.width else ("no order yet",)
+        return TileWords("none yet", best, " ".join(best))
     if state.states is not None:
-        held = "states at the most" if state.phase in _OVER else "states"
-        number, width = f"{state.states:,}", f"boundary of {state.width:,} vertices"
+        held = "state" if state.states == 1 else "states"
+        held += " at the most" if state.phase in _OVER else ""
+        number, width = f"{state.states:,}", f"boundary of {vertices_text(state.width)}"
         return TileWords(number, (held, width), f"{number} {held}", (f"{short_number(state.states)} {held}",))
     speed = _speed(state, state.path_rates, state.paths)
     if state.phase == "finished" and paths_vary(state):
@@ -342,6 +359,11 @@ def _speed(state: RunState, rates: tuple[float, ...], total: int) -> str:
 def _compiles(state: RunState) -> bool:
     """Return whether the engine compiles kernels now, so that a rate would be false."""
     return state.phase == "running" and state.compiling
+
+
+def _seeks(state: RunState) -> bool:
+    """Return whether an order of the vertices is still sought, so that nothing is counted yet."""
+    return state.phase == "running" and state.seeking_order
 
 
 def _rough_seconds(seconds: float) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from kernels_ti.errors import quantity, vertices_text
+
 _UNITS = "kMGTP"
 _YEAR = 365.25 * 86400
 _TRIANGLE = 3
@@ -84,6 +86,17 @@ def share_text(share: float) -> str:
 def pass_text(number: int, passes: int) -> str:
     """Return which pass is under way: ``pass 3 of 33``, ``pass 1`` before their number is known, "" without passes."""
     return f"pass {number:,} of {passes:,}" if passes else f"pass {number:,}" if number else ""
+
+
+def seeking_text(width: int) -> str:
+    """Return that an order of the vertices is sought, and the vertices in the boundary of the best so far, if any."""
+    best = f": boundary of {vertices_text(width)} so far" if width else " with a small boundary"
+    return f"seeking a vertex order{best}"
+
+
+def size_text(n: int, m: int) -> str:
+    """Return the size of a graph: ``10 vertices, 15 edges``."""
+    return f"{vertices_text(n)}, {quantity(m, 'edge')}"
 
 
 def lengths_text(min_length: int, max_length: int | None) -> str:

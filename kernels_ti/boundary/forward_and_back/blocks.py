@@ -22,8 +22,8 @@ from kernels_ti.options import Options
 from kernels_ti.short_cycles import short_cycles
 
 Report = Callable[[float, int, int], None]
-"""Told the share of the way forward, the states that are held, and the vertices of the boundary; there are no states
-while an order of the vertices is sought."""
+"""Told the share of the way forward, the states that are held, and the vertices of the boundary. While an order of the
+vertices is sought there are no states, and the boundary is that of the best order so far, 0 before there is one."""
 
 
 @dataclass(frozen=True)

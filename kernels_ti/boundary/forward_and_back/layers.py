@@ -23,7 +23,7 @@ from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.states.saved import SavedForward, SavedLayer
 from kernels_ti.boundary.states.states import GivenUp
 from kernels_ti.boundary.states.transitions import Packing, children_of, grouped
-from kernels_ti.errors import SizeError, parameter
+from kernels_ti.errors import SizeError, parameter, quantity, vertices_text
 
 Words = npt.NDArray[np.uint64]
 Indices = npt.NDArray[np.int64]
@@ -294,7 +294,7 @@ class History(Generic[V]):
             return
         largest = max(each.cost for each in self._steps) / max(step.cost, 1.0)
         raise SizeError(
-            f"{states:,} states at a boundary of {step.width + step.leaving} vertices need about "
+            f"{quantity(states, 'state')} at a boundary of {vertices_text(step.width + step.leaving)} may need about "
             f"{needed / 2**20:,.0f} MiB, more than the {self._memory / 2**20:,.0f} MiB that are left, and the largest "
             f"boundary may need {(held + step_bytes * max(largest, 1.0)) / 2**20:,.0f} MiB: "
             f"{parameter('memory')} allows more"

@@ -55,6 +55,7 @@ def annealed_plan(
     threads: int | None = None,
     seconds: float = 60.0,
     enough: Callable[[], bool] = lambda: False,
+    tell_width: Callable[[int], None] = lambda _: None,
 ) -> BoundaryPlan:
     """Look for better orders where a count would gain more time by them than the search for them takes.
 
@@ -71,6 +72,8 @@ def annealed_plan(
         asks finds the same order for a CPU, and the same for a GPU.
     enough : callable
         Asked again and again; once it returns True, the best orders so far are taken.
+    tell_width : callable
+        Told the width of the best orders so far, while better ones are sought.
 
     Returns
     -------
@@ -84,10 +87,18 @@ def annealed_plan(
     if not (plan.is_possible and any(promising)) or enough():
         return plan
     orders = list(plan.orders)
+    tell_width(plan.width)
     with held_device("cpu", threads=threads) as device:
         for i, (block, order) in enumerate(zip(plan.blocks, plan.orders, strict=True)):
             if promising[i] and order is not None:
-                orders[i] = annealed_order(device, block, order, arch=arch, seconds=seconds, enough=enough)
+                others = max((one.width for one in orders[:i] + orders[i + 1 :] if one is not None), default=0)
+
+                def tell(width: int, others: int = others) -> None:
+                    tell_width(max(width, others))
+
+                orders[i] = annealed_order(
+                    device, block, order, arch=arch, seconds=seconds, enough=enough, tell_width=tell
+                )
     return replace(plan, orders=tuple(orders))
 
 
@@ -100,6 +111,7 @@ def annealed_order(
     arch: str = "cpu",
     seconds: float = 60.0,
     enough: Callable[[], bool] = lambda: False,
+    tell_width: Callable[[int], None] = lambda _: None,
 ) -> BoundaryOrder:
     """Return an order that is expected to be no worse than a given one.
 
@@ -115,7 +127,7 @@ def annealed_order(
         0 to 2^32 - 1.
     arch : str
         Where the states will be.
-    seconds, enough
+    seconds, enough, tell_width
         See `annealed_plan`.
     """
     neighbours = neighbour_lists(graph)
@@ -134,6 +146,7 @@ def annealed_order(
         gain = max(1 - works[orders[0]] / work, _LEAST_GAIN)
         if works[orders[0]] < work:
             best, work = orders[0], works[orders[0]]
+            tell_width(best.width)
         # The better half of the chains goes on twice.
         orders = list(itertools.islice(itertools.cycle(orders[: _CHAINS // 2]), _CHAINS))
         number += 1

@@ -95,6 +95,7 @@ def small_boundary_order(
     arch: str = "cpu",
     seconds: float = 20.0,
     enough: Callable[[], bool] = lambda: False,
+    tell_width: Callable[[int], None] = lambda _: None,
 ) -> BoundaryOrder | None:
     """Look for an order with small boundaries.
 
@@ -112,6 +113,8 @@ def small_boundary_order(
     enough : callable
         Asked again and again; once it returns True, the best order so far is taken: the greedy one, which a graph that
         is not large always gets.
+    tell_width : callable
+        Told the width of the best order, whenever a better one was found.
 
     Returns
     -------
@@ -128,6 +131,7 @@ def small_boundary_order(
     given = measured_order(neighbours, range(graph.n))
     if given.width <= largest:
         best = min(best, given, key=lambda order: order.cost)
+    tell_width(best.width)
     beam = _Beam(neighbours, largest)
     for prefixes in _BEAMS:
         gain = min(_PART_FOR_ORDERS * best.cost / states_per_second(arch), seconds)
@@ -136,6 +140,7 @@ def small_boundary_order(
         vertices = beam.order(prefixes, enough)
         if vertices is not None:
             best = min(best, measured_order(neighbours, vertices), key=lambda order: order.cost)
+            tell_width(best.width)
         elif enough():
             return replace(best, settled=False)
     return best

@@ -156,6 +156,7 @@ def plan_of(
     arch: str = "cpu",
     seconds: float = 20.0,
     enough: Callable[[], bool] = lambda: False,
+    tell_width: Callable[[int], None] = lambda _: None,
 ) -> BoundaryPlan:
     """Put the vertices of each block in order.
 
@@ -169,6 +170,8 @@ def plan_of(
         The vertices of each block, in the order to take, as another plan of the same graph has them.
     arch, seconds, enough : str, float, callable
         How long to look for the order of a block, see `small_boundary_order`.
+    tell_width : callable
+        Told the width of the best orders so far, while better ones are sought.
 
     Raises
     ------
@@ -183,9 +186,18 @@ def plan_of(
         def ordered(block: Graph, vertices: tuple[int, ...]) -> BoundaryOrder | None:
             return _given_order(block, next(known))
     elif order is None:
+        widest = 0
+
+        def tell(width: int) -> None:
+            tell_width(max(widest, width))
 
         def ordered(block: Graph, vertices: tuple[int, ...]) -> BoundaryOrder | None:
-            return small_boundary_order(block, LARGEST_BOUNDARY, arch=arch, seconds=seconds, enough=enough)
+            nonlocal widest
+            found = small_boundary_order(
+                block, LARGEST_BOUNDARY, arch=arch, seconds=seconds, enough=enough, tell_width=tell
+            )
+            widest = max(widest, 0 if found is None else found.width)
+            return found
     else:
         place = {v: at for at, v in enumerate(order)}
 
@@ -212,7 +224,10 @@ def _impossible(graph: Graph, through: Sequence[int]) -> BoundaryPlan:
 def _given_order(block: Graph, vertices: Sequence[int]) -> BoundaryOrder:
     order = measured_order(neighbour_lists(block), vertices)
     if order.width > LARGEST_BOUNDARY:
-        raise SizeError(f"the order given has a boundary of {order.width:,} vertices, more than {LARGEST_BOUNDARY}")
+        raise SizeError(
+            f"the order given has a boundary of {order.width:,} vertices, more than the {LARGEST_BOUNDARY} that "
+            "a state can hold"
+        )
     return order
 
 

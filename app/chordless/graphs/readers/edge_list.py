@@ -11,6 +11,7 @@ from chordless.graphs.readers.columns import two_columns
 from chordless.graphs.readers.large_list import Comment, blanked_comments, read_large_list
 from chordless.graphs.readers.source import Parsed, Source, build_graph, label_names, number_of
 from kernels_ti.adjacency import pieces
+from kernels_ti.errors import quantity
 from kernels_ti.graph import IntArray
 
 INTEGER = re.compile(r"-?[0-9]{1,18}")  # longer ones may not fit an int64 and are taken as words
@@ -241,10 +242,11 @@ def _check_vertex_count(source: Source, count: int, seen: int, notes: _Notes) ->
     if notes.size is None or notes.size[0] == count:
         return
     declared, _, line = notes.size
+    occur = f"{quantity(seen, 'vertex occurs', 'vertices occur')} in the file"
     if declared < seen:
-        raise source.error(f"the header declares n={declared}, but {seen} vertices occur in the file", line)
+        raise source.error(f"the header declares n={declared}, but {occur}", line)
     raise source.error(
-        f"the header declares n={declared}, but {seen} vertices occur in the file and are not from 1 to {declared}, "
+        f"the header declares n={declared}, but {occur} and are not from 1 to {declared}, "
         "so the isolated ones have no id: give each a line `# label ID text`",
         line,
     )

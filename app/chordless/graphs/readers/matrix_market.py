@@ -8,7 +8,7 @@ import re
 import numpy as np
 
 from chordless.graphs.readers.source import EDGES_ONCE, Parsed, Source, build_graph, readable
-from kernels_ti.errors import DIRECTED, SIMPLIFY
+from kernels_ti.errors import DIRECTED, SIMPLIFY, quantity
 
 _RIGHT_HEADER = "; right is `%%MatrixMarket matrix coordinate pattern symmetric`, then a line `rows columns entries`"
 
@@ -66,7 +66,10 @@ def read_matrix_market(source: Source, *, simplify: bool = False) -> Parsed:
     # scipy allocates for as many entries as the header declares.
     lines = source.text.count("\n") + 1
     if entries > lines:
-        raise source.error(f"the header declares {entries:,} entries, but the file has only {lines:,} lines")
+        raise source.error(
+            f"the header declares {quantity(entries, 'entry', 'entries')}, "
+            f"but the file has only {quantity(lines, 'line')}"
+        )
     _check_entries(source, kind)
     with readable(source, "Matrix Market file"):
         matrix = mmread(io.BytesIO(data))

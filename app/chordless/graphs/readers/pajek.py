@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from chordless.graphs.readers.source import Parsed, Source, build_graph, label_names, number_of
+from kernels_ti.errors import quantity, vertices_text
 
 _WORD = re.compile(r'"([^"]*)"|(\S+)')
 _LINKS = ("*arcs", "*edges", "*arcslist", "*edgeslist")
@@ -166,7 +167,7 @@ def _vertex(source: Source, network: PajekNetwork, word: str, number: int) -> in
 def _take_matrix(source: Source, network: PajekNetwork, rows: list[tuple[int, list[str]]]) -> None:
     """Read an adjacency matrix: edges if it is symmetric, otherwise arcs."""
     if len(rows) != network.n:
-        raise source.error(f"the *Matrix section needs a row for each of {network.n} vertices, found {len(rows)}")
+        raise source.error(f"the *Matrix section needs a row for each vertex: {network.n:,} rows, found {len(rows):,}")
     entries: dict[tuple[int, int], int] = {}
     for u, (number, words) in enumerate(rows):
         if len(words) != network.n:
@@ -207,5 +208,7 @@ def parse_partition(source: Source) -> list[int]:
     if declared is None:
         raise source.error("no *Vertices line; a Pajek partition starts with `*Vertices N`")
     if declared != len(classes):
-        raise source.error(f"the partition has {len(classes)} classes for {declared} vertices")
+        raise source.error(
+            f"the partition has {quantity(len(classes), 'class', 'classes')} for {vertices_text(declared)}"
+        )
     return classes

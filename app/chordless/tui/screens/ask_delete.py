@@ -12,6 +12,7 @@ from chordless.runs.history import RunSummary
 from chordless.tui.run_list import title, with_home
 from chordless.tui.screens.question import Question
 from chordless.words.numbers import bytes_text
+from kernels_ti.errors import quantity
 
 _MOST_NAMED = 3
 
@@ -40,7 +41,7 @@ class AskDelete(Question):
 
 
 def _question(run: RunSummary, foreign: Sequence[str]) -> list[str]:
-    what = f"{run.listed:,} listed cycles" if run.lists else f"the counts of {run.cycles:,} cycles"
+    what = quantity(run.listed, "listed cycle") if run.lists else f"the counts of {quantity(run.cycles, 'cycle')}"
     lines = [
         f"Delete the run of {title(run)}?",
         "",

@@ -15,6 +15,7 @@ from textual.widgets import Button, Label, Static
 from chordless.batch.output import EARLIER
 from chordless.tui.batch_session import BatchSession
 from chordless.tui.screens.question import Question
+from kernels_ti.errors import quantity
 
 _SECONDS_BETWEEN_LOOKS = 0.05
 
@@ -37,8 +38,9 @@ class AskResume(Question):
         """Put the question together."""
         with Vertical(classes="question"):
             yield Static(
-                f"Resume {self._output}?\n\nIt has {self._lines:,} lines. The lines of the graphs that are named now "
-                f"stay. All others move to {self._output}{EARLIER}. To keep them together, write to another file.\n",
+                f"Resume {self._output}?\n\nIt has {quantity(self._lines, 'line')}. The lines of the graphs that are "
+                f"named now stay. All others move to {self._output}{EARLIER}. To keep them together, write "
+                "to another file.\n",
                 markup=False,
             )
             with Horizontal(classes="buttons"):

@@ -25,8 +25,9 @@ from chordless.tui.widgets.chart import CYCLES_MEANING, PATHS_MEANING, WAITING_M
 from chordless.tui.widgets.counts_table import CountsTable
 from chordless.tui.widgets.plot import Series
 from chordless.tui.widgets.tab_bar import TabBar
-from chordless.words.numbers import seconds_text, share_text, short_number
+from chordless.words.numbers import seconds_text, share_text, short_number, size_text
 from kernels_ti import ChordlessError
+from kernels_ti.errors import quantity
 
 if TYPE_CHECKING:
     from chordless.tui.app import ChordlessApp
@@ -244,7 +245,7 @@ _WHAT_IS_SEARCHED = ("min_length", "max_length", "through", "through_edges", "av
 
 
 def _graph(state: RunState) -> str:
-    return f"{state.graph}  {state.n:,} vertices, {state.m:,} edges"
+    return f"{state.graph}  {size_text(state.n, state.m)}"
 
 
 def _state(state: RunState, ascii_only: bool) -> str:
@@ -256,7 +257,7 @@ def _state(state: RunState, ascii_only: bool) -> str:
 
 def _paths(state: RunState) -> str:
     if state.states is not None:
-        return f"none: {state.states:,} states at the most"
+        return f"none: {quantity(state.states, 'state')} at the most"
     if state.phase == "finished" and run_words.paths_vary(state):
         return f"about {short_number(state.paths)}"
     return _total(state.paths, state)

@@ -13,6 +13,7 @@ from textual.widgets import Button, Input, Label, Static
 
 from chordless.cycles.index import CycleFilter, parse_lengths, parse_vertices
 from kernels_ti import Graph, OptionError
+from kernels_ti.errors import quantity
 
 
 class GoToQuestion(ModalScreen[int | None]):
@@ -96,7 +97,7 @@ class ExportQuestion(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         """Put the question together."""
         with Vertical(classes="question"):
-            yield Label(f"Write the {self._count:,} cycles that are shown to")
+            yield Label(f"Write the {quantity(self._count, 'cycle that is', 'cycles that are')} shown to")
             yield Input(self._path, id="file")
             yield Static("", id="file-mistake", classes="mistake")
             yield Label("FILE.jsonl gets lines of JSON, any other file the names of the vertices.", classes="dim")

@@ -20,6 +20,7 @@ from chordless.tui.widgets.cycle_table import CycleTable
 from chordless.tui.widgets.glyphs import is_ascii
 from kernels_ti import ChordlessError
 from kernels_ti.cycles import Cycles
+from kernels_ti.errors import quantity
 
 _CYCLES_AT_ONCE = 1 << 14
 
@@ -93,8 +94,9 @@ class TakingActions(Screen[None]):
         if fault is not None:
             self.notify(fault, severity="error", timeout=15, markup=False)
             return
-        of = "" if written == count else f" of {count:,}"
-        self.notify(f"{written:,}{of} cycles are in {with_home(Path(path).absolute())}", title="Export", markup=False)
+        part = f"{written:,} of " if written < count else ""
+        words = f"{part}{quantity(count, 'cycle is', 'cycles are')} in {with_home(Path(path).absolute())}"
+        self.notify(words, title="Export", markup=False)
 
     def action_copy(self) -> None:
         """Copy the line of the chosen cycle, in the format of `chordless list`."""

@@ -30,6 +30,7 @@ from chordless.tui.screens.ask_delete import AskDelete
 from chordless.tui.widgets.glyphs import is_ascii
 from chordless.tui.widgets.tab_bar import TabBar
 from kernels_ti import ChordlessError
+from kernels_ti.errors import quantity
 
 if TYPE_CHECKING:
     from chordless.tui.app import ChordlessApp
@@ -203,7 +204,7 @@ class RunsScreen(Screen[None]):
         text = f"Runs are kept in {with_home(self._folder)}" if run is None else details(run, self._asked(run))
         if self._filter:
             text = "" if run is None else f"{text}\n"
-            text += f"{len(self._matching):,} of {len(self._runs):,} runs match: escape shows all."
+            text += f"{len(self._matching):,} of {quantity(len(self._runs), 'run')} match: escape shows all."
         if self._marked is not None:
             text += "\nThis run is marked" if run is not None and run.path == self._marked else "\nOne run is marked"
             text += ": mark another one to compare the two."
