@@ -211,11 +211,29 @@ def test_no_walk_begins_that_would_take_longer_than_the_time_left(monkeypatch):
     monkeypatch.setattr(estimate, "walk", slow_walk)
     monkeypatch.setattr(estimate, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
     estimator = Estimator(grid(9, 9))
-    estimator.probe(10.0)
+    assert estimator.probe(10.0)
     assert 5.0 < clock[0] <= 10.0
     before = clock[0]
-    estimator.probe(0.5)
+    assert not estimator.probe(0.5)
     assert clock[0] == before
+
+
+def test_where_only_small_walks_end_in_time_others_of_their_size_follow(monkeypatch):
+    """One walk tells no range. The time of a small one tells little of a larger one."""
+    clock = [0.0]
+
+    def walk_of_a_second(blocks, longest, size, random, *, deadline):
+        clock[0] += 1.0
+        is_broken_off = deadline < math.inf and size > 4
+        return walk(blocks, longest, size, random, deadline=0.0 if is_broken_off else math.inf)
+
+    monkeypatch.setattr(estimate, "walk", walk_of_a_second)
+    monkeypatch.setattr(estimate, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    estimator = Estimator(grid(9, 9))
+    assert estimator.probe(3.5)
+    assert estimator.estimate().walks == 1
+    assert estimator.probe(2.0)
+    assert estimator.estimate().walks > 1
 
 
 def test_probing_ends_once_everything_is_known():

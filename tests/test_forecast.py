@@ -36,6 +36,18 @@ def test_only_what_is_probed_at_once_is_probed(monkeypatch, spec, max_length, wi
     assert bool(forecast.fields) == expected
 
 
+def test_walks_that_do_not_fit_into_a_probe_make_the_next_one_longer(monkeypatch):
+    """Otherwise the first walk would be the last, and one walk tells no range."""
+    monkeypatch.setattr(engine_forecast, "_SECONDS_BEFORE_FORECAST", 0.0)
+    monkeypatch.setattr(engine_forecast, "_SHARE_OF_FORECAST", 0.0)
+    monkeypatch.setattr(engine_forecast, "_PROBE_SECONDS", 1e-6)
+    forecast = Forecast(SearchSpace(generate("grid:8x10")))
+    for _ in range(1000):
+        if forecast.fields.get("cycles_high") is None:
+            forecast.improve()
+    assert 1e6 < forecast.fields["cycles_low"] < 71_535_910 < forecast.fields["cycles_high"] < 1e9
+
+
 def test_a_short_run_is_not_probed():
     forecast = Forecast(SearchSpace(generate("grid:20x20")))
     forecast.improve()

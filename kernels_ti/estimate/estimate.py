@@ -199,7 +199,7 @@ class Estimator:
         self._samples: list[_Sample] = []
         self._sample_size = 0
         self._broken_off: _Sample | None = None
-        self._size = FIRST_SIZE
+        self._size, self._smallest = FIRST_SIZE, SMALLEST_SIZE
         self._seconds_to_a_path = 0.0
         self._probes = 0
         self._certain_paths = self._certain_cycles = 0
@@ -219,26 +219,35 @@ class Estimator:
         """Whether a random walk has reached its end."""
         return bool(self._samples)
 
-    def probe(self, seconds: float) -> None:
+    def probe(self, seconds: float) -> bool:
         """Probe for about `seconds` seconds, or until the estimate is exact.
 
         A random walk that has begun is finished: giving up long walks would bias the estimate towards short ones. So
         none begins that is expected to take longer than the time left. Only the first walk is broken off when the time
         is over; it then gives lower bounds.
+
+        Returns
+        -------
+        bool
+            Whether a walk has reached its end, or the estimate is exact. If not, only a longer probe gets further.
         """
-        deadline = time.perf_counter() + seconds
+        deadline, has_walked = time.perf_counter() + seconds, False
         while not self.exact and (began := time.perf_counter()) < deadline:
             size = self._size_that_fits(deadline - began)
-            if size < min(self._size, SMALLEST_SIZE):
-                return
+            if size < min(self._size, self._smallest):
+                break
             complete = self.add_walk(size, deadline=math.inf if self._samples else deadline)
             spent = time.perf_counter() - began
             if complete:
+                has_walked = True
+                # A smaller walk that came to its end in time tells little of the time of larger ones: its size will do.
+                self._smallest = min(size, SMALLEST_SIZE)
                 self._seconds_to_a_path = spent / size
                 fitting = size * seconds / WALKS / max(spent, 1e-6)
                 self._size = int(min(max(fitting, SMALLEST_SIZE), LARGEST_SIZE, 8 * size))
             else:
                 self._size = max(size // 4, 1)
+        return has_walked or self.exact
 
     def _size_that_fits(self, seconds: float) -> int:
         """Return the size of the next walk: smaller than planned where the last one says that it would take longer."""

@@ -51,7 +51,7 @@ def _no_probing(monkeypatch):
 def _estimated_at_once(monkeypatch):
     """Give every graph the estimate of the Petersen graph, at once: a real one takes a second of one core."""
     outlook = Outlook(22, 22, 22, exact=True, seconds=0.001, boundary_seconds=None, threads=2)
-    monkeypatch.setattr("chordless.tui.widgets.graph_preview.outlook_of", lambda graph, options, given_up: outlook)
+    monkeypatch.setattr("chordless.tui.widgets.graph_preview.outlooks_of", lambda graph, options, given_up: [outlook])
 
 
 @pytest.fixture(scope="session")

@@ -135,7 +135,7 @@ def home_folder(path: Path):
         stack.enter_context(patch("chordless.tui.run_list.time", clock))
         # The same cycles and the same estimate on every machine.
         stack.enter_context(patch("chordless.tui.widgets.graph_preview._SECONDS_TO_SAMPLE", 1000.0))
-        stack.enter_context(patch("chordless.tui.widgets.graph_preview.outlook_of", lambda *question: _OUTLOOK))
+        stack.enter_context(patch("chordless.tui.widgets.graph_preview.outlooks_of", lambda *question: [_OUTLOOK]))
         home.path.mkdir(exist_ok=True)
         # Paths that are typed are relative to it.
         stack.callback(os.chdir, os.getcwd())

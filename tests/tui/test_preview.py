@@ -6,12 +6,14 @@ import math
 
 import pytest
 from chordless.graphs.load import load_graph
+from chordless.tui import outlook as outlook_module
 from chordless.tui.app import ChordlessApp
-from chordless.tui.outlook import Outlook, outlook_of
+from chordless.tui.outlook import Outlook, outlooks_of
 from chordless.tui.screens.new import NewScreen
 from chordless.tui.settings import LastChoices, Settings
 from chordless.tui.widgets.graph_panel import GraphPanel
 from chordless.words.numbers import large_number, range_text
+from patience import PATIENCE
 from textual.widgets import Input, OptionList
 
 from kernels_ti import Options
@@ -95,10 +97,22 @@ def test_what_it_is_stands_on_the_first_screen():
 
 
 def test_a_small_graph_is_counted_exactly():
-    outlook = outlook_of(load_graph("petersen").graph, Options(), lambda: False)
-    assert outlook is not None
+    (outlook,) = outlooks_of(load_graph("petersen").graph, Options(), lambda: False)
     assert outlook.lines[0] == "22 chordless cycles, exactly."
-    assert outlook_of(load_graph("grid:7x10").graph, Options(), lambda: True) is None
+    assert not list(outlooks_of(load_graph("grid:7x10").graph, Options(), lambda: True))
+
+
+def test_a_vague_estimate_is_followed_by_a_better_one(monkeypatch):
+    """At first no walk fits into a probe. The count along a boundary is told even before the number of cycles is."""
+    monkeypatch.setattr(outlook_module, "_SECONDS", 0.0)
+    monkeypatch.setattr(outlook_module, "_PROBE_SECONDS", 1e-6)
+    monkeypatch.setattr(outlook_module, "_SECONDS_IF_VAGUE", PATIENCE)
+    vague, clear = outlooks_of(load_graph("grid:7x10").graph, Options(), lambda: False)
+    assert vague.lines[0] == "estimating ..."
+    assert vague.lines[1].startswith("A count along a boundary takes")
+    assert clear.is_last
+    assert clear.low > 1e5
+    assert clear.high < 1e9
 
 
 @pytest.mark.parametrize(
@@ -123,17 +137,34 @@ def test_a_small_graph_is_counted_exactly():
         (
             Outlook(330, 330, math.inf, False, 3e6, 1e6, 1),
             [
-                "More chordless cycles than can be estimated in a second: at least 330.",
-                "How long a search takes cannot be said yet.",
+                "More chordless cycles than can be estimated in some seconds: at least 330.",
+                "How long a search takes cannot be said.",
                 "A count along a boundary takes about 12 days. Stop after some, or bound the length.",
             ],
         ),
         (
             Outlook(330, 330, math.inf, False, 1.0, None, 1),
             [
-                "More chordless cycles than can be estimated in a second: at least 330.",
-                "How long a search takes cannot be said yet.",
-                "Method: search.",
+                "More chordless cycles than can be estimated in some seconds: at least 330.",
+                "How long a search takes cannot be said.",
+                "Method: search. Stop after some, or bound the length.",
+            ],
+        ),
+        (
+            # The time is that of a single walk: no more is known than that the boundary is quick.
+            Outlook(330, 330, math.inf, False, 0.1, 0.2, 1),
+            [
+                "More chordless cycles than can be estimated in some seconds: at least 330.",
+                "How long a search takes cannot be said.",
+                "A count along a boundary takes about 200 ms: choose it under Find.",
+            ],
+        ),
+        (
+            Outlook(1e39, 1e37, 1e41, False, 1e31, None, 1),
+            [
+                "About 1.0e39 chordless cycles (1.0e37 to 1.0e41).",
+                "About 3.2e23 years of search on 1 thread.",
+                "Method: search. Stop after some, or bound the length.",
             ],
         ),
         (

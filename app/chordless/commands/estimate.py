@@ -110,12 +110,11 @@ def act(options: argparse.Namespace) -> int:
                 if not trial.has_started and trial.seconds_left > 0 and can_be_probed():
                     estimator = estimator or Estimator(space, seed=options.seed)
                     began = time.perf_counter()
-                    estimator.probe(probe)
+                    if not estimator.probe(probe):
+                        # No walk fits into this time.
+                        probe = min(2 * probe, max(trial.seconds_left, _SHORTEST_PROBE))
                     spent = time.perf_counter() - began
-                    # A walk that takes longer than this time needs more.
-                    probe = probe if estimator.has_walked else 2 * spent
                     if spent < _SHORTEST_WAIT:
-                        # No other walk fits into a probe.
                         time.sleep(_SHORTEST_WAIT)
             tried = trial.result()
             if not tried.complete and can_be_probed():

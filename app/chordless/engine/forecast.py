@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 # Shorter runs need no forecast. Longer runs spend this share of their time on it.
 _SECONDS_BEFORE_FORECAST = 2.0
-_PROBE_SECONDS, _LONGEST_PROBE = 0.02, 0.3
+# A walk begins if twice the time that it is expected to take is left, so the longest probe takes about half of this.
+_PROBE_SECONDS, _LONGEST_PROBE = 0.02, 0.6
 _SHARE_OF_FORECAST = 50
 # A probe reads all seeds at once. For this many words of their rows it takes about a quarter of a second, in which
 # no command is read, and 60 MB. With a memory budget, these bytes must fit beside those of the search.
@@ -104,12 +105,12 @@ class Forecast:
     def _probe(self, estimator: Estimator) -> None:
         if estimator.exact:
             return
-        estimator.probe(self._probe_seconds)
-        estimate = estimator.estimate()
-        if not estimate.walks:
-            # The first walk was broken off, so it tells almost nothing.
+        if estimator.probe(self._probe_seconds):
+            self._probe_seconds = max(self._probe_seconds / 2, _PROBE_SECONDS)
+        else:
             self._probe_seconds = min(2 * self._probe_seconds, _LONGEST_PROBE)
             return
+        estimate = estimator.estimate()
         values = (estimate.cycles, estimate.cycles_low, estimate.cycles_high)
         self.fields = {
             name: float(value) if math.isfinite(value) else None for name, value in zip(_FIELDS, values, strict=True)

@@ -8,13 +8,22 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from chordless.words.numbers import duration_text, large_number, range_text
 from kernels_ti import EngineError, Graph, Options
 
-_SECONDS, _PROBE_SECONDS, _SECONDS_FOR_ORDERS = 0.7, 0.05, 0.3
+if TYPE_CHECKING:
+    from kernels_ti.blocks.search_space import SearchSpace
+    from kernels_ti.estimate.estimate import Estimate, Estimator
+
+# After the first time an estimate is shown. One that is vague is made again with the second time.
+_SECONDS, _SECONDS_IF_VAGUE = 0.7, 6.0
+_PROBE_SECONDS, _LONGEST_PROBE, _SECONDS_FOR_ORDERS = 0.05, 2.0, 0.3
+# An estimate is vague if the upper end of its range is more than this many times the lower one.
+_VAGUE = 1000
 # Larger graphs take longer to prepare than there is time.
 _MOST_VERTICES, _MOST_SEED_WORDS = 20_000, 1_000_000
 # Paths that a search expands in a second on one thread of a CPU.
@@ -26,6 +35,7 @@ _SHORT_RUN = 10.0
 _LARGEST_EXACT = 1e15
 # Nobody is told to begin a count that takes longer than a day.
 _LONGEST_ADVISED = 86_400.0
+_OTHERWISE = " Stop after some, or bound the length."
 
 
 @dataclass(frozen=True)
@@ -45,6 +55,8 @@ class Outlook:
     threads : int
     is_settled : bool
         Whether the count would find no better order of the vertices, by which it is faster.
+    is_last : bool
+        Whether no better estimate follows.
     """
 
     cycles: float
@@ -55,10 +67,13 @@ class Outlook:
     boundary_seconds: float | None
     threads: int
     is_settled: bool = True
+    is_last: bool = True
 
     @property
     def lines(self) -> tuple[str, ...]:
         """The estimate in words: how many, how long, which method."""
+        if not self.is_last and not math.isfinite(self.high):
+            return ("estimating ...", self._which_method())
         return (self._how_many(), self._how_long(), self._which_method())
 
     def _how_many(self) -> str:
@@ -66,25 +81,27 @@ class Outlook:
             return f"{self.cycles:,.0f} chordless cycle{'s' * (self.cycles != 1)}, exactly."
         if not math.isfinite(self.high):
             least = f": at least {large_number(self.low)}" if self.low else ""
-            return f"More chordless cycles than can be estimated in a second{least}."
+            return f"More chordless cycles than can be estimated in some seconds{least}."
         return f"About {large_number(self.cycles)} chordless cycles{range_text(self.low, self.high)}."
 
     def _how_long(self) -> str:
         if not math.isfinite(self.high):
-            return "How long a search takes cannot be said yet."
+            return "How long a search takes cannot be said."
         return f"About {duration_text(self.seconds)} of search on {self.threads} thread{'s' * (self.threads != 1)}."
 
     def _which_method(self) -> str:
-        along = self.boundary_seconds
-        if along is None or along > self.seconds or self.seconds < _SHORT_RUN:
+        along, is_known = self.boundary_seconds, math.isfinite(self.high)
+        if is_known and self.seconds < _SHORT_RUN:
             return "Method: search."
+        if along is None or (is_known and along > self.seconds):
+            return "Method: search." + ("" if is_known and self.seconds <= _LONGEST_ADVISED else _OTHERWISE)
         about = "about" if self.is_settled else "at most"
-        advice = ": choose it under Find." if along <= _LONGEST_ADVISED else ". Stop after some, or bound the length."
+        advice = ": choose it under Find." if along <= _LONGEST_ADVISED else f".{_OTHERWISE}"
         return f"A count along a boundary takes {about} {duration_text(along)}{advice}"
 
 
-def outlook_of(graph: Graph, options: Options, given_up: Callable[[], bool]) -> Outlook | None:
-    """Estimate a search in about a second.
+def outlooks_of(graph: Graph, options: Options, given_up: Callable[[], bool]) -> Iterator[Outlook]:
+    """Estimate a search in about a second; if that is vague, estimate it once more in some seconds.
 
     Parameters
     ----------
@@ -92,48 +109,70 @@ def outlook_of(graph: Graph, options: Options, given_up: Callable[[], bool]) -> 
     options : Options
         The bounds on the length.
     given_up : callable
-        Called about twenty times a second. When it returns True, the result is not wanted any more.
+        Called between probes. When it returns True, no result is wanted any more.
 
-    Returns
-    -------
-    Outlook or None
-        None if the graph is too large for a quick estimate, or `given_up` returned True.
+    Yields
+    ------
+    Outlook
+        None at all if the graph is too large for a quick estimate, or `given_up` returned True.
     """
     from kernels_ti.blocks.search_space import SearchSpace
-    from kernels_ti.boundary.orders.plan import plan_of
     from kernels_ti.estimate.estimate import Estimator
 
     if graph.n > _MOST_VERTICES or graph.m > _MOST_SEED_WORDS:
-        return None
-    threads = os.cpu_count() or 1
+        return
     space = SearchSpace(graph, options)
     if space.batches().seed_words > _MOST_SEED_WORDS:
-        return None
+        return
     try:
         estimator = Estimator(space)
     except EngineError:
-        return None
-    deadline, probe = time.monotonic() + _SECONDS, _PROBE_SECONDS
-    while not estimator.exact and (time.monotonic() < deadline or not estimator.probed):
+        return
+    threads = os.cpu_count() or 1
+    along: float | None = None
+    is_settled, is_planned = True, False
+    for seconds, is_last in ((_SECONDS, False), (_SECONDS_IF_VAGUE, True)):
+        _probe(estimator, seconds, given_up, until_clear=is_last)
         if given_up():
-            return None
-        estimator.probe(probe)
-        # A walk that takes longer than this time needs more.
-        probe = probe if estimator.has_walked else 2 * probe
-    estimate = estimator.estimate()
-    seconds = (estimate.paths + estimate.cycles) / (_USUAL_RATE * threads)
-    along, is_settled = None, True
-    if seconds >= _SHORT_RUN and options.max_length is None and not given_up():
-        began = time.monotonic()
-        plan = plan_of(space, enough=lambda: given_up() or time.monotonic() - began > _SECONDS_FOR_ORDERS)
-        along, is_settled = _COST_OF_LENGTHS * plan.seconds if plan.is_possible else None, plan.is_settled
-    return Outlook(
-        estimate.cycles,
-        estimate.cycles_low,
-        estimate.cycles_high,
-        estimate.exact,
-        seconds,
-        along,
-        threads,
-        is_settled,
-    )
+            return
+        estimate = estimator.estimate()
+        search = (estimate.paths + estimate.cycles) / (_USUAL_RATE * threads)
+        is_long = search >= _SHORT_RUN or not math.isfinite(estimate.cycles_high)
+        if is_long and not is_planned and options.max_length is None:
+            along, is_settled = _boundary_plan(space, given_up)
+            is_planned = True
+        is_last = is_last or not _is_vague(estimate)
+        range_of = (estimate.cycles, estimate.cycles_low, estimate.cycles_high)
+        yield Outlook(*range_of, estimate.exact, search, along, threads, is_settled, is_last)
+        if is_last:
+            return
+
+
+def _is_vague(estimate: Estimate) -> bool:
+    return not estimate.exact and estimate.cycles_high > _VAGUE * max(estimate.cycles_low, 1)
+
+
+def _probe(estimator: Estimator, seconds: float, given_up: Callable[[], bool], *, until_clear: bool) -> None:
+    """Probe for so long, or until nothing is better known by that, or until the estimate is not vague any more."""
+    deadline, probe = time.monotonic() + seconds, _PROBE_SECONDS
+    while not estimator.exact and not given_up():
+        left = deadline - time.monotonic()
+        if left <= 0 and estimator.probed:
+            return
+        if until_clear and not _is_vague(estimator.estimate()):
+            return
+        window = probe if left <= 0 else min(probe, left)
+        if not estimator.probe(window):
+            if estimator.has_walked and window in (left, _LONGEST_PROBE):
+                # No other walk fits.
+                return
+            probe = min(2 * probe, _LONGEST_PROBE)
+
+
+def _boundary_plan(space: SearchSpace, given_up: Callable[[], bool]) -> tuple[float | None, bool]:
+    """Return the seconds of a count along a boundary, None if it is not possible, and whether its order is settled."""
+    from kernels_ti.boundary.orders.plan import plan_of
+
+    began = time.monotonic()
+    plan = plan_of(space, enough=lambda: given_up() or time.monotonic() - began > _SECONDS_FOR_ORDERS)
+    return (_COST_OF_LENGTHS * plan.seconds if plan.is_possible else None), plan.is_settled

@@ -16,7 +16,7 @@ from textual.worker import get_current_worker
 from chordless.graphs.check import LARGEST_MADE, GraphFacts
 from chordless.graphs.drawing import Layout, can_be_drawn, layout_of
 from chordless.graphs.load import LoadedGraph, load_graph
-from chordless.tui.outlook import Outlook, outlook_of
+from chordless.tui.outlook import Outlook, outlooks_of
 from chordless.tui.readings import OVERLAP, options_of
 from chordless.tui.run_form import expanded, overlap_graph
 from chordless.tui.widgets.graph_view import GraphView
@@ -163,9 +163,12 @@ class GraphPreview(Vertical):
     @work(thread=True, exclusive=True, group="estimate")
     def _estimate_run(self, question: PreviewQuestion, loaded: LoadedGraph) -> None:
         worker = get_current_worker()
-        outlook = _outlook_of(loaded, question, lambda: worker.is_cancelled)
-        if not worker.is_cancelled:
+        options = Options(min_length=question.min_length, max_length=question.max_length)
+        outlook = None
+        for outlook in outlooks_of(loaded.graph, options, lambda: worker.is_cancelled):
             self.post_message(_Estimated(question, outlook))
+        if outlook is None and not worker.is_cancelled:
+            self.post_message(_Estimated(question, None))
 
     @on(_Sampled)
     def _take_cycles(self, message: _Sampled) -> None:
@@ -214,11 +217,6 @@ def _loaded(question: PreviewQuestion) -> LoadedGraph:
     if question.reading == OVERLAP:
         return LoadedGraph(overlap_graph(question.text, question.types), source)
     return load_graph(source, **options_of(question.reading))
-
-
-def _outlook_of(loaded: LoadedGraph, question: PreviewQuestion, given_up: Callable[[], bool]) -> Outlook | None:
-    options = Options(min_length=question.min_length, max_length=question.max_length)
-    return outlook_of(loaded.graph, options, given_up)
 
 
 def _cycles_of(loaded: LoadedGraph, question: PreviewQuestion, given_up: Callable[[], bool]) -> list[IntArray]:
