@@ -21,7 +21,7 @@ import numpy as np
 from kernels_ti.choices import ARCHES as CHOICES
 from kernels_ti.device import buffers, copies, cuda, kernel_cache, owner
 from kernels_ti.device.captured_output import captured_output
-from kernels_ti.device.compilation import compiled_quickly, note_less
+from kernels_ti.device.compilation import compiled_quickly, imported_quickly, note_less
 from kernels_ti.device.later import imported_later
 from kernels_ti.device.machine import cores, cpu_name, host_memory, spread, thread_ids
 from kernels_ti.device.pinned import PINNED_BYTES
@@ -295,7 +295,8 @@ def _taichi() -> Any:
     if "taichi" not in sys.modules:
         os.environ["TI_SKIP_VERSION_CHECK"] = "ON"  # otherwise Taichi asks a server
         os.environ["ENABLE_TAICHI_HEADER_PRINT"] = "0"
-        with kernel_cache.own_cache_home(), imported_later("dill", "urllib.request"), warnings.catch_warnings():
+        later = imported_later("dill", "urllib.request")
+        with kernel_cache.own_cache_home(), later, imported_quickly(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Taichi's own: under `python -W error` it could not be imported
             import_module("taichi")
     buffers.adopt()
