@@ -7,25 +7,80 @@ from itertools import pairwise
 
 import pytest
 from chordless import generate, participation
-from hypothesis import given
+from hypothesis import given, settings
 from searches import searches
 
-from kernels_ti import Graph, count_participation
+from kernels_ti import EngineError, Graph, OptionError, Options, count_participation, open_device
 from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.boundary import count
 from kernels_ti.boundary.forward_and_back.blocks import planned_blocks
+from kernels_ti.boundary.forward_and_back.device_shares import DeviceShares
+from kernels_ti.boundary.orders.plan import plan_of
 from kernels_ti.boundary.participation import shares_of
+from kernels_ti.boundary.states.states import GivenUp
+from kernels_ti.boundary.tables import tables
 from kernels_ti.boundary.tables.residues import primes_beyond
+from kernels_ti.errors import SizeError, TimeIsUpError
+from kernels_ti.reference.algorithm import chordless_cycles
+
+ON_DEVICES = pytest.mark.parametrize("arch", ["cpu", pytest.param("cuda", marks=pytest.mark.cuda)], indirect=True)
+
+
+@pytest.fixture
+def in_kernels(monkeypatch):
+    """Small blocks go to kernels too, also where cores are few."""
+    monkeypatch.setattr(count, "_FEWEST_STATES", 0)
+    monkeypatch.setattr(count, "_FEWEST_CORES", 1)
+
+
+def check_shares(graph, shares, cycles):
+    vertices = Counter(v for cycle in cycles for v in cycle)
+    edges = Counter(tuple(sorted(pair)) for cycle in cycles for pair in pairwise([*cycle, cycle[0]]))
+    assert shares.total == len(cycles)
+    assert shares.vertices == [vertices[v] for v in range(graph.n)]
+    assert shares.edges == [edges[pair] for pair in map(tuple, graph.edges().tolist())]
 
 
 @given(searches())
 def test_vertices_and_edges_are_counted_as_by_enumeration(search):
     graph, bounds, wanted = search
-    shares = participation(graph, **bounds)
-    vertices = Counter(v for cycle in wanted for v in cycle)
-    edges = Counter(tuple(sorted(pair)) for cycle in wanted for pair in pairwise([*cycle, cycle[0]]))
-    assert shares.total == len(wanted)
-    assert shares.vertices == [vertices[v] for v in range(graph.n)]
-    assert shares.edges == [edges[pair] for pair in map(tuple, graph.edges().tolist())]
+    check_shares(graph, participation(graph, **bounds), wanted)
+
+
+@pytest.mark.usefixtures("in_kernels")
+@settings(max_examples=60)
+@given(searches())
+def test_kernels_count_as_enumeration_does(search):
+    graph, bounds, wanted = search
+    check_shares(graph, participation(graph, arch="cpu", **bounds), wanted)
+
+
+@ON_DEVICES
+@pytest.mark.usefixtures("in_kernels")
+@pytest.mark.parametrize("host_memory", [None, 256], ids=["kept", "made again"])
+@pytest.mark.parametrize(
+    ("spec", "step", "bounds"),
+    [
+        ("grid:4x6", 1, {}),
+        ("grid:4x6", 1, {"min_length": 12, "max_length": 14}),
+        ("king:4x5", 1, {"through": (3,), "avoid": (12,)}),
+        # An order with a boundary of 17 vertices: states of two words.
+        ("grid:4x8", 7, {"max_length": 12}),
+    ],
+    ids=["grid", "bounds", "restriction", "wide"],
+)
+def test_a_device_counts_as_enumeration_does(arch, spec, step, bounds, host_memory):
+    graph = generate(spec)
+    space = SearchSpace(graph, Options(**bounds))
+    planned = planned_blocks(space, plan_of(space, order=[step * v % graph.n for v in range(graph.n)]))
+    shares = shares_of(space, planned, host_memory, device=open_device(arch))
+    lengths, through, avoid = (
+        range(space.options.min_length, space.longest + 1),
+        *(set(bounds.get(name, ())) for name in ("through", "avoid")),
+    )
+    wanted = [c for c in chordless_cycles(graph) if len(c) in lengths and through <= set(c) and not avoid & set(c)]
+    assert len(wanted) > 10
+    check_shares(graph, shares, wanted)
 
 
 @pytest.mark.parametrize("spec", ["grid:5x6", "petersen", "complete:7", "wheel:12", "ladder:12", "gnp:24,0.15,3"])
@@ -39,7 +94,9 @@ def test_the_search_counts_the_same(spec):
         assert shares.top(4, edges=edges) == searched.top(4, edges=edges)
 
 
-def test_numbers_of_any_size_are_exact():
+@pytest.mark.parametrize("arch", ["reference", "cpu", pytest.param("cuda", marks=pytest.mark.cuda)], indirect=True)
+@pytest.mark.usefixtures("in_kernels")
+def test_numbers_of_any_size_are_exact(arch):
     """A ring of diamonds: every cycle through all has one of two vertices in each."""
     beads = 100
     edges = [
@@ -48,7 +105,7 @@ def test_numbers_of_any_size_are_exact():
         for side in (1, 2)
         for pair in ((3 * bead, 3 * bead + side), (3 * bead + side, 3 * (bead + 1) % (3 * beads)))
     ]
-    shares = participation(Graph.from_edges(3 * beads, edges))
+    shares = participation(Graph.from_edges(3 * beads, edges), arch=arch)
     assert shares.total == 2**beads + beads
     assert set(shares.vertices[0::3]) == {2**beads + 2}
     assert set(shares.vertices[1::3] + shares.vertices[2::3] + shares.edges) == {2 ** (beads - 1) + 1}
@@ -59,6 +116,73 @@ def test_the_least_memory_counts_the_same():
     planned = planned_blocks(space)
     roomy, tight = (shares_of(space, planned, memory) for memory in (None, 3 << 19))
     assert (tight.vertices, tight.edges) == (roomy.vertices, roomy.edges)
+
+
+@ON_DEVICES
+def test_a_device_counts_in_several_launches_as_python_does(arch, monkeypatch):
+    monkeypatch.setitem(tables._ROWS_AT_ONCE, arch, 100)
+    space = SearchSpace(generate("grid:9x9"))
+    planned = planned_blocks(space)
+    python = shares_of(space, planned)
+    (block,) = planned.blocks
+    found = dict(DeviceShares(open_device(arch), block, None, None).passing())
+    vertices = {block.vertices[step.vertex]: counts[0] for step, counts in found.items()}
+    assert [vertices[v] for v in range(81)] == python.vertices
+    edges = {
+        tuple(sorted((block.vertices[near], block.vertices[step.vertex]))): through
+        for step, counts in found.items()
+        for near, through in zip(step.near_vertices, counts[1:], strict=True)
+    }
+    assert [edges[pair] for pair in map(tuple, python.edge_list.tolist())] == python.edges
+
+
+@pytest.mark.usefixtures("in_kernels")
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [(0, "the way back counts other cycles"), (1, "edges are not those through their vertices")],
+    ids=["total", "edges"],
+)
+def test_counts_of_a_device_that_contradict_each_other_are_refused(monkeypatch, changed, message):
+    class Wrong(DeviceShares):
+        def passing(self, report):
+            if changed == 0:
+                self.closed[max(self.closed)] += 1
+            for step, counts in super().passing(report):
+                counts[-1] += changed
+                yield step, counts
+
+    monkeypatch.setattr("kernels_ti.boundary.participation.DeviceShares", Wrong)
+    with pytest.raises(EngineError, match=message):
+        participation(generate("grid:4x6"), arch="cpu")
+
+
+def test_a_device_says_what_memory_it_lacks_and_ends_when_it_is_enough():
+    (block,) = planned_blocks(SearchSpace(generate("grid:4x6"))).blocks
+    asked = []
+    way = DeviceShares(open_device("cpu"), block, 1 << 24, None, lambda: bool(asked))
+    steps = way.passing()
+    next(steps)
+    asked.append(True)
+    with pytest.raises(GivenUp):
+        next(steps)
+    with pytest.raises(SizeError, match=r"more than the 0\.00 GiB allowed.*memory allows more"):
+        list(DeviceShares(open_device("cpu"), block, 1 << 20, None).passing())
+
+
+def test_an_arch_without_the_kernels_is_refused_and_the_time_can_be_up():
+    with pytest.raises(OptionError, match="64-bit atomics, which Taichi does not have on Vulkan"):
+        participation(generate("petersen"), arch="vulkan")
+    with pytest.raises(TimeIsUpError, match="were up before the cycles were counted"):
+        participation(generate("grid:14x14"), timeout=0.05)
+
+
+def test_an_order_is_taken():
+    graph = generate("grid:4x5")
+    found, best = participation(graph, order=graph.names[::-1]), participation(graph)
+    assert found.vertices == best.vertices
+    assert found.width > best.width
+    with pytest.raises(OptionError, match="order names each of the 20 vertices once"):
+        participation(graph, order=graph.names[1:])
 
 
 def test_primes_are_primes_and_enough():

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from searches import searches
 
-from kernels_ti import Graph, GraphError, OptionError, longest_cycle, open_device, participation, sample_cycles
+from kernels_ti import Graph, GraphError, OptionError, longest_cycle, open_device, sample_cycles
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count
 from kernels_ti.boundary.forward_and_back import device_optimum, optimum
@@ -28,7 +28,7 @@ from kernels_ti.boundary.forward_and_back.gains import Gains
 from kernels_ti.boundary.forward_and_back.numbers import Numbers, sums_of
 from kernels_ti.boundary.forward_and_back.optimum import best_cycle
 from kernels_ti.boundary.longest import longest_in
-from kernels_ti.errors import SizeError, TimeIsUpError
+from kernels_ti.errors import SizeError
 
 
 def check_best(graph, best, wanted, value, *, least):
@@ -284,11 +284,6 @@ def test_where_the_kernels_cannot_run(capsys):
 def test_the_time_can_be_up(command, capsys):
     assert main([command, "grid:14x14", "--timeout", "0.05"]) == 4
     assert "the 0.05 s allowed were up before the" in capsys.readouterr().err
-
-
-def test_the_time_of_a_participation_can_be_up():
-    with pytest.raises(TimeIsUpError, match="were up before the cycles were counted"):
-        participation(generate("grid:14x14"), timeout=0.05)
 
 
 @pytest.mark.parametrize("command", ["longest", "sample"])

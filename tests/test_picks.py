@@ -23,6 +23,7 @@ from chordless.tui.run_list import details, title
 
 from kernels_ti.boundary import sample
 from kernels_ti.boundary.forward_and_back import optimum
+from kernels_ti.boundary.forward_and_back.device_shares import DeviceShares
 from kernels_ti.reference.algorithm import chordless_cycles
 
 
@@ -100,6 +101,30 @@ def test_a_sample_comes_with_the_exact_shares_of_all_cycles(tmp_path):
         assert entry["cycles"] == sum(v in cycle for cycle in every)
     again = carried_out(picking(tmp_path / "again", **options))[-1]
     assert again.cycles_by_length == last.cycles_by_length
+
+
+@pytest.mark.parametrize("pick", ["all", "sample"])
+def test_the_shares_come_from_the_kernels_of_the_arch_with_honest_reports(tmp_path, monkeypatch, pick):
+    options = {"per_vertex": True, "per_edge": True, "method": "boundary", "pick": pick, "limit": 3}
+    python = carried_out(RunCommand("grid:8x8", time.time(), **options))[-1]
+    monkeypatch.setattr("kernels_ti.boundary.count._FEWEST_STATES", 1)
+    monkeypatch.setattr("chordless.engine.boundary._SLICE_SECONDS", 0.0)
+    used = []
+
+    class Noted(DeviceShares):
+        def __init__(self, device, *more):
+            used.append(device.arch)
+            super().__init__(device, *more)
+
+    monkeypatch.setattr("kernels_ti.boundary.participation.DeviceShares", Noted)
+    *reports, last = carried_out(RunCommand("grid:8x8", time.time(), arch="cpu", **options))
+    assert used == ["cpu"]
+    assert last.participation == python.participation
+    shares = [report.share for report in reports if isinstance(report, Progress)]
+    assert shares == sorted(shares)
+    assert shares[-1] == pytest.approx(1.0)
+    # The count, or the way forward of the sample, is a third of the work.
+    assert sum(1 / 3 + 0.01 < share < 0.99 for share in shares) > 64
 
 
 def test_a_count_along_a_boundary_keeps_its_result_and_is_reported_again(tmp_path):

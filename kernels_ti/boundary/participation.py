@@ -2,35 +2,42 @@
 
 Forward, the number of ways to each state is carried along; back, the number of ways to complete it. Where a vertex
 joins, the product of the two is the number of cycles that go this way. An edge lies in a chordless cycle exactly if
-both its ends do. Products are made modulo primes whose product is larger than the number of all cycles.
+both its ends do. Large blocks are gone through in kernels, see `forward_and_back.device_shares`. In Python, products
+are made modulo primes whose product is larger than the number of all cycles.
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.boundary.count import is_for_kernels
 from kernels_ti.boundary.forward_and_back.blocks import PlannedBlock, PlannedBlocks, space_for
 from kernels_ti.boundary.forward_and_back.counting import Ways
+from kernels_ti.boundary.forward_and_back.device_shares import DeviceShares
 from kernels_ti.boundary.forward_and_back.layers import History, Layer
 from kernels_ti.boundary.forward_and_back.numbers import Numbers, sums_of
-from kernels_ti.boundary.in_one_call import annealed_blocks, in_time
+from kernels_ti.boundary.in_one_call import annealed_blocks, in_time, order_called
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.tables.residues import combined, primes_beyond
 from kernels_ti.conversion import as_graph
-from kernels_ti.device.memory import host_budget
-from kernels_ti.errors import quantity, vertices_text
+from kernels_ti.device.device import held_device
+from kernels_ti.device.memory import host_budget, search_budget
+from kernels_ti.errors import EngineError, quantity, vertices_text
 
-Words = npt.NDArray[np.uint64]
+if TYPE_CHECKING:
+    from kernels_ti.device.device import Device
+
 Indices = npt.NDArray[np.int64]
+Report = Callable[[Step, int], None]
 
 # A product of two remainders fits into a word.
 _LARGEST_PRIME_BITS = 31
@@ -91,6 +98,8 @@ def participation(
     avoid_edges: Iterable[tuple[Hashable, Hashable]] = (),
     simplify: bool = False,
     memory: int | None = None,
+    arch: str = "auto",
+    order: Iterable[Hashable] | None = None,
     timeout: float | None = None,
 ) -> CycleShares:
     """Count for each vertex and each edge the chordless cycles that contain it, without looking at every cycle.
@@ -106,6 +115,10 @@ def participation(
         As for `count_cycles`.
     memory : int, optional
         Bytes that the process may use; by default a share of the free memory.
+    arch : str
+        ``auto``, ``cpu``, ``cuda`` or ``reference``, as for `count_cycles` along a boundary.
+    order : iterable of vertex names, optional
+        All vertices, in the order to take; by default one with a small boundary is sought.
     timeout : float, optional
         Give up after so many seconds.
 
@@ -135,8 +148,18 @@ def participation(
     space = space_for(graph, min_length, max_length, through, avoid, avoid_edges, memory)
     began = time.perf_counter()
     with in_time(timeout, "the cycles were counted") as too_late:
-        planned, _ = annealed_blocks(space, "auto", too_late)
-        return shares_of(space, planned, host_budget(memory), began=began, enough=too_late)
+        planned, arch = annealed_blocks(space, arch, too_late, order=order_called(graph, order))
+        with held_device(arch) as device:
+            is_used = device.arch != "reference"
+            return shares_of(
+                space,
+                planned,
+                host_budget(memory),
+                began=began,
+                enough=too_late,
+                device=device if is_used else None,
+                device_memory=search_budget(device, memory) if is_used else None,
+            )
 
 
 def shares_of(
@@ -146,7 +169,9 @@ def shares_of(
     *,
     began: float | None = None,
     enough: Callable[[], bool] = lambda: False,
-    report: Callable[[Step, int], None] = lambda step, states: None,
+    report: Report = lambda step, states: None,
+    device: Device | None = None,
+    device_memory: int | None = None,
 ) -> CycleShares:
     """Count for each vertex and edge of a search space that is planned; see `participation`.
 
@@ -154,13 +179,21 @@ def shares_of(
     ----------
     space : SearchSpace
     planned : PlannedBlocks
-    memory, enough, report
+    memory, enough
         See `kernels_ti.boundary.forward_and_back.layers.History`.
     began : float, optional
         When the work began, by `time.perf_counter`; by default now.
+    report : callable, optional
+        Told each step with its states, once on the way forward and once on the way back.
+    device : Device, optional
+        Takes the blocks that are large enough; by default all are gone through in Python.
+    device_memory : int or None
+        Bytes that the states may take there.
 
     Raises
     ------
+    EngineError
+        If the counts contradict each other.
     GivenUp, SizeError
         See `kernels_ti.boundary.forward_and_back.layers.History`.
     """
@@ -173,12 +206,15 @@ def shares_of(
         # The two edges of a cycle of two vertices join one pair.
         edges.update({(min(u, v), max(u, v)) for u, v in pairwise([*ring, ring[0]])})
     for block in planned.blocks:
-        rule = Ways()
-        history = History(block, rule, memory, enough, report)
-        total += rule.total
-        states = max(states, history.most_states)
-        if rule.total:
-            _add_block(block, rule, history, vertices, edges)
+        way: _PythonShares | DeviceShares
+        if device is not None and is_for_kernels(block.graph, block.order):
+            way = DeviceShares(device, block, device_memory, memory, enough, report)
+        else:
+            way = _PythonShares(block, memory, enough, report)
+        total += way.total
+        states = max(states, way.most_states)
+        if way.total:
+            _add_block(block, way.passing(report), vertices, edges)
     edge_list = space.graph.pairs_in_direction()
     return CycleShares(
         total=total,
@@ -194,39 +230,78 @@ def shares_of(
 
 def _add_block(
     block: PlannedBlock,
-    rule: Ways,
-    history: History[Numbers],
+    passing: Iterable[tuple[Step, list[int]]],
     vertices: Counter[int],
     edges: Counter[tuple[int, int]],
 ) -> None:
-    """Go back through a block, and add the cycles through its vertices and edges."""
-    primes = primes_beyond(rule.total, _LARGEST_PRIME_BITS)
-    behind = Numbers.zeros(0)
-    for place, layer, values in history.backward():
-        if place == len(block.steps) - 1:
-            behind = Numbers.zeros(layer.after)
-        step = layer.step
+    """Add the cycles through the vertices and edges of a block; `passing` has those of each step.
+
+    Raises
+    ------
+    EngineError
+        If the cycles through the edges of a vertex are not twice those through the vertex: a cycle passes two of them.
+    """
+    beside: Counter[int] = Counter()
+    through: dict[int, int] = {}
+    for step, (through[step.vertex], *counts) in passing:
         v = block.vertices[step.vertex]
-        parents, children = layer.children(joins=True)
-        can_close = (behind.digits != 0).any(axis=0)[children]
-        parents, children = parents[can_close], children[can_close]
-        # The cycles that go from each of these states to the vertex: on to others, or closed by it.
-        states = np.concatenate((parents, layer.closing))
-        passing = [
-            np.concatenate(
-                (
-                    values[parents].modulo(prime) * behind[children].modulo(prime) % np.uint64(prime),
-                    values[layer.closing].modulo(prime),
-                )
-            )
-            for prime in primes
-        ]
-        vertices[v] += combined([int(each.sum()) for each in passing], primes)
-        for slot, near in zip(step.near, step.near_vertices, strict=True):
-            on_cycle = block.packing.symbol(layer.words[:, states], slot) != 0
+        vertices[v] += through[step.vertex]
+        for near, count in zip(step.near_vertices, counts, strict=True):
+            beside.update({step.vertex: count, near: count})
             u = block.vertices[near]
-            edges[min(u, v), max(u, v)] += combined([int(each[on_cycle].sum()) for each in passing], primes)
-        behind = _completions(layer, behind)
+            edges[min(u, v), max(u, v)] += count
+    if any(beside[v] != 2 * count for v, count in through.items()):
+        raise EngineError("internal error: the cycles through edges are not those through their vertices")
+
+
+class _PythonShares:
+    """A block that has been gone through in Python, and can be gone back; as `DeviceShares`."""
+
+    def __init__(self, block: PlannedBlock, memory: int | None, enough: Callable[[], bool], report: Report) -> None:
+        self._block = block
+        self._rule = Ways()
+        self._history = History(block, self._rule, memory, enough, report)
+
+    @property
+    def total(self) -> int:
+        """All cycles."""
+        return self._rule.total
+
+    @property
+    def most_states(self) -> int:
+        """States of the largest boundary."""
+        return self._history.most_states
+
+    def passing(self, report: Report) -> Iterator[tuple[Step, list[int]]]:
+        """Go back once; yield each step with the cycles through its vertex, and through the edge to each of `near`."""
+        block = self._block
+        primes = primes_beyond(self.total, _LARGEST_PRIME_BITS)
+        behind = Numbers.zeros(0)
+        for place, layer, values in self._history.backward():
+            if place == len(block.steps) - 1:
+                behind = Numbers.zeros(layer.after)
+            step = layer.step
+            parents, children = layer.children(joins=True)
+            can_close = (behind.digits != 0).any(axis=0)[children]
+            parents, children = parents[can_close], children[can_close]
+            # The cycles that go from each of these states to the vertex: on to others, or closed by it.
+            states = np.concatenate((parents, layer.closing))
+            passing = [
+                np.concatenate(
+                    (
+                        values[parents].modulo(prime) * behind[children].modulo(prime) % np.uint64(prime),
+                        values[layer.closing].modulo(prime),
+                    )
+                )
+                for prime in primes
+            ]
+            counts = [combined([int(each.sum()) for each in passing], primes)]
+            for slot in step.near:
+                on_cycle = block.packing.symbol(layer.words[:, states], slot) != 0
+                counts.append(combined([int(each[on_cycle].sum()) for each in passing], primes))
+            behind = _completions(layer, behind)
+            report(step, layer.words.shape[1])
+            yield step, counts
 
 
 def _completions(layer: Layer, behind: Numbers) -> Numbers:

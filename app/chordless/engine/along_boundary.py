@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from chordless.graphs.load import LoadedGraph
 
 
-_SHARES_IN_PYTHON = "the cycles through each vertex and edge are counted in Python, on one core, whatever the arch"
-
-
 @dataclass(frozen=True)
 class _Python:
     """Where a count runs that needs no device."""
@@ -88,8 +85,6 @@ def go_along_boundary(
             keeper = Keeper(command, directory, graph_hash(loaded.graph), session)
             if checkpoint is None and command.pick == "all":
                 keeper.keep(Snapshot())
-        if command.arch != "auto" and (command.per_vertex or command.per_edge):
-            loaded = replace(loaded, notes=(*loaded.notes, _SHARES_IN_PYTHON))
         channel.send(started_event(command, loaded, session.so_far(), directory))
         if command.pick == "all":
             reason, snapshot, boundary, device, shares = count_along_boundary(

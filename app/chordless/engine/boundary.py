@@ -19,10 +19,11 @@ from chordless.runs.checkpoint import Checkpoint
 from chordless.runs.directory import resume_line
 from kernels_ti import CycleShares, Device, DeviceError, EngineError, Snapshot, open_device
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.count import BoundaryCount, arch_of_count
+from kernels_ti.boundary.count import BoundaryCount, arch_of_count, arch_of_longest
 from kernels_ti.boundary.forward_and_back.blocks import planned_blocks
 from kernels_ti.boundary.orders.annealing import SECONDS_FOR_PREFIXES, annealed_plan
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
+from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.participation import shares_of
 from kernels_ti.boundary.states.saved import SavedCount
 from kernels_ti.boundary.states.states import GivenUp
@@ -32,6 +33,7 @@ from kernels_ti.errors import SizeError
 _SLICE_SECONDS = 0.1
 _TRIANGLE = 3
 _IN_ROUNDS = "chordless: the states do not fit on the device: steps are made in rounds over the memory of the host\n"
+_WAYS_OF_SHARES = 2
 _NOTHING_YET = Progress(
     seconds=0.0, paths=0, cycles=0, frontier=0, frontier_by_length={}, cycles_by_length={}, device_bytes=0, states=0
 )
@@ -91,7 +93,7 @@ def count_along_boundary(
         # An order that was sought for too short a time is not kept: a count that goes on seeks a better one.
         return reason, Snapshot(seconds=watch.seconds), {"width": plan.width, "states": 0}, None, None
     count = BoundaryCount(space, by_length=by_length, memory=host_budget(command.memory), plan=plan, saved=saved)
-    reports = StepReports(count.likely_states.tolist(), count.plan.width)
+    reports = _Reports(count, wants_shares=command.per_vertex or command.per_edge)
     device = None if arch == "reference" else open_device(arch, threads=command.threads)
     if device is not None:
         count.use(device, search_budget(device, command.memory))
@@ -100,7 +102,7 @@ def count_along_boundary(
     in_rounds = False
     while reason is None and not count.finished:
         try:
-            count.advance(_SLICE_SECONDS, partial(_reported_enough, channel, watch, count, reports))
+            count.advance(_SLICE_SECONDS, partial(_reported_enough, channel, watch, reports))
         except (EngineError, MemoryError) as error:
             if keeper is None:
                 raise
@@ -111,7 +113,7 @@ def count_along_boundary(
             kind, said = (EngineError, "out of memory") if isinstance(error, MemoryError) else (type(error), error)
             way_on = f"{resume_line(keeper.directory.path)}{more}"
             raise kind(f"{said}; the count is kept, and goes on with: {way_on}") from error
-        channel.send(_progress(count, watch.seconds, reports))
+        channel.send(reports.progress(watch.seconds))
         if count.most_rounds > 1 and not in_rounds:
             in_rounds = True
             sys.stderr.write(_IN_ROUNDS)
@@ -124,15 +126,24 @@ def count_along_boundary(
             channel.checkpoint_asked = False
     shares = None
     if reason is None and (command.per_vertex or command.per_edge):
+        in_python = arch_of_longest(plan, command.arch, threads=command.threads) == "reference"
+        used = None if in_python else device
         try:
             shares = shares_of(
                 space,
                 planned_blocks(space, count.plan),
                 host_budget(command.memory),
-                enough=partial(_reported_enough, channel, watch, count, reports),
+                enough=partial(_reported_enough, channel, watch, reports),
+                report=reports.take_step,
+                device=used,
+                device_memory=None if used is None else search_budget(used, command.memory),
             )
         except GivenUp:
             reason = watch.look()
+        else:
+            if shares.total != sum(count.cycles_by_length.values()):
+                raise EngineError("internal error: the way forward counts other cycles than the count")
+            channel.send(reports.progress(watch.seconds))
     snapshot = _snapshot(command, count, watch, finished=reason is None)
     if keeper is not None and reason is None:
         channel.send(keeper.keep(snapshot, count.saved(), finished=True))
@@ -182,11 +193,38 @@ def _snapshot(command: RunCommand, count: BoundaryCount, watch: Watch, *, finish
     )
 
 
-def _reported_enough(channel: Channel, watch: Watch, count: BoundaryCount, reports: StepReports) -> bool:
+def _reported_enough(channel: Channel, watch: Watch, reports: _Reports) -> bool:
     """Say whether to end, and report now and then, while one vertex takes long."""
     if watch.is_due:
-        channel.send(_progress(count, watch.seconds, reports))
+        channel.send(reports.progress(watch.seconds))
     return watch.says_enough()
+
+
+class _Reports:
+    """Reports of a count and, if they are wanted, of the shares that follow: a way forward and a way back."""
+
+    def __init__(self, count: BoundaryCount, *, wants_shares: bool) -> None:
+        self._count = count
+        self._reports = StepReports(count.likely_states.tolist(), count.plan.width)
+        self._ways = 1 + _WAYS_OF_SHARES * wants_shares
+        self._done, self._states = 0.0, 0
+
+    def take_step(self, step: Step, states: int) -> None:
+        """Take notice of a step of the shares."""
+        self._done += step.cost / max(self._count.plan.cost, 1.0)
+        self._states = states
+
+    def progress(self, seconds: float) -> Progress:
+        """Return the next report."""
+        count = self._count
+        return self._reports.report(
+            seconds,
+            min((count.share + self._done) / self._ways, 1.0),
+            count.states_by_step,
+            states_now=self._states if count.finished else count.states,
+            cycles_by_length=count.cycles_by_length,
+            passes=count.passes,
+        )
 
 
 class Watch:
@@ -255,14 +293,3 @@ class Watch:
             self._channel.obey(wait=True)
         self._began += time.monotonic() - halted
         self._channel.send(_NOTHING_YET)
-
-
-def _progress(count: BoundaryCount, seconds: float, reports: StepReports) -> Progress:
-    return reports.report(
-        seconds,
-        count.share,
-        count.states_by_step,
-        states_now=count.states,
-        cycles_by_length=count.cycles_by_length,
-        passes=count.passes,
-    )

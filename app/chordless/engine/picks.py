@@ -85,7 +85,8 @@ def picked(command: RunCommand, channel: Channel, space: SearchSpace) -> Picked:
         device = None if arch == "reference" else open_device(arch, threads=command.threads)
         device_memory = None if device is None else search_budget(device, command.memory)
         wants_shares = command.per_vertex or command.per_edge
-        way = _Way(channel, watch, planned, ways=2 if wants_shares else 1)
+        # Shares take one way more and the way back.
+        way = _Way(channel, watch, planned, ways=3 if wants_shares else 1)
         memory = host_budget(command.memory)
         shares = None
         if command.pick == "longest":
@@ -114,7 +115,15 @@ def picked(command: RunCommand, channel: Channel, space: SearchSpace) -> Picked:
             )
             more = {"drawn_from": total}
         if wants_shares:
-            shares = shares_of(space, planned, memory, enough=way.says_enough, report=way.take_step)
+            shares = shares_of(
+                space,
+                planned,
+                memory,
+                enough=way.says_enough,
+                report=way.take_step,
+                device=device,
+                device_memory=device_memory,
+            )
         way.report()
     except GivenUp:
         return Picked(watch.look() or "interrupted", watch.seconds, Cycles.of_lists([]), {"width": 0, "states": 0})

@@ -33,7 +33,7 @@ _FEWEST_FOUND = 1 << 12
 
 
 @dataclass(frozen=True, eq=False)
-class _Layer:
+class WaysLayer:
     """The states before a step.
 
     Attributes
@@ -146,7 +146,7 @@ class DeviceWays(DeviceTables):
         return members
 
     def _before(
-        self, layer: _Layer, found: Indices, numbers: list[dict[int, int]], members: dict[int, set[int]]
+        self, layer: WaysLayer, found: Indices, numbers: list[dict[int, int]], members: dict[int, set[int]]
     ) -> dict[int, dict[int, int]]:
         """Go back by one step: from the wanted states to rows of the layer, each with its samples and their numbers."""
         before: dict[int, dict[int, int]] = {}
@@ -165,7 +165,7 @@ class DeviceWays(DeviceTables):
                 before.setdefault(row, {})[sample] = number - (ends[at] - each[at])
         return before
 
-    def _found(self, layer: _Layer, wanted: Words, *, wants_closing: bool) -> Indices:
+    def _found(self, layer: WaysLayer, wanted: Words, *, wants_closing: bool) -> Indices:
         """Return rows of a layer, what the vertex does there, and the wanted state that follows, shape (k, 3).
 
         They are in order of the wanted state, of what the vertex does, and of the state itself.
@@ -178,7 +178,7 @@ class DeviceWays(DeviceTables):
         state = layer.rows[row, : self._cells].T
         return found[np.lexsort((*state[::-1], does, which))].astype(np.int64)
 
-    def _traced(self, layer: _Layer, wanted: Words, wants_closing: int, most: int) -> tuple[Indices, int]:
+    def _traced(self, layer: WaysLayer, wanted: Words, wants_closing: int, most: int) -> tuple[Indices, int]:
         """Run the kernel over a layer; return what it found, and how much there is."""
         from kernels_ti.boundary.kernels.ways import FOUND_CELLS
 
@@ -239,9 +239,9 @@ class DeviceWays(DeviceTables):
         budget: int | None,
         report: Callable[[Step, int], None] = lambda step, states: None,
         offer: Offer = lambda forward, all_came: None,
-        kept: list[_Layer] | None = None,
+        kept: list[WaysLayer] | None = None,
         between: int = 1,
-    ) -> list[_Layer]:
+    ) -> list[WaysLayer]:
         """Let vertices come up to a step; return the layers that fit, the first one in any case."""
         kept = kept or []
         start, held = kept[0].place if kept else self._place, sum(layer.rows.nbytes for layer in kept)
@@ -261,7 +261,7 @@ class DeviceWays(DeviceTables):
         offer(partial(self._saved, list(kept), between), True)
         return kept
 
-    def _saved(self, kept: list[_Layer], between: int) -> SavedForward:
+    def _saved(self, kept: list[WaysLayer], between: int) -> SavedForward:
         """Return the state between two vertices."""
         layers = kept if kept[-1].place == self._place else [*kept, self._device.call(self._layer)]
         return SavedForward(
@@ -274,16 +274,16 @@ class DeviceWays(DeviceTables):
             ),
         )
 
-    def _resumed(self, saved: SavedForward) -> list[_Layer]:
+    def _resumed(self, saved: SavedForward) -> list[WaysLayer]:
         """Go on from a state between two vertices; return the layers that are kept."""
-        kept = [_Layer(layer.place, layer.arrays["rows"], layer.numbers["most_ways"]) for layer in saved.layers]
+        kept = [WaysLayer(layer.place, layer.arrays["rows"], layer.numbers["most_ways"]) for layer in saved.layers]
         self.closed, self.most_states = closed_in(saved.found), saved.most_states
         self._device.call(self._restore, kept[-1])
         if self.finished or (self._place - kept[0].place) % saved.between:
             kept.pop()
         return kept
 
-    def _backward(self, kept: list[_Layer], end: int, budget: int | None) -> Iterator[_Layer]:
+    def _backward(self, kept: list[WaysLayer], end: int, budget: int | None) -> Iterator[WaysLayer]:
         """Yield the layers before a step, from the last one on."""
         while kept and kept[-1].place >= end:
             kept.pop()
@@ -299,16 +299,16 @@ class DeviceWays(DeviceTables):
                 yield from self._backward(again, end, None if budget is None else max(budget // 2, 1))
             end = last.place
 
-    def _layer(self) -> _Layer:
+    def _layer(self) -> WaysLayer:
         """Return the states, with the ways to them, without gaps."""
-        return _Layer(self._place, self._gathered("rows"), self._most_ways)
+        return WaysLayer(self._place, self._gathered("rows"), self._most_ways)
 
     def _drop_tables(self) -> None:
         """Free the tables."""
         for name in (self._old, self._new, "rows"):
             self._buffers.pop(name, None)
 
-    def _restore(self, layer: _Layer) -> None:
+    def _restore(self, layer: WaysLayer) -> None:
         """Go on from a layer."""
         self._put_back(layer.place, layer.rows, layer.most_ways)
 
