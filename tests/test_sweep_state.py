@@ -18,6 +18,7 @@ from kernels_ti.reference.algorithm import levels_of
 from kernels_ti.state import Frames, GroupState, Layout, Totals
 from kernels_ti.sweep import search as search_sweep
 from kernels_ti.sweep import search_stage_1, tiers
+from kernels_ti.sweep.found_cycles import close_gaps
 from kernels_ti.sweep.frames import frame_words
 from kernels_ti.sweep.search import SweepSearch
 from kernels_ti.sweep.search_stage_1 import SurveySearch
@@ -369,3 +370,31 @@ def test_each_tier_of_a_kernel_is_compiled_with_its_own_setting(monkeypatch):
     kernel.quick()
     kernel.thorough()
     assert settings_seen == [False, True]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("room", [0, 1 << 10, 1 << 14], ids=["for one step", "for some cycles", "for many"])
+def test_workers_fill_one_chunk_after_another(threads: int, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_sweep, "CYCLE_BYTES_PER_WORKER", room)
+    graph = grid(5, 6)
+    (group,) = groups_of(graph)
+    _, cycles = whole_search(graph, group)
+    search = sweep_of(graph, group, True, threads, GroupState())
+    found: list[np.ndarray] = []
+    slices = 0
+    while not search.finished:
+        step(search, 1 << 20, found)
+        slices += 1
+    assert listed(found) == cycles
+    assert (slices == 1) == (room == 1 << 14)
+
+
+@given(counts=st.lists(st.integers(0, 5), min_size=1, max_size=8))
+def test_gaps_between_chunks_are_closed(counts: list[int]) -> None:
+    filled = [100 * c + i for c, count in enumerate(counts) for i in range(count)]
+    rows = np.zeros((5 * len(counts), 2), np.uint64)
+    for c, count in enumerate(counts):
+        rows[5 * c : 5 * c + count] = np.arange(100 * c, 100 * c + count)[:, None]
+    close_gaps(rows, np.array(counts, np.int32), 5)
+    assert sorted(rows[: len(filled), 0].tolist()) == filled
+    assert np.array_equal(rows[:, 0], rows[:, 1])

@@ -12,7 +12,7 @@ from kernels_ti.cycles import Cycles
 from kernels_ti.device.pinned import PINNED_BYTES
 from kernels_ti.found.order import CycleWalker
 from kernels_ti.found.row_tables import RowTables
-from kernels_ti.found.stored import ResidentBlocks, StoredCycles
+from kernels_ti.found.stored import ResidentBlocks
 from kernels_ti.reference.algorithm import chordless_cycles
 
 
@@ -115,33 +115,6 @@ def test_a_table_holds_the_vertices_of_every_byte_of_labels(word_bits):
             whole, at = entries[tables.first_table[first] + table], vertex // word_bits
             has_vertex = whole[:, at] >> np.array(vertex % word_bits, whole.dtype) & np.array(1, whole.dtype)
             assert has_vertex.tolist() == [value >> bit & 1 for value in range(256)]
-
-
-@pytest.mark.parametrize("at_once", [True, False])
-def test_rows_from_several_places_of_a_buffer_come_in_order(monkeypatch, at_once):
-    cpu = open_device("cpu")
-    if not at_once:
-        monkeypatch.setattr("kernels_ti.found.stored.LARGEST_BUFFER", 0)
-    graph = GRAPHS["two words"]
-    space = SearchSpace(graph, Options())
-    random = np.random.default_rng(7)
-    for group in space.batches(space.layout(Options(), "cpu", 64), 64)[0]:
-        starts, sizes = np.unique(group.first_row, return_counts=True)
-        buffer, expected = np.zeros((40, group.words + 1), np.uint64), []
-        for cycle in buffer:
-            block = random.integers(len(starts))
-            labels = random.permutation(sizes[block])[:5].tolist()
-            cycle[:-1] = bits(labels, group.words)
-            cycle[-1] = starts[block]
-            expected.append(bits(group.vertex_of_row[starts[block] + labels].tolist(), 2))
-        blocks = ResidentBlocks(cpu, group, graph.n, as_rows=True)
-        ranges = [(30, 4), (3, 1), (9, 0), (5, 12), (39, 1)]
-        found = [StoredCycles(buffer.reshape(-1), group.words + 1, 1, *each) for each in ranges]
-        target = np.zeros((18, 2), np.uint64)
-        cpu.call(blocks.write_rows, found, target)
-        assert list(map(tuple, target.tolist())) == [
-            expected[i] for first, n in ranges for i in range(first, first + n)
-        ]
 
 
 def test_what_was_taken_does_not_change_with_the_next_slices(monkeypatch):

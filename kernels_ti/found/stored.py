@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.blocks.groups import BlockGroup
-from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.device.device import Device
 from kernels_ti.device.pinned import PINNED_BYTES
 from kernels_ti.found.row_tables import RowTables
@@ -173,11 +172,7 @@ class ResidentBlocks:
 
     def compile_rows(self, cycles: Any) -> None:
         """Compile the kernels of `write_rows` for a buffer of this type."""
-        none, members = StoredCycles(cycles, 1, 1, 0, 0), self.scratch("rows", 1, self._word)
-        if self._in_one_launch([none], members):
-            self._relabel_ranges([none], members)
-        else:
-            self._relabel(none, members)
+        self._relabel(StoredCycles(cycles, 1, 1, 0, 0), self.scratch("rows", 1, self._word))
 
     def compile_trace(self, cycles: Any) -> None:
         """Compile the kernels of `write_lengths` and `write_vertices` for a buffer of this type."""
@@ -185,43 +180,15 @@ class ResidentBlocks:
         self.measured(none)
         self._trace(none, self.scratch("ends", 1), self.scratch("vertices", 1))
 
-    def write_rows(self, found: Sequence[StoredCycles], target: Rows) -> None:
+    def write_rows(self, stored: StoredCycles, target: Rows) -> None:
         """Write the vertices of some cycles of these blocks as bit rows over the graph.
 
         Parameters
         ----------
-        found : sequence of StoredCycles
-        target : ndarray of uint64, shape (cycles, row_words)
+        stored : StoredCycles
+        target : ndarray of uint64, shape (stored.count, row_words)
             Written. Bit ``v % 64`` of word ``v // 64`` is set when vertex v lies on the cycle.
         """
-        if self._in_one_launch(found, target):
-            self._relabel_ranges(found, target.reshape(-1))
-            return
-        at = 0
-        for stored in found:
-            self._write_rows_of(stored, target[at : at + stored.count])
-            at += stored.count
-
-    def _in_one_launch(self, found: Sequence[StoredCycles], target: Any) -> bool:
-        """Whether the host writes the rows of all these cycles itself, and one launch can count them."""
-        one_buffer = all(stored.buffer is found[0].buffer for stored in found)
-        counted = int(np.prod(target.shape)) <= LARGEST_BUFFER
-        return self.device.arch == "cpu" and self._tables is not None and one_buffer and counted
-
-    def _relabel_ranges(self, found: Sequence[StoredCycles], members: Any) -> None:
-        """Write the rows of several ranges of one buffer: a launch for each would take longer than its rows."""
-        from kernels_ti.found.vertex_rows import relabel_ranges_by_tables
-
-        tables, first = self._tables, found[0]
-        assert tables is not None
-        counts = np.array([stored.count for stored in found], np.int32)
-        ends = np.cumsum(counts, dtype=np.int32)
-        shifts = np.array([stored.first for stored in found], np.int32) - (ends - counts)
-        buffer = (first.buffer, first.cycle_stride, first.word_stride)
-        ranges = (len(found), ends, shifts, int(ends[-1]))
-        relabel_ranges_by_tables(tables.row, self.group.words, *buffer, *ranges, *tables.arguments, members)
-
-    def _write_rows_of(self, stored: StoredCycles, target: Rows) -> None:
         width = self.row_words * STATE_WORD_BITS // self.group.word_bits
         at_once = max(1, ROW_BYTES_AT_ONCE[self.device.arch] // (8 * self.row_words))
         with self.device.copying(self._copy_memory) as copy:

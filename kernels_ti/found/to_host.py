@@ -7,8 +7,6 @@ Every array belongs to the caller. Its memory may be that of an earlier array wh
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import groupby
-from operator import itemgetter
 
 import numpy as np
 
@@ -39,11 +37,9 @@ def rows_of(found: Found, row_words: int) -> Rows:
         return np.empty((0, row_words), np.uint64)
     rows: Rows = places[0][0].spare.array((sum(stored.count for _, stored in places), row_words), np.uint64)
     at = 0
-    for blocks, of_blocks in groupby(places, key=itemgetter(0)):
-        some = [stored for _, stored in of_blocks]
-        count = sum(stored.count for stored in some)
-        blocks.write_rows(some, rows[at : at + count])
-        at += count
+    for blocks, stored in places:
+        blocks.write_rows(stored, rows[at : at + stored.count])
+        at += stored.count
     return rows
 
 

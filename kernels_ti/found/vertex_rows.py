@@ -1,8 +1,7 @@
 """Kernels for bit rows over the vertices of the graph, where such a row fits into registers.
 
-`relabel_by_tables` makes the rows from the labels of a block, `relabel_ranges_by_tables` those of several places in one
-launch, `trace_rows` puts the vertices of a row in cycle order. They do the work of `relabel` and `trace` in
-`kernels_ti.found.trace`, which know no limit, several times as fast.
+`relabel_by_tables` makes the rows from the labels of a block, `trace_rows` puts the vertices of a row in cycle order.
+They do the work of `relabel` and `trace` in `kernels_ti.found.trace`, which know no limit, several times as fast.
 """
 
 import taichi as ti
@@ -10,34 +9,6 @@ import taichi as ti
 from kernels_ti.bits import bits_of, lowest_bit, lowest_taken, row_of, word_of
 
 array = ti.types.ndarray
-
-
-@ti.func
-def row_by_tables(
-    row: ti.template(),
-    words,
-    cycles: ti.template(),
-    at,
-    word_stride,
-    first_table: ti.template(),
-    label_bytes,
-    tables: ti.template(),
-):
-    """Return the vertices of the cycle at word `at` as a bit row; see `relabel_by_tables`."""
-    bits = ti.static(bits_of(row))
-    table = first_table[ti.cast(cycles[at + words * word_stride], ti.i32)]
-    found = row(0)
-    left = label_bytes
-    for w in range(words):
-        word = cycles[at + w * word_stride]
-        for byte in range(ti.min(left, bits // 8)):
-            chosen = ti.cast((word >> word_of(8 * byte, bits)) & word_of(255, bits), ti.i32)
-            entry = ((table + byte) * 256 + chosen) * row.n
-            for k in ti.static(range(row.n)):
-                found[k] |= tables[entry + k]
-        table += bits // 8
-        left -= bits // 8
-    return found
 
 
 @ti.kernel
@@ -71,51 +42,21 @@ def relabel_by_tables(
     members : shape (at least count * words of a row,)
         Written: bit ``v % bits`` of word ``v // bits`` of row i is set when vertex v lies on the cycle.
     """
+    bits = ti.static(bits_of(row))
     for i in range(count):
         at = (first_cycle + i) * cycle_stride
-        found = row_by_tables(row, words, cycles, at, word_stride, first_table, label_bytes, tables)
-        for k in ti.static(range(row.n)):
-            members[i * row.n + k] = found[k]
-
-
-@ti.kernel
-def relabel_ranges_by_tables(
-    row: ti.template(),
-    words: ti.i32,
-    cycles: array(ndim=1),
-    cycle_stride: ti.i32,
-    word_stride: ti.i32,
-    ranges: ti.i32,
-    ends: array(ti.i32, 1),
-    shifts: array(ti.i32, 1),
-    count: ti.i32,
-    first_table: array(ti.i32, 1),
-    label_bytes: ti.i32,
-    tables: array(ndim=1),
-    members: array(ndim=1),
-):
-    """Do what `relabel_by_tables` does for several ranges of cycles; one work item takes one cycle.
-
-    Row i belongs to the first range r with ``i < ends[r]``, and is cycle ``i + shifts[r]`` of the buffer.
-
-    Parameters
-    ----------
-    ranges : int
-        Number of ranges, 1 or more.
-    ends, shifts : shape (ranges,)
-    count : int
-        Cycles of all ranges, ``ends[ranges - 1]``.
-    """
-    for i in range(count):
-        r, last = 0, ranges - 1
-        while r < last:
-            middle = (r + last) >> 1
-            if i < ends[middle]:
-                last = middle
-            else:
-                r = middle + 1
-        at = (i + shifts[r]) * cycle_stride
-        found = row_by_tables(row, words, cycles, at, word_stride, first_table, label_bytes, tables)
+        table = first_table[ti.cast(cycles[at + words * word_stride], ti.i32)]
+        found = row(0)
+        left = label_bytes
+        for w in range(words):
+            word = cycles[at + w * word_stride]
+            for byte in range(ti.min(left, bits // 8)):
+                chosen = ti.cast((word >> word_of(8 * byte, bits)) & word_of(255, bits), ti.i32)
+                entry = ((table + byte) * 256 + chosen) * row.n
+                for k in ti.static(range(row.n)):
+                    found[k] |= tables[entry + k]
+            table += bits // 8
+            left -= bits // 8
         for k in ti.static(range(row.n)):
             members[i * row.n + k] = found[k]
 

@@ -44,9 +44,9 @@ TOP_FRAMES = 8
 SHARES_PER_SLICE = 64
 """A worker gives work away only after this part of its budget, so that sharing stays cheap."""
 
-NEXT_ITEM, DRY_WORKERS = 0, 1
-"""Cells of the queue of work: the next item to take (first the frames of the pool, then the seeds), and how many
-workers have found it empty."""
+NEXT_ITEM, DRY_WORKERS, NEXT_CHUNK = 0, 1, 2
+"""Cells of the queue: the next item of work to take (first the frames of the pool, then the seeds), how many workers
+have found no item, and the next chunk of the buffer of cycles to take."""
 
 array = ti.types.ndarray
 
@@ -58,6 +58,22 @@ def asked_for_frames(queue: ti.template(), workers, steps, budget):
     if workers > 1 and budget - steps >= budget // SHARES_PER_SLICE:
         asked = ti.cast(queue[DRY_WORKERS] > 0, ti.i32)
     return asked
+
+
+@ti.func
+def take_chunk(
+    queue: ti.template(), cycle_count: ti.template(), chunks, cycles_per_chunk, most_closers, chunk: ti.template(),
+    found: ti.template(), cycles_end: ti.template(), steps: ti.template(),
+):  # fmt: skip
+    """Note how many cycles the chunk of a worker has, and take the next one; its slice ends if there is none."""
+    if chunk < chunks:
+        cycle_count[chunk] = found - chunk * cycles_per_chunk
+    chunk = ti.atomic_add(queue[NEXT_CHUNK], 1)
+    if chunk < chunks:
+        found = chunk * cycles_per_chunk
+        cycles_end = found + cycles_per_chunk - most_closers
+    else:
+        steps = 0
 
 
 @ti.func
@@ -144,15 +160,16 @@ def sweep(
     paths_by_length: array(ti.i64, 1),
     cycles_by_length: array(ti.i64, 1),
     cycles: array(ti.u64, 1),
-    cycles_per_worker: ti.i32,
+    cycles_per_chunk: ti.i32,
     cycle_count: array(ti.i32, 1),
 ):
     """Drain seeds depth first for one slice of the search.
 
     One work item in 512 is a worker. It makes at most `budget` steps; a step expands one path. It first empties
-    its own stack, then takes items from the queue. It stops early when its cycles might not fit, or when another worker
-    has no work left and it has frames to give away. It reads the bit rows, the seeds and its stack. It writes its stack
-    and its own cells of the counters and cycles.
+    its own stack, then takes items from the queue. It stops early when no chunk is left for the cycles of a worker, or
+    when another worker has no work left and it has frames to give away. It reads the bit rows, the seeds and its stack.
+    It writes its stack, its own cells of the counters, and the chunks of cycles that it takes: first the one with its
+    own number.
 
     Parameters
     ----------
@@ -170,8 +187,8 @@ def sweep(
         Frames to begin with: items 0 to `pooled` of the queue. Item ``pooled + k`` is seed ``first_seed + k``.
     last_item : int
         One past the last item of the queue.
-    queue : shape (2,)
-        The next item to take, and how many workers found no item.
+    queue : shape (3,)
+        The next item to take, how many workers found no item, and the next chunk to take.
     stack : shape (workers * stack_words,)
         Frames, and behind them the table of `kernels_ti.sweep.compact`.
     depth_of : shape (workers,)
@@ -184,22 +201,22 @@ def sweep(
         The most cycles that one step can close: the largest degree.
     paths_by_length, cycles_by_length : shape (workers * (max_length + 2),)
         Added to.
-    cycles : shape (workers * cycles_per_worker * (W + 1),)
+    cycles : shape (chunks * cycles_per_chunk * (W + 1),)
         Members of each cycle, and the first row of its block; touched with `collect` only.
-    cycle_count : shape (workers,)
-        Cycles that each worker wrote.
+    cycle_count : shape (chunks,)
+        Written, for each chunk that a worker took: the cycles in it.
     """
     compacting = ti.static(words.n > 1 and not required and not chorded)
     member_words = ti.static(words.n if collect else 0)
     frame = ti.static(frame_words(words.n, member_words))
-    workers = depth_of.shape[0]
+    workers, chunks = depth_of.shape[0], cycle_count.shape[0]
     ends = rows_of_ends(chorded, first_row)
     for i in range(workers * ITERATIONS_PER_WORKER):
         if i % ITERATIONS_PER_WORKER == 0:
             me = i // ITERATIONS_PER_WORKER
             bottom = me * stack_words
-            cycles_end = (me + 1) * cycles_per_worker - most_closers
-            found = me * cycles_per_worker + cycle_count[me]
+            chunk, found = me, me * cycles_per_chunk
+            cycles_end = found + cycles_per_chunk - most_closers
             depth = depth_of[me]
             height = 0
             counters = me * (max_length + 2)
@@ -261,8 +278,8 @@ def sweep(
                                 members[w] = stack[at + 3 * words.n + w]
                         weight = ti.bit_cast(stack[at + frame - 2], ti.f64)
                         last = end_and_length(WAITING_END, length_of(stack[at + frame - 1]))
-                        before, frames = steps, 0
-                        while compact == 1 and steps > 0:
+                        before, frames, full = steps, 0, 0
+                        while compact == 1 and steps > 0 and full == 0:
                             turns = ti.min(steps, STEPS_BETWEEN_LOOKS)
                             steps -= turns
                             search_depth_first(
@@ -274,8 +291,8 @@ def sweep(
                             )  # fmt: skip
                             steps += turns
                             if ti.static(collect):
-                                if found > cycles_end:
-                                    steps = 0
+                                if found > cycles_end or queue[NEXT_CHUNK] > chunks:
+                                    full = 1
                             if depth + frames + compact > 1 and asked_for_frames(queue, workers, steps, budget) == 1:
                                 steps = 0
                         credit = ti.min(credit + before - steps - COST * size, MOST_CREDIT)
@@ -300,6 +317,10 @@ def sweep(
                 steps += turns
                 if ti.static(collect):
                     if found > cycles_end:
+                        take_chunk(
+                            queue, cycle_count, chunks, cycles_per_chunk, most_closers, chunk, found, cycles_end, steps
+                        )
+                    elif queue[NEXT_CHUNK] > chunks:
                         steps = 0
                 if depth + height + active > 1 and asked_for_frames(queue, workers, steps, budget) == 1:
                     steps = 0
@@ -316,4 +337,5 @@ def sweep(
                     depth += height
                     height = 0
             depth_of[me] = depth
-            cycle_count[me] = found - me * cycles_per_worker
+            if chunk < chunks:
+                cycle_count[chunk] = found - chunk * cycles_per_chunk

@@ -14,11 +14,13 @@ from kernels_ti.sweep.depth_first import add, end_and_length, end_of, length_of
 from kernels_ti.sweep.kernel import (
     DRY_WORKERS,
     ITERATIONS_PER_WORKER,
+    NEXT_CHUNK,
     NEXT_ITEM,
     SHARES_PER_SLICE,
     STEPS_BETWEEN_LOOKS,
     array,
     put_seed,
+    take_chunk,
 )
 from kernels_ti.sweep.tiers import Tiered
 
@@ -81,7 +83,7 @@ def sweep_wide(
     paths_by_length: array(ti.i64, 1),
     cycles_by_length: array(ti.i64, 1),
     cycles: array(ti.u64, 1),
-    cycles_per_worker: ti.i32,
+    cycles_per_chunk: ti.i32,
     cycle_count: array(ti.i32, 1),
 ):
     """Drain seeds depth first for one slice of the search; one work item in 512 is a worker.
@@ -93,15 +95,15 @@ def sweep_wide(
     """
     frame = (4 if ti.static(collect) else 3) * words + 2
     ends = rows_of_ends(chorded, first_row)
-    workers = depth_of.shape[0]
+    workers, chunks = depth_of.shape[0], cycle_count.shape[0]
     for i in range(workers * ITERATIONS_PER_WORKER):
         if i % ITERATIONS_PER_WORKER == 0:
             me = i // ITERATIONS_PER_WORKER
             counters = me * (max_length + 2)
             bottom = me * stack_words
             kept_at = bottom + stack_words - 2 * words
-            cycles_end = (me + 1) * cycles_per_worker - most_closers
-            found = me * cycles_per_worker + cycle_count[me]
+            chunk, found = me, me * cycles_per_chunk
+            cycles_end = found + cycles_per_chunk - most_closers
             depth = depth_of[me]
             steps = budget
             barren = 0
@@ -208,6 +210,12 @@ def sweep_wide(
                             steps = 0
                     if ti.static(collect):
                         if found > cycles_end:
+                            take_chunk(
+                                queue, cycle_count, chunks, cycles_per_chunk, most_closers, chunk, found, cycles_end,
+                                steps,
+                            )  # fmt: skip
+                        elif steps % STEPS_BETWEEN_LOOKS == 0 and queue[NEXT_CHUNK] > chunks:
                             steps = 0
             depth_of[me] = depth
-            cycle_count[me] = found - me * cycles_per_worker
+            if chunk < chunks:
+                cycle_count[chunk] = found - chunk * cycles_per_chunk

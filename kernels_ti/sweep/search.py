@@ -18,8 +18,9 @@ from kernels_ti.found.stored import ResidentBlocks, StoredCycles
 from kernels_ti.found.to_host import cycles_of, rows_of
 from kernels_ti.state import Frames, GroupState, Rows, Totals, by_length_of
 from kernels_ti.sweep.compact import compact_words
+from kernels_ti.sweep.found_cycles import FoundCycles
 from kernels_ti.sweep.frames import FramePool, frame_words, unpacked
-from kernels_ti.sweep.kernel import DRY_WORKERS, NEXT_ITEM, sweep
+from kernels_ti.sweep.kernel import DRY_WORKERS, NEXT_CHUNK, NEXT_ITEM, sweep
 from kernels_ti.sweep.kernel_wide import sweep_wide
 from kernels_ti.sweep.sharing import share_frames
 from kernels_ti.sweep.tiers import Tiered
@@ -108,27 +109,26 @@ class SweepSearch:
         memory -= sum(frames.nbytes for frames in start.frames)
         workers, memory = self._workers_in(memory)
         cycle_words = group.words + 1
-        self._cycles_per_worker = 1
+        per_worker = 0
         if collect:
             out = blocks.bytes_out(self._max_length)
             fitting = memory // (2 * workers * (8 * cycle_words + out))
             fitting = min(fitting, CYCLE_BYTES_PER_WORKER // (8 * cycle_words), ROW_BYTES_PER_WORKER // out)
-            self._cycles_per_worker = max(fitting, self._most_closers)
+            per_worker = max(fitting, self._most_closers)
+        self._found = FoundCycles(blocks, workers, per_worker, self._most_closers)
         self._pool_room = min(max(memory // (4 * 8 * self._frame), 1), FRAMES_AT_ONCE)
         self._seed_weight = np.ascontiguousarray(seed_weight, np.float64)
         # Summed up from the last on, so that what is left comes down to 0 exactly.
         self._share_from_seed = np.append(np.cumsum(self._seed_weight[::-1])[::-1], 0.0)
         self._block_size = np.bincount(group.first_row, minlength=group.rows).astype(np.int32)
-        self._queue = np.zeros(2, np.int32)
+        self._queue = np.zeros(3, np.int32)
         self._depth_of = np.zeros(workers, np.int32)
-        self._cycle_count = np.zeros(workers, np.int32)
         self._stack = device.empty(workers * self._stack_words, np.uint64)
         of_worker = self._stack.reshape(workers, -1)[:, : self._depth * self._frame]
         self._stacks: Rows = of_worker.reshape(workers, self._depth, self._frame)  # a view
         self._fifo = device.empty(workers * group.longest_block if self._wide else 1, np.int32)
         self._paths = np.zeros(workers * (self._max_length + 2), np.int64)
         self._cycles_found = np.zeros(workers * (self._max_length + 2), np.int64)
-        self._cycles = device.empty(workers * self._cycles_per_worker * cycle_words if collect else 1, np.uint64)
         self.restart(start)
         self._searched = 0.0
         self._thorough = self._kind(thorough=True) in _compiled or kernel_cache.holds(self._name)
@@ -151,7 +151,7 @@ class SweepSearch:
         self._pool = FramePool(start.frames, rows, self._collect, self._pool_room)
         self._first_seed = start.next_seed
         self._stacked: list[Frames] | None = None
-        for counter in (self._queue, self._depth_of, self._cycle_count):
+        for counter in (self._queue, self._depth_of, self._found.counts):
             counter[:] = 0
 
     def _workers_in(self, memory: int) -> tuple[int, int]:
@@ -225,7 +225,7 @@ class SweepSearch:
     @property
     def device_bytes(self) -> int:
         """Bytes of the blocks, stacks, frames to begin with, counters and cycles."""
-        own = (self._stack, self._pool.stacked, self._fifo, self._paths, self._cycles_found, self._cycles)
+        own = (self._stack, self._pool.stacked, self._fifo, self._paths, self._cycles_found, self._found.buffer)
         return self.blocks.bytes + sum(array.nbytes for array in own)
 
     def frames(self) -> Iterator[Frames]:
@@ -259,7 +259,7 @@ class SweepSearch:
                 self._thorough = True
                 self.compiling = self._kind(thorough=True) not in _compiled
                 return
-            if time.perf_counter() >= deadline or self._cycle_count.any():
+            if time.perf_counter() >= deadline or self._found:
                 return
 
     def _compile(self) -> None:
@@ -283,11 +283,11 @@ class SweepSearch:
 
     def _fit_budget(self, wanted: float, spent: float) -> None:
         """Fit the steps of a slice to the time that the last one took, unless that one ended early."""
-        full = self._cycle_count.max() > self._cycles_per_worker - self._most_closers
+        full = self._queue[NEXT_CHUNK] > self._found.chunks
         dry = self._queue[DRY_WORKERS] > 0
         if dry and spent < SHORT_SLICE:
             self._budget *= 2  # sharing would cost more than searching
-        elif not dry and not (self._collect and full):
+        elif not dry and not full:
             self._budget = int(self._budget * min(4.0, max(0.25, wanted / max(spent, 1e-6))))
         elif spent > wanted:
             self._budget //= 2
@@ -302,12 +302,8 @@ class SweepSearch:
         return rows_of(self.take_found(), self.blocks.row_words)
 
     def take_found(self) -> Iterator[tuple[ResidentBlocks, StoredCycles]]:
-        """Yield where each worker's cycles lie; after the last item they count as taken."""
-        for worker, count in enumerate(self._cycle_count.tolist()):
-            if count:
-                width, first = self.blocks.group.words + 1, worker * self._cycles_per_worker
-                yield self.blocks, StoredCycles(self._cycles, width, 1, first, count)
-        self._cycle_count[:] = 0
+        """Yield where the cycles found since the last call lie."""
+        yield from self._found.take()
 
     def advance_by(self, steps: int) -> None:
         """Let every worker make up to `steps` steps, then share what is left; the cycles found must be taken next."""
@@ -316,6 +312,7 @@ class SweepSearch:
             self._queue[NEXT_ITEM] = 0
             self._pool.refill()
         self._queue[DRY_WORKERS] = 0
+        self._queue[NEXT_CHUNK] = self.workers  # each begins with the chunk that has its own number
         self._launch(steps)
         self._queue[NEXT_ITEM] = min(self._queue[NEXT_ITEM], self._last_item)
         self._harvest()
@@ -354,9 +351,9 @@ class SweepSearch:
             "most_closers": self._most_closers,
             "paths_by_length": self._paths,
             "cycles_by_length": self._cycles_found,
-            "cycles": self._cycles,
-            "cycles_per_worker": self._cycles_per_worker,
-            "cycle_count": self._cycle_count,
+            "cycles": self._found.buffer,
+            "cycles_per_chunk": self._found.chunk,
+            "cycle_count": self._found.counts,
         }
         if self._wide:
             group = blocks.group
