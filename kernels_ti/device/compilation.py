@@ -14,25 +14,20 @@ from functools import cache
 from types import CodeType, FrameType, ModuleType, SimpleNamespace
 from typing import Any
 
-_IMPORTING = "<frozen importlib"
-"""How the names of the files of Python's import system begin. A function of a module is decorated below its frames."""
-
 _SPACES_TO_TAB = 4  # as Taichi reads a source
 
 
 @contextmanager
-def imported_quickly() -> Iterator[None]:
-    """Import Taichi in half of the time.
+def frames_have_no_modules() -> Iterator[None]:
+    """Let `inspect` describe a frame without a search for its module inside the block.
 
-    Each of its decorators asks for the source of the frame that imports the module, to see whether that is a ``class``
-    statement. The frame is one of Python's import system, which has no source, and `inspect` looks for it in all
-    modules.
+    When Taichi is imported, each of its decorators asks what the frame that imports the module looks like. When it is
+    started, it asks the same of a frame to write a line of its log. For either, `inspect` goes through all modules.
     """
     before = inspect.getmodule
 
     def getmodule(object: object, _filename: str | None = None) -> ModuleType | None:
-        importing = isinstance(object, FrameType) and object.f_code.co_filename.startswith(_IMPORTING)
-        return None if importing else before(object, _filename)
+        return None if isinstance(object, FrameType) else before(object, _filename)
 
     inspect.getmodule = getmodule
     try:

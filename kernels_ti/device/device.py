@@ -21,7 +21,7 @@ import numpy as np
 from kernels_ti.choices import ARCHES as CHOICES
 from kernels_ti.device import buffers, copies, cuda, kernel_cache, owner
 from kernels_ti.device.captured_output import captured_output
-from kernels_ti.device.compilation import compiled_quickly, imported_quickly, note_less
+from kernels_ti.device.compilation import compiled_quickly, frames_have_no_modules, note_less
 from kernels_ti.device.later import imported_later
 from kernels_ti.device.machine import cores, cpu_name, host_memory, spread, thread_ids
 from kernels_ti.device.pinned import PINNED_BYTES
@@ -296,7 +296,7 @@ def _taichi() -> Any:
         os.environ["TI_SKIP_VERSION_CHECK"] = "ON"  # otherwise Taichi asks a server
         os.environ["ENABLE_TAICHI_HEADER_PRINT"] = "0"
         later = imported_later("dill", "urllib.request")
-        with kernel_cache.own_cache_home(), later, imported_quickly(), warnings.catch_warnings():
+        with kernel_cache.own_cache_home(), later, frames_have_no_modules(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Taichi's own: under `python -W error` it could not be imported
             import_module("taichi")
     buffers.adopt()
@@ -326,7 +326,7 @@ def _start(ti: Any, arch: str, threads: int | None) -> Device:
         options["cfg_optimization"] = False
     options |= kernel_cache.settings()
     before = thread_ids()
-    with captured_output() as said, kernel_cache.own_cache_home():
+    with captured_output() as said, kernel_cache.own_cache_home(), frames_have_no_modules():
         try:
             ti.init(
                 arch=getattr(ti, arch),
