@@ -193,6 +193,7 @@ def test_nothing_is_counted_while_an_order_is_sought():
     state = RunState(phase="running", seconds=12.0, states=0, width=21, seeking_order=True)
     assert run_words.phase_words(state).word == "seeking an order"
     assert run_words.paths_tile(state).short == "boundary of 21 vertices so far"
+    assert run_words.paths_tile(state).shorter == ("boundary of 21 so far",)
     assert run_words.cycles_tile(state).short == "no cycles counted yet"
     assert run_words.paths_tile(replace(state, width=0)).short == "no order yet"
     counting = replace(state, states=1, width=1, seeking_order=False)

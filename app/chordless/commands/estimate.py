@@ -16,12 +16,18 @@ from chordless.words.numbers import count_text, duration_text
 
 if TYPE_CHECKING:
     from chordless.commands.estimate_boundary import AlongBoundary
+    from chordless.commands.trial import Trial
+    from chordless.graphs.load import LoadedGraph
     from chordless.protocol.events import Finished
+    from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.estimate.estimate import Estimate
 
 SUMMARY = "estimate the number of cycles, and the time of a run"
 
-_PART_FOR_ORDERS = 0.3  # of the time that there is
+# Parts of the time: until then an order of the vertices is sought, and so long at least on a machine that is busy.
+_ORDERS_UNTIL, _LEAST_FOR_ORDERS = 0.45, 0.1
+# The least part of the time for probes where none has come to its end.
+_LEAST_FOR_PROBES = 0.1
 _SHORTEST_PROBE, _SHORTEST_WAIT = 0.1, 0.02  # seconds
 # Probes begin with the bit rows of all seeds. Larger graphs take longer for this than there is time.
 _SEED_WORDS_PER_SECOND = 5_000_000
@@ -62,7 +68,7 @@ def add_parser(subparsers: Any) -> None:
         type=values.duration,
         default=2.0,
         metavar="TIME",
-        help="answer after about this long: 10, 1.5, 90s, 5m, 2h (default: 2); four times as long halves the range",
+        help="answer within about this long: 10, 1.5, 90s, 5m, 2h (default: 2); four times as long halves the range",
     )
     group.add_argument(
         "--seed", type=values.seed, default=0, metavar="N", help="seed of the random probes (default: 0)"
@@ -73,19 +79,37 @@ def add_parser(subparsers: Any) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Make a short trial, probe, print what came out, return the exit code."""
+    import contextlib
     import tempfile
 
-    from chordless.commands.estimate_boundary import boundary_lines, boundary_object, counts_along
-    from chordless.commands.other_method import quick_plan
-    from chordless.commands.session import graph_asked_for, print_notes
     from chordless.commands.trial import Trial
-    from chordless.graphs.vertex_names import edges_named, restriction_named
-    from kernels_ti import Options
-    from kernels_ti.blocks.search_space import SearchSpace
-    from kernels_ti.estimate.estimate import Estimator
+
+    with tempfile.TemporaryDirectory(prefix="chordless-") as folder, contextlib.ExitStack() as stack:
+        # The engine takes a second to start, so it starts first and reads the graph for itself.
+        trial = None if _can_be_read_once(options.graph) else stack.enter_context(Trial(options, folder))
+        loaded = _graph(options)
+        return _estimated(options, loaded, trial or stack.enter_context(Trial(options, folder, loaded)))
+
+
+def _can_be_read_once(path: str) -> bool:
+    """Say whether a graph comes through a pipe."""
+    return path == "-" or (os.path.exists(path) and not os.path.isfile(path))
+
+
+def _graph(options: argparse.Namespace) -> LoadedGraph:
+    from chordless.commands.session import graph_asked_for, print_notes
 
     loaded = graph_asked_for(options)
     print_notes(loaded.notes)
+    return loaded
+
+
+def _space(options: argparse.Namespace, loaded: LoadedGraph) -> SearchSpace:
+    """Return what is to be searched."""
+    from chordless.graphs.vertex_names import edges_named, restriction_named
+    from kernels_ti import Options
+    from kernels_ti.blocks.search_space import SearchSpace
+
     through, avoid = restriction_named(loaded.graph, options.through, options.through_edge, options.avoid)
     wanted = Options(
         min_length=options.min_length,
@@ -94,41 +118,46 @@ def act(options: argparse.Namespace) -> int:
         avoid=avoid,
         avoid_edges=edges_named(loaded.graph, options.avoid_edge),
     )
-    space = SearchSpace(loaded.graph, wanted)
+    return SearchSpace(loaded.graph, wanted)
+
+
+def _estimated(options: argparse.Namespace, loaded: LoadedGraph, trial: Trial) -> int:
+    """Probe while the trial starts, print what came out, return the exit code."""
+    from chordless.commands.estimate_boundary import boundary_lines, boundary_object, counts_along
+    from chordless.commands.other_method import quick_plan
+    from kernels_ti.estimate.estimate import Estimator
+
+    space = _space(options, loaded)
 
     def can_be_probed() -> bool:
         return space.batches().seed_words <= _SEED_WORDS_PER_SECOND * float(options.seconds)
 
     exit_code = 0
     estimator: Estimator | None = None
-    with tempfile.TemporaryDirectory(prefix="chordless-") as folder, Trial(options, loaded, folder) as trial:
-        seconds = _PART_FOR_ORDERS * options.seconds
-        plan = quick_plan(space, seconds=seconds)
-        probe, spent = min(_SHORTEST_PROBE, options.seconds / 4), 0.0
-        try:
-            while trial.goes_on:
-                if not trial.has_started and trial.seconds_left > 0 and can_be_probed():
-                    estimator = estimator or Estimator(space, seed=options.seed)
-                    began = time.perf_counter()
-                    if not estimator.probe(probe):
-                        # No walk fits into this time.
-                        probe = min(2 * probe, max(trial.seconds_left, _SHORTEST_PROBE))
-                    spent = time.perf_counter() - began
-                    if spent < _SHORTEST_WAIT:
-                        time.sleep(_SHORTEST_WAIT)
-            tried = trial.result()
-            if not tried.complete and can_be_probed():
+    plan = quick_plan(space, seconds=max(trial.seconds_until(_ORDERS_UNTIL), _LEAST_FOR_ORDERS * options.seconds))
+    probe = min(_SHORTEST_PROBE, options.seconds / 4)
+    try:
+        while trial.goes_on:
+            if not trial.is_searching and trial.seconds_left > 0 and can_be_probed():
                 estimator = estimator or Estimator(space, seed=options.seed)
-                least = options.seconds / 4
-                left = max(trial.seconds_left, 0.0 if estimator.has_walked or spent >= least else least)
-                # A probe that has begun goes on to the end of its walk.
-                if left > 0 or not estimator.probed:
-                    estimator.probe(left)
-        except KeyboardInterrupt:
-            if estimator is None or not estimator.probed:
-                raise
-            exit_code = _INTERRUPTED_EXIT_CODE
-            tried = trial.result()
+                began = time.perf_counter()
+                if not estimator.probe(min(probe, max(trial.seconds_left, _SHORTEST_WAIT))):
+                    # No walk fits into this time.
+                    probe *= 2
+                if time.perf_counter() - began < _SHORTEST_WAIT:
+                    time.sleep(_SHORTEST_WAIT)
+        tried = trial.result(loaded)
+        if not tried.complete and can_be_probed():
+            estimator = estimator or Estimator(space, seed=options.seed)
+            least = 0.0 if estimator.has_walked else _LEAST_FOR_PROBES * options.seconds
+            # A probe that has begun goes on to the end of its walk.
+            if (left := max(trial.seconds_left, least)) > 0:
+                estimator.probe(left)
+    except KeyboardInterrupt:
+        if estimator is None or not estimator.probed:
+            raise
+        exit_code = _INTERRUPTED_EXIT_CODE
+        tried = trial.result(loaded)
     by_trial = _of_trial(options.min_length, tried)
     estimate = by_trial if tried.complete or estimator is None else estimator.estimate()
     search = _run_seconds(estimate, tried)
@@ -287,7 +316,8 @@ def _table(estimate: Estimate, trial: Finished) -> Iterator[str]:
         yield f"  a run is out of reach: there are more than {_power_of_ten(estimate.cycles_low)} cycles"
     else:
         middle, low, high = map(duration_text, seconds)
-        yield f"  a run would take about {middle}{'' if low == high else f' ({low} to {high})'}"
+        end = f"to {high}" if math.isfinite(seconds[2]) else "or more"
+        yield f"  a run would take about {middle}{'' if low == high else f' ({low} {end})'}"
         if trial.enumerate_seconds:
             yield f"  if it goes on like its first {seconds_text(trial.enumerate_seconds)}, at {_rate_text(trial)}"
         else:
@@ -314,7 +344,8 @@ def _count_texts(middle: float, low: float, high: float, estimate: Estimate) -> 
         return f"{middle:,.0f}", ""
     if not estimate.walks or (not math.isfinite(high) and middle <= low):
         return f"at least {low:,.0f}", ""
-    return f"about {count_text(middle)}", f"({count_text(low)} to {count_text(high)})"
+    end = f"to {count_text(high)}" if math.isfinite(high) else "or more"
+    return f"about {count_text(middle)}", f"({count_text(low)} {end})"
 
 
 def _length_lines(by_length: dict[int, float]) -> Iterator[str]:

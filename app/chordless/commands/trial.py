@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 # Of search alone: a part of the time that there is, and seconds.
 _PART_OF_TIME, _LONGEST_TRIAL = 0.25, 1.0
 # For what comes after the trial and the probes: a part of the time that there is, and seconds.
-_PART_TO_TELL, _LONGEST_TO_TELL = 0.15, 0.3
-_GRACE = 1.0  # seconds more, once it has started, for a rate
+_PART_TO_TELL, _LONGEST_TO_TELL = 0.3, 0.6
+# Of this, the part that a search which has begun may take for a first rate.
+_GRACE = 0.25
+# A rate over fewer seconds tells nothing: the first paths are looked at before the kernels are compiled.
+_SHORTEST_RATE = 0.02
 _SECONDS_TO_START = 10.0  # at most, for an arch that was asked for: whether it is there must be known
 
 
@@ -29,22 +32,23 @@ class Trial:
     Parameters
     ----------
     options : argparse.Namespace
-    loaded : LoadedGraph
     folder : str
         Where a graph from standard input is written for the engine.
+    loaded : LoadedGraph, optional
+        A graph from standard input, which only one process can read.
     """
 
-    def __init__(self, options: argparse.Namespace, loaded: LoadedGraph, folder: str) -> None:
+    def __init__(self, options: argparse.Namespace, folder: str, loaded: LoadedGraph | None = None) -> None:
         from chordless.engine.process import EngineProcess
 
-        # What the program took to start and to read the graph counts too.
+        # What the program took to start counts too.
         self._began = time.monotonic() - max(time.time() - options.program_start, 0.0)
         self._seconds = options.seconds
         self._to_tell = min(_PART_TO_TELL * options.seconds, _LONGEST_TO_TELL)
         self._arch = options.arch
-        self._loaded = loaded
-        self._engine = EngineProcess(_command(options, loaded, folder))
+        self._engine = EngineProcess(_command(options, folder, loaded))
         self._started: Started | None = None
+        self._compiles = False
         # Seconds of search, cycles and paths, of the first report and of the last.
         self._first: tuple[float, int, int] | None = None
         self._last: tuple[float, int, int] | None = None
@@ -59,18 +63,27 @@ class Trial:
     @property
     def seconds_left(self) -> float:
         """Seconds until the answer is to be put together."""
-        return float(self._began + self._seconds - self._to_tell - time.monotonic())
+        return self.seconds_until(1.0) - float(self._to_tell)
+
+    def seconds_until(self, part: float) -> float:
+        """Return the seconds until a part of the time is over, counted from the start of the program."""
+        return float(self._began + part * self._seconds - time.monotonic())
 
     @property
     def has_started(self) -> bool:
-        """Whether the engine searches, so that nothing else should take its cores."""
+        """Whether the engine has its device."""
         return self._started is not None
+
+    @property
+    def is_searching(self) -> bool:
+        """Whether the engine searches, so that nothing else should take its cores; it compiles on one of them."""
+        return self.has_started and not self._compiles
 
     @property
     def goes_on(self) -> bool:
         """Whether to wait for more; what the engine has reported is taken note of."""
         # Once it searches, and when the time is over, there is nothing else to do.
-        wait = 0.05 if self.has_started or self.seconds_left <= 0 else 0.0
+        wait = 0.05 if self.is_searching or self.seconds_left <= 0 else 0.0
         while (event := self._engine.poll(wait)) is not None:
             self._take(event)
         if self._finished is not None:
@@ -79,12 +92,12 @@ class Trial:
             return False
         if self._arch != "auto" and not self.has_started:
             return self.seconds_left > -_SECONDS_TO_START
-        return self.seconds_left > (-_GRACE if self.has_started and not self._measured[0] else 0.0)
+        return self.seconds_left > (-_GRACE * self._to_tell if self.is_searching and not self._measured[0] else 0.0)
 
     @property
     def _measured(self) -> tuple[float, int, int]:
         """Seconds, cycles and paths between the first report and the last: kernels are compiled before the first."""
-        if self._first is None or self._last is None:
+        if self._first is None or self._last is None or self._last[0] - self._first[0] < _SHORTEST_RATE:
             return 0.0, 0, 0
         return self._last[0] - self._first[0], self._last[1] - self._first[1], self._last[2] - self._first[2]
 
@@ -96,24 +109,26 @@ class Trial:
         if isinstance(event, Started):
             self._started = event
         elif isinstance(event, Finished):
-            self._finished = replace(event, graph=self._loaded.title)
+            self._finished = event
             self._last = event.enumerate_seconds, event.cycles, event.paths
         elif isinstance(event, Progress) and event.seconds > 0:
             self._last = event.seconds, event.cycles, event.paths
-            self._first = self._first or self._last
+            self._compiles = event.compiling
+            # What was found before and while the kernels were compiled is not their rate.
+            self._first = self._last if self._first is None or event.compiling else self._first
 
-    def result(self) -> Finished:
-        """End the trial, which takes cores, and return what it came to."""
+    def result(self, loaded: LoadedGraph) -> Finished:
+        """End the trial, which takes cores, and return what it came to; `loaded` is the graph."""
         from chordless.protocol.events import Finished
 
         self._engine.close()
         if self._finished is not None and self._finished.complete:
-            return self._finished
-        graph, started = self._loaded.graph, self._started
+            return replace(self._finished, graph=loaded.title)
+        graph, started = loaded.graph, self._started
         seconds, cycles, paths = self._measured
         return Finished(
             reason="timeout",
-            graph=self._loaded.title,
+            graph=loaded.title,
             n=graph.n,
             m=graph.m,
             max_degree=graph.max_degree,
@@ -132,12 +147,12 @@ class Trial:
         )
 
 
-def _command(options: argparse.Namespace, loaded: LoadedGraph, folder: str) -> RunCommand:
+def _command(options: argparse.Namespace, folder: str, loaded: LoadedGraph | None) -> RunCommand:
     """Return the run of which the trial is the beginning."""
     from chordless.protocol.orders import RunCommand
 
     fields = shared.graph_fields(options)
-    if options.graph == "-":
+    if loaded is not None:
         # Standard input has been read; the engine gets a copy.
         from chordless.commands.writing import write_graph
 

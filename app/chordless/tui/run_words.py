@@ -204,7 +204,7 @@ def paths_tile(state: RunState) -> TileWords:
     """Return the number of paths expanded, and the rate."""
     if _seeks(state):
         best = (f"boundary of {state.width:,}", "vertices so far") if state.width else ("no order yet",)
-        return TileWords("none yet", best, " ".join(best))
+        return TileWords("none yet", best, " ".join(best), (" ".join((best[0], "so far")),) if state.width else ())
     if state.states is not None:
         held = "state" if state.states == 1 else "states"
         held += " at the most" if state.phase in _OVER else ""
