@@ -41,6 +41,7 @@ def in_small_parts(monkeypatch):
     monkeypatch.setattr(parts, "_STATES_TO_A_PART", 4)
     monkeypatch.setattr(parts, "_FEWEST_STATES_TO_A_PART", 2)
     monkeypatch.setattr(parts, "_STATES_AT_ONCE", 40)
+    monkeypatch.setattr(parts, "_LEAST_ROOM", 8)
 
 
 @pytest.fixture(params=["in_small_parts", "on_devices"])
@@ -223,6 +224,37 @@ def test_parts_are_made_of_states_and_stay_apart(monkeypatch):
     parted.advance(math.inf)
     assert parted.states_by_step == whole.states_by_step
     assert parted.cycles_by_length == whole.cycles_by_length
+
+
+def test_several_vertices_come_in_one_launch():
+    count = count_of(generate("grid:5x6"))
+    count.advance(0.0)
+    assert len(count.states_by_step) > 5
+
+
+# Vertices that come alone, or in layers that are too small for them; new layers without room; too few cells for ways.
+SHORTAGES = {
+    "alone": {"parts._STATES_OF_A_STRETCH": 0},
+    "few rows of a worker": {"parts._ROOM_TO_A_STATE": 2, "parts._LEAST_ROOM": 2},
+    "few new rows": {"on_cores._GROWTH": 0, "parts._LEAST_ROOM": 2},
+    "few numbers": {"on_cores._NUMBERS_TO_SPARE": -99},
+}
+
+
+@pytest.mark.parametrize("shortage", SHORTAGES)
+@pytest.mark.parametrize("spec", ["grid:7x10", "gnp:40,0.12,1"])
+def test_nothing_depends_on_how_a_stretch_is_cut(spec, shortage, monkeypatch):
+    expected = planned(generate(spec))
+    expected.advance(math.inf)
+    for name, value in SHORTAGES[shortage].items():
+        monkeypatch.setattr(f"kernels_ti.boundary.cores.{name}", value)
+    monkeypatch.setattr(parts, "_FEWEST_STATES_TO_A_PART", 8)
+    for by_length in (True, False):
+        count = count_of(generate(spec), by_length=by_length)
+        count.advance(math.inf)
+        assert count.states_by_step == expected.states_by_step
+        total = {0: sum(expected.cycles_by_length.values())}
+        assert count.cycles_by_length == (expected.cycles_by_length if by_length else total)
 
 
 def test_no_table_is_so_large_that_a_gpu_miscounts_its_cells():

@@ -278,14 +278,16 @@ class BoundaryCount:
         while not done:
             if self._block is None:
                 self._block = self._begun(*self._blocks[self._blocks_done])
-            states, step = self._block.states, self._steps_before + self._block.place
+            states, step = [self._block.states], self._steps_before + self._block.place
             try:
                 self._done += self._take_vertex(enough)
             except GivenUp:
                 break
-            if step == len(self.states_by_step):
-                self.states_by_step.append(states)
-            self.most_states = max(self.most_states, self._block.states)
+            if not isinstance(self._block, PythonBlock | DeviceBlock | BlockInPasses):
+                states = self._block.states_met
+            # A block that begins anew in several passes meets the same states again.
+            self.states_by_step += states[len(self.states_by_step) - step :]
+            self.most_states = max(self.most_states, *states, self._block.states)
             if isinstance(self._block, DeviceBlock | BlockInPasses):
                 self.most_rounds = max(self.most_rounds, self._block.rounds)
             self._note_share()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.boundary.cores.changes import Changes
+from kernels_ti.boundary.cores.changes import Changes, Stretch
 from kernels_ti.boundary.cores.parted_states import rows_by_length, rows_of_totals, states_by_length, totals_of_rows
 from kernels_ti.boundary.cores.parts import Parts
 from kernels_ti.boundary.orders.order import BoundaryOrder
@@ -18,9 +19,11 @@ from kernels_ti.boundary.states.completion import Completion
 from kernels_ti.boundary.states.saved import SavedBlock, SavedStates
 from kernels_ti.boundary.states.states import GivenUp
 from kernels_ti.boundary.states.transitions import Packing
+from kernels_ti.errors import SizeError
 from kernels_ti.graph import Graph
 
 if TYPE_CHECKING:
+    from kernels_ti.boundary.kernels.stretch import StretchKernels
     from kernels_ti.device.device import Device
 
 Words = npt.NDArray[np.uint64]
@@ -30,9 +33,40 @@ _ENDED = object()
 _SECONDS_OF_LAUNCHES = 0.05
 # With fewer numbers to a state, a step takes no longer than a test for states that lead to no cycle.
 _FEWEST_NUMBERS = 16
-# Bytes of a state in a step, beside the rows and the ways: two links, and its cells of the table of a part.
-_BYTES_BESIDE = 24
 _STATES_TESTED_AT_ONCE = 1 << 17
+# Room for the new layer, in rows for each state of the old one, and where there is less memory. Then none at all: the
+# workers tell how much it takes.
+_GROWTH, _SMALL_GROWTH, _TIGHTEST = 3, 1.3, 2
+# Lengths for which a state has room beyond those that the states have on average.
+_NUMBERS_TO_SPARE = 2
+# Workers write numbers of their own so many cells apart: no two of them write to one line of the cache.
+_LINE = 8
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """With how much room a stretch is tried: what it takes is known once it is through.
+
+    Attributes
+    ----------
+    stretch : Stretch
+    digits : int
+        Of the ways to a state that follows.
+    room, cells : int
+        Rows of a layer of a worker, and its cells for ways.
+    rows, ways : int
+        Rows of the new layer, and its cells for ways.
+    tight : int
+        How much less room than wanted this is: 0, 1, or `_TIGHTEST`.
+    """
+
+    stretch: Stretch
+    digits: int
+    room: int
+    cells: int
+    rows: int
+    ways: int
+    tight: int
 
 
 class CoresBlock:
@@ -60,6 +94,8 @@ class CoresBlock:
     triangles : int
     place : int
         Vertices that have come.
+    states_met : list of int
+        How many states there were when each of the vertices came that came last.
     width : int
         Vertices in the boundary.
     dropped : int
@@ -80,6 +116,7 @@ class CoresBlock:
         self._packing = Packing.of(self._steps)
         self._completion = Completion(block, self._steps, self._packing)
         self._changes = device.call(Changes, self._steps, self._packing)
+        self._kernels = device.call(_stretch_kernels, self._packing)
         # The pieces of a state end at its boundary: in a bipartite graph this tells whether their vertices are even.
         self._apart = 2 if _is_bipartite(block) else 1
         self._digits = 1
@@ -88,6 +125,7 @@ class CoresBlock:
         self._cells = 1
         self._begin(SavedStates(np.zeros((self._packing.words, 1), np.uint64), np.ones((1, 1, 1), np.uint64)))
         self.place, self.width = 0, 0
+        self.states_met: list[int] = []
         self.cycles: dict[int, int] = {}
         self.triangles = 0
         self.dropped = 0
@@ -103,7 +141,7 @@ class CoresBlock:
         return self._parts.states
 
     def take_vertex(self, enough: Callable[[], bool]) -> float:
-        """Let the next vertex come, in all states; return the expected cost of that.
+        """Let the next vertices come, as many as one launch can take; return the expected cost of that.
 
         Raises
         ------
@@ -112,17 +150,17 @@ class CoresBlock:
         SizeError
             If the states do not fit into the memory allowed.
         """
-        step = self._steps[self.place]
         launches = self._take()
         is_through = False
         while not is_through:
             if enough():
                 raise GivenUp
             is_through = self._device.call(_is_through, launches)
-        self.place += 1
-        self.triangles += step.triangles
-        self.width = step.width
-        return step.cost
+        came = self._steps[self.place : self.place + len(self.states_met)]
+        self.place += len(came)
+        self.triangles += sum(step.triangles for step in came)
+        self.width = came[-1].width
+        return sum(step.cost for step in came)
 
     def saved(self) -> SavedBlock:
         """Return the count between two vertices; also after a vertex was given up."""
@@ -151,73 +189,112 @@ class CoresBlock:
         self._parts.begin(rows)
 
     def _take(self) -> Iterator[None]:
-        """Let a vertex come; yield between launches."""
+        """Let a stretch of vertices come; yield between launches."""
+        parts, states = self._parts, self.states
         yield from self._drop()
-        yield from self._parts.prepare(self.place)
-        changes = self._changes.of(self.place, self.states)
-        follow = self._count_together if self._longest is None else self._count_by_length
-        digits = self._digits
-        while not (yield from follow(digits, changes)):
-            digits += 1
-        self._digits = digits
+        yield from parts.prepare(self.place)
+        attempt = self._attempt(parts.vertices_apart(), self._digits)
+        is_through = False
+        while not is_through:
+            try:
+                is_through = yield from self._came(attempt)
+            except SizeError:
+                if attempt.tight == _TIGHTEST:
+                    raise
+                parts.free("other rows", "other ways", "layers", "tables")
+                attempt = self._attempt(1, attempt.digits, attempt.tight + 1)
+            else:
+                if not is_through:
+                    attempt = self._next_attempt(attempt)
+        # States that were dropped were met too.
+        self.states_met[0] = states
+        self._digits = attempt.digits
+        parts.follow(self._beside)
+        if self._longest is not None:
+            parts.swap("ways", "other ways")
+            self._cells = parts.told.ways
 
-    def _count_together(self, digits: int, changes: Words | None) -> Generator[None, None, bool]:
-        """Add the ways to the states to those of their children; say whether so many digits suffice."""
-        parts = self._parts
-        new, tables, room = parts.room_for_children(digits)
-        found = np.zeros((parts.workers, 1, digits), np.uint64)
-        table, base, tabled = parts.table.reshape(-1), self._changes.bases[self.place], changes is not None
-        tabulated = self._changes.none if changes is None else changes
-        for end in parts.launches():
-            parts.kernels.count_together(
-                parts.workers, table, end, parts.queue, tabled, self._changes.coded, base, tabulated,
-                parts.rows, self._digits, new, digits, tables, room, found.reshape(-1),
-            )  # fmt: skip
-            yield
-        if parts.overflowed():
+    def _attempt(self, vertices: int, digits: int, tight: int = 0) -> _Attempt:
+        """Return with how much room to let so many vertices come; what is too little is known after an attempt."""
+        parts, states = self._parts, max(self.states, 1)
+        stretch = self._changes.of(self.place, vertices, states)
+        room = parts.room(stretch.vertices)
+        rows = [max(_GROWTH * states, room), int(_SMALL_GROWTH * states) + 1, 1][tight]
+        if self._longest is None:
+            return _Attempt(stretch, digits, room, 0, rows, 1, tight)
+        # A vertex that joins makes the windows of lengths wider.
+        numbers = self._cells // states // self._digits + _NUMBERS_TO_SPARE + stretch.vertices
+        numbers = max(numbers, 1) * digits
+        return _Attempt(stretch, digits, room, numbers * room, rows, numbers * rows, tight)
+
+    def _next_attempt(self, attempt: _Attempt) -> _Attempt:
+        """Return what to try after an attempt that failed, by what its launches told."""
+        told = self._parts.told
+        if told.overflowed:
+            return self._attempt(attempt.stretch.vertices, attempt.digits + 1, attempt.tight)
+        if told.vertices == 0:
+            return replace(attempt, cells=2 * attempt.cells)
+        if told.vertices < attempt.stretch.vertices and len(self._parts.table) > 1:
+            return replace(attempt, stretch=replace(attempt.stretch, vertices=told.vertices))
+        return replace(attempt, rows=told.rows, ways=told.ways)
+
+    @property
+    def _beside(self) -> int:
+        """Cells of a row behind the state."""
+        from kernels_ti.boundary.kernels.parts import WINDOW
+
+        return self._digits if self._longest is None else WINDOW
+
+    def _came(self, attempt: _Attempt) -> Generator[None, None, bool]:
+        """Put the states that follow a stretch into the other rows; say whether they fit."""
+        from kernels_ti.boundary.kernels.parts import WINDOW
+
+        parts, stretch, digits, room = self._parts, attempt.stretch, attempt.digits, attempt.room
+        stride = self._packing.words + (digits if self._longest is None else WINDOW)
+        first_room = room if stretch.vertices > 1 else room // 2
+        is_tight = attempt.tight > 0
+        layers = parts.buffer(
+            "layers", parts.workers * ((first_room + room) * stride + 2 * attempt.cells), is_tight=is_tight
+        )
+        links = 0 if self._longest is None else room
+        tables = parts.buffer("tables", parts.workers * (2 * room + links), np.int32, is_tight=is_tight)
+        new = parts.buffer("other rows", attempt.rows * stride, is_tight=is_tight)
+        lengths = 1 if self._longest is None else self.place + stretch.vertices
+        spread = (max(lengths * digits, stretch.vertices) // _LINE + 2) * _LINE
+        found = np.zeros((parts.workers, spread), np.uint64)
+        met = np.zeros((parts.workers, spread), np.int64)
+        table, changes = parts.table.reshape(-1), self._changes.coded
+        parts.expect(stretch.vertices)
+        if self._longest is None:
+            cells = 0
+            for end in parts.launches(vertices=stretch.vertices):
+                self._kernels.together(
+                    parts.workers, table, end, parts.queue, stretch.tabled, changes, stretch.vertices, stretch.cells,
+                    stretch.table, parts.rows, self._digits, new, digits, len(new) // stride, layers, first_room,
+                    room, tables, found.reshape(-1), spread, met.reshape(-1),
+                )  # fmt: skip
+                yield
+        else:
+            ways, new_ways = parts.buffer("ways", 1), parts.buffer("other ways", attempt.ways, is_tight=is_tight)
+            cells = len(new_ways)
+            for end in parts.launches(vertices=stretch.vertices):
+                self._kernels.by_length(
+                    parts.workers, table, end, parts.queue, stretch.tabled, changes, stretch.vertices, stretch.cells,
+                    stretch.table, parts.rows, ways, self._digits, new, len(new) // stride, new_ways, cells, digits,
+                    self._apart, self._longest - 1, layers, first_room, room, attempt.cells, tables,
+                    found.reshape(-1), spread, met.reshape(-1),
+                )  # fmt: skip
+                yield
+        told = parts.told
+        is_whole = told.vertices == stretch.vertices or (len(parts.table) == 1 and told.vertices > 0)
+        if told.overflowed or not is_whole or told.rows > len(new) // stride or told.ways > cells:
             return False
-        parts.follow(digits)
-        self._add(found)
-        return True
-
-    def _count_by_length(self, digits: int, changes: Words | None) -> Generator[None, None, bool]:
-        """Do the same for each length: find the children first, then make room for their ways and add them."""
-        from kernels_ti.boundary.kernels.parts import WINDOW, add_ways
-
-        assert self._longest is not None
-        parts = self._parts
-        new, tables, room = parts.room_for_children(WINDOW)
-        links = parts.buffer("links", 2 * int((parts.table[:, 0] + parts.table[:, 1]).max()), np.int32)
-        found = np.zeros((parts.workers, self.place + 1, digits), np.uint64)
-        numbers = np.zeros(len(parts.table), np.int64)
-        table, base, tabled = parts.table.reshape(-1), self._changes.bases[self.place], changes is not None
-        tabulated = self._changes.none if changes is None else changes
-        ways = parts.buffer("ways", 1)
-        for end in parts.launches():
-            parts.kernels.link(
-                parts.workers, table, numbers, end, parts.queue, tabled, self._changes.coded, base, tabulated,
-                parts.rows, ways, self._digits, self._apart, self._longest - 1, new, digits, links, tables, room,
-                self.place + 1, found.reshape(-1),
-            )  # fmt: skip
-            yield
-        ends = np.cumsum(numbers) * digits
-        new_ways = parts.buffer("other ways", int(ends[-1]))
-        for end in parts.launches():
-            add_ways(
-                parts.workers, table, ends - numbers * digits, end, parts.queue, self._packing.words, self._apart,
-                parts.rows, ways, self._digits, links, new, new_ways, digits,
-            )  # fmt: skip
-            yield
-        if parts.overflowed():
-            return False
-        parts.follow(WINDOW)
-        parts.swap("ways", "other ways")
-        self._cells = int(ends[-1])
-        self._add(found)
+        self.states_met = [self.states, *met.sum(axis=0)[: told.vertices - 1].tolist()]
+        self._add(found[:, : lengths * digits].reshape(-1, lengths, digits))
         return True
 
     def _add(self, found: np.ndarray) -> None:
-        """Add the cycles that the new vertex closes: for each worker and length, a number."""
+        """Add the cycles that the new vertices close: for each worker and length, a number."""
         if not found.any():
             return
         for vertices, digits in enumerate(found.astype(object).sum(axis=0).tolist()):
@@ -234,10 +311,14 @@ class CoresBlock:
         if self.place == 0 or states == 0:
             return
         numbers = self._digits if self._longest is None else self._cells // states
-        expected = parts.nbytes_beside("other rows", "other ways", "tables", "links")
-        expected += states * (16 * parts.stride + _BYTES_BESIDE) + (0 if self._longest is None else 16 * self._cells)
+        # A row of each worker's layers goes with three links and cells of its table.
+        likely = int(_SMALL_GROWTH * states) + 3 * parts.workers * parts.largest
+        expected = parts.nbytes_beside("other rows", "other ways", "layers", "tables")
+        expected += 8 * (likely * parts.stride + 3 * parts.workers * parts.largest)
+        if self._longest is not None:
+            expected += 8 * self._cells * likely // states
         is_short = self._memory is not None and expected > self._memory
-        is_due = self._completion.is_due(states, numbers, is_short=is_short)
+        is_due = self._completion.is_due(states, numbers, is_short=is_short, met=sum(self.states_met[1:]))
         if not is_due or not (is_short or numbers >= _FEWEST_NUMBERS):
             return
         # That puts the rows behind one another.
@@ -253,6 +334,12 @@ class CoresBlock:
         self._completion.learn(parts.states, dead)
         self.dropped += dead
         parts.states -= dead
+
+
+def _stretch_kernels(packing: Packing) -> StretchKernels:
+    from kernels_ti.boundary.kernels.stretch import stretch_kernels
+
+    return stretch_kernels(packing.words, packing.bits)
 
 
 def _is_through(launches: Iterator[None]) -> bool:

@@ -2,13 +2,14 @@
 
 A vertex that comes changes symbols of its neighbours and of the other ends of their pieces. Whether any other slot is
 off the cycle, inner, or an end stays as it is. So the states are told apart by that, in **steady** slots which no
-vertex changes for a while: equal children then come from one part only. When the next vertex would change a steady
-slot, the states are moved to other parts.
+vertex changes for a while: equal children then come from one part only. The vertices until then are a **stretch**, and
+come in one launch. When the next vertex would change a steady slot, the states are moved to other parts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import ceil, log
 from typing import TYPE_CHECKING, Any
 
@@ -38,12 +39,34 @@ _GROUPS_TO_A_THREAD = 8
 _KINDS_OF_A_SLOT = 2.2
 # More parts are made only once there are so many times as many states.
 _GROWTH = 4
-# States of a launch: about 0.1 s, so that a pause or an interrupt need not wait.
+# States of a launch, once for each vertex: about 0.1 s, so that a pause or an interrupt need not wait.
 _STATES_AT_ONCE = 1 << 21
+# So many for all launches of a stretch: what is given up is lost. Where one vertex takes longer, it comes alone.
+_STATES_OF_A_STRETCH = 1 << 24
 # Steps that are looked at for slots that no vertex changes for a while.
 _STEPS_AHEAD = 1000
-# Cells of the table of a part for each state: it has at most two children.
-_CELLS_TO_A_STATE = 4
+# Rows of a worker's layers for each state of the largest part, and at least: a part of fewer states needs no company.
+_ROOM_TO_A_STATE, _LEAST_ROOM = 4, 1 << 12
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the workers told of a stretch.
+
+    Attributes
+    ----------
+    overflowed : bool
+        Whether a sum had too many digits.
+    vertices : int
+        The fewest vertices that came in a part.
+    rows, ways : int
+        Rows that the new layer takes, and cells for the ways by length.
+    """
+
+    overflowed: bool
+    vertices: int
+    rows: int
+    ways: int
 
 
 class Parts:
@@ -62,26 +85,25 @@ class Parts:
 
     Attributes
     ----------
-    kernels : PartKernels
     stride : int
         Cells of a row.
     table : ndarray of int32, shape (parts, 4)
         For each part its first row and its rows, then the same of the layer that follows.
     states : int
         Those that lead to a cycle, as far as that is known.
-    queue : ndarray of int32
+    queue : ndarray of int64
         See `kernels_ti.boundary.kernels.parts`.
     """
 
     def __init__(
         self, device: Device, steps: Sequence[Step], packing: Packing, memory: int | None, *, by_length: bool
     ) -> None:
-        from kernels_ti.boundary.kernels.parts import OVERFLOW, PART, part_kernels
+        from kernels_ti.boundary.kernels.parts import PART, WAYS, part_kernels
 
-        self.kernels = device.call(part_kernels, packing.words, packing.bits)
+        self._kernels = device.call(part_kernels, packing.words, packing.bits)
         self._device, self._steps, self._packing = device, steps, packing
         self._memory, self._by_length = memory, by_length
-        self.queue = np.zeros(OVERFLOW + 1, np.int32)
+        self.queue = np.zeros(WAYS + 1, np.int64)
         self._part_cells = PART
         self._buffers: dict[str, Any] = {}
         self._steady: frozenset[int] = frozenset()
@@ -115,8 +137,10 @@ class Parts:
         alive: Words = found[found[:, 0] != np.uint64(DEAD)]
         return alive
 
-    def buffer(self, name: str, cells: int, dtype: npt.DTypeLike = np.uint64) -> Any:
+    def buffer(self, name: str, cells: int, dtype: npt.DTypeLike = np.uint64, *, is_tight: bool = False) -> Any:
         """Return a buffer of at least this size, in cells; its content is lost if it has to grow.
+
+        Unless memory is tight, a new one has a quarter to spare.
 
         Raises
         ------
@@ -133,7 +157,7 @@ class Parts:
             self._buffers.pop(name, None)
             size = np.dtype(dtype).itemsize
             room = cells if self._memory is None else (self._memory - self.nbytes_beside()) // size
-            wanted = max(min(cells + cells // 4, room, LARGEST_BUFFER), cells)
+            wanted = cells if is_tight else max(min(cells + cells // 4, room, LARGEST_BUFFER), cells)
             self._require(wanted * size)
             self._buffers[name] = self._device.empty(wanted, dtype)
         return self._buffers[name]
@@ -142,11 +166,23 @@ class Parts:
         """Let two buffers change names."""
         self._buffers[name], self._buffers[other] = self._buffers[other], self._buffers[name]
 
-    def overflowed(self) -> bool:
-        """Say whether a sum had too many digits since there was room for children."""
-        from kernels_ti.boundary.kernels.parts import OVERFLOW
+    def free(self, *names: str) -> None:
+        """Give buffers back."""
+        for name in names:
+            self._buffers.pop(name, None)
 
-        return bool(self.queue[OVERFLOW])
+    def expect(self, vertices: int) -> None:
+        """Begin with the launches of a stretch."""
+        from kernels_ti.boundary.kernels.parts import DONE
+
+        self.queue[:] = 0
+        self.queue[DONE] = vertices
+
+    @property
+    def told(self) -> Told:
+        """What the launches of a stretch told."""
+        _, overflowed, vertices, rows, ways = self.queue.tolist()
+        return Told(bool(overflowed), vertices, rows, ways)
 
     def nbytes_beside(self, *names: str) -> int:
         """Return the bytes of all buffers but these."""
@@ -164,22 +200,23 @@ class Parts:
             largest=needed / max(self.states, 1) * most,
         )
 
-    def launches(self, groups: Places | None = None) -> Iterator[int]:
+    def launches(self, groups: Places | None = None, vertices: int = 1) -> Iterator[int]:
         """Cut the parts into ranges for one launch each: set the queue to the first, and yield the end.
 
-        With the places in which groups of parts begin, cut these groups.
+        With the places in which groups of parts begin, cut these groups. In a launch, so many vertices come.
         """
         from kernels_ti.boundary.kernels.parts import NEXT
 
         items = len(self.table) if groups is None else len(groups) - 1
-        if self.states < _STATES_AT_ONCE:
+        at_once = max(_STATES_AT_ONCE // vertices, 1)
+        if self.states < at_once:
             self.queue[NEXT] = 0
             yield items
             return
         states = np.cumsum(self.table[:, 1], dtype=np.int64)
         if groups is not None:
             states = states[groups[1:] - 1]
-        launch = (states - 1) // _STATES_AT_ONCE
+        launch = (states - 1) // at_once
         ends = np.append(np.flatnonzero(np.diff(launch)) + 1, items)
         first = 0
         for end in ends.tolist():
@@ -212,7 +249,7 @@ class Parts:
         sizes = np.empty((len(groups) - 1, parts), np.int32)
         before = self.table.reshape(-1)
         for end in self.launches(groups):
-            self.kernels.measure(
+            self._kernels.measure(
                 self.workers, before, groups, end, self.queue, self.stride, self.rows, masks, parts, sizes.reshape(-1)
             )
             yield
@@ -220,7 +257,7 @@ class Parts:
         other = self.buffer("other rows", int(ends[-1, -1]) * self.stride)
         places = np.ascontiguousarray((ends - sizes.T).T, np.int32).reshape(-1)
         for end in self.launches(groups):
-            self.kernels.move(
+            self._kernels.move(
                 self.workers, before, groups, end, self.queue, self.stride, self.rows, masks, parts, places, other
             )
             yield
@@ -242,24 +279,27 @@ class Parts:
         begin = np.searchsorted(states, np.arange(1, groups) * (states[-1] / groups))
         return np.unique(np.concatenate(([0], begin, [len(states)]))).astype(np.int32)
 
-    def room_for_children(self, beside: int) -> tuple[Any, Any, int]:
-        """Return a buffer for the children and the tables of the workers, with the cells of each; place the parts.
+    @property
+    def largest(self) -> int:
+        """States of the largest part."""
+        return int(self.table[:, 1].max())
 
-        The rows of the children have `beside` cells behind the state.
-        """
-        from kernels_ti.boundary.kernels.parts import OVERFLOW
+    def vertices_apart(self) -> int:
+        """Return how many vertices can come before states have to be moved to other parts, or take too long."""
+        most = min(_STATES_AT_ONCE // max(self.largest, _LEAST_ROOM // 2), _STATES_OF_A_STRETCH // max(self.states, 1))
+        found = 1
+        for step in self._steps[self._place + 1 : self._place + max(most, 1)]:
+            if any(slot in self._steady for slot, _ in step.changed):
+                break
+            found += 1
+        return found
 
-        counts = self.table[:, 1].astype(np.int64)
-        ends = np.cumsum(2 * counts)
-        room = _CELLS_TO_A_STATE * int(counts.max())
-        tables = self.buffer("tables", self.workers * room, np.int32)
-        other = self.buffer("other rows", int(ends[-1]) * (self._packing.words + beside))
-        self.table[:, 2] = ends - 2 * counts
-        self.queue[OVERFLOW] = 0
-        return other, tables, room
+    def room(self, vertices: int) -> int:
+        """Return the rows of a worker's layers: one vertex takes no more than twice those of the largest part."""
+        return 2 * max(self.largest, 1) if vertices == 1 else max(_ROOM_TO_A_STATE * self.largest, _LEAST_ROOM)
 
     def follow(self, beside: int) -> None:
-        """Go on with the children, whose rows have so many cells behind the state."""
+        """Go on with the states that follow, whose rows have so many cells behind the state."""
         self.stride = self._packing.words + beside
         self.swap("rows", "other rows")
         after = np.zeros_like(self.table)

@@ -1,13 +1,14 @@
-"""Kernels for the cores of a CPU: they let a vertex come in the states of a boundary, one part of them at a time.
+"""Kernels for the cores of a CPU: the states of a boundary in parts, which no two vertices of a stretch mix.
 
 A layer, all states of one boundary, lies in parts. Two states of different parts never have equal children, so each
-worker takes whole parts, and no two workers write to one place. A worker puts the children of a part behind one
-another, and finds equal ones by a table of their numbers that stays in its cache. States have the symbols of
-`kernels_ti.boundary.states.states`.
+worker takes whole parts, and no two workers write to one place: `kernels_ti.boundary.kernels.stretch` lets vertices
+come in a part. The kernels here tabulate what vertices change, and move states to other parts. States have the symbols
+of `kernels_ti.boundary.states.states`.
 
 A part is `PART` cells of an array: its first row in the old layer, its rows, its first row in the new layer, its new
-rows. The workers share a queue: cell `NEXT` is the next part, and a worker that finds a sum too large for its digits
-sets `OVERFLOW`. Numbers of ways have digits of 64 bits, the lowest first.
+rows. The workers share a queue. Its cells are `NEXT`, the next part; `OVERFLOW`, set where a sum had too many digits;
+`DONE`, the fewest vertices that came in a part; `ROWS` and `WAYS`, the rows and the cells for ways that the new layer
+takes. Numbers of ways have digits of 64 bits, the lowest first.
 """
 
 from functools import lru_cache
@@ -21,7 +22,7 @@ ITERATIONS_PER_WORKER = 512
 """Taichi hands out the iterations of a CPU loop in blocks of 512: a worker is the first of these."""
 
 PART = 4
-NEXT, OVERFLOW = 0, 1
+NEXT, OVERFLOW, DONE, ROWS, WAYS = range(5)
 WINDOW = 2
 """Cells of a row between the words and the ways in a count by length: the first cell of its ways among all, and its
 fewest and its most vertices."""
@@ -29,101 +30,21 @@ DEAD = (1 << 64) - 1
 """First word of a state that leads to no cycle."""
 
 _FACTOR = 0x9E3779B97F4A7C15
-_HALF = (1 << 32) - 1
 
 array = ti.types.ndarray
 
 
-class PartKernels(NamedTuple):
-    """The kernels for states of one length and one width of symbols."""
+class PartFunctions(NamedTuple):
+    """What kernels do with states of a number of words that lie in rows of parts."""
 
-    tabulate: Any
-    count_together: Any
-    link: Any
-    measure: Any
-    move: Any
-
-
-@ti.func
-def add_number(old: ti.template(), at, digits, new: ti.template(), into, new_digits):
-    """Add a number to another one; return 1 if the sum has more than its digits."""
-    over = ti.u64(0)
-    for digit in range(new_digits):
-        more = over
-        if digit < digits:
-            more += old[at + digit]
-            over = ti.cast(more < over, ti.u64)
-        else:
-            over = ti.u64(0)
-        total = new[into + digit] + more
-        if total < more:
-            over = ti.u64(1)
-        new[into + digit] = total
-    return ti.cast(over, ti.i32)
-
-
-@ti.kernel
-def add_ways(
-    workers: ti.i32, parts: array(ti.i32, 1), bases: array(ti.i64, 1), end: ti.i32, queue: array(ti.i32, 1),
-    words: ti.i32, apart: ti.i32, old: array(ti.u64, 1), ways: array(ti.u64, 1), digits: ti.i32,
-    links: array(ti.i32, 1), new: array(ti.u64, 1), new_ways: array(ti.u64, 1), new_digits: ti.i32,
-):  # fmt: skip
-    """Add the ways to the states to those of their children; a work item in 512 is a worker, which takes whole parts.
-
-    It reads the rows and ways of a part and the links to the children. It writes the children's ways, and where they
-    begin. `apart` is the least difference of two lengths of one state.
-    """
-    for i in range(workers * ITERATIONS_PER_WORKER):
-        if i % ITERATIONS_PER_WORKER == 0:
-            part = ti.atomic_add(queue[NEXT], 1)
-            while part < end:
-                stride = words + WINDOW
-                first_new, made = parts[part * PART + 2], parts[part * PART + 3]
-                cell = ti.i32(bases[part])
-                for row in range(first_new, first_new + made):
-                    at = row * stride + words
-                    window = new[at + 1]
-                    numbers = ti.i32(window & ti.u64(_HALF)) - ti.i32(window >> ti.u64(32))
-                    cells = (numbers // apart + 1) * new_digits
-                    new[at] = ti.cast(cell, ti.u64)
-                    for k in range(cell, cell + cells):
-                        new_ways[k] = ti.u64(0)
-                    cell += cells
-                first, over = parts[part * PART], 0
-                for row in range(first, first + parts[part * PART + 1]):
-                    at = row * stride + words
-                    source = ti.i32(old[at])
-                    low, high = ti.i32(old[at + 1] >> ti.u64(32)), ti.i32(old[at + 1] & ti.u64(_HALF))
-                    for joins in range(2):
-                        child = links[2 * row + joins]
-                        if child >= 0:
-                            row_new = child * stride + words
-                            least = ti.i32(new[row_new + 1] >> ti.u64(32))
-                            most = ti.i32(new[row_new + 1] & ti.u64(_HALF))
-                            target = ti.i32(new[row_new]) + (low + joins - least) // apart * new_digits
-                            numbers = (ti.min(high + joins, most) - low - joins) // apart + 1
-                            if new_digits == 1:
-                                for k in range(numbers):
-                                    more = ways[source + k]
-                                    total = new_ways[target + k] + more
-                                    new_ways[target + k] = total
-                                    over |= ti.cast(total < more, ti.i32)
-                            else:
-                                for k in range(numbers):
-                                    into, at_number = target + k * new_digits, source + k * digits
-                                    over |= add_number(ways, at_number, digits, new_ways, into, new_digits)
-                if over != 0:
-                    queue[OVERFLOW] = 1
-                part = ti.atomic_add(queue[NEXT], 1)
+    state_at: Any
+    mixed: Any
 
 
 @lru_cache
-def part_kernels(words: int, bits: int) -> PartKernels:
-    """Return the kernels for states of a number of words and symbols of a number of bits."""
+def part_functions(words: int) -> PartFunctions:
+    """Return the functions for states of a number of words."""
     vector = ti.types.vector(words, ti.u64)
-    functions = state_functions(words, bits, words)
-    children = functions.children
-    slots, field = 64 // bits, (1 << bits) - 1
 
     @ti.func
     def state_at(rows: ti.template(), at):
@@ -140,147 +61,24 @@ def part_kernels(words: int, bits: int) -> PartKernels:
             found = (found ^ found >> ti.u64(32) ^ state[w]) * ti.u64(_FACTOR)
         return (found ^ found >> ti.u64(32)) * ti.u64(_FACTOR)
 
-    @ti.func
-    def place_of(state, rows: ti.template(), first, stride, table: ti.template(), begin, size):
-        """Return the place of a child among those of its part, and its cell in the table; -1 for a new child."""
-        cell = ti.i32((mixed(state) >> ti.u64(32)) * ti.cast(size, ti.u64) >> ti.u64(32))
-        place, going = -1, 1
-        while going == 1:
-            place = table[begin + cell] - 1
-            if place < 0:
-                going = 0
-            else:
-                differs = ti.u64(0)
-                at = (first + place) * stride
-                for w in ti.static(range(words)):
-                    differs |= rows[at + w] ^ state[w]
-                if differs == ti.u64(0):
-                    going = 0
-                else:
-                    cell = ti.select(cell + 1 == size, 0, cell + 1)
-        return place, begin + cell
+    return PartFunctions(state_at, mixed)
 
-    @ti.kernel
-    def count_together(
-        workers: ti.i32, parts: array(ti.i32, 1), end: ti.i32, queue: array(ti.i32, 1),
-        tabled: ti.template(), steps: array(ti.i32, 1), base: ti.i32, changes: array(ti.u64, 1),
-        old: array(ti.u64, 1), digits: ti.i32, new: array(ti.u64, 1), new_digits: ti.i32,
-        tables: array(ti.i32, 1), room: ti.i32, found: array(ti.u64, 1),
-    ):  # fmt: skip
-        """Let a vertex come in the states of whole parts; a work item in 512 is a worker.
 
-        It reads the old rows of a part, states with the ways to them. It writes the new rows, and the number of them to
-        the part. It adds the ways that close a cycle to its own digits of `found`. Its table has `room` cells.
-        """
-        for i in range(workers * ITERATIONS_PER_WORKER):
-            if i % ITERATIONS_PER_WORKER == 0:
-                worker = i // ITERATIONS_PER_WORKER
-                part = ti.atomic_add(queue[NEXT], 1)
-                while part < end:
-                    first, count = parts[part * PART], parts[part * PART + 1]
-                    first_new, made, over = parts[part * PART + 2], 0, 0
-                    stride, new_stride = words + digits, words + new_digits
-                    begin, size = worker * room, 4 * count
-                    for k in range(begin, begin + size):
-                        tables[k] = 0
-                    for row in range(first, first + count):
-                        at = row * stride
-                        state = state_at(old, at)
-                        if state[0] != ti.u64(DEAD):
-                            off, on, flags = children(tabled, state, steps, base, changes)
-                            if flags >> 2 == 1:
-                                over |= add_number(old, at + words, digits, found, worker * new_digits, new_digits)
-                            for joins in ti.static(range(2)):
-                                if flags >> joins & 1 == 1:
-                                    child = on if ti.static(joins == 1) else off
-                                    place, cell = place_of(child, new, first_new, new_stride, tables, begin, size)
-                                    if place < 0:
-                                        into = (first_new + made) * new_stride
-                                        made += 1
-                                        tables[cell] = made
-                                        for w in ti.static(range(words)):
-                                            new[into + w] = child[w]
-                                        for digit in range(new_digits):
-                                            new[into + words + digit] = ti.u64(0)
-                                            if digit < digits:
-                                                new[into + words + digit] = old[at + words + digit]
-                                    else:
-                                        into = (first_new + place) * new_stride + words
-                                        over |= add_number(old, at + words, digits, new, into, new_digits)
-                    parts[part * PART + 3] = made
-                    if over != 0:
-                        queue[OVERFLOW] = 1
-                    part = ti.atomic_add(queue[NEXT], 1)
+class PartKernels(NamedTuple):
+    """The kernels for states of one length and one width of symbols."""
 
-    @ti.kernel
-    def link(
-        workers: ti.i32, parts: array(ti.i32, 1), sizes: array(ti.i64, 1), end: ti.i32, queue: array(ti.i32, 1),
-        tabled: ti.template(), steps: array(ti.i32, 1), base: ti.i32, changes: array(ti.u64, 1),
-        old: array(ti.u64, 1), ways: array(ti.u64, 1), digits: ti.i32, apart: ti.i32, longest: ti.i32,
-        new: array(ti.u64, 1), new_digits: ti.i32, links: array(ti.i32, 1),
-        tables: array(ti.i32, 1), room: ti.i32, lengths: ti.i32, found: array(ti.u64, 1),
-    ):  # fmt: skip
-        """Find the children of the states of whole parts; a work item in 512 is a worker.
+    tabulate: Any
+    measure: Any
+    move: Any
 
-        It reads the old rows of a part. It writes the new rows without their ways, two links for each old row, the
-        children or -1, and the number of new rows and of the cells for their ways. It adds the ways that close a cycle
-        to its own `lengths` numbers of `found`. Children with more than `longest` vertices are left out.
-        """
-        for i in range(workers * ITERATIONS_PER_WORKER):
-            if i % ITERATIONS_PER_WORKER == 0:
-                worker = i // ITERATIONS_PER_WORKER
-                part = ti.atomic_add(queue[NEXT], 1)
-                while part < end:
-                    first, count = parts[part * PART], parts[part * PART + 1]
-                    first_new, made, over = parts[part * PART + 2], 0, 0
-                    stride = words + WINDOW
-                    begin, size = worker * room, 4 * count
-                    for k in range(begin, begin + size):
-                        tables[k] = 0
-                    for row in range(first, first + count):
-                        at = row * stride
-                        state = state_at(old, at)
-                        links[2 * row], links[2 * row + 1] = -1, -1
-                        if state[0] != ti.u64(DEAD):
-                            low = ti.i32(old[at + words + 1] >> ti.u64(32))
-                            high = ti.i32(old[at + words + 1] & ti.u64(_HALF))
-                            off, on, flags = children(tabled, state, steps, base, changes)
-                            if flags >> 2 == 1:
-                                source = ti.i32(old[at + words])
-                                for k in range((ti.min(high, longest) - low) // apart + 1):
-                                    into = (worker * lengths + low + k * apart) * new_digits
-                                    over |= add_number(ways, source + k * digits, digits, found, into, new_digits)
-                            for joins in ti.static(range(2)):
-                                if flags >> joins & 1 == 1 and low + joins <= longest:
-                                    child = on if ti.static(joins == 1) else off
-                                    least = ti.cast(low + joins, ti.u64)
-                                    most = ti.cast(ti.min(high + joins, longest), ti.u64)
-                                    place, cell = place_of(child, new, first_new, stride, tables, begin, size)
-                                    if place < 0:
-                                        place = made
-                                        made += 1
-                                        tables[cell] = made
-                                        into = (first_new + place) * stride
-                                        for w in ti.static(range(words)):
-                                            new[into + w] = child[w]
-                                        new[into + words + 1] = least << ti.u64(32) | most
-                                    else:
-                                        into = (first_new + place) * stride + words + 1
-                                        window = new[into]
-                                        least = ti.min(least, window >> ti.u64(32))
-                                        most = ti.max(most, window & ti.u64(_HALF))
-                                        new[into] = least << ti.u64(32) | most
-                                    links[2 * row + joins] = first_new + place
-                    numbers = ti.i64(0)
-                    for row in range(first_new, first_new + made):
-                        window = new[row * stride + words + 1]
-                        span = ti.cast(window & ti.u64(_HALF), ti.i64) - ti.cast(window >> ti.u64(32), ti.i64)
-                        numbers += span // apart + 1
-                    parts[part * PART + 3] = made
-                    if over != 0:
-                        queue[OVERFLOW] = 1
-                    sizes[part] = numbers
-                    part = ti.atomic_add(queue[NEXT], 1)
+
+@lru_cache
+def part_kernels(words: int, bits: int) -> PartKernels:
+    """Return the kernels for states of a number of words and symbols of a number of bits."""
+    vector = ti.types.vector(words, ti.u64)
+    children = state_functions(words, bits, words).children
+    state_at, mixed = part_functions(words)
+    slots, field = 64 // bits, (1 << bits) - 1
 
     @ti.func
     def bucket_of(state, masks: ti.template(), buckets):
@@ -297,7 +95,7 @@ def part_kernels(words: int, bits: int) -> PartKernels:
 
     @ti.kernel
     def measure(
-        workers: ti.i32, parts: array(ti.i32, 1), groups: array(ti.i32, 1), end: ti.i32, queue: array(ti.i32, 1),
+        workers: ti.i32, parts: array(ti.i32, 1), groups: array(ti.i32, 1), end: ti.i32, queue: array(ti.i64, 1),
         stride: ti.i32, rows: array(ti.u64, 1), masks: array(ti.u64, 1), buckets: ti.i32, sizes: array(ti.i32, 1),
     ):  # fmt: skip
         """Count the states of whole groups of parts by the bucket that they are to be moved to.
@@ -306,7 +104,7 @@ def part_kernels(words: int, bits: int) -> PartKernels:
         """
         for i in range(workers * ITERATIONS_PER_WORKER):
             if i % ITERATIONS_PER_WORKER == 0:
-                group = ti.atomic_add(queue[NEXT], 1)
+                group = ti.i32(ti.atomic_add(queue[NEXT], ti.i64(1)))
                 while group < end:
                     for k in range(group * buckets, group * buckets + buckets):
                         sizes[k] = 0
@@ -317,18 +115,18 @@ def part_kernels(words: int, bits: int) -> PartKernels:
                             if state[0] != ti.u64(DEAD):
                                 bucket = group * buckets + bucket_of(state, masks, buckets)
                                 sizes[bucket] = sizes[bucket] + 1
-                    group = ti.atomic_add(queue[NEXT], 1)
+                    group = ti.i32(ti.atomic_add(queue[NEXT], ti.i64(1)))
 
     @ti.kernel
     def move(
-        workers: ti.i32, parts: array(ti.i32, 1), groups: array(ti.i32, 1), end: ti.i32, queue: array(ti.i32, 1),
+        workers: ti.i32, parts: array(ti.i32, 1), groups: array(ti.i32, 1), end: ti.i32, queue: array(ti.i64, 1),
         stride: ti.i32, rows: array(ti.u64, 1), masks: array(ti.u64, 1), buckets: ti.i32, places: array(ti.i32, 1),
         moved: array(ti.u64, 1),
     ):  # fmt: skip
         """Move the rows of whole groups of parts to their buckets, to the places for each group; see `measure`."""
         for i in range(workers * ITERATIONS_PER_WORKER):
             if i % ITERATIONS_PER_WORKER == 0:
-                group = ti.atomic_add(queue[NEXT], 1)
+                group = ti.i32(ti.atomic_add(queue[NEXT], ti.i64(1)))
                 while group < end:
                     for part in range(groups[group], groups[group + 1]):
                         first = parts[part * PART]
@@ -340,7 +138,7 @@ def part_kernels(words: int, bits: int) -> PartKernels:
                                 places[bucket] = places[bucket] + 1
                                 for k in range(stride):
                                     moved[into + k] = rows[row * stride + k]
-                    group = ti.atomic_add(queue[NEXT], 1)
+                    group = ti.i32(ti.atomic_add(queue[NEXT], ti.i64(1)))
 
     @ti.kernel
     def tabulate(
@@ -374,4 +172,4 @@ def part_kernels(words: int, bits: int) -> PartKernels:
                 changes[at + 1 + words + w] = on[w]
                 changes[at + 1 + 2 * words + w] = on[w] ^ on_all[w]
 
-    return PartKernels(tabulate, count_together, link, measure, move)
+    return PartKernels(tabulate, measure, move)

@@ -60,6 +60,7 @@ class StateFunctions(NamedTuple):
     found_at: Any
     round_of: Any
     children: Any
+    children_by: Any
 
 
 def initial_row(cells: int, beside: int) -> list[int]:
@@ -361,12 +362,18 @@ def state_functions(words: int, bits: int, cells: int) -> StateFunctions:
     @ti.func
     def children(tabled: ti.template(), state, steps: ti.template(), base, changes: ti.template()):
         """Return both children, which of them can still become a cycle, and whether the vertex closes one."""
+        off, on, flags = children_by(tabled, state, steps, base, changes, 0)
+        return off, on, flags
+
+    @ti.func
+    def children_by(tabled: ti.template(), state, steps: ti.template(), base, changes: ti.template(), begin):
+        """Return the same as `children`, by a table of the changes that begins at a cell."""
         off, on, flags = state, state, 0
         if ti.static(tabled):
             row = 0
             for k in range(steps[base] - 1):
                 row |= symbol(state, steps[base + STEP_HEADER + 2 + 2 * k]) << k * bits
-            at = row * (1 + 3 * words)
+            at = begin + row * (1 + 3 * words)
             flags = ti.cast(changes[at], ti.i32)
             ends = ti.u64(0)
             for w in ti.static(range(words)):
@@ -383,4 +390,4 @@ def state_functions(words: int, bits: int, cells: int) -> StateFunctions:
             flags = lives | joins_alive << 1 | closes << 2
         return off, on, flags
 
-    return StateFunctions(tabulate, symbol, state_at, row_of, found_at, round_of, children)
+    return StateFunctions(tabulate, symbol, state_at, row_of, found_at, round_of, children, children_by)

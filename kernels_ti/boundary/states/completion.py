@@ -57,7 +57,7 @@ class Completion:
         self._part = _FIRST_PART
         self._work, self._has_begun = 0, False
 
-    def is_due(self, states: int, numbers: int, *, is_short: bool) -> bool:
+    def is_due(self, states: int, numbers: int, *, is_short: bool, met: int = 0) -> bool:
         """Say whether a test before the next step is expected to save more work than it takes.
 
         Parameters
@@ -68,8 +68,10 @@ class Completion:
             Numbers that are added up for each of them.
         is_short : bool
             Whether the memory does not suffice for the step.
+        met : int
+            States that more steps began with since the last question.
         """
-        self._work += states * (_STATE + numbers)
+        self._work += (states + met) * (_STATE + numbers)
         if not self._is_possible or not (self._has_begun or is_short or self._work > _START):
             return False
         return is_short or self._part * self._work > states * _TEST + _TABLES
