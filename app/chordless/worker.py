@@ -7,9 +7,11 @@ the client dies, the pipes close.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import signal
+import sys
 import traceback
 from dataclasses import asdict, replace
 
@@ -67,6 +69,16 @@ def main(commands: int, events: int) -> None:
     commands, events : int
         Descriptors of the pipes from and to the client.
     """
+    whole = False
+
+    def leave() -> None:
+        # Python would take apart all modules and look for garbage; the operating system frees the memory anyway.
+        if whole:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(0)
+
+    atexit.register(leave)  # registered first, so called last
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     left_to_client = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     for number in left_to_client:
@@ -83,8 +95,7 @@ def main(commands: int, events: int) -> None:
     except ClientIsGone:
         # The client is gone, so leave the cleaning up to the operating system.
         os._exit(1)
-    # Python would look for garbage among all objects before it ends, which takes a tenth of a second.
-    gc.freeze()
+    whole = True
 
 
 def serve(channel: Channel, standard_output: int) -> None:
