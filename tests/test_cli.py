@@ -217,6 +217,12 @@ def test_an_unwritable_output_is_one_line(tmp_path):
     assert fails(chordless("generate", "petersen", "-o", tmp_path / "no" / "g.txt"), 1, "cannot write")
 
 
+def test_the_exit_code_is_right_even_where_no_message_can_be_written():
+    with open("/dev/full", "w") as full:
+        done = chordless("count", "no-such-file.txt", capture_output=False, stdout=subprocess.PIPE, stderr=full)
+    assert (done.returncode, done.stdout) == (2, "")
+
+
 def test_a_full_disk_leaves_the_file_that_was_there(tmp_path):
     path = tmp_path / "graph.txt"
     assert chordless("generate", "petersen", "-o", path).returncode == 0

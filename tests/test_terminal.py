@@ -181,3 +181,15 @@ def test_a_live_line_on_a_terminal_is_taken_away_at_the_end():
     assert any("cycles" in line for line in lines)
     assert max(map(len, lines)) < 80
     assert "\x1b" not in done.stdout
+
+
+def test_a_terminal_that_is_gone_does_not_end_the_run():
+    """A write fails even before the hang-up arrives, and where none ever does."""
+    screen, terminal = pty.openpty()
+    with open(terminal, "w") as stream:
+        display = ProgressDisplay("auto", stream, live=True)
+        os.close(screen)
+        display.draw()
+        display.clear()
+        # What the display could not write is not tried again.
+        stream.flush()

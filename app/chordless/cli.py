@@ -89,14 +89,14 @@ def main(argv: list[str] | None = None) -> int:
             exit_code = _run(sys.argv[1:] if argv is None else argv, program_start)
         sys.stdout.flush()
     except BrokenPipeError:
-        from chordless.commands.writing import silence_standard_output
+        from chordless.commands.writing import silence
 
-        silence_standard_output()
+        silence(sys.stdout)
         return _READER_GONE_EXIT_CODE
     except OSError as error:
-        from chordless.commands.writing import silence_standard_output
+        from chordless.commands.writing import silence
 
-        silence_standard_output()
+        silence(sys.stdout)
         return _fail(f"cannot write standard output: {error.strerror}", EngineError.exit_code)
     return exit_code
 
@@ -165,5 +165,12 @@ def _mend_standard_streams() -> None:
 
 
 def _fail(message: str, exit_code: int) -> int:
-    sys.stderr.write(f"chordless: error: {error_line(message, sys.stderr)}\n")
+    try:
+        sys.stderr.write(f"chordless: error: {error_line(message, sys.stderr)}\n")
+        sys.stderr.flush()
+    except OSError:
+        # Nobody can read it. The exit code tells what happened.
+        from chordless.commands.writing import silence
+
+        silence(sys.stderr)
     return exit_code

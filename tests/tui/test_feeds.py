@@ -281,7 +281,17 @@ def test_whatever_goes_wrong_in_a_feed_is_told(tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("slow")
-def test_a_run_whose_folder_is_gone_cannot_be_resumed(tmp_path):
+def test_the_end_is_told_before_the_engine_is_said_to_be_gone():
+    """Who waits for the end of the engine looks then whether the run can go on."""
+    feed = EngineFeed(RunCommand("petersen", time.time(), arch="reference"))
+    at_work = {}
+    feed.begin(lambda batch: at_work.update({type(event): feed.at_work for _, event in batch}))
+    feed.join(PATIENCE)
+    assert at_work[Finished]
+    assert not feed.at_work
+
+
+def test_a_run_whose_folder_is_gone_cannot_be_resumed(tmp_path, slow):
     run = tmp_path / "run"
     with Watched(EngineFeed(command(run))) as own:
         own.wait_for_event(Progress)

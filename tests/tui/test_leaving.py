@@ -89,6 +89,23 @@ def test_leaving(tmp_path, slow, choice):
 
 
 @pytest.mark.slow
+def test_a_run_may_go_on_and_end_before_anybody_looks(tmp_path, slow, monkeypatch):
+    monkeypatch.setattr("chordless.tui.screens.leave.is_at_work", lambda directory: False)
+    run = tmp_path / "run"
+
+    async def steps(pilot):
+        await begin(pilot, run, halt=True, limit=100_000, output=str(run), output_format="parts")
+        await ask(pilot)
+        await pilot.click("#keep")
+        await until(pilot, lambda: pilot.app._exit)
+
+    app = ChordlessApp(Settings())
+    drive(app, SMALL, steps)
+    assert app.return_value == f"the run went on and has ended; to look at it: chordless tui {run}"
+    assert [event.reason for event in events_in(run) if isinstance(event, Finished)] == ["interrupted", "limit"]
+
+
+@pytest.mark.slow
 def test_what_ends_without_a_question_keeps_what_was_found(tmp_path, slow):
     """A signal, or an error in the dashboard."""
 

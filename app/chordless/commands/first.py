@@ -90,9 +90,9 @@ def act(options: argparse.Namespace) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        from chordless.commands.writing import silence_standard_output
+        from chordless.commands.writing import silence
 
-        silence_standard_output()
+        silence(sys.stdout)
         failure: ChordlessError = EngineError(f"cannot write standard output: {error.strerror}")
     except MemoryError:
         failure = EngineError("out of memory")

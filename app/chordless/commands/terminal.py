@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TextIO
 
+from chordless.commands.writing import silence
 from chordless.protocol.events import Event, Finished, Log, Progress
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.results import hole_count, triangle_count
@@ -208,16 +209,22 @@ class ProgressLine:
             text = f"{_CLEAR_LINE}{'  '.join(parts)[:room]}"
         else:
             text = "  ".join(parts)
-        self._stream.write(text if self._live else f"{text}\n")
-        self._stream.flush()
+        self._write(text if self._live else f"{text}\n")
         self._drawn = True
 
     def clear(self) -> None:
         """Erase the live line."""
         if self._live and self._drawn:
-            self._stream.write(_CLEAR_LINE)
-            self._stream.flush()
+            self._write(_CLEAR_LINE)
             self._drawn = False
+
+    def _write(self, text: str) -> None:
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except OSError:
+            # The terminal is gone, or its disk is full. That is no reason to end the run.
+            silence(self._stream)
 
     def _parts(self) -> list[str]:
         """Return the parts of the line, the most important first; those that do not fit are left out."""
@@ -243,7 +250,7 @@ class ProgressDisplay(ProgressLine):
         """Write a warning of the engine as a line of its own; pass over any other event."""
         if isinstance(event, Log) and event.is_warning:
             self.clear()
-            self._stream.write(f"{event.text}\n")
+            self._write(f"{event.text}\n")
 
     def _parts(self) -> list[str]:
         elapsed = time.monotonic() - self._start

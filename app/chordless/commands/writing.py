@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 from chordless.files import replaced, text_of
 from kernels_ti import EngineError
@@ -81,6 +81,10 @@ def write_graph(graph: Graph, output: str, comments: Sequence[str]) -> None:
         raise EngineError(f"cannot write standard output: {error.strerror}") from error
 
 
-def silence_standard_output() -> None:
-    """Discard what is still buffered for standard output: Python would try to write it again at exit and fail."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def silence(stream: TextIO) -> None:
+    """Discard what is buffered for a stream that cannot be written, and all that follows.
+
+    Python would try to write it again at exit, and fail.
+    """
+    with open(os.devnull, "wb") as nothing:
+        os.dup2(nothing.fileno(), stream.fileno())

@@ -105,6 +105,8 @@ class Feed(ABC):
             # This thread must report the error itself. Otherwise the run would seem to go on for ever.
             message = f"internal error: {type(error).__name__}: {error}"
             self._add(time.time(), Failed(type(error).__name__, message, EngineError.exit_code, traceback.format_exc()))
+        # Whoever sees that the engine is not at work any more has the state that it ended in.
+        self._flush()
         self.at_work = False
         self._flush()
 

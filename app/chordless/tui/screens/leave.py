@@ -14,6 +14,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Button, Label
 
+from chordless.runs.directory import RunDirectory
 from chordless.runs.mailbox import is_at_work
 from chordless.tui.detached import LOG, go_on_detached
 from chordless.tui.run_words import stop_now_words
@@ -119,9 +120,14 @@ class LeaveScreen(ModalScreen["str | None"]):
         directory, command = self._session.directory, self._session.command
         assert directory is not None
         assert command is not None
+        recording = RunDirectory(directory).events
+        before = recording.stat().st_size
         process = go_on_detached(command, directory)
         while process.poll() is None and not is_at_work(directory):
             await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
-        if process.returncode:
+        look = f"chordless tui {shlex.quote(str(directory))}"
+        if process.returncode is None:
+            return f"the run goes on; to watch it: {look}"
+        if recording.stat().st_size == before:
             raise EngineError(f"the run could not go on without the dashboard; {directory / LOG} says why")
-        return f"the run goes on; to watch it: chordless tui {shlex.quote(str(directory))}"
+        return f"the run went on and has ended; to look at it: {look}"
