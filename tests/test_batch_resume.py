@@ -28,6 +28,7 @@ from chordless.graphs.load import load_graph
 from chordless.graphs.readers.incoming import Limits
 from chordless.protocol.events import BatchFinished, BatchProgress
 from chordless.protocol.orders import BatchCommand, BatchJob
+from chordless.runs.directory import graph_hash
 from patience import PATIENCE
 from program import ENVIRONMENT, REFERENCE, chordless, without_progress
 
@@ -303,6 +304,17 @@ def test_lines_from_standard_input_keep_their_graphs(tmp_path, monkeypatch):
     assert Path(kept).read_bytes() == lines
     graphs = [load_graph(f"{kept}:{line}").graph for line in (1, 2, 3)]
     assert [(graph.directed, graph.m) for graph in graphs] == [(False, 3), (False, 2), (True, 3)]
+
+
+def test_a_lone_graph_from_standard_input_is_kept_as_it_was_read(tmp_path, monkeypatch):
+    output = str(tmp_path / "out.jsonl")
+    Path(f"{output}.stdin.g6").write_bytes(b"Bw\nBw\n")
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BufferedReader(io.BytesIO(b"a b\nb c\nb c\nc b\n"))))
+    (chunk,) = read_job(BatchJob("-", directed=True, multigraph=True), Limits(), output)
+    kept = find_kept(output)
+    assert kept == f"{output}.stdin.txt"
+    again = load_graph(kept, multigraph=True).graph
+    assert (graph_hash(again), chunk.titles) == (graph_hash(chunk.loaded.graph), ("stdin",))
 
 
 def test_a_copy_of_standard_input_that_cannot_be_written_ends_the_batch(tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ import io
 
 import numpy as np
 import pytest
-from chordless.graphs.load import load_graph, write_edge_list
+from chordless.graphs.load import LoadedGraph, load_graph, save_graph, write_edge_list
 from chordless.graphs.readers import edge_list, integers, large_list
 from chordless.graphs.readers.columns import two_columns
 from chordless.graphs.readers.source import Source
@@ -13,7 +13,7 @@ from graph_files import load, named_edges, pairs, refusal
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kernels_ti import Graph, GraphError, OptionError
+from kernels_ti import EngineError, Graph, GraphError, OptionError
 
 
 def test_integer_ids_are_sorted_by_value(tmp_path):
@@ -205,10 +205,22 @@ def test_what_is_written_reads_back_the_same(tmp_path_factory, graph):
     write_edge_list(graph, stream, ["some words", "two\nlines"])
     path = tmp_path_factory.mktemp("written") / "graph.txt"
     path.write_bytes(stream.getvalue().encode())
-    again = load_graph(str(path)).graph
+    again = load_graph(str(path), multigraph=True).graph
+    assert again.is_simple
     assert again.n == graph.n
     assert again.edges().tolist() == graph.edges().tolist()
     assert again.names == tuple(map(str, graph.names))
+
+
+def test_a_graph_is_saved_with_its_places(tmp_path):
+    path = tmp_path / "graph.txt"
+    graph = Graph.from_edges(3, [(0, 2)], names=["a", "b c", "d"])
+    save_graph(LoadedGraph(graph, "-", {0: (1.5, -2e-7), 2: (0.1, 3.0)}), path)
+    again = load_graph(str(path))
+    assert (again.graph.names, again.graph.edges().tolist()) == (graph.names, [[0, 2]])
+    assert again.positions == {0: (1.5, -2e-7), 2: (0.1, 3.0)}
+    with pytest.raises(EngineError, match=r"cannot write .*/none/graph.txt: No such file"):
+        save_graph(again, tmp_path / "none" / "graph.txt")
 
 
 def test_the_written_form():

@@ -146,6 +146,10 @@ def test_a_graph_from_standard_input_is_opened_from_its_copy(folder):
     assert source == str(folder / "out.jsonl.stdin.g6")
     command = run_of(BatchLine(0, "stdin"), source, (BatchJob("-", simplify=True),), folder / "run")
     assert (command.graph, command.simplify) == (source, True)
+    Path("out.jsonl.stdin.g6").rename("out.jsonl.stdin.txt")
+    source = source_of("stdin", "out.jsonl")
+    command = run_of(BatchLine(0, "stdin"), source, (BatchJob("-", simplify=True, arch="cpu"),), folder / "run")
+    assert (command.graph, command.simplify, command.arch) == (source, False, "cpu")
     Path("stdin").write_bytes(TRIANGLE)
     assert source_of("stdin", "out.jsonl") == str(folder / "stdin")
 

@@ -6,12 +6,16 @@ import time
 from dataclasses import replace
 
 import pytest
+from chordless.graphs.load import load_graph
 from chordless.protocol.orders import RunCommand
+from chordless.runs.directory import graph_hash
+from chordless.runs.history import delete_run
 from chordless.runs.state import RunState
 from chordless.tui.cycle_words import offer_words, picked_words, separator_of
-from chordless.tui.run_form import listing_of
+from chordless.tui.run_form import listing_of, with_kept_graph
 from chordless.tui.widgets.glyphs import AsciiFilter
 from rich.segment import Segment
+from test_export import make_run
 from textual.color import Color
 
 COUNTED = RunState(phase="finished", reason="complete", graph="/home/me/roads.txt", n=65, cycles=1 << 20)
@@ -50,6 +54,20 @@ def test_a_listing_is_the_count_again_with_its_cycles_kept(tmp_path):
         "parts", "search", False, False,
     )  # fmt: skip
     assert time.time() - listing.program_start < 60
+
+
+@pytest.mark.parametrize("graph", ["-", "/tmp/no-such-file.txt"])
+def test_a_graph_that_cannot_be_read_again_is_taken_from_the_run(tmp_path, graph):
+    loaded = load_graph("grid:3x3")
+    make_run(tmp_path / "run", loaded.graph)
+    counted = RunCommand(graph, 1.0, simplify=True, file_format="gml", checkpoint=str(tmp_path / "run"))
+    kept = with_kept_graph(counted)
+    again = load_graph(kept.graph, multigraph=kept.multigraph, simplify=kept.simplify, file_format=kept.file_format)
+    assert graph_hash(again.graph) == graph_hash(loaded.graph)
+    assert with_kept_graph(replace(counted, graph="grid:7x10")).graph == "grid:7x10"
+    # It counts as one of the files of the run.
+    delete_run(tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from typing import IO, BinaryIO, cast
 import numpy as np
 
 from chordless.batch.detect import many_format
-from chordless.batch.kept_input import keeping, kept_path
+from chordless.batch.kept_input import keep_lone_graph, keeping, path_to_keep
 from chordless.graphs.graph6 import Chunk as DecodedLines
 from chordless.graphs.graph6 import read_chunks
 from chordless.graphs.load import LoadedGraph, load_graph, require_direction_unsaid
@@ -94,7 +94,7 @@ def read_job(job: BatchJob, limits: Limits, output: str | None = None) -> Iterat
     limits : Limits
         Limits for reading. For a file with one graph, the time-out of the job also applies.
     output : str, optional
-        The output file of the batch. Many graphs from standard input are kept beside it.
+        The output file of the batch. What came from standard input is kept beside it.
 
     Raises
     ------
@@ -116,6 +116,8 @@ def read_job(job: BatchJob, limits: Limits, output: str | None = None) -> Iterat
                 encoding=job.encoding,
                 limits=replace(limits, seconds=job.timeout),
             )
+            if job.graph == STANDARD_INPUT and output is not None:
+                keep_lone_graph(loaded, output)
             yield Chunk(job, (_label(job),), (None,), loaded=loaded)
             return
         if job.directed:
@@ -124,7 +126,7 @@ def read_job(job: BatchJob, limits: Limits, output: str | None = None) -> Iterat
         with contextlib.ExitStack() as opened:
             stream = opened.enter_context(open_input(job.graph, limits))
             if job.graph == STANDARD_INPUT and output is not None:
-                stream = opened.enter_context(keeping(stream, kept_path(output, file_format)))
+                stream = opened.enter_context(keeping(stream, path_to_keep(output, file_format)))
             yield from _lone_graph_goes_by_its_file(read(job, stream, file_format))
     except EngineError:
         raise

@@ -2,14 +2,48 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 from typing import IO, Any, cast
 
-from kernels_ti import EngineError
+from chordless.graphs.load import LoadedGraph, save_graph
+from kernels_ti import EngineError, GraphError
 
-_SUFFIXES = {"graph6": ".stdin.g6", "sdf": ".stdin.sdf", "smiles": ".stdin.smi"}
+LONE = "edgelist"
+"""The format of the copy of a graph that came by itself, whatever the format in which it came."""
+
+_SUFFIXES = {"graph6": ".stdin.g6", "sdf": ".stdin.sdf", "smiles": ".stdin.smi", LONE: ".stdin.txt"}
 """What follows the name of the output file, by the format of the graphs."""
+
+
+def keep_lone_graph(loaded: LoadedGraph, output: str) -> None:
+    """Write the only graph that came through standard input beside the output file of a batch, as it was read.
+
+    A graph whose names do not fit into an edge list is not kept.
+
+    Raises
+    ------
+    EngineError
+        If it cannot be written.
+    """
+    with contextlib.suppress(GraphError):
+        save_graph(loaded, path_to_keep(output, LONE))
+
+
+def is_as_read(path: str) -> bool:
+    """Return whether a copy holds a graph as it was read: nothing but `multigraph` applies to it any more."""
+    return path.endswith(_SUFFIXES[LONE])
+
+
+def path_to_keep(output: str, file_format: str) -> str:
+    """Remove the copies of earlier batches in other formats; return the path of the copy for an output file."""
+    path = kept_path(output, file_format)
+    for other in _SUFFIXES:
+        if other != file_format:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(kept_path(output, other))
+    return path
 
 
 def kept_path(output: str, file_format: str) -> str:

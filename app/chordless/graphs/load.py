@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TextIO, cast
 
+from chordless.files import replaced, text_of
 from chordless.graphs import generators
 from chordless.graphs.readers.incoming import STANDARD_INPUT, Limits, ends_in_time, read_bytes, shown_name
 from chordless.graphs.readers.source import UTF_8, Parsed, Positions, Source
-from kernels_ti import Graph, GraphError, OptionError
+from kernels_ti import EngineError, Graph, GraphError, OptionError
 from kernels_ti.errors import DIRECTED, SIMPLIFY, worded
 
 if TYPE_CHECKING:
@@ -316,6 +317,27 @@ def _reader(file_format: str) -> Callable[..., Parsed]:
     from chordless.graphs.readers.library import LIBRARY_READERS
 
     return LIBRARY_READERS[file_format]
+
+
+def save_graph(loaded: LoadedGraph, path: str | PurePath) -> None:
+    """Write a graph to a file that `load_graph` reads back, with the names and places of its vertices.
+
+    Parallel edges, and self-loops without directions, need ``multigraph=True`` there; with it every graph is read back.
+
+    Raises
+    ------
+    GraphError
+        If an edge list cannot hold its names, see `write_edge_list`.
+    EngineError
+        If the file cannot be written.
+    """
+    try:
+        with replaced(str(path)) as file, text_of(file) as text:
+            write_edge_list(loaded.graph, text)
+            for v, (x, y) in (loaded.positions or {}).items():
+                text.write(f"# xy {v + 1} {x!r} {y!r}\n")
+    except OSError as error:
+        raise EngineError(f"cannot write {path}: {error.strerror}") from error
 
 
 def write_edge_list(graph: Graph, stream: TextIO, comments: Iterable[str] = ()) -> None:

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from kernels_ti import Graph
 
 RUN_FORMAT = 1
+EDGE_LIST = "graph.txt"
+"""The graph as an edge list: written when another run shall read it, and the file that it came from is gone."""
+
 _RUN, _GRAPH, _EVENTS, _CHECKPOINT = "run.json", "graph.json", "events.jsonl", "checkpoint"
 # These fields belong to one session, or give the place of the folder itself.
 _NOT_KEPT = ("program_start", "limit", "timeout", "checkpoint", "resume", "cluster", "gpus")

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import IO, Literal
 
 from chordless.files import is_leftover, sync_folder, take_lock
+from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.codec import event_from_json
 from chordless.protocol.events import Checkpointed, Event, Failed, Finished, Progress, Started
 from chordless.protocol.orders import Pick
-from chordless.runs.directory import RunDirectory
+from chordless.runs.directory import EDGE_LIST, RunDirectory
 from chordless.runs.mailbox import is_at_work
 from kernels_ti import EngineError
 from kernels_ti.errors import CheckpointError
@@ -26,7 +27,17 @@ RunStage = Literal["running", "complete", "stopped", "failed", "lost", "damaged"
 # such a run is still listed, as damaged, and can be deleted again.
 _FIRST, _LAST = "checkpoint", "run.json"
 _OF_A_RUN = frozenset(
-    {_FIRST, "checkpoint.new", "commands", "cycles", "detached.log", "events.jsonl", "graph.json", "weights"}
+    {
+        _FIRST,
+        "checkpoint.new",
+        "commands",
+        "cycles",
+        "detached.log",
+        "events.jsonl",
+        "graph.json",
+        EDGE_LIST,
+        "weights",
+    }
 )
 
 _PIECE_BYTES = 1 << 14
@@ -162,7 +173,7 @@ def summarize(path: Path) -> RunSummary | None:
     counts = next((event for event in events if isinstance(event, (Finished, Progress, Checkpointed))), None)
     return RunSummary(
         path=path,
-        graph=start.graph if start else graph,
+        graph=shown_name(start.graph if start else graph),
         n=start.n if start else None,
         m=start.m if start else None,
         arch=start.arch if start else arch,

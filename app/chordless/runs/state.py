@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from typing import Any, Literal
 
+from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.events import Checkpointed, Event, Failed, Finished, Log, Paused, Progress, Reason, Started
 from chordless.runs.course import Course
 from kernels_ti.errors import quantity
@@ -262,9 +263,13 @@ class _Fold:
         self._complete = False
         self._base = self._share_base = None
         self._directory = event.directory
-        self._values |= {name: getattr(event, name) for name in _OF_STARTED}
+        graph = shown_name(event.graph)
+        self._values |= {name: getattr(event, name) for name in _OF_STARTED} | {"graph": graph}
         self._values |= {"notes": tuple(event.notes), "reason": None, "error": None}
-        self._say(time, f"{'resumed' if again else 'search began'}: {event.graph} on {event.arch} ({event.device})")
+        self._say(
+            time,
+            f"{'resumed' if again else 'search began'}: {graph} on {event.arch} ({event.device})",
+        )
 
     def _finish(self, time: float, event: Finished) -> None:
         self._settle()
@@ -274,7 +279,7 @@ class _Fold:
         self._course = self._course.after(event.enumerate_seconds, event.frontier)
         self._base = None
         self._directory = event.checkpoint if self._directory is None else self._directory
-        self._values |= {name: getattr(event, name) for name in _OF_FINISHED}
+        self._values |= {name: getattr(event, name) for name in _OF_FINISHED} | {"graph": shown_name(event.graph)}
         self._values["seconds"] = event.enumerate_seconds
         self._values["peak_memory_bytes"] = event.peak_memory_bytes
         if event.boundary is not None:

@@ -10,7 +10,7 @@ from pathlib import Path, PurePath
 
 from chordless.batch.detect import count_graphs
 from chordless.batch.jobs import checked, jobs_of
-from chordless.batch.kept_input import find_kept
+from chordless.batch.kept_input import find_kept, is_as_read
 from chordless.batch.manifest import read_manifest
 from chordless.graphs.load import MOLECULE_FORMATS
 from chordless.graphs.readers.incoming import STANDARD_INPUT
@@ -240,6 +240,8 @@ def run_of(line: BatchLine, source: str, jobs: tuple[BatchJob, ...], directory: 
     """
     named = (STANDARD_INPUT,) if is_from_standard_input(line.graph) else (line.graph, line.graph.rpartition(":")[0])
     job = next((job for job in jobs if job.graph in named), BatchJob(line.graph))
+    if is_from_standard_input(line.graph) and is_as_read(source):
+        job = BatchJob(line.graph, arch=job.arch, multigraph=True)
     lists = line.cycles is not None and line.cycles <= _MOST_CYCLES_TO_LIST and line.status == "complete"
     return RunCommand(
         graph=source,

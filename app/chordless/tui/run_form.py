@@ -14,10 +14,11 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from chordless.files import replaced
-from chordless.graphs.load import write_edge_list
+from chordless.graphs.generators import is_spec
+from chordless.graphs.load import save_graph, write_edge_list
 from chordless.graphs.overlap import niche_overlap
 from chordless.protocol.orders import RunCommand
-from chordless.runs.directory import check_is_free
+from chordless.runs.directory import EDGE_LIST, RunDirectory, check_is_free
 from chordless.tui.readings import AS_IT_IS, options_of
 from chordless.tui.settings import LastChoices
 from chordless.values import SHORTEST_CYCLE, any_cycle_length, positive, size
@@ -249,6 +250,25 @@ def sample_of(command: RunCommand, directory: Path) -> RunCommand:
     seed = time.time_ns() // 1_000_000 % _SEEDS
     sample = replace(listing_of(command, directory), pick="sample", limit=None, expansion=EXPANSIONS[0])
     return replace(sample, seed=seed, per_vertex=True, per_edge=True, cluster=None, gpus=None)
+
+
+def with_kept_graph(command: RunCommand) -> RunCommand:
+    """Return the command of a run in a folder, changed to read its graph again.
+
+    A graph that came from standard input, or whose file is gone, is written from the run folder to a file in it.
+
+    Raises
+    ------
+    ChordlessError
+        If it cannot be read or written.
+    """
+    if command.checkpoint is None or is_spec(command.graph) or os.path.lexists(command.graph):
+        return command
+    directory = Path(os.path.abspath(command.checkpoint))
+    path = directory / EDGE_LIST
+    save_graph(RunDirectory(directory).graph(), path)
+    as_read = replace(command, simplify=False, directed=False, file_format=None, encoding=None)
+    return replace(as_read, graph=str(path), multigraph=True, overlap=False, types=None)
 
 
 def expanded(text: str) -> str:

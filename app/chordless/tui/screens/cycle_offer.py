@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, cast
 
 from textual.screen import Screen
 
+from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory
 from chordless.tui.cycle_words import is_too_many
 from chordless.tui.messages import StartRun
-from chordless.tui.run_form import listing_of, run_folder, sample_of
+from chordless.tui.run_form import listing_of, run_folder, sample_of, with_kept_graph
 from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
@@ -30,13 +31,18 @@ class OfferActions(Screen[None]):
         if command is None and session.directory is not None:
             with contextlib.suppress(ChordlessError):
                 command = RunDirectory(session.directory).command()
-        return None if command is None or command.graph == "-" else command
+        return command
 
     def on_cycles_offer_taken(self) -> None:
         """Start a run that lists the cycles, or draws some of too many. This screen shows them."""
         command, app = self.listing_command(), cast("ChordlessApp", self.app)
         if command is None or app.run_state is None:
             return
+        folder = run_folder(app.settings.runs_folder, shown_name(command.graph))
+        try:
+            command = with_kept_graph(command)
+        except ChordlessError as error:
+            self.notify(str(error), severity="error", timeout=15)
+            return
         make = sample_of if is_too_many(app.run_state) else listing_of
-        folder = run_folder(app.settings.runs_folder, command.graph)
         self.post_message(StartRun(make(command, folder), show="cycles"))
