@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
+from dataclasses import replace
 
 import pytest
 from chordless.batch.output import read_lines
 from chordless.engine.process import EngineProcess
 from chordless.tui.app import ChordlessApp
-from chordless.tui.batch_form import FROM_STANDARD_INPUT, BatchQuestion
+from chordless.tui.batch_form import FROM_STANDARD_INPUT, BatchQuestion, plan_of, recent_batch_of
 from chordless.tui.recent_batches import RecentBatch, remember
 from chordless.tui.screens.batch import BatchScreen
 from chordless.tui.screens.batch_questions import AskResume, LeaveBatch
@@ -253,12 +254,13 @@ def test_columns_are_sorted_by_key_and_by_their_headings(folder):
     watch(steps, LARGE, batch="out.jsonl")
 
 
-def test_how_graphs_are_read_is_remembered_with_the_batch(folder):
-    remember(RecentBatch(str(folder / "out.jsonl"), "petersen", str(folder), "directed"), [])
+def test_how_graphs_are_read_and_where_they_are_counted_is_remembered_with_the_batch(folder):
+    question = BatchQuestion("petersen", "out.jsonl", "directed", " local:2 ")
+    remember(recent_batch_of(plan_of(question)), [])
     (folder / "out.jsonl").write_bytes(line("petersen"))
 
     async def steps(pilot, screen):
-        assert screen.query_one(BatchForm).question.reading == "directed"
+        assert screen.query_one(BatchForm).question == replace(question, cluster="local:2")
         assert screen.query_one(BatchForm).plan.jobs[0].directed
         screen.query_one("#batch-reading", Choice).choose("simplified")
         await until(pilot, lambda: screen.query_one(BatchForm).question.reading == "simplified")
@@ -266,6 +268,7 @@ def test_how_graphs_are_read_is_remembered_with_the_batch(folder):
         assert screen.query_one(BatchForm).plan.jobs[0].simplify
 
     watch(steps)
+    watch(steps, batch="out.jsonl")
 
 
 def test_a_graph_from_standard_input_says_why_it_is_not_opened(folder):

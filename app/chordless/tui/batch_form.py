@@ -17,7 +17,7 @@ from chordless.graphs.readers.incoming import STANDARD_INPUT
 from chordless.protocol.orders import BatchJob, RunCommand
 from chordless.tui.batch_lines import BatchLine, is_batch_file, line_count
 from chordless.tui.readings import AS_IT_IS, OVERLAP, options_of, said_here
-from chordless.tui.recent_batches import words_of
+from chordless.tui.recent_batches import RecentBatch, words_of
 from chordless.tui.run_form import cluster_name, graph_source
 from kernels_ti import ChordlessError, GraphError, OptionError
 
@@ -107,6 +107,12 @@ class BatchPlan:
     def can_start(self) -> bool:
         """Whether there are graphs to count and an output file to write."""
         return bool(self.jobs) and self.output_fault is None and self.cluster_fault is None
+
+
+def recent_batch_of(plan: BatchPlan) -> RecentBatch:
+    """Return what is remembered of a batch that begins in the current folder."""
+    typed = plan.question
+    return RecentBatch(plan.output, typed.graphs, str(Path.cwd()), typed.reading, typed.cluster.strip())
 
 
 def absolute(output: str) -> str:

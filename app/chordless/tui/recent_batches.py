@@ -20,7 +20,7 @@ _MOST = 20
 
 @dataclass(frozen=True)
 class RecentBatch:
-    """The two fields of the form, and the folder that their paths are relative to.
+    """The fields of the form, and the folder that their paths are relative to.
 
     Parameters
     ----------
@@ -32,12 +32,19 @@ class RecentBatch:
         The current folder at that time. Relative paths start there.
     reading : str
         How the graphs were read, one of `chordless.tui.readings.READINGS`.
+    cluster : str
+        The workers that counted; empty for this machine alone.
     """
 
     output: str
     graphs: str
     folder: str
     reading: str = AS_IT_IS
+    cluster: str = ""
+
+    def fields_here(self) -> dict[str, str]:
+        """Return the fields of the form but for the output file, with paths that hold in the current folder."""
+        return {"graphs": self.graphs_here(), "reading": self.reading, "cluster": self.cluster}
 
     def graphs_here(self) -> str:
         """Return the graphs with paths that hold in the current folder."""

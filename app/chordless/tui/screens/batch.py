@@ -22,6 +22,7 @@ from chordless.tui.batch_form import (
     BatchPlan,
     absolute,
     free_output,
+    recent_batch_of,
     run_of,
     shortest,
     source_of,
@@ -117,7 +118,7 @@ class BatchScreen(SortedBatch):
         if last is None:
             yield BatchForm("", free_output())
         else:
-            yield BatchForm(last.graphs_here(), shortest(last.output), last.reading)
+            yield BatchForm(output=shortest(last.output), **last.fields_here())
         with Horizontal(id="batch-bar"):
             yield Button("Start", id="batch-start", variant="primary", compact=True)
             yield Button("Stop", id="batch-stop", compact=True)
@@ -155,8 +156,7 @@ class BatchScreen(SortedBatch):
             self.query_one("#batch-graphs").focus()
             return
         known = self._known(absolute(path))
-        reading = None if known is None else known.reading
-        self._form.put(graphs="" if known is None else known.graphs_here(), output=path, reading=reading)
+        self._form.put(output=path, **({"graphs": ""} if known is None else known.fields_here()))
         self._is_to_focus_table = True
         self._show_file(absolute(path))
         self._draw()  # The same file may be open already.
@@ -363,8 +363,7 @@ class BatchScreen(SortedBatch):
             self.notify(str(error), severity="error", timeout=15)
             return
         try:
-            batch = RecentBatch(plan.output, plan.question.graphs, str(Path.cwd()), plan.question.reading)
-            self._recent = remember(batch, self._recent)
+            self._recent = remember(recent_batch_of(plan), self._recent)
         except ChordlessError as error:
             self.notify(str(error), severity="warning")
         self._dashboard.batch = session

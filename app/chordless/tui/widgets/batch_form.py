@@ -29,6 +29,8 @@ class BatchForm(Vertical):
         The first contents of the fields.
     reading : str
         One of `chordless.tui.readings.READINGS`.
+    cluster : str
+        The first content of that field.
     """
 
     class Checked(Message):
@@ -43,7 +45,7 @@ class BatchForm(Vertical):
             super().__init__()
             self.plan = plan
 
-    def __init__(self, graphs: str, output: str, reading: str = AS_IT_IS) -> None:
+    def __init__(self, graphs: str, output: str, reading: str = AS_IT_IS, cluster: str = "") -> None:
         super().__init__()
         self._graphs = FormRow(
             "batch_graphs",
@@ -55,7 +57,7 @@ class BatchForm(Vertical):
         self._output = FormRow(
             "batch_output", "Write to", output, empty="batch.jsonl", suggester=GraphSuggester(specs=False)
         )
-        self._cluster = FormRow("batch_cluster", "Cluster", "", empty="none", help="such as local:4")
+        self._cluster = FormRow("batch_cluster", "Cluster", cluster, empty="none", help="such as local:4")
         self._reading = Choice(READINGS, reading, id="batch-reading")
         self._timer: Timer | None = None
         self._plan: BatchPlan | None = None
