@@ -185,6 +185,7 @@ def by_length_of(counts: npt.NDArray[np.integer]) -> dict[int, int]:
     return {length: int(counts[length]) for length in np.flatnonzero(counts).tolist()}
 
 
+_FEW_COLUMNS = 8  # up to so many are added one by one: numpy is slow where it adds up many short rows
 _POPULATION = np.array([value.bit_count() for value in range(256)], np.uint8)
 
 
@@ -194,7 +195,12 @@ def populations(rows: Rows) -> IntArray:
         counted = np.bitwise_count(rows)
     else:
         counted = _POPULATION[np.ascontiguousarray(rows).view(np.uint8).reshape(len(rows), 8 * rows.shape[1])]
-    sums: IntArray = counted.sum(axis=1, dtype=np.int64)
+    if counted.shape[1] > _FEW_COLUMNS:
+        sums: IntArray = counted.sum(axis=1, dtype=np.int64)
+        return sums
+    sums = np.zeros(len(counted), np.int64)
+    for column in counted.T:
+        sums += column
     return sums
 
 

@@ -1,6 +1,7 @@
 """Memory that is used again once nobody holds it, and never before."""
 
 import numpy as np
+from chordless import generate
 
 from kernels_ti import Options, Run, open_device
 from kernels_ti.found.spare import SpareMemory
@@ -34,8 +35,6 @@ def test_memory_that_somebody_holds_is_left_alone():
 
 def test_rows_that_are_kept_stay_as_they_were(arch):
     """Hold the rows of every slice while the search goes on."""
-    from chordless import generate
-
     run = Run(generate("grid:5x6"), open_device(arch), Options(collect=True, rows=True))
     kept, copies = [], []
     while not run.finished:
@@ -44,3 +43,17 @@ def test_rows_that_are_kept_stay_as_they_were(arch):
         copies.append(kept[-1].copy())
     assert all(np.array_equal(one, other) for one, other in zip(kept, copies, strict=True))
     assert len(np.unique(np.concatenate(kept), axis=0)) == sum(map(len, kept)) == run.snapshot().cycles
+
+
+def test_rows_that_were_dropped_leave_their_memory_to_later_slices(monkeypatch):
+    """The caller holds the rows of a slice until it has those of the next."""
+    monkeypatch.setattr("kernels_ti.sweep.search.CYCLE_BYTES_PER_WORKER", 1 << 12)
+    run = Run(generate("grid:6x6"), open_device("cpu", threads=1), Options(collect=True, rows=True))
+    places = []
+    while not run.finished:
+        run.advance()
+        rows = run.take_rows()
+        if rows.nbytes > 1 << 11:
+            places.append(rows.ctypes.data)
+    assert len(places) > 4
+    assert len(set(places)) == 2

@@ -58,10 +58,16 @@ def weights_of(group: BlockGroup, groups: list[BlockGroup]) -> np.ndarray:
 
 
 def sweep_of(
-    graph: Graph, group: BlockGroup, collect: bool, threads: int, start: GroupState, memory: int = PLENTY
+    graph: Graph,
+    group: BlockGroup,
+    collect: bool,
+    threads: int,
+    start: GroupState,
+    memory: int = PLENTY,
+    to_host: bool = False,
 ) -> SweepSearch:
     device = replace(open_device("cpu"), threads=threads)  # workers, without starting Taichi anew
-    blocks = ResidentBlocks(device, group, graph.n)
+    blocks = ResidentBlocks(device, group, graph.n, to_host=to_host)
     return SweepSearch(blocks, graph.n, collect, start, weights_of(group, groups_of(graph)), memory)
 
 
@@ -96,8 +102,8 @@ def whole_search(graph: Graph, group: BlockGroup) -> tuple[Totals, list[bytes]]:
 
 
 @pytest.mark.parametrize("name", GRAPHS)
-@pytest.mark.parametrize("collect", [False, True])
-def test_a_search_goes_on_from_the_state_of_another(name: str, collect: bool) -> None:
+@pytest.mark.parametrize(("collect", "to_host"), [(False, False), (True, False), (True, True)])
+def test_a_search_goes_on_from_the_state_of_another(name: str, collect: bool, to_host: bool) -> None:
     """Stopped three times, each time with another number of workers."""
     graph = GRAPHS[name]
     for group in groups_of(graph):
@@ -105,12 +111,12 @@ def test_a_search_goes_on_from_the_state_of_another(name: str, collect: bool) ->
         found: list[np.ndarray] = []
         parts, start = [], GroupState()
         for threads, budget in ((1, 40), (3, 100), (2, 300)):
-            search = sweep_of(graph, group, collect, threads, start)
+            search = sweep_of(graph, group, collect, threads, start, to_host=to_host)
             for _ in range(3):
                 step(search, budget, found)
             parts.append(search.totals)
             start = GroupState(0, search.next_seed, list(search.frames()))
-        last = sweep_of(graph, group, collect, 2, start)
+        last = sweep_of(graph, group, collect, 2, start, to_host=not to_host)
         finish(last, found)
         after = merged(*parts, last.totals)
         assert after.cycles == totals.cycles
@@ -168,11 +174,12 @@ def test_what_remains_shrinks_to_nothing(name: str, threads: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["one word", "many words"])
-def test_frames_survive_a_round_trip(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("to_host", [False, True])
+def test_frames_survive_a_round_trip(name: str, to_host: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """In at one side and out at the other, in pieces as small as the pool allows, before and after a refill."""
     graph = GRAPHS[name]
     group = groups_of(graph)[-1]
-    search = sweep_of(graph, group, True, 2, GroupState())
+    search = sweep_of(graph, group, True, 2, GroupState(), to_host=to_host)
     for _ in range(30):
         step(search, 20, [])
     handed_out = list(search.frames())
@@ -181,7 +188,7 @@ def test_frames_survive_a_round_trip(name: str, monkeypatch: pytest.MonkeyPatch)
     everything = Frames(**together)
     pieces = [everything[k : k + 1] for k in range(len(everything))]
     monkeypatch.setattr(search_sweep, "FRAMES_AT_ONCE", 2)
-    other = sweep_of(graph, group, True, 1, GroupState(0, search.next_seed, iter(pieces)))
+    other = sweep_of(graph, group, True, 1, GroupState(0, search.next_seed, iter(pieces)), to_host=to_host)
     before = other.device_bytes
     assert other.remaining == pytest.approx(search.remaining)
     assert other.waiting_by_length == search.waiting_by_length == waiting_in([everything])
@@ -370,6 +377,25 @@ def test_each_tier_of_a_kernel_is_compiled_with_its_own_setting(monkeypatch):
     kernel.quick()
     kernel.thorough()
     assert settings_seen == [False, True]
+
+
+def test_members_over_the_graph_are_members_by_label() -> None:
+    """Frames of two blocks, handed out by searches that keep either kind of members."""
+    grids = nx.convert_node_labels_to_integers(nx.disjoint_union(nx.grid_2d_graph(4, 6), nx.grid_2d_graph(4, 6)))
+    name = np.random.default_rng(1).permutation(48).tolist()
+    graph = Graph.from_edges(48, [(name[u], name[v]) for u, v in grids.edges])
+    (group,) = groups_of(graph)
+    labelled, over_graph = (sweep_of(graph, group, True, 1, GroupState(), to_host=to_host) for to_host in (False, True))
+    blocks = set()
+    while not labelled.finished:
+        for search in (labelled, over_graph):
+            step(search, 37, [])
+        for frames, other in zip(labelled.frames(), over_graph.frames(), strict=True):
+            np.testing.assert_array_equal(other.members, frames.members)
+            blocks.update(group.first_row[frames.end].tolist())
+    assert len(blocks) == 2
+    assert over_graph.blocks.over_graph
+    assert not labelled.blocks.over_graph
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -10,7 +10,8 @@ import sys
 import numpy as np
 import numpy.typing as npt
 
-_HELD_BY_US = 2  # the references to a block that nobody else holds: the attribute, and the argument of `getrefcount`
+HELD_BY_US = 2
+"""The references to an array that nobody else holds: the attribute, and the argument of `sys.getrefcount`."""
 
 
 class SpareMemory:
@@ -29,6 +30,6 @@ class SpareMemory:
         """
         size = int(np.prod(shape)) * np.dtype(dtype).itemsize
         # An array refers to the block, and so does each view of it: numpy keeps the owner of the memory as their base.
-        if len(self._block) < size or sys.getrefcount(self._block) > _HELD_BY_US:
+        if len(self._block) < size or sys.getrefcount(self._block) > HELD_BY_US:
             self._block = np.empty(size + size // 4, np.uint8)  # the next slice may find a little more
         return self._block[:size].view(dtype).reshape(shape)

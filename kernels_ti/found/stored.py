@@ -16,7 +16,7 @@ from kernels_ti.device.pinned import PINNED_BYTES
 from kernels_ti.found.row_tables import RowTables
 from kernels_ti.found.spare import SpareMemory
 from kernels_ti.graph import IntArray
-from kernels_ti.state import STATE_WORD_BITS, Rows
+from kernels_ti.state import STATE_WORD_BITS, Rows, populations
 
 TRACED_AT_ONCE = {"cpu": 1 << 21, "vulkan": 1 << 21, "cuda": 1 << 24}
 """Largest number of cycle vertices that one launch puts in order."""
@@ -30,7 +30,8 @@ class StoredCycles:
     """Cycles as a search has written them to a buffer of the device.
 
     Word w of cycle i lies at ``i * cycle_stride + w * word_stride``. The words of a cycle are a bit row over the labels
-    of its block, then the first row of that block.
+    of its block, then the first row of that block. With `over_graph` they are a bit row over the vertices of the graph,
+    and nothing lies between two cycles.
 
     Attributes
     ----------
@@ -39,6 +40,7 @@ class StoredCycles:
         Words from one cycle to the next, and from one word of a cycle to the next.
     first, count : int
         Cycles ``first`` to ``first + count - 1`` of the buffer are meant.
+    over_graph : bool
     """
 
     buffer: Any
@@ -46,11 +48,17 @@ class StoredCycles:
     word_stride: int
     first: int
     count: int
+    over_graph: bool = False
 
     def pieces(self, most: int) -> Iterator[StoredCycles]:
         """Cut the cycles into ranges of at most `most` cycles, in order."""
         for start in range(self.first, self.first + self.count, most):
             yield replace(self, first=start, count=min(most, self.first + self.count - start))
+
+    @property
+    def words(self) -> Any:
+        """The words of cycles with `over_graph`, on the CPU: a view of the buffer, shape (count * W,)."""
+        return self.buffer[self.first * self.cycle_stride : (self.first + self.count) * self.cycle_stride]
 
     @property
     def arguments(self) -> tuple[Any, int, int, int, int]:
@@ -95,6 +103,8 @@ class ResidentBlocks:
         Vertices of the whole graph.
     as_rows : bool
         Whether cycles are wanted as bit rows over the graph, see `bytes_out`.
+    to_host : bool
+        Whether cycles are to come to the host, see `over_graph`.
 
     Attributes
     ----------
@@ -107,11 +117,14 @@ class ResidentBlocks:
         Gives the arrays of cycles on the host.
     """
 
-    def __init__(self, device: Device, group: BlockGroup, vertices: int, *, as_rows: bool = False) -> None:
+    def __init__(
+        self, device: Device, group: BlockGroup, vertices: int, *, as_rows: bool = False, to_host: bool = False
+    ) -> None:
         self.device = device
         self.group = group
         self.vertices = vertices
         self._as_rows = as_rows
+        self._to_host = to_host
         rows = group.bit_rows().reshape(-1)
         # The required vertices are stored as one more bit row, which saves an argument of the kernels.
         self.rows = device.buffer(rows if group.required is None else np.concatenate((rows, group.required)))
@@ -131,7 +144,7 @@ class ResidentBlocks:
     @classmethod
     def compiled(cls, device: Device, group: BlockGroup, vertices: int, collect: bool, as_rows: bool) -> ResidentBlocks:
         """Bring a group to a device; with `collect` compile what brings its cycles back, so that no slice does."""
-        blocks = cls(device, group, vertices, as_rows=as_rows)
+        blocks = cls(device, group, vertices, as_rows=as_rows, to_host=collect)
         if collect:
             cycles = blocks.scratch("none", group.words + 1, f"uint{group.word_bits}")
             (blocks.compile_rows if as_rows else blocks.compile_trace)(cycles)
@@ -165,6 +178,24 @@ class ResidentBlocks:
         return -(-self.vertices // STATE_WORD_BITS)
 
     @cached_property
+    def over_graph(self) -> bool:
+        """Whether the sweep shall write cycles as bit rows over the graph: it does so at no cost.
+
+        They must be as long as those of a block. Cycles that are only counted by vertex need the labels of their block.
+        """
+        group = self.group
+        fitting = group.words == self.row_words and group.chords is None and group.required is None
+        return self._to_host and self.device.arch == "cpu" and fitting and self._tables is not None
+
+    @cached_property
+    def vertex_bits(self) -> Rows:
+        """For each row the bit row over the graph that holds its vertex alone, shape (rows * row_words,)."""
+        bits = np.zeros((self.group.rows, self.row_words), np.uint64)
+        word, shift = np.divmod(self.group.vertex_of_row, STATE_WORD_BITS)
+        bits[np.arange(len(bits)), word] = np.uint64(1) << shift.astype(np.uint64)
+        return bits.reshape(-1)
+
+    @cached_property
     def _tables(self) -> ResidentTables | None:
         """The tables of `kernels_ti.found.row_tables` in the memory of the device; None where they are too large."""
         tables = RowTables.of_group(self.group, self.vertices)
@@ -189,6 +220,9 @@ class ResidentBlocks:
         target : ndarray of uint64, shape (stored.count, row_words)
             Written. Bit ``v % 64`` of word ``v // 64`` is set when vertex v lies on the cycle.
         """
+        if stored.over_graph:
+            target[:] = stored.words.reshape(target.shape)
+            return
         width = self.row_words * STATE_WORD_BITS // self.group.word_bits
         at_once = max(1, ROW_BYTES_AT_ONCE[self.device.arch] // (8 * self.row_words))
         with self.device.copying(self._copy_memory) as copy:
@@ -203,6 +237,9 @@ class ResidentBlocks:
 
     def write_lengths(self, stored: StoredCycles, target: npt.NDArray[np.int32]) -> None:
         """Write the number of vertices of each cycle to `target`, shape (stored.count,)."""
+        if stored.over_graph:
+            target[:] = populations(stored.words.reshape(stored.count, -1))
+            return
         with self.device.copying(self._copy_memory) as copy:
             for piece in stored.pieces(self.device.items_at_once):
                 lengths, _ = self.measured(piece)
@@ -234,7 +271,10 @@ class ResidentBlocks:
                 copy(vertices, part)
 
     def measured(self, stored: StoredCycles) -> tuple[Any, Any]:
-        """Return two buffers: the number of vertices of each cycle, and the first row of its block."""
+        """Return two buffers: the number of vertices of each cycle, and the first row of its block.
+
+        Not for cycles with `over_graph`.
+        """
         from kernels_ti.found.trace import measure
 
         size = max(stored.count, 1)
@@ -264,8 +304,11 @@ class ResidentBlocks:
             csr = (self.row_ptr, self.neighbour, self.vertex_of_row)
             trace(group.word_bits, group.words, *stored.arguments, self.rows, *csr, offsets, vertices)
             return
-        members = self.scratch("rows", max(stored.count, 1) * tables.row.n, self._word)
-        self._relabel(stored, members)
+        if stored.over_graph:
+            members = stored.words
+        else:
+            members = self.scratch("rows", max(stored.count, 1) * tables.row.n, self._word)
+            self._relabel(stored, members)
         trace_rows(tables.row, stored.count, members, tables.adjacency, offsets, vertices)
 
     @property

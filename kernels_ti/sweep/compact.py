@@ -3,7 +3,7 @@
 A path can still use the vertices that are allowed and its extensions. The longer a path, the fewer they are. When one
 word has a bit for each of them, the search below that frame goes on in **compact** rows of one word, in the worker's
 local memory. It ends when no frame is left, or with the slice; frames that are left then get the labels of their block
-again. Members keep the labels of the block all the time, so that a cycle is written as it is found.
+again. Members stay bit rows over the block, or over the graph, all the time, so that a cycle is written as it is found.
 """
 
 import taichi as ti
@@ -35,7 +35,7 @@ def compact_words(words: int) -> int:
     """Count the words of a worker's stack that a search in compact rows needs.
 
     They hold the usable vertices of the block, the label of each and of the waiting end, and for each usable vertex the
-    bit row of the block that holds it alone.
+    bit row that holds it alone, over the block or the graph.
     """
     return words + WORD + 1 + WORD * words
 
@@ -74,7 +74,9 @@ def compact_row(words, source: ti.template(), at, stack: ti.template(), place):
 def make_compact(
     words,
     member_words: ti.template(),
+    over_graph: ti.template(),
     rows: ti.template(),
+    vertex_bits: ti.template(),
     first,
     stack: ti.template(),
     at,
@@ -83,7 +85,7 @@ def make_compact(
 ):
     """Write the compact row of each vertex that the frame at word `at` of the stack can still use.
 
-    With members, also the bit row of the block that holds this vertex alone.
+    With members, also the bit row that holds this vertex alone.
 
     Word `place` of the stack is the first of those that `compact_words` counts.
     """
@@ -100,7 +102,10 @@ def make_compact(
                 single_at = first_single(words, place) + count * words
                 for k in range(words):
                     stack[single_at + k] = ti.u64(0)
-                stack[single_at + w] = ti.u64(1) << ti.cast(label % WORD, ti.u64)
+                    if ti.static(over_graph):
+                        stack[single_at + k] = vertex_bits[(first + label) * words + k]
+                if ti.static(not over_graph):
+                    stack[single_at + w] = ti.u64(1) << ti.cast(label % WORD, ti.u64)
             compact[count] = compact_row(words, rows, (first + label) * words, stack, place)
             count += 1
     last = stack[at + 3 * words + member_words + 1]
@@ -123,7 +128,7 @@ def put_back(words, member_words: ti.template(), first, top: ti.template(), fram
                 rest = without_lowest(rest, WORD)
                 place_of_word = row + label // WORD
                 stack[place_of_word] = stack[place_of_word] | ti.u64(1) << ti.cast(label % WORD, ti.u64)
-        for w in ti.static(range(member_words)):  # they have the labels of the block anyway
+        for w in ti.static(range(member_words)):  # they do not have compact labels
             stack[frame + 3 * words + w] = top[3 + w][h]
         last = top[4 + member_words][h]
         end = first + ti.cast(stack[labels + end_of(last)], ti.i32)

@@ -24,15 +24,18 @@ def add(counters: ti.template(), at, amount):
 
 
 @ti.func
-def joined(words: ti.template(), kept: ti.template(), members, label, singles: ti.template(), singles_at):
+def joined(
+    words: ti.template(), kept: ti.template(), over_graph: ti.template(), members, label, singles: ti.template(),
+    singles_at,
+):  # fmt: skip
     """Return the members with one vertex more, given by its label in the rows that are searched.
 
-    In compact rows, the bit row that holds this vertex alone is at word ``singles_at + label * kept.n`` of `singles`.
-    In the rows of the block it is made.
+    The bit row that holds this vertex alone is at word ``singles_at + label * kept.n`` of `singles`. It is made here if
+    members are labels of the block and the rows of the block are searched.
     """
     together = kept(0)
     for w in ti.static(range(kept.n)):
-        if ti.static(words.n == kept.n):
+        if ti.static(words.n == kept.n and not over_graph):
             together[w] = members[w] | single(label, w, WORD)
         else:
             together[w] = members[w] | singles[singles_at + label * kept.n + w]
@@ -41,18 +44,22 @@ def joined(words: ti.template(), kept: ti.template(), members, label, singles: t
 
 @ti.func
 def emit(
-    words: ti.template(), kept: ti.template(), cycles: ti.template(), at, members, closers, count, first_row,
-    singles: ti.template(), singles_at,
+    words: ti.template(), kept: ti.template(), over_graph: ti.template(), cycles: ti.template(), at, members, closers,
+    count, first_row, singles: ti.template(), singles_at,
 ):  # fmt: skip
-    """Write one cycle for each of the `count` labels in `closers`, from cycle number `at` on."""
+    """Write one cycle for each of the `count` labels in `closers`, from cycle number `at` on.
+
+    If members are labels of the block, its first row comes after them.
+    """
     rest = closers
     for i in range(count):
         closer, rest = lowest_taken(words, rest)
-        cycle = joined(words, kept, members, closer, singles, singles_at)
-        place = (at + i) * (kept.n + 1)
+        cycle = joined(words, kept, over_graph, members, closer, singles, singles_at)
+        place = (at + i) * ti.static(kept.n if over_graph else kept.n + 1)
         for k in ti.static(range(kept.n)):
             cycles[place + k] = cycle[k]
-        cycles[place + kept.n] = ti.cast(first_row, ti.u64)
+        if ti.static(not over_graph):
+            cycles[place + kept.n] = ti.cast(first_row, ti.u64)
 
 
 @ti.func
@@ -123,11 +130,11 @@ def usable(words: ti.template(), allowed, extensions):
 
 @ti.func
 def search_depth_first(
-    words: ti.template(), kept: ti.template(), collect: ti.template(), required: ti.template(),
-    chorded: ti.template(), compacting: ti.template(), rows: ti.template(), first_row: ti.template(), ends, first,
-    block, singles: ti.template(), singles_at, top: ti.template(), frames: ti.template(), height: ti.template(),
-    allowed: ti.template(), waiting: ti.template(), extensions: ti.template(), members: ti.template(),
-    weight: ti.template(), last: ti.template(),
+    words: ti.template(), kept: ti.template(), collect: ti.template(), over_graph: ti.template(),
+    required: ti.template(), chorded: ti.template(), compacting: ti.template(), rows: ti.template(),
+    first_row: ti.template(), ends, first, block, singles: ti.template(), singles_at, top: ti.template(),
+    frames: ti.template(), height: ti.template(), allowed: ti.template(), waiting: ti.template(),
+    extensions: ti.template(), members: ti.template(), weight: ti.template(), last: ti.template(),
     active: ti.template(), turns: ti.template(), barren: ti.template(), pause: ti.template(), patience, max_length,
     counters, paths_by_length: ti.template(), cycles_by_length: ti.template(), cycles: ti.template(),
     found: ti.template(), cycles_end,
@@ -141,10 +148,10 @@ def search_depth_first(
 
     Parameters
     ----------
-    words, collect, required, rows, patience, max_length, paths_by_length, cycles_by_length, cycles
+    words, collect, over_graph, required, rows, patience, max_length, paths_by_length, cycles_by_length, cycles
         As in `kernels_ti.sweep.kernel.sweep`; `counters` is where this worker's begin.
     kept : template
-        Vector type of a bit row over the labels of the block: of `members`.
+        Vector type of `members`.
     chorded, first_row, ends
         Whether rows have chords, and what is needed then, see `kernels_ti.step.chords`.
     compacting : bool
@@ -190,18 +197,18 @@ def search_depth_first(
             of_end += population(only_end[w], bits)
             left |= extensions[w]
         if ti.static(collect):
-            path = joined(words, kept, members, label, singles, singles_at)
+            path = joined(words, kept, over_graph, members, label, singles, singles_at)
         if ti.static(required):
             # A new vector: Taichi confuses one that is passed as a whole and set word by word.
             ending = completing(words, rows, path, closers)
             closing = 0
             for w in ti.static(range(words.n)):
                 closing += population(ending[w], bits)
-            emit(words, kept, cycles, found, path, ending, closing, block, singles, singles_at)
+            emit(words, kept, over_graph, cycles, found, path, ending, closing, block, singles, singles_at)
         add(cycles_by_length, counters + length + 2, closing)
         if ti.static(collect):
             if ti.static(not required):
-                emit(words, kept, cycles, found, path, closers, closing, block, singles, singles_at)
+                emit(words, kept, over_graph, cycles, found, path, closers, closing, block, singles, singles_at)
             found += closing
         barren = ti.select(closing > 0, 0, barren + 1)
         # Written whether it is needed again or not: a branch that cannot be foreseen costs more.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
 
+from kernels_ti.found.spare import HELD_BY_US
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
 from kernels_ti.graph import IntArray
 from kernels_ti.state import Rows
@@ -32,20 +34,25 @@ class FoundCycles:
         Cycles for which there is room, divided by the number of workers; 0 for a search that only counts.
     most_closers : int
         The most cycles that one step can close.
+    over_graph : bool
+        The workers write bit rows over the graph.
 
     Attributes
     ----------
-    buffer : ndarray of uint64, shape (chunks * chunk * (W + 1),)
-        Members of each cycle, and the first row of its block.
+    buffer : ndarray of uint64, shape (chunks * chunk * width,)
+        Members of each cycle, and the first row of its block; with `over_graph` the bit row alone.
     counts : ndarray of int32, shape (chunks,)
         Cycles in each chunk; the kernel writes them.
     chunk : int
         Cycles for which a chunk has room.
     """
 
-    def __init__(self, blocks: ResidentBlocks, workers: int, per_worker: int, most_closers: int) -> None:
+    def __init__(
+        self, blocks: ResidentBlocks, workers: int, per_worker: int, most_closers: int, *, over_graph: bool
+    ) -> None:
         self._blocks = blocks
-        self._width = blocks.group.words + 1
+        self._width = blocks.group.words + (0 if over_graph else 1)
+        self.over_graph = over_graph
         # A single worker has one chunk, and its cycles stay in order of discovery.
         least = per_worker // CHUNKS_PER_WORKER if workers > 1 else per_worker
         self.chunk = max(min(per_worker, max(least, CLOSERS_PER_CHUNK * most_closers)), 1)
@@ -53,6 +60,7 @@ class FoundCycles:
         self.counts: npt.NDArray[np.int32] = np.zeros(chunks, np.int32)
         size = chunks * self.chunk * self._width if per_worker else 1
         self.buffer: Rows = blocks.device.empty(size, np.uint64)
+        self._before: Rows = np.empty(0, np.uint64)
 
     def __bool__(self) -> bool:
         return bool(self.counts.any())
@@ -64,11 +72,33 @@ class FoundCycles:
 
     def take(self) -> Iterator[tuple[ResidentBlocks, StoredCycles]]:
         """Yield where the cycles lie, if there are any; after that they count as taken."""
-        count = int(self.counts.sum())
+        count = len(self._together())
         if count:
-            close_gaps(self.buffer.reshape(-1, self._width), self.counts, self.chunk)
-            yield self._blocks, StoredCycles(self.buffer, self._width, 1, 0, count)
+            yield self._blocks, StoredCycles(self.buffer, self._width, 1, 0, count, self.over_graph)
         self.counts[:] = 0
+
+    def take_rows(self) -> Rows:
+        """Take cycles with `over_graph`, shape (count, W). The array belongs to the caller."""
+        rows = self._together()
+        self.counts[:] = 0
+        # The buffer itself goes to the caller, unless most of it is empty. Copies of a few rows take no time.
+        return rows if 2 * rows.size >= self.buffer.size else rows.copy()
+
+    def make_room(self) -> None:
+        """Take another buffer if a caller holds cycles that lie in this one: the one before, or a new one."""
+        if sys.getrefcount(self.buffer) == HELD_BY_US:
+            return
+        self.buffer, self._before = self._before, self.buffer
+        if not self.buffer.size or sys.getrefcount(self.buffer) > HELD_BY_US:
+            self.buffer = self._blocks.device.empty(self._before.size, np.uint64)
+
+    def _together(self) -> Rows:
+        """Return the cycles side by side: the beginning of the buffer, shape (count, width)."""
+        if not self:
+            return np.empty((0, self._width), np.uint64)
+        rows = self.buffer.reshape(-1, self._width)
+        close_gaps(rows, self.counts, self.chunk)
+        return rows[: int(self.counts.sum())]
 
 
 def close_gaps(rows: Rows, counts: npt.NDArray[np.int32], chunk: int) -> None:

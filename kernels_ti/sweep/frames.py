@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
+from kernels_ti.blocks.block_group import BlockGroup
 from kernels_ti.graph import IntArray
-from kernels_ti.state import Frames, Rows, lengths_counted, populations
+from kernels_ti.state import STATE_WORD_BITS, Frames, Rows, lengths_counted, populations
 
 LENGTH_SHIFT = 32
 """Bits of the last word that hold the end; the length lies above."""
@@ -65,6 +67,18 @@ def unpacked(stacked: Rows, words: int, collect: bool) -> Frames:
         length=(last >> np.uint64(LENGTH_SHIFT)).astype(np.int32),
         weight=stacked[:, -2].copy().view(np.float64),
     )
+
+
+def with_labels(frames: Frames, group: BlockGroup) -> Frames:
+    """Return frames whose members are bit rows over the graph with the labels of their blocks instead."""
+    assert frames.members is not None
+    block = group.first_row[frames.end]
+    label = np.arange(STATE_WORD_BITS * group.words)
+    of_block = label < np.bincount(group.first_row)[block][:, None]
+    row = np.where(of_block, block[:, None] + label, 0)
+    bits = np.unpackbits(frames.members.astype("<u8").view(np.uint8), axis=1, bitorder="little")
+    labels = np.take_along_axis(bits, group.vertex_of_row[row], axis=1) * of_block
+    return replace(frames, members=np.packbits(labels, axis=1, bitorder="little").view("<u8").astype(np.uint64))
 
 
 def share_of(stacked: Rows, words: int) -> float:

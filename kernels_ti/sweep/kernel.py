@@ -13,7 +13,7 @@ Taichi hands out the iterations of a CPU loop in blocks of 512, so one worker is
 
 import taichi as ti
 
-from kernels_ti.bits import above, population
+from kernels_ti.bits import above, lowest_bit, population, without_lowest
 from kernels_ti.step.chords import first_of_block, rows_of_ends
 from kernels_ti.step.triplets import triplets_of_seed
 from kernels_ti.sweep.compact import (
@@ -107,6 +107,21 @@ def restored(words: ti.template(), collect: ti.template(), stack: ti.template(),
 
 
 @ti.func
+def name_members(words: ti.template(), vertex_bits: ti.template(), first, stack: ti.template(), at):
+    """Turn the members at word `at` of a stack from labels of the block that begins at row `first` into vertices."""
+    named = words(0)
+    for w in range(words.n):
+        rest = stack[at + w]
+        while rest != ti.u64(0):
+            row = first + w * WORD + lowest_bit(rest, WORD)
+            rest = without_lowest(rest, WORD)
+            for k in ti.static(range(words.n)):
+                named[k] |= vertex_bits[row * words.n + k]
+    for k in ti.static(range(words.n)):
+        stack[at + k] = named[k]
+
+
+@ti.func
 def put_seed(
     words, collect: ti.template(), chorded: ti.template(), rows: ti.template(), first_row: ti.template(), u, x, share,
     stack: ti.template(), at,
@@ -136,9 +151,11 @@ def put_seed(
 def sweep(
     words: ti.template(),
     collect: ti.template(),
+    over_graph: ti.template(),
     required: ti.template(),
     chorded: ti.template(),
     rows: array(ti.u64, 1),
+    vertex_bits: array(ti.u64, 1),
     first_row: array(ti.i32, 1),
     block_size: array(ti.i32, 1),
     neighbour: array(ti.i32, 1),
@@ -173,12 +190,17 @@ def sweep(
 
     Parameters
     ----------
+    over_graph : bool
+        Whether the members of paths and cycles are bit rows over the vertices of the graph, instead of the labels of
+        the block; not with `required` or `chorded`. The frames of the pool have labels.
     required : bool
         Whether cycles must pass certain vertices, see `kernels_ti.step.required`; only with `collect`.
     chorded : bool
         Whether rows have chords, see `kernels_ti.step.chords`.
     rows, first_row, neighbour, seed_entry, seed_root
         The blocks, see `kernels_ti.blocks.block_group.BlockGroup`.
+    vertex_bits : shape (rows * W,)
+        With `over_graph`: for each row the bit row over the graph that holds its vertex alone.
     block_size : shape (rows,)
         At the first row of each block its number of vertices.
     seed_weight : shape (seeds,)
@@ -201,8 +223,8 @@ def sweep(
         The most cycles that one step can close: the largest degree.
     paths_by_length, cycles_by_length : shape (workers * (max_length + 2),)
         Added to.
-    cycles : shape (chunks * cycles_per_chunk * (W + 1),)
-        Members of each cycle, and the first row of its block; touched with `collect` only.
+    cycles : shape (chunks * cycles_per_chunk * (W + 1),), or W words for each cycle with `over_graph`
+        Members of each cycle, and without `over_graph` the first row of its block; touched with `collect` only.
     cycle_count : shape (chunks,)
         Written, for each chunk that a worker took: the cycles in it.
     """
@@ -252,6 +274,10 @@ def sweep(
                         depth = put_seed(
                             words.n, collect, chorded, rows, first_row, u, x, seed_weight[seed], stack, bottom
                         )
+                    if ti.static(over_graph):
+                        if depth > 0:
+                            block = first_row[end_of(stack[bottom + frame - 1])]
+                            name_members(words, vertex_bits, block, stack, bottom + 3 * words.n)
                 compact = 0
                 at = bottom + (depth - 1) * frame
                 if active == 0 and depth > 0:
@@ -268,7 +294,9 @@ def sweep(
                         allowed, waiting, extensions, members, weight, last = restored(words, collect, stack, at)
                 if ti.static(compacting):
                     if compact == 1:
-                        make_compact(words.n, member_words, rows, first, stack, at, labels, compact_rows)
+                        make_compact(
+                            words.n, member_words, over_graph, rows, vertex_bits, first, stack, at, labels, compact_rows
+                        )
                         few_allowed, few_waiting, few_extensions = ONE_WORD(0), ONE_WORD(0), ONE_WORD(0)
                         few_allowed[0] = compact_row(words.n, stack, at, stack, labels)
                         few_waiting[0] = compact_row(words.n, stack, at + words.n, stack, labels)
@@ -283,8 +311,8 @@ def sweep(
                             turns = ti.min(steps, STEPS_BETWEEN_LOOKS)
                             steps -= turns
                             search_depth_first(
-                                ONE_WORD, words, collect, False, False, False, compact_rows, first_row, 0, 0,
-                                first, stack, first_single(words.n, labels), compact_top, MOST_FRAMES, frames,
+                                ONE_WORD, words, collect, over_graph, False, False, False, compact_rows, first_row,
+                                0, 0, first, stack, first_single(words.n, labels), compact_top, MOST_FRAMES, frames,
                                 few_allowed, few_waiting, few_extensions, members, weight, last, compact, turns,
                                 barren, pause, patience, max_length, counters, paths_by_length, cycles_by_length,
                                 cycles, found, cycles_end,
@@ -308,8 +336,8 @@ def sweep(
                 turns = ti.min(steps, STEPS_BETWEEN_LOOKS) * active
                 steps -= turns
                 search_depth_first(
-                    words, words, collect, required, chorded, compacting, rows, first_row, ends, first,
-                    first, stack, labels, top, TOP_FRAMES, height,
+                    words, words, collect, over_graph, required, chorded, compacting, rows, first_row, ends, first,
+                    first, vertex_bits, first * words.n, top, TOP_FRAMES, height,
                     allowed, waiting, extensions, members, weight, last, active, turns,
                     barren, pause, patience, max_length, counters, paths_by_length, cycles_by_length,
                     cycles, found, cycles_end,

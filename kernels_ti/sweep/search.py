@@ -19,7 +19,7 @@ from kernels_ti.found.to_host import cycles_of, rows_of
 from kernels_ti.state import Frames, GroupState, Rows, Totals, by_length_of
 from kernels_ti.sweep.compact import compact_words
 from kernels_ti.sweep.found_cycles import FoundCycles
-from kernels_ti.sweep.frames import FramePool, frame_words, unpacked
+from kernels_ti.sweep.frames import FramePool, frame_words, unpacked, with_labels
 from kernels_ti.sweep.kernel import DRY_WORKERS, NEXT_CHUNK, NEXT_ITEM, sweep
 from kernels_ti.sweep.kernel_wide import sweep_wide
 from kernels_ti.sweep.sharing import share_frames
@@ -108,14 +108,15 @@ class SweepSearch:
         start = replace(start, frames=tuple(start.frames))
         memory -= sum(frames.nbytes for frames in start.frames)
         workers, memory = self._workers_in(memory)
-        cycle_words = group.words + 1
+        over_graph = collect and blocks.over_graph and not self._wide
         per_worker = 0
         if collect:
+            cycle_words = group.words + (0 if over_graph else 1)
             out = blocks.bytes_out(self._max_length)
             fitting = memory // (2 * workers * (8 * cycle_words + out))
             fitting = min(fitting, CYCLE_BYTES_PER_WORKER // (8 * cycle_words), ROW_BYTES_PER_WORKER // out)
             per_worker = max(fitting, self._most_closers)
-        self._found = FoundCycles(blocks, workers, per_worker, self._most_closers)
+        self._found = FoundCycles(blocks, workers, per_worker, self._most_closers, over_graph=over_graph)
         self._pool_room = min(max(memory // (4 * 8 * self._frame), 1), FRAMES_AT_ONCE)
         self._seed_weight = np.ascontiguousarray(seed_weight, np.float64)
         # Summed up from the last on, so that what is left comes down to 0 exactly.
@@ -230,11 +231,12 @@ class SweepSearch:
 
     def frames(self) -> Iterator[Frames]:
         """All paths that wait, in pieces, once the cycles found have been taken; nothing changes."""
-        yield from self._stacked_frames()
+        for frames in self._stacked_frames():
+            yield with_labels(frames, self.blocks.group) if self._found.over_graph else frames
         yield from self._pool.frames(self._frames_taken)
 
     def _stacked_frames(self) -> list[Frames]:
-        """Return the frames of each stack. They are read once after each slice."""
+        """Return the frames of each stack with the members that they have there. They are read once after a slice."""
         if self._stacked is None:
             self._stacked = [
                 unpacked(self._stacks[worker, :depth], self.blocks.group.words, self._collect)
@@ -274,12 +276,13 @@ class SweepSearch:
         """Return what tells the kernels apart."""
         group = self.blocks.group
         words = 0 if self._wide else group.words
-        return words, self._collect, group.required is not None, group.chords is not None, thorough
+        kind = self._collect, self._found.over_graph, group.required is not None, group.chords is not None
+        return words, *kind, thorough
 
     @property
     def _name(self) -> str:
         """Name of the kernel, compiled thoroughly, in the cache of compiled kernels."""
-        return "sweep {} {} {} {}".format(*self._kind(thorough=True)[:4])
+        return "sweep {} {} {} {} {}".format(*self._kind(thorough=True)[:-1])
 
     def _fit_budget(self, wanted: float, spent: float) -> None:
         """Fit the steps of a slice to the time that the last one took, unless that one ended early."""
@@ -299,6 +302,8 @@ class SweepSearch:
 
     def take_rows(self) -> Rows:
         """Return them as bit rows over the graph's vertices, shape (k, words of a row), instead."""
+        if self._found.over_graph:
+            return self._found.take_rows()
         return rows_of(self.take_found(), self.blocks.row_words)
 
     def take_found(self) -> Iterator[tuple[ResidentBlocks, StoredCycles]]:
@@ -313,6 +318,7 @@ class SweepSearch:
             self._pool.refill()
         self._queue[DRY_WORKERS] = 0
         self._queue[NEXT_CHUNK] = self.workers  # each begins with the chunk that has its own number
+        self._found.make_room()
         self._launch(steps)
         self._queue[NEXT_ITEM] = min(self._queue[NEXT_ITEM], self._last_item)
         self._harvest()
@@ -364,7 +370,13 @@ class SweepSearch:
                 longest_block=group.longest_block,
             )
         else:
-            self._tier_of(sweep)(**arguments, block_size=self._block_size)
+            over_graph = self._found.over_graph
+            self._tier_of(sweep)(
+                **arguments,
+                over_graph=over_graph,
+                vertex_bits=blocks.vertex_bits if over_graph else blocks.rows[:1],
+                block_size=self._block_size,
+            )
 
     def _tier_of(self, kernel: Tiered) -> Callable[..., None]:
         return kernel.thorough if self._thorough else kernel.quick
