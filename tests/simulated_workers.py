@@ -7,6 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from patience import PATIENCE
+
 from kernels_ti import EngineError
 from kernels_ti.cluster import on_worker
 from kernels_ti.cluster.driver import ClusterRun
@@ -103,6 +105,8 @@ class SimulatedWorkers:
 
 def finished(run: ClusterRun) -> dict[int, int]:
     """Return the cycles by length once a run has finished."""
+    began = time.monotonic()
     while not run.finished:
         run.advance()
+        assert time.monotonic() - began < PATIENCE
     return run.snapshot().cycles_by_length

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from distributed import Client, LocalCluster
 from oracles import grid
 from patience import PATIENCE
 from simulated_workers import QUICK, SimulatedWorkers, finished
@@ -77,6 +78,15 @@ def test_a_run_says_for_which_worker_it_waits(
     assert line.startswith(f"waiting for the worker a: it {why}")
 
 
+@pytest.mark.parametrize("sides", [(2, 2), (2, 3), (4, 4)])
+def test_what_fails_on_one_worker_is_done_by_another(sides: tuple[int, int], cpu: Device) -> None:
+    graph = grid(*sides)
+    workers = SimulatedWorkers({"a": 1, "b": 1}, {"a": ["fail"] * 4})
+    run = ClusterRun(graph, workers, arch=cpu.arch, pace=QUICK)
+    assert finished(run) == count_cycles(graph, arch=cpu.arch).by_length
+    assert run.worker_views()[0].failure == "no room"
+
+
 def test_workers_that_all_die_while_they_prepare_themselves_end_the_run(cpu: Device) -> None:
     class Dying(SimulatedWorkers):
         def prepare(self, address: str, job: Any) -> None:
@@ -135,3 +145,42 @@ def test_a_scheduler_with_certificates_that_dask_has_not_is_named() -> None:
     error = pytest.raises(EngineError, match="cannot be reached: TLS expects")
     with error, connected("tls://127.0.0.1:1"):
         pass
+
+
+def numbered(key: str, number: int) -> int:
+    return number
+
+
+def test_a_request_that_is_given_up_takes_no_other_reply_with_it() -> None:
+    """Dask asks for the results that have come meanwhile together, and has five such questions at once."""
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        fetch, asked, may_answer = cluster.scheduler.handlers["gather"], threading.Event(), threading.Event()
+
+        async def slow(*arguments: Any, **more: Any) -> Any:
+            asked.set()
+            while not may_answer.is_set():
+                await asyncio.sleep(0.01)
+            return await fetch(*arguments, **more)
+
+        cluster.scheduler.handlers["gather"] = slow
+        workers = DaskWorkers(client)
+        lost, other = workers.threads()
+        for number in range(6):
+            workers.call(lost, "", number, numbered, ())
+        workers.call(other, "", 6, numbered, ())
+        began = time.monotonic()
+        while len(client.who_has()) < 7 or not asked.is_set():
+            assert time.monotonic() - began < PATIENCE
+            time.sleep(0.01)
+        time.sleep(0.2)  # by now the client waits for all results
+        workers.forget(lost)
+        may_answer.set()
+        replies: list[Any] = []
+        while not replies:
+            assert time.monotonic() - began < PATIENCE
+            replies = workers.replies(0.1)
+        assert [(reply.address, reply.value) for reply in replies] == [(other, 6)]
+        workers.close()

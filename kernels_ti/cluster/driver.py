@@ -256,7 +256,7 @@ class ClusterRun:
 
     def _look_around(self) -> None:
         """Notice workers that came, went or fell silent; take the work of the lost ones back."""
-        for address, why in self._watch.look(list(self._leases)):
+        for address, why in self._watch.look(list(self._leases)).items():
             self._lost(address, why)
         self._watch.require_workers()
 
@@ -328,12 +328,15 @@ class ClusterRun:
         idle = [address for address in usable if not self._leases.of(address)]
         ahead = [address for address in usable if len(self._leases.of(address)) == 1] if self._pool.can_spare else []
         seconds = self._lease_seconds() if idle or ahead else 0.0
-        for position, address in enumerate(idle):
+        without = 0
+        for address in idle:
             work = self._pool.work_for(address, usable)
-            if work is None:
-                self._recall_for(len(idle) - position)
-                return
-            self._lease(address, work, seconds)
+            if work is None:  # nothing waits, or only what failed there
+                without += 1
+            else:
+                self._lease(address, work, seconds)
+        if without:
+            self._recall_for(without)
         # A worker goes on with it while its answer is on the way.
         for address in ahead:
             if self._pool.can_spare:

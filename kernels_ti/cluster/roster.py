@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -12,7 +11,6 @@ from kernels_ti.cluster.on_worker import Answer, Readiness
 
 Standing = Literal["preparing", "ready", "silent", "refused", "failing", "gone"]
 
-_SECONDS_TO_ASK_AGAIN = 5.0
 _MOST_FAILURES = 5  # a worker has two leases at a time
 
 
@@ -76,7 +74,6 @@ class _Entry:
     memory_bytes: int = 0
     failure: str = ""
     failures: int = 0
-    asked: float = 0.0
     device_seconds: float = 0.0
     kernel_seconds: float = 0.0
 
@@ -127,18 +124,7 @@ class Roster:
     def silent(self, address: str) -> None:
         """Note that a worker does not answer."""
         entry = self._entries[address]
-        entry.standing, entry.failure, entry.asked = "silent", "it does not answer", time.monotonic()
-
-    def silent_ones(self) -> list[str]:
-        """Return the workers that fell silent."""
-        return [address for address, entry in self._entries.items() if entry.standing == "silent"]
-
-    def asked(self, address: str) -> bool:
-        """Whether it is time to ask a silent worker again; from now on it is not for some seconds."""
-        entry, now = self._entries[address], time.monotonic()
-        due = now - entry.asked > _SECONDS_TO_ASK_AGAIN
-        entry.asked = now if due else entry.asked
-        return due
+        entry.standing, entry.failure = "silent", "it does not answer"
 
     def answered(self, address: str, answer: Answer, seconds: float, bytes_sent: int) -> None:
         """Add an answer to the account of a worker.

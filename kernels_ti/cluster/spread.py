@@ -90,7 +90,7 @@ class Spread:
             If the scheduler is gone, or no worker can be used.
         """
         ended: list[Outcome] = []
-        for address, _ in self._watch.look(self._requests.values()):
+        for address in self._watch.look(self._requests.values()):
             self._lost(address, ended)
         self._watch.require_workers()
         self._give()

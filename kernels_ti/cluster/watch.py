@@ -40,7 +40,7 @@ class Watch:
         self._lost_in_preparation = 0
         self._said_waiting = False
 
-    def look(self, requests: Collection[Request]) -> list[tuple[str, str]]:
+    def look(self, requests: Collection[Request]) -> dict[str, str]:
         """Notice changes.
 
         Parameters
@@ -50,12 +50,12 @@ class Watch:
 
         Returns
         -------
-        list of (str, str)
-            For each worker that was lost its address, and why; its request is to be given to another.
+        dict of str to str
+            The address of each worker that was lost, and why; its requests are to be given to others.
         """
         here = self._workers.threads()
-        lost = [(address, "it left the cluster") for address in self._roster.gone(here)]
-        self._lost_in_preparation += sum(self._preparing.pop(address, None) is not None for address, _ in lost)
+        lost = dict.fromkeys(self._roster.gone(here), "it left the cluster")
+        self._lost_in_preparation += sum(self._preparing.pop(address, None) is not None for address in lost)
         for address in self._roster.new(here):
             self._prepare(address)
         for request in [*requests, *self._preparing.values()]:
@@ -63,14 +63,12 @@ class Watch:
             if overdue and self._is_silent(request):
                 self._roster.silent(request.address)
                 self._preparing.pop(request.address, None)
-                lost.append((request.address, "it does not answer"))
-        for address, why in lost:
+                lost[request.address] = "it does not answer"
+        for address, why in lost.items():
             self._workers.forget(address)
             self._tell(f"the worker {address} is lost: {why}")
-        for address in self._roster.silent_ones():
-            if self._roster.asked(address):
-                self._workers.forget(address)
-                self._workers.prepare(address, self._job)
+            if address in here:
+                self._workers.prepare(address, self._job)  # once it answers, it is used again
         return lost
 
     def _prepare(self, address: str) -> None:

@@ -86,6 +86,29 @@ class Workers(Protocol):
         """Let go of the cluster."""
 
 
+class _Asked:
+    """A request that waits for its reply. The driver may give it up on another thread."""
+
+    def __init__(self) -> None:
+        self._future: Any = None
+        self._given_up = False
+
+    def submitted(self, future: Any) -> None:
+        """Note Dask's future."""
+        self._future = future
+        if self._given_up:
+            future.release()
+
+    def give_up(self) -> None:
+        """Release Dask's future, which ends the wait for it.
+
+        To cancel that wait would lose other replies: Dask fetches the results of several requests together.
+        """
+        self._given_up = True
+        if self._future is not None:
+            self._future.release()
+
+
 class DaskWorkers:
     """The workers of a Dask cluster.
 
@@ -98,8 +121,8 @@ class DaskWorkers:
     def __init__(self, client: Any) -> None:
         self._client = client
         self._loop: asyncio.AbstractEventLoop = client.loop.asyncio_loop
-        self._replies: queue.SimpleQueue[Reply] = queue.SimpleQueue()
-        self._requests: dict[tuple[str, int], concurrent.futures.Future[None]] = {}
+        self._replies: queue.SimpleQueue[tuple[_Asked, Reply]] = queue.SimpleQueue()
+        self._requests: dict[tuple[str, int], _Asked] = {}
         self._threads: dict[str, int] = dict(client.nthreads())
         self._answered = time.monotonic()
         self._question: concurrent.futures.Future[dict[str, float]] | None = None
@@ -151,11 +174,11 @@ class DaskWorkers:
     def forget(self, address: str) -> None:
         """Give up the requests to a worker; their replies never come."""
         for key in [key for key in self._requests if key[0] == address]:
-            self._requests.pop(key).cancel()
+            self._requests.pop(key).give_up()
 
     def replies(self, seconds: float) -> list[Reply]:
         """Wait for replies, at most for `seconds`, and return them."""
-        some: list[Reply] = []
+        some: list[tuple[_Asked, Reply]] = []
         try:
             some.append(self._replies.get(timeout=seconds))
             while True:
@@ -163,9 +186,10 @@ class DaskWorkers:
         except queue.Empty:
             pass
         awaited = []
-        for reply in some:
-            # The reply to a request that was given up may have been on its way.
-            if self._requests.pop((reply.address, reply.number), None) is not None:
+        for asked, reply in some:
+            key = reply.address, reply.number
+            if self._requests.get(key) is asked:  # otherwise it was given up while its reply was on the way
+                del self._requests[key]
                 awaited.append(reply)
         return awaited
 
@@ -182,21 +206,24 @@ class DaskWorkers:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     def _request(self, address: str, number: int, function: Callable[..., Any], *arguments: Any) -> None:
-        self._requests[address, number] = self._start(self._asked(address, number, function, arguments))
+        self._requests[address, number] = asked = _Asked()
+        self._start(self._answered_by(asked, address, number, function, arguments))
 
-    async def _asked(self, address: str, number: int, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-        future = self._client.submit(function, *arguments, workers=[address], pure=False, retries=0)
+    async def _answered_by(
+        self, asked: _Asked, address: str, number: int, function: Callable[..., Any], arguments: tuple[Any, ...]
+    ) -> None:
+        future = None
         try:
+            future = self._client.submit(function, *arguments, workers=[address], pure=False, retries=0)
+            asked.submitted(future)
             reply = Reply(address, number, await future)
-        except asyncio.CancelledError:
-            if not future.cancelled():
-                raise  # given up by the driver
-            reply = Reply(address, number, error=ConnectionError("the scheduler gave the lease up"))
-        except Exception as error:  # whatever the worker raised
-            reply = Reply(address, number, error=error)
+        except Exception as error:  # whatever the worker raised, or Dask's own if it could not ask
+            lost = future is None or future.cancelled()
+            reply = Reply(address, number, error=ConnectionError(str(error)) if lost else error)
         finally:
-            future.release()
-        self._replies.put(reply)
+            if future is not None:
+                future.release()
+        self._replies.put((asked, reply))
 
     async def _recalled(self, address: str, key: str, number: int) -> None:
         asked = self._client.run(recall, key, number, workers=[address], on_error="ignore")
