@@ -102,6 +102,7 @@ def choose_method(
     search = search_seconds(space, threads)
     if search <= SHORT_SEARCH:
         return MethodChoice("search")
+    from kernels_ti.boundary.needs import needs_of
     from kernels_ti.boundary.orders.annealing import SECONDS_FOR_PREFIXES
     from kernels_ti.boundary.orders.plan import plan_of
 
@@ -110,7 +111,8 @@ def choose_method(
     if plan.is_possible and along is not None:
         boundary, fits = along(plan)
     elif plan.is_possible:
-        boundary, fits = COST_OF_LENGTHS * plan.seconds, plan.bytes_by_length(space.longest) <= host_budget(memory)
+        needs = needs_of(plan, "reference", host_budget(memory), longest=space.longest)
+        boundary, fits = max(COST_OF_LENGTHS, needs.totals) * plan.seconds, needs.fits
     better = fits and boundary <= min(search / TIMES_FASTER, LONGEST_COUNT)
     return MethodChoice("boundary" if better else "search", search, plan, boundary, fits)
 

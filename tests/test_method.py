@@ -33,7 +33,7 @@ def test_a_long_search_gives_way_to_a_small_boundary():
 
 
 def test_states_that_do_not_fit_into_the_memory_give_way_to_a_search(monkeypatch):
-    monkeypatch.setattr("kernels_ti.boundary.orders.plan._BYTES_OF_A_STATE", 1e12)
+    monkeypatch.setattr("kernels_ti.boundary.needs._STATES_MET", 1e12)
     choice = chosen("grid:10x10")
     assert (choice.method, choice.fits) == ("search", False)
 

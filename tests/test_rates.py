@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 
 import pytest
 from chordless import generate
-from chordless.commands.estimate_boundary import boundary_lines, boundary_object, counts_along
+from chordless.commands.estimate_boundary import AlongBoundary, boundary_lines, boundary_object, counts_along
 from chordless.engine import rates
 from chordless.engine.rates import BoundaryRates, Way, boundary_rates, known_rates, rates_path, ways_along
 from chordless.protocol.events import DeviceReport
@@ -112,7 +112,8 @@ def test_a_count_in_kernels_is_told_with_their_rate_and_the_memory_of_the_device
     way = Way("cpu", "cpu", "reference")
     monkeypatch.setattr(rates, "ways_along", lambda *_, **__: [way, replace(way, total="reference")])
     kernels, python = counts_along(plan, 169, "cpu", None)
-    assert (kernels.device, kernels.memory) == ("a device", 1 << 30)
+    assert kernels.device == "a device"
+    assert kernels.memory == python.memory > 1 << 20
     assert kernels.seconds == pytest.approx(USUAL.seconds(plan, by_length=False))
     assert python.seconds_by_length == pytest.approx(USUAL.seconds(plan, by_length=True))
     assert python.device == "Python"
@@ -123,11 +124,52 @@ def test_a_count_in_kernels_is_told_with_their_rate_and_the_memory_of_the_device
     cheap = [replace(each, seconds=3.0, seconds_by_length=4.0) for each in (kernels, python)]
     lines = list(boundary_lines(plan, cheap, None))
     assert lines[0].endswith("a boundary of 14 vertices")
-    assert lines[2].split()[:4] == ["--arch", "cpu", "4", "s,"]
-    assert lines[2].endswith("1.0 GiB, a device")
-    assert lines[3].split()[0] == "Python"
+    assert lines[1].startswith("    --arch cpu (a device), ")
+    assert lines[1].endswith(" GiB to use")
+    assert lines[2].startswith("      by length     4 s, ")
+    assert lines[3].startswith("      --total-only  3 s, ")
+    assert lines[4].startswith("    in Python, ")
     assert list(boundary_lines(plan, cheap, 1.0)) == []
     assert "out of reach" in next(boundary_lines(plan, [replace(kernels, seconds=1e9)], None))
+    assert max(map(len, lines)) <= 80
+
+
+def said_of(**more):
+    """Return what is said of a count on one device, without its last line."""
+    plan = plan_of(generate("grid:13x13"), order=range(169))
+    count = AlongBoundary("cuda", "a device", 8 << 30, 3.0, 4.0, 1 << 30, 7 << 30, **more)
+    return list(boundary_lines(plan, [count], None))[:4]
+
+
+def test_passes_rounds_and_what_does_not_fit_are_told():
+    assert said_of(passes_by_length=1_033) == [
+        "  --method boundary counts them without meeting each: a boundary of 14 vertices",
+        "    --arch cuda (a device), 8.0 GiB to use",
+        "      by length     4 s in 1,033 passes, 7.0 GiB",
+        "      --total-only  3 s, 1.0 GiB",
+    ]
+    assert said_of(rounds=3)[3] == "      --total-only  3 s in 3 rounds over the memory of the host, 1.0 GiB"
+    some = said_of(fits_by_length=False)
+    assert some[0].endswith("counts them without meeting each: a boundary of 14 vertices")
+    assert some[2:] == [
+        "      by length     does not fit: it takes 7.0 GiB at least",
+        "      --total-only  3 s, 1.0 GiB",
+    ]
+    none = said_of(fits=False, fits_by_length=False)
+    assert none[0] == "  --method boundary does not fit into the memory here: a boundary of 14 vertices"
+    assert none[3] == "      --total-only  does not fit: it takes 1.0 GiB"
+
+
+def test_the_memory_that_is_allowed_decides_on_passes():
+    kept_as()
+    plan = plan_of(generate("grid:14x14"), order=range(196))
+    (whole,) = counts_along(plan, 196, "cpu", None)
+    (tight,) = counts_along(plan, 196, "cpu", None, 300 << 20)
+    assert whole.passes_by_length == 1 < tight.passes_by_length
+    assert tight.bytes_by_length < tight.memory == 300 << 20
+    assert tight.seconds_by_length > whole.seconds_by_length
+    found = boundary_object(plan, [tight])
+    assert (found["fits_by_length"], found["passes_by_length"]) == (True, tight.passes_by_length)
 
 
 @pytest.mark.parametrize(("driver", "ways"), [(True, 2), (False, 1)])
@@ -163,7 +205,7 @@ def test_the_count_in_python_is_told_before_rates_are_measured(monkeypatch, caps
         assert capsys.readouterr().err == ""
         told.extend(counts)
 
-    found = counts_along(plan_of(generate("grid:13x13"), order=range(169)), 169, "cpu", None, tell)
+    found = counts_along(plan_of(generate("grid:13x13"), order=range(169)), 169, "cpu", None, tell_first=tell)
     assert [count.device for count in told] == ["Python"]
     assert [count.device for count in found] == ["a device"]
     said = "measuring how fast cpu counts along a boundary: once on this machine, some seconds\n"

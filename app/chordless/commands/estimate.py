@@ -175,7 +175,9 @@ def _estimated(options: argparse.Namespace, loaded: LoadedGraph, trial: Trial) -
         for line in _table(estimate, tried):
             print(line)
         sys.stdout.flush()
-    counts = counts_along(plan, space.longest, options.arch, options.threads, tell_first) if is_asked else []
+    counts = (
+        counts_along(plan, space.longest, options.arch, options.threads, options.memory, tell_first) if is_asked else []
+    )
     if options.json:
         import json
 

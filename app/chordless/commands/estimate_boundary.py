@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from chordless.words.numbers import bytes_text, duration_text
+from kernels_ti.errors import vertices_text
 
 if TYPE_CHECKING:
     from chordless.engine.rates import BoundaryRates, Way
@@ -35,7 +36,13 @@ class AlongBoundary:
         Bytes that a count may take there.
     seconds, seconds_by_length : float
     bytes, bytes_by_length : float
-        Of the states.
+        Of the states; of states that do not fit, the least that would do.
+    fits, fits_by_length : bool
+        Whether that fits into the memory.
+    rounds : int
+        Over the memory of the host, in the largest step of a count of all lengths together.
+    passes_by_length : int
+        Over the graph.
     """
 
     arch: str
@@ -45,6 +52,10 @@ class AlongBoundary:
     seconds_by_length: float
     bytes: float
     bytes_by_length: float
+    fits: bool = True
+    fits_by_length: bool = True
+    rounds: int = 1
+    passes_by_length: int = 1
 
 
 def counts_along(
@@ -52,6 +63,7 @@ def counts_along(
     longest: int,
     arch: str,
     threads: int | None,
+    memory: int | None = None,
     tell_first: Callable[[list[AlongBoundary]], None] = lambda _: None,
 ) -> list[AlongBoundary]:
     """Estimate a count along a boundary on the device that would be used, and on CUDA if that is here.
@@ -65,7 +77,8 @@ def counts_along(
         Vertices of the longest cycle that is wanted.
     arch : str
         Of the run; ``auto`` stands for what it takes.
-    threads : int or None
+    threads, memory : int or None
+        What the user allows.
     tell_first : callable
         Gets the count in Python, if it takes less than a day, before the rates of a device are measured.
 
@@ -81,31 +94,36 @@ def counts_along(
     ways = ways_along(plan, arch)
     needed = dict.fromkeys(each for way in ways for each in (way.total, way.by_length) if each != _PYTHON)
     if missing := [each for each in needed if known_rates(each, threads=threads) is None]:
-        in_python = _count(plan, longest, Way(_PYTHON, _PYTHON, _PYTHON), threads)
+        in_python = _count(plan, longest, Way(_PYTHON, _PYTHON, _PYTHON), threads, memory)
         if in_python is not None and in_python.seconds <= LONGEST_COUNT:
             tell_first([in_python])
         what = " and ".join(missing)
         sys.stderr.write(f"measuring how fast {what} counts along a boundary: once on this machine, some seconds\n")
-    found = [_count(plan, longest, way, threads) for way in ways]
+    found = [_count(plan, longest, way, threads, memory) for way in ways]
     return [count for count in found if count is not None]
 
 
-def _count(plan: BoundaryPlan, longest: int, way: Way, threads: int | None) -> AlongBoundary | None:
+def _count(plan: BoundaryPlan, longest: int, way: Way, threads: int | None, memory: int | None) -> AlongBoundary | None:
     from kernels_ti.device.memory import host_budget
 
     rates = {arch: _rates(arch, threads) for arch in {way.total, way.by_length}}
     together, apart = rates[way.total], rates[way.by_length]
     if together is None or apart is None:
         return None
-    in_python = way.total == _PYTHON
+    needs = together.needs(plan, way.total, memory)
+    needs_by_length = apart.needs(plan, way.by_length, memory, longest)
     return AlongBoundary(
         arch=way.arch,
-        device="Python" if in_python else together.device,
-        memory=host_budget(None) if in_python else together.memory,
-        seconds=together.seconds(plan, by_length=False),
-        seconds_by_length=apart.seconds(plan, by_length=True),
-        bytes=plan.bytes_together if in_python else plan.bytes_in_kernels(),
-        bytes_by_length=(plan.bytes_by_length(longest) if way.by_length == _PYTHON else plan.bytes_in_kernels(longest)),
+        device="Python" if way.total == _PYTHON else together.device,
+        memory=memory or (together.memory if way.total == "cuda" else host_budget(None)),
+        seconds=together.seconds(plan, by_length=False, needs=needs),
+        seconds_by_length=apart.seconds(plan, by_length=True, needs=needs_by_length),
+        bytes=needs.bytes,
+        bytes_by_length=needs_by_length.bytes,
+        fits=needs.fits,
+        fits_by_length=needs_by_length.fits,
+        rounds=needs.rounds,
+        passes_by_length=needs_by_length.passes,
     )
 
 
@@ -144,6 +162,10 @@ def boundary_object(plan: BoundaryPlan, counts: Sequence[AlongBoundary]) -> dict
         "seconds_by_length": first.seconds_by_length,
         "bytes": first.bytes,
         "bytes_by_length": first.bytes_by_length,
+        "fits": first.fits,
+        "fits_by_length": first.fits_by_length,
+        "rounds": first.rounds,
+        "passes_by_length": first.passes_by_length,
         "settled": plan.is_settled,
         "devices": [asdict(count) for count in counts],
     }
@@ -160,27 +182,34 @@ def boundary_lines(plan: BoundaryPlan, counts: Sequence[AlongBoundary], search_s
         How long a search takes; None if that is not known.
     """
     if not counts or min(count.seconds for count in counts) > LONGEST_COUNT:
-        width = f"of {plan.width} vertices" if counts else "of hundreds of vertices"
-        yield f"  --method boundary is out of reach too: the graph has a boundary {width}"
+        width = vertices_text(plan.width) if counts else "hundreds of vertices"
+        yield f"  --method boundary is out of reach too: the graph has a boundary of {width}"
         return
     if search_seconds is not None and min(count.seconds for count in counts) > search_seconds:
         return
-    yield f"  --method boundary counts them without meeting each: a boundary of {plan.width} vertices"
-    rows = [("", "by length", "--total-only", "memory there"), *(_row(count) for count in counts)]
-    widths = [max(len(row[i]) for row in rows) for i in range(3)]
-    for label, by_length, total, memory in rows:
-        yield f"    {label:<{widths[0]}}  {by_length:<{widths[1]}}  {total:<{widths[2]}}  {memory}".rstrip()
+    boundary = f"a boundary of {vertices_text(plan.width)}"
+    if any(count.fits or count.fits_by_length for count in counts):
+        yield f"  --method boundary counts them without meeting each: {boundary}"
+    else:
+        yield f"  --method boundary does not fit into the memory here: {boundary}"
+    for count in counts:
+        yield from _lines_of(count)
     if not plan.is_settled:
         yield "  at most: a count looks longer for a better order of the vertices"
 
 
-def _row(count: AlongBoundary) -> tuple[str, str, str, str]:
-    label = "Python" if count.device == "Python" else f"--arch {count.arch}"
-    name = "" if count.device == "Python" else f", {count.device}"
-    memory = "not known" if count.memory is None else bytes_text(count.memory)
-    return (
-        label,
-        f"{duration_text(count.seconds_by_length)}, {bytes_text(int(count.bytes_by_length))}",
-        f"{duration_text(count.seconds)}, {bytes_text(int(count.bytes))}",
-        f"{memory}{name}",
-    )
+def _lines_of(count: AlongBoundary) -> Iterator[str]:
+    """Yield what a count takes on one device."""
+    where = "in Python" if count.device == "Python" else f"--arch {count.arch} ({count.device})"
+    there = "" if count.memory is None else f", {bytes_text(count.memory)} to use"
+    yield f"    {where}{there}"
+    passes = f" in {count.passes_by_length:,} passes" if count.passes_by_length > 1 else ""
+    rounds = f" in {count.rounds:,} rounds over the memory of the host" if count.rounds > 1 else ""
+    by_length = f"{duration_text(count.seconds_by_length)}{passes}, {bytes_text(int(count.bytes_by_length))}"
+    if not count.fits_by_length:
+        by_length = f"does not fit: it takes {bytes_text(int(count.bytes_by_length))} at least"
+    together = f"{duration_text(count.seconds)}{rounds}, {bytes_text(int(count.bytes))}"
+    if not count.fits:
+        together = f"does not fit: it takes {bytes_text(int(count.bytes))}"
+    yield f"      by length     {by_length}"
+    yield f"      --total-only  {together}"

@@ -10,7 +10,6 @@ from chordless.engine.rates import boundary_rates
 from chordless.words.numbers import duration_text
 from kernels_ti import OptionError
 from kernels_ti.boundary.count import arch_of_count
-from kernels_ti.device.memory import host_budget
 from kernels_ti.method import MethodChoice, choose_method
 
 if TYPE_CHECKING:
@@ -61,11 +60,8 @@ def _along(command: RunCommand, plan: BoundaryPlan, longest: int) -> tuple[float
     except OptionError:  # the arch has no such kernels
         return math.inf, True
     rates = boundary_rates(arch, threads=command.threads)
-    if arch == "reference":
-        fits = plan.bytes_by_length(longest) <= host_budget(command.memory)
-    else:
-        fits = plan.bytes_in_kernels(longest) <= (command.memory or rates.memory or math.inf)
-    return rates.seconds(plan, by_length=True), fits
+    needs = rates.needs(plan, arch, command.memory, longest)
+    return rates.seconds(plan, by_length=True, needs=needs), needs.fits
 
 
 def reason(choice: MethodChoice) -> str | None:

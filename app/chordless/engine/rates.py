@@ -17,11 +17,12 @@ from chordless.runs.directory import program_version
 from kernels_ti import Device, EngineError, OptionError
 from kernels_ti.boundary.count import arch_of_count, block_in_kernels
 from kernels_ti.boundary.in_python import PythonBlock
+from kernels_ti.boundary.needs import Needs, needs_of
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
 from kernels_ti.device.cuda import driver_is_here
 from kernels_ti.device.device import cuda_is_here, held_device
 from kernels_ti.device.machine import cores, cpu_name
-from kernels_ti.device.memory import search_budget
+from kernels_ti.device.memory import LEAST, host_budget, search_budget
 from kernels_ti.folders import base_folder
 
 _VERSION = 3
@@ -35,6 +36,8 @@ _GRAPHS = {
 """For each arch a graph of which all lengths are counted together, and one for a count by length."""
 # A step that is expected to meet less than this part of the most states takes the time of its launches.
 _SMALL_STEP = 0.01
+# Of the memory that is allowed on a CPU: Python, Taichi and a graph.
+_BYTES_OF_THE_ENGINE = 190 << 20
 
 
 @dataclass(frozen=True)
@@ -62,10 +65,31 @@ class BoundaryRates:
     total: float
     by_length: float
 
-    def seconds(self, plan: BoundaryPlan, *, by_length: bool) -> float:
-        """Return about how long a count takes."""
+    def seconds(self, plan: BoundaryPlan, *, by_length: bool, needs: Needs | None = None) -> float:
+        """Return about how long a count takes, in passes or rounds where it `needs` these."""
+        if needs is not None and (needs.passes, needs.rounds) != (1, 1):
+            steps = needs.passes * len(plan.expected_states)
+            return self.start + self.step * steps + self.total * plan.states * needs.totals
         state = self.by_length if by_length else self.total
         return self.start + self.step * len(plan.expected_states) + state * plan.states
+
+    def needs(self, plan: BoundaryPlan, arch: str, memory: int | None, longest: int | None = None) -> Needs:
+        """Return what a count needs on an arch within a memory, by default within what is there now.
+
+        Parameters
+        ----------
+        plan : BoundaryPlan
+        arch : str
+            Of these rates.
+        memory : int or None
+            Bytes that the user allows.
+        longest : int, optional
+            Count by length, cycles of up to this many vertices.
+        """
+        own = memory is not None and arch != "cuda"
+        host = max((memory or 0) - _BYTES_OF_THE_ENGINE, LEAST) if own else host_budget(None)
+        here = host if arch != "cuda" else memory or self.memory or math.inf
+        return needs_of(plan, arch, here, longest=longest, host_memory=host)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ def seconds_text(seconds: float) -> str:
 def bytes_text(size: int) -> str:
     """Return an amount of memory for people."""
     amount, unit = float(size), "bytes"
-    for larger in ("KiB", "MiB", "GiB", "TiB"):
+    for larger in ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB"):
         if amount < 1024:
             break
         amount, unit = amount / 1024, larger

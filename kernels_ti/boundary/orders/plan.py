@@ -27,12 +27,6 @@ from kernels_ti.graph import Graph
 _SECONDS_TO_A_STATE = 4e-7
 # For each vertex of the boundary: grids, planar graphs and king graphs with random directions, de Bruijn graphs.
 _LEFT_BY_ARCS = 0.72
-# A count by length holds a number for each length, up to about half of them.
-_BYTES_OF_A_STATE, _BYTES_OF_A_LENGTH = 450, 16
-# In kernels: rows of both tables for each state (four, of 0.8 to 5 times as many states as were expected), slots of a
-# word, and how many cycles there are, in bits to a vertex (grids and road networks: 0.15 to 0.35), in digits of some
-# bits.
-_ROWS_OF_A_STATE, _SLOTS_OF_A_WORD, _BITS_OF_A_VERTEX, _BITS_OF_A_DIGIT = 12, 14, 0.3, 48
 
 
 @dataclass(frozen=True)
@@ -92,31 +86,9 @@ class BoundaryPlan:
         """About how long a count of all lengths together takes; for each length, up to four times as long."""
         return self.states * _SECONDS_TO_A_STATE
 
-    def bytes_by_length(self, longest: int) -> float:
-        """Return about how many bytes the states of a count by length take, for cycles of up to `longest` vertices."""
-        return self._most_states * (_BYTES_OF_A_STATE + _BYTES_OF_A_LENGTH * longest / 2)
-
     @property
-    def bytes_together(self) -> float:
-        """Return about how many bytes the states of a count of all lengths together take in Python."""
-        return self._most_states * _BYTES_OF_A_STATE
-
-    def bytes_in_kernels(self, longest: int | None = None) -> float:
-        """Return about how many bytes the two tables of a count in kernels take.
-
-        Parameters
-        ----------
-        longest : int, optional
-            Count by length, cycles of up to this many vertices.
-        """
-        largest = max(self.blocks, key=lambda block: block.n, default=None)
-        bits = 0.0 if largest is None else _BITS_OF_A_VERTEX * largest.n
-        digits = 1 + int(bits) // _BITS_OF_A_DIGIT
-        cells = 1 + self.width // _SLOTS_OF_A_WORD + digits * (1 if longest is None else max(longest // 2, 1))
-        return self._most_states * _ROWS_OF_A_STATE * 8 * cells
-
-    @property
-    def _most_states(self) -> float:
+    def most_states(self) -> float:
+        """About how many states there are at the largest boundary."""
         orders = zip(self.orders, self._parts, strict=True)
         return max((max(order.costs) * part for order, part in orders if order is not None), default=0.0)
 

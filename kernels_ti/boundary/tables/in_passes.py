@@ -34,12 +34,12 @@ PRIME_BITS = 48
 MOST_VERTICES = 1 << 16
 """Of a block: there are fewer points than that, see `kernels_ti.boundary.kernels.points`."""
 
-# No chordless cycle is shorter.
-_SHORTEST = 3
-# Rows of the largest table for each of its states: fewer take more time, but leave room for more numbers.
-_ROWS_TO_A_STATE = 1.5
-# Beside the numbers, a row costs about as much time as so many of them.
-_NUMBERS_OF_A_ROW = 8
+SHORTEST = 3
+"""No chordless cycle has fewer vertices."""
+ROWS_TO_A_STATE = 1.5
+"""Rows of the largest table for each of its states: fewer take more time, but leave room for more numbers."""
+NUMBERS_OF_A_ROW = 8
+"""Beside its numbers, a row costs about as much time as so many of them."""
 
 
 class BlockInPasses:
@@ -176,12 +176,12 @@ class BlockInPasses:
         """How many lengths there may be: as many points are needed."""
         known = self._known
         most = self._block.n if known is None or known.longest is None else known.longest
-        return max(most - _SHORTEST + 1, 0)
+        return max(most - SHORTEST + 1, 0)
 
     @property
     def _share(self) -> float:
         """Expected part of the work that is done."""
-        row = _NUMBERS_OF_A_ROW
+        row = NUMBERS_OF_A_ROW
         known = self._known
         if self.finished:
             return 1.0
@@ -231,7 +231,7 @@ class BlockInPasses:
 
     def _numbers_that_fit(self, states: int) -> int:
         """Return how many numbers to a state are expected to fit, at least one."""
-        beside, rows = Packing.of(self._steps).words + 1, _ROWS_TO_A_STATE * states
+        beside, rows = Packing.of(self._steps).words + 1, ROWS_TO_A_STATE * states
         return max(min(int(cells_of_two_tables(self._memory) / rows) - beside, self._lengths), 1)
 
     def _finish_if_known(self, known: SavedPasses) -> None:
@@ -245,11 +245,11 @@ class BlockInPasses:
         parts = []
         for prime in self._primes:
             values = known.values[prime][: self._lengths]
-            divided = [value * pow(z, -_SHORTEST, prime) % prime for z, value in enumerate(values, start=1)]
+            divided = [value * pow(z, -SHORTEST, prime) % prime for z, value in enumerate(values, start=1)]
             parts.append(coefficients(divided, prime))
         counts = [combined(remainders, self._primes) for remainders in zip(*parts, strict=True)]
         if sum(counts) != known.total:
             raise EngineError("internal error: the counts by length do not add up to the total")
         self.cycles = {
-            length: count for length, count in enumerate(counts, start=_SHORTEST) if count and length <= self._longest
+            length: count for length, count in enumerate(counts, start=SHORTEST) if count and length <= self._longest
         }

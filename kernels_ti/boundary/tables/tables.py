@@ -28,8 +28,8 @@ _SPREAD = {"cpu": 512, "cuda": 1}
 MOST_CELLS = LARGEST_BUFFER - (1 << 25)
 """Cells of a table. A GPU counts the cells that it clears in 32 bits, and each thread looks one whole grid of threads
 beyond the last cell before it ends."""
-# Two tables, each with a quarter to spare.
-_ROOM_FOR_TWO = 2.5
+ROOM_FOR_TWO = 2.5
+"""Times the room of a table that two take, each with a quarter to spare."""
 # Rows of a table for each state that is expected in it.
 _ROWS_TO_A_STATE = 2.0
 _FEWEST_ROWS, _FEWEST_CELLS, _CELLS_TO_SPARE, _FEWEST_TALLIES = 1 << 10, 1 << 16, 1 << 28, 1 << 12
@@ -331,7 +331,7 @@ def _bytes(buffer: Any) -> int:
 
 def cells_of_two_tables(memory: int | None) -> int:
     """Return how many cells each of two tables may have, in so many bytes, or in any number of them."""
-    return MOST_CELLS if memory is None else min(int(memory / _ROOM_FOR_TWO) // 8, MOST_CELLS)
+    return MOST_CELLS if memory is None else min(int(memory / ROOM_FOR_TWO) // 8, MOST_CELLS)
 
 
 def _rounded(cells: int) -> int:

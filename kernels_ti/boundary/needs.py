@@ -1,0 +1,141 @@
+"""What a count along a boundary is expected to need: memory, passes, and how much longer passes and rounds take.
+
+A count by length that does not fit goes in several passes, and a count of all lengths together on a GPU in rounds over
+the memory of the host, see `kernels_ti.boundary.tables`. All numbers here follow from the expected states of a plan.
+They are rough: counts of two grids, a king graph and two road networks met 1.0 to 2.3 times the states at the largest
+boundary that were expected.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from kernels_ti.boundary.orders.plan import BoundaryPlan
+from kernels_ti.boundary.tables.in_passes import MOST_VERTICES, NUMBERS_OF_A_ROW, PRIME_BITS, ROWS_TO_A_STATE, SHORTEST
+from kernels_ti.boundary.tables.tables import ROOM_FOR_TWO, WIDEST, cells_of_two_tables
+
+# States at the largest boundary for each that is expected.
+_STATES_MET = 2.0
+_BYTES_OF_A_CELL = 8
+# In Python: bytes of a state, and of each length that a state tells apart, which are about half of all.
+_BYTES_OF_A_STATE, _BYTES_OF_A_LENGTH = 450, 8
+# On cores, measured on grids 12x12 and 14x14, king 9x9 and Berlin: 66 to 84 bytes of a state with 2 or 3 cells, and by
+# length 380 to 740 with 40 to 170 lengths.
+_BYTES_BESIDE, _ROWS_ON_CORES, _WAYS_TO_A_LENGTH = 16, 3.5, 0.33
+# In tables: rows of both for each state.
+_ROWS_IN_TABLES = 6
+# Symbols in a word, bits of the number of cycles for each vertex (grids 0.35, road networks 0.2), bits of a digit.
+_SLOTS_OF_A_WORD, _BITS_OF_A_VERTEX, _BITS_OF_A_DIGIT = 14, 0.3, 48
+# The longest cycle has about this part of the vertices.
+_PART_OF_LONGEST = 0.6
+# Tables take so many times as long as parts on two cores: 3.8 times on grid 14x14, 2.9 times on Berlin Tiergarten.
+_TABLES_ON_CORES = 3.5
+# Grid 18x18 in three rounds over the memory of the host took 30 s on an H200, in two tables 0.9 s.
+_TIMES_OF_A_ROUND = 11.0
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a count is expected to need.
+
+    Attributes
+    ----------
+    bytes : float
+        Of its states; of states that do not fit, the least that would do.
+    fits : bool
+        Whether that fits into the memory.
+    passes : int
+        Over the graph. 1 unless a count by length has no room for a number for each length.
+    rounds : int
+        Of the largest step over the memory of the host, 1 where the states fit on the device.
+    totals : float
+        Where there are several passes or rounds: as how many counts of all lengths together, in one pass, they take.
+    """
+
+    bytes: float
+    fits: bool = True
+    passes: int = 1
+    rounds: int = 1
+    totals: float = 1.0
+
+
+def needs_of(
+    plan: BoundaryPlan, arch: str, memory: float, *, longest: int | None = None, host_memory: float = 0.0
+) -> Needs:
+    """Return what a count needs.
+
+    Parameters
+    ----------
+    plan : BoundaryPlan
+    arch : str
+        ``reference`` stands for a count in Python.
+    memory : float
+        Bytes that the states may take; infinite if that is not known.
+    longest : int, optional
+        Count by length, cycles of up to this many vertices; by default all lengths together.
+    host_memory : float
+        Bytes that the states of a GPU may take on the host.
+    """
+    states = _STATES_MET * plan.most_states
+    whole = states * _bytes_of_a_state(plan, arch, longest)
+    if whole <= memory:
+        return Needs(whole)
+    if longest is not None:
+        return _in_passes(plan, arch, memory, longest, states, whole)
+    layers = 2 * states * _BYTES_OF_A_CELL * _cells_of_a_total(plan)
+    if arch != "cuda" or layers > host_memory:
+        return Needs(whole, fits=False)
+    rounds = math.ceil(whole / max(memory, 1.0))
+    return Needs(memory, rounds=rounds, totals=_TIMES_OF_A_ROUND * rounds)
+
+
+def _in_passes(plan: BoundaryPlan, arch: str, memory: float, longest: int, states: float, whole: float) -> Needs:
+    """Return what a count by length needs in several passes, see `kernels_ti.boundary.tables.in_passes`."""
+    n = _largest_block(plan)
+    if not all(block.is_simple for block in plan.blocks) or plan.width > WIDEST or n > MOST_VERTICES:
+        return Needs(whole, fits=False)
+    beside, rows = _words(plan) + 1, ROWS_TO_A_STATE * states
+    # The first pass counts all lengths together.
+    least = ROOM_FOR_TWO * _BYTES_OF_A_CELL * rows * max(beside + 1, _cells_of_a_total(plan))
+    at_once = int(cells_of_two_tables(int(memory)) / rows) - beside
+    if at_once < 1 or least > memory:
+        return Needs(least, fits=False)
+    lengths = max(min(longest, int(_PART_OF_LONGEST * n)) - SHORTEST + 1, 1)
+    primes = math.ceil(max(_BITS_OF_A_VERTEX * n, 1.0) / PRIME_BITS)
+    at_once = min(at_once, lengths)
+    passes = 1 + primes * math.ceil(lengths / at_once)
+    totals = passes + primes * lengths / NUMBERS_OF_A_ROW
+    if arch == "cpu":
+        totals *= _TABLES_ON_CORES
+    bytes_of_numbers = ROOM_FOR_TWO * _BYTES_OF_A_CELL * rows * (beside + at_once)
+    return Needs(max(least, bytes_of_numbers), passes=passes, totals=totals)
+
+
+def _bytes_of_a_state(plan: BoundaryPlan, arch: str, longest: int | None) -> float:
+    """Return the bytes of a state, with its share of all buffers."""
+    if arch == "reference":
+        return _BYTES_OF_A_STATE + (0 if longest is None else _BYTES_OF_A_LENGTH * longest)
+    if arch == "cpu" and longest is None:
+        return _BYTES_BESIDE + _ROWS_ON_CORES * _BYTES_OF_A_CELL * _cells_of_a_total(plan)
+    if arch == "cpu" and longest is not None:
+        window = _words(plan) + 2
+        return _BYTES_OF_A_CELL * (_ROWS_ON_CORES * window + _WAYS_TO_A_LENGTH * longest * _digits(plan))
+    lengths = 1 if longest is None else max(longest // 2, 1)
+    return _ROWS_IN_TABLES * _BYTES_OF_A_CELL * (_words(plan) + _digits(plan) * lengths)
+
+
+def _cells_of_a_total(plan: BoundaryPlan) -> int:
+    return _words(plan) + _digits(plan)
+
+
+def _words(plan: BoundaryPlan) -> int:
+    return 1 + plan.width // _SLOTS_OF_A_WORD
+
+
+def _digits(plan: BoundaryPlan) -> int:
+    return 1 + int(_BITS_OF_A_VERTEX * _largest_block(plan)) // _BITS_OF_A_DIGIT
+
+
+def _largest_block(plan: BoundaryPlan) -> int:
+    return max((block.n for block in plan.blocks), default=0)
