@@ -9,6 +9,7 @@ from chordless.graphs.load import load_graph
 from chordless.tui.settings import LastChoices, Settings, load_settings
 from chordless.tui.widgets.choice import Choice
 from chordless.tui.widgets.graph_panel import GraphPanel
+from textual.events import Key
 from textual.widgets import Input, OptionList
 
 from tui.new_form import answer_probes, fill, put, said
@@ -27,6 +28,21 @@ def test_an_offered_graph_needs_only_enter():
         await until(pilot, lambda: pilot.app.command is not None)
 
     assert fill(SMALL, steps, graph="petersen").command.graph == "petersen"
+
+
+def test_keys_are_obeyed_in_the_order_in_which_they_were_pressed():
+    """Also where all of them came before the dashboard looked up."""
+
+    async def steps(pilot):
+        field = pilot.app.screen.query_one("#graph", Input)
+        field.focus()
+        await pilot.pause()
+        for key in ("ctrl+u", *"peterx", "backspace", *"se", "left", "right", "n", "home", "end", "1"):
+            pilot.app.post_message(Key(key, key if len(key) == 1 else None))
+        await until(pilot, lambda: field.value.endswith("1"))
+        assert field.value == "petersen1"
+
+    fill(SMALL, steps, graph="petersen")
 
 
 def test_a_file_is_started_by_its_absolute_path(tmp_path, monkeypatch):

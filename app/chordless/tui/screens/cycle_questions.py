@@ -12,6 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Label, Static
 
 from chordless.cycles.index import CycleFilter, parse_lengths, parse_vertices
+from chordless.tui.widgets.text_field import TextField
 from kernels_ti import Graph, OptionError
 from kernels_ti.errors import quantity
 
@@ -35,7 +36,7 @@ class GoToQuestion(ModalScreen[int | None]):
         """Put the question together."""
         with Vertical(classes="question"):
             yield Label("Go to the cycle of number")
-            yield Input(placeholder=f"1 to {self._count:,}", id="number")
+            yield TextField(placeholder=f"1 to {self._count:,}", id="number")
             yield Static("", id="number-mistake", classes="mistake")
             with Horizontal(classes="buttons"):
                 yield Button("Go", variant="primary", id="go")
@@ -98,7 +99,7 @@ class ExportQuestion(ModalScreen[str | None]):
         """Put the question together."""
         with Vertical(classes="question"):
             yield Label(f"Write the {quantity(self._count, 'cycle that is', 'cycles that are')} shown to")
-            yield Input(self._path, id="file")
+            yield TextField(self._path, id="file")
             yield Static("", id="file-mistake", classes="mistake")
             yield Label("FILE.jsonl gets lines of JSON, any other file the names of the vertices.", classes="dim")
             with Horizontal(classes="buttons"):
@@ -163,10 +164,12 @@ class FilterQuestion(ModalScreen[CycleFilter | None]):
         through = " ".join(str(self._graph.names[v]) for v in self._chosen.through)
         with Vertical(classes="question"):
             yield Label("Show only cycles of length")
-            yield Input(self._chosen.lengths_text(), placeholder="8   8-12   >=30   <=10   empty: any", id="lengths")
+            yield TextField(
+                self._chosen.lengths_text(), placeholder="8   8-12   >=30   <=10   empty: any", id="lengths"
+            )
             yield Static("", id="lengths-mistake", classes="mistake")
             yield Label("that go through all of these vertices")
-            yield Input(through, placeholder=f"such as {' '.join(names)}   empty: any", id="through")
+            yield TextField(through, placeholder=f"such as {' '.join(names)}   empty: any", id="through")
             yield Static("", id="through-mistake", classes="mistake")
             with Horizontal(classes="buttons"):
                 yield Button("Show", variant="primary", id="show")

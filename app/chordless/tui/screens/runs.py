@@ -29,6 +29,7 @@ from chordless.tui.run_list import COLUMNS, Column, columns_for, details, ordere
 from chordless.tui.screens.ask_delete import AskDelete
 from chordless.tui.widgets.glyphs import is_ascii
 from chordless.tui.widgets.tab_bar import TabBar
+from chordless.tui.widgets.text_field import TextField
 from kernels_ti import ChordlessError
 from kernels_ti.errors import quantity
 
@@ -86,7 +87,9 @@ class RunsScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Put the screen together."""
         yield TabBar("runs")
-        yield Input(placeholder="letters of the graph's name; escape shows all runs", id="runs-filter", compact=True)
+        yield TextField(
+            placeholder="letters of the graph's name; escape shows all runs", id="runs-filter", compact=True
+        )
         yield _Table(id="runs", cursor_type="row")
         with Vertical(id="no-runs"):
             yield Static(_NO_RUNS)

@@ -7,6 +7,8 @@ from textual.containers import Horizontal
 from textual.suggester import Suggester
 from textual.widgets import Input, Static
 
+from chordless.tui.widgets.text_field import TextField
+
 
 class FormLine(Horizontal):
     """A line of a form with any kind of field. It has the class ``-focused`` while its field has the focus.
@@ -52,7 +54,7 @@ class FormRow(Horizontal):
         super().__init__(id=f"row-{name}", name=name)
         self._label = label
         self._help = help
-        self.field = Input(value, empty, id=name.replace("_", "-"), compact=True, suggester=suggester)
+        self.field: Input = TextField(value, empty, id=name.replace("_", "-"), compact=True, suggester=suggester)
         self._beside = Static(help, classes="beside", markup=False)
 
     def compose(self) -> ComposeResult:

@@ -16,6 +16,7 @@ from textual.widgets.option_list import Option
 
 from chordless.graphs.generators import known_kinds
 from chordless.tui.widgets.glyphs import is_ascii
+from chordless.tui.widgets.text_field import TextField
 
 _TITLES = {"examples": "Examples", "recent": "Recent", "files": "Files"}
 _WIDTH = 18
@@ -65,7 +66,7 @@ class GraphPanel(Vertical):
             yield Static("Or pick", classes="label")
             for name in _TITLES:
                 yield Button(self._title(name), id=f"show-{name}", compact=True)
-        yield Input(placeholder="letters of an example, such as random", id="examples-filter", compact=True)
+        yield TextField(placeholder="letters of an example, such as random", id="examples-filter", compact=True)
         with ContentSwitcher(id="panel-lists"):
             yield OptionList(*_examples(), id="examples")
             yield OptionList(id="recent")
