@@ -39,6 +39,8 @@ _STATES_TESTED_AT_ONCE = 1 << 17
 _GROWTH, _SMALL_GROWTH, _TIGHTEST = 3, 1.3, 2
 # Lengths for which a state has room beyond those that the states have on average.
 _NUMBERS_TO_SPARE = 2
+# Halves of a digit, which are added up for all workers without overflow.
+_HALF, _LOW_HALF = 32, (1 << 32) - 1
 # Workers write numbers of their own so many cells apart: no two of them write to one line of the cache.
 _LINE = 8
 
@@ -267,7 +269,7 @@ class CoresBlock:
         parts.expect(stretch.vertices)
         if self._longest is None:
             cells = 0
-            for end in parts.launches(vertices=stretch.vertices):
+            for end in parts.launches(stretch.vertices):
                 self._kernels.together(
                     parts.workers, table, end, parts.queue, stretch.tabled, changes, stretch.vertices, stretch.cells,
                     stretch.table, parts.rows, self._digits, new, digits, len(new) // stride, layers, first_room,
@@ -277,7 +279,7 @@ class CoresBlock:
         else:
             ways, new_ways = parts.buffer("ways", 1), parts.buffer("other ways", attempt.ways, is_tight=is_tight)
             cells = len(new_ways)
-            for end in parts.launches(vertices=stretch.vertices):
+            for end in parts.launches(stretch.vertices):
                 self._kernels.by_length(
                     parts.workers, table, end, parts.queue, stretch.tabled, changes, stretch.vertices, stretch.cells,
                     stretch.table, parts.rows, ways, self._digits, new, len(new) // stride, new_ways, cells, digits,
@@ -293,15 +295,14 @@ class CoresBlock:
         self._add(found[:, : lengths * digits].reshape(-1, lengths, digits))
         return True
 
-    def _add(self, found: np.ndarray) -> None:
+    def _add(self, found: Words) -> None:
         """Add the cycles that the new vertices close: for each worker and length, a number."""
-        if not found.any():
-            return
-        for vertices, digits in enumerate(found.astype(object).sum(axis=0).tolist()):
-            ways = sum(digit << 64 * k for k, digit in enumerate(digits))
-            if ways:
-                length = 0 if self._longest is None else vertices + 1
-                self.cycles[length] = self.cycles.get(length, 0) + ways
+        low, high = (found & np.uint64(_LOW_HALF)).sum(axis=0), (found >> np.uint64(_HALF)).sum(axis=0)
+        for vertices in np.flatnonzero((low | high).any(axis=1)).tolist():
+            halves = zip(low[vertices].tolist(), high[vertices].tolist(), strict=True)
+            ways = sum(least + (most << _HALF) << 64 * k for k, (least, most) in enumerate(halves))
+            length = 0 if self._longest is None else vertices + 1
+            self.cycles[length] = self.cycles.get(length, 0) + ways
 
     def _drop(self) -> Iterator[None]:
         """Drop states that cannot be completed, where that is expected to save time, or the room is short."""

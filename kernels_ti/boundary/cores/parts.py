@@ -30,11 +30,11 @@ Places = npt.NDArray[np.int32]
 
 # States of a part whose children and their table stay in the cache of a core.
 _STATES_TO_A_PART = 2048
-# So many parts for each thread, if that makes them no smaller than this.
-_PARTS_TO_A_THREAD, _FEWEST_STATES_TO_A_PART = 16, 256
+# So many parts for each thread, if that makes them no smaller than this, by length so many times as small.
+_PARTS_TO_A_THREAD, _FEWEST_STATES_TO_A_PART, _TIMES_BY_LENGTH = 4, 256, 4
 _MOST_PARTS = 4096
 # States are moved in so many groups of parts for each thread.
-_GROUPS_TO_A_THREAD = 8
+_GROUPS_TO_A_THREAD = 4
 # How many times as many parts a slot makes: some of its three kinds are rare.
 _KINDS_OF_A_SLOT = 2.2
 # More parts are made only once there are so many times as many states.
@@ -81,7 +81,7 @@ class Parts:
     memory : int or None
         Bytes that all buffers may take.
     by_length : bool
-        For the message about a lack of memory.
+        Whether a state has a number for each length: then it takes longer.
 
     Attributes
     ----------
@@ -102,6 +102,7 @@ class Parts:
 
         self._kernels = device.call(part_kernels, packing.words, packing.bits)
         self._device, self._steps, self._packing = device, steps, packing
+        self._changed = [frozenset(slot for slot, _ in step.changed) for step in self._steps]
         self._memory, self._by_length = memory, by_length
         self.queue = np.zeros(WAYS + 1, np.int64)
         self._part_cells = PART
@@ -200,26 +201,21 @@ class Parts:
             largest=needed / max(self.states, 1) * most,
         )
 
-    def launches(self, groups: Places | None = None, vertices: int = 1) -> Iterator[int]:
-        """Cut the parts into ranges for one launch each: set the queue to the first, and yield the end.
+    def launches(self, vertices: int) -> Iterator[int]:
+        """Cut the parts into ranges for one launch each, in which so many vertices come.
 
-        With the places in which groups of parts begin, cut these groups. In a launch, so many vertices come.
+        Set the queue to the first part of a range, and yield the end.
         """
         from kernels_ti.boundary.kernels.parts import NEXT
 
-        items = len(self.table) if groups is None else len(groups) - 1
-        at_once = max(_STATES_AT_ONCE // vertices, 1)
+        at_once, parts = max(_STATES_AT_ONCE // vertices, 1), len(self.table)
         if self.states < at_once:
             self.queue[NEXT] = 0
-            yield items
+            yield parts
             return
-        states = np.cumsum(self.table[:, 1], dtype=np.int64)
-        if groups is not None:
-            states = states[groups[1:] - 1]
-        launch = (states - 1) // at_once
-        ends = np.append(np.flatnonzero(np.diff(launch)) + 1, items)
+        launch = (np.cumsum(self.table[:, 1], dtype=np.int64) - 1) // at_once
         first = 0
-        for end in ends.tolist():
+        for end in [*(np.flatnonzero(np.diff(launch)) + 1).tolist(), parts]:
             self.queue[NEXT] = first
             yield end
             first = end
@@ -227,9 +223,8 @@ class Parts:
     def prepare(self, place: int) -> Iterator[None]:
         """Make parts that stay apart while the vertex of a step comes; yield between launches."""
         self._place = place
-        changed = {slot for slot, _ in self._steps[place].changed}
         wanted = self._wanted
-        if changed & self._steady or wanted > _GROWTH * self._wanted_before:
+        if self._changed[place] & self._steady or wanted > _GROWTH * self._wanted_before:
             yield from self.rearrange(place)
 
     def rearrange(self, place: int) -> Iterator[None]:
@@ -237,6 +232,8 @@ class Parts:
 
         The parts stay apart while the vertex of a step comes. This yields between launches.
         """
+        from kernels_ti.boundary.kernels.parts import NEXT
+
         self._place = place
         wanted = self._wanted
         steady = frozenset(self._last_to_change()[: ceil(log(wanted, _KINDS_OF_A_SLOT))])
@@ -246,30 +243,22 @@ class Parts:
             word, shift = self._packing.place(slot)
             masks[word] |= np.uint64(1) << shift
         groups = self._groups()
-        sizes = np.empty((len(groups) - 1, parts), np.int32)
-        before = self.table.reshape(-1)
-        for end in self.launches(groups):
-            self._kernels.measure(
-                self.workers, before, groups, end, self.queue, self.stride, self.rows, masks, parts, sizes.reshape(-1)
-            )
-            yield
-        ends = np.cumsum(sizes.T.reshape(-1), dtype=np.int64).reshape(parts, -1)
-        other = self.buffer("other rows", int(ends[-1, -1]) * self.stride)
-        places = np.ascontiguousarray((ends - sizes.T).T, np.int32).reshape(-1)
-        for end in self.launches(groups):
-            self._kernels.move(
-                self.workers, before, groups, end, self.queue, self.stride, self.rows, masks, parts, places, other
-            )
-            yield
+        other = self.buffer("other rows", self.states * self.stride)
+        places = np.empty((len(groups) - 1) * parts, np.int32)
+        begins = np.empty(parts + 1, np.int32)
+        self.queue[NEXT] = 0
+        self._kernels.rearrange(
+            self.workers, self.table.reshape(-1), len(groups) - 1, groups, self.queue, self.stride, self.rows, masks,
+            parts, places, begins, other,
+        )  # fmt: skip
+        yield
         self.swap("rows", "other rows")
-        last = ends[:, -1]
-        first = np.append(0, last[:-1])
+        sizes = np.diff(begins)
         # The largest come first, so that no worker begins one when the others are done.
-        largest = np.argsort(first - last, kind="stable")
-        largest = largest[: max(int(np.count_nonzero(last - first)), 1)]
+        largest = np.argsort(-sizes, kind="stable")[: max(int(np.count_nonzero(sizes)), 1)]
         self.table = np.zeros((len(largest), self._part_cells), np.int32)
-        self.table[:, 0], self.table[:, 1] = first[largest], (last - first)[largest]
-        self.states = int(last[-1])
+        self.table[:, 0], self.table[:, 1] = begins[largest], sizes[largest]
+        self.states = int(begins[-1])
         self._steady, self._wanted_before = steady, wanted
 
     def _groups(self) -> Places:
@@ -288,8 +277,8 @@ class Parts:
         """Return how many vertices can come before states have to be moved to other parts, or take too long."""
         most = min(_STATES_AT_ONCE // max(self.largest, _LEAST_ROOM // 2), _STATES_OF_A_STRETCH // max(self.states, 1))
         found = 1
-        for step in self._steps[self._place + 1 : self._place + max(most, 1)]:
-            if any(slot in self._steady for slot, _ in step.changed):
+        for changed in self._changed[self._place + 1 : self._place + max(most, 1)]:
+            if changed & self._steady:
                 break
             found += 1
         return found
@@ -315,10 +304,13 @@ class Parts:
                 found.setdefault(slot, place)
             # The slot of no neighbour is free until now.
             found.setdefault(step.slot, 0)
+            if len(found) == self._packing.slots:
+                break
         return sorted((slot for slot, place in found.items() if place > 0), key=lambda slot: -found[slot])
 
     @property
     def _wanted(self) -> int:
         """Parts that are wanted for so many states."""
-        for_threads = min(_PARTS_TO_A_THREAD * (self._device.threads or 1), self.states // _FEWEST_STATES_TO_A_PART)
+        fewest = max(_FEWEST_STATES_TO_A_PART // (_TIMES_BY_LENGTH if self._by_length else 1), 1)
+        for_threads = min(_PARTS_TO_A_THREAD * (self._device.threads or 1), self.states // fewest)
         return max(min(max(self.states // _STATES_TO_A_PART, for_threads), _MOST_PARTS), 1)

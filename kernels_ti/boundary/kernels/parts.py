@@ -68,8 +68,7 @@ class PartKernels(NamedTuple):
     """The kernels for states of one length and one width of symbols."""
 
     tabulate: Any
-    measure: Any
-    move: Any
+    rearrange: Any
 
 
 @lru_cache
@@ -94,40 +93,45 @@ def part_kernels(words: int, bits: int) -> PartKernels:
         return ti.i32((mixed(seen) >> ti.u64(32)) * ti.cast(buckets, ti.u64) >> ti.u64(32))
 
     @ti.kernel
-    def measure(
-        workers: ti.i32, parts: array(ti.i32, 1), groups: array(ti.i32, 1), end: ti.i32, queue: array(ti.i64, 1),
-        stride: ti.i32, rows: array(ti.u64, 1), masks: array(ti.u64, 1), buckets: ti.i32, sizes: array(ti.i32, 1),
+    def rearrange(
+        workers: ti.i32, parts: array(ti.i32, 1), count: ti.i32, groups: array(ti.i32, 1), queue: array(ti.i64, 1),
+        stride: ti.i32, rows: array(ti.u64, 1), masks: array(ti.u64, 1), buckets: ti.i32, places: array(ti.i32, 1),
+        begins: array(ti.i32, 1), moved: array(ti.u64, 1),
     ):  # fmt: skip
-        """Count the states of whole groups of parts by the bucket that they are to be moved to.
+        """Move the states of all parts to buckets, and write where each of these begins, and the end.
 
-        One work item in 512 is a worker. A group is the parts from one entry of `groups` to the next.
+        One work item in 512 is a worker, which takes whole groups of parts: those from one entry of `groups` to the
+        next. It counts the states of a group by bucket. One work item makes places of these numbers, a cell for each
+        group and bucket. Then the workers move the rows there.
         """
         for i in range(workers * ITERATIONS_PER_WORKER):
             if i % ITERATIONS_PER_WORKER == 0:
                 group = ti.i32(ti.atomic_add(queue[NEXT], ti.i64(1)))
-                while group < end:
+                while group < count:
                     for k in range(group * buckets, group * buckets + buckets):
-                        sizes[k] = 0
+                        places[k] = 0
                     for part in range(groups[group], groups[group + 1]):
                         first = parts[part * PART]
                         for row in range(first, first + parts[part * PART + 1]):
                             state = state_at(rows, row * stride)
                             if state[0] != ti.u64(DEAD):
                                 bucket = group * buckets + bucket_of(state, masks, buckets)
-                                sizes[bucket] = sizes[bucket] + 1
+                                places[bucket] = places[bucket] + 1
                     group = ti.i32(ti.atomic_add(queue[NEXT], ti.i64(1)))
-
-    @ti.kernel
-    def move(
-        workers: ti.i32, parts: array(ti.i32, 1), groups: array(ti.i32, 1), end: ti.i32, queue: array(ti.i64, 1),
-        stride: ti.i32, rows: array(ti.u64, 1), masks: array(ti.u64, 1), buckets: ti.i32, places: array(ti.i32, 1),
-        moved: array(ti.u64, 1),
-    ):  # fmt: skip
-        """Move the rows of whole groups of parts to their buckets, to the places for each group; see `measure`."""
+        for _ in range(1):
+            queue[NEXT] = 0
+            place = 0
+            for bucket in range(buckets):
+                begins[bucket] = place
+                for group in range(count):
+                    states = places[group * buckets + bucket]
+                    places[group * buckets + bucket] = place
+                    place += states
+            begins[buckets] = place
         for i in range(workers * ITERATIONS_PER_WORKER):
             if i % ITERATIONS_PER_WORKER == 0:
                 group = ti.i32(ti.atomic_add(queue[NEXT], ti.i64(1)))
-                while group < end:
+                while group < count:
                     for part in range(groups[group], groups[group + 1]):
                         first = parts[part * PART]
                         for row in range(first, first + parts[part * PART + 1]):
@@ -172,4 +176,4 @@ def part_kernels(words: int, bits: int) -> PartKernels:
                 changes[at + 1 + words + w] = on[w]
                 changes[at + 1 + 2 * words + w] = on[w] ^ on_all[w]
 
-    return PartKernels(tabulate, measure, move)
+    return PartKernels(tabulate, rearrange)
