@@ -204,9 +204,10 @@ class LineOutput:
             if give_up():
                 return False
             if self._limit is not None and self.listed + lines > self._limit:
-                self._put(_first_lines(data, self._limit - self.listed), give_up)
+                left = self._limit - self.listed
+                self._put(_first_lines(data, left), left, give_up)
                 return False
-            if not self._put(data, give_up):
+            if not self._put(data, lines, give_up):
                 return False
         return True
 
@@ -243,20 +244,42 @@ class LineOutput:
         """Close the descriptor."""
         os.close(self._descriptor)
 
-    def _put(self, data: bytes, give_up: Callable[[], bool]) -> bool:
-        if self._regular:
-            self._send(data)
-            return True
-        done = 0
-        while done < len(data):
-            if not self._reader_is_ready(give_up):
-                return False
-            end = data.rfind(b"\n", done, done + self._room.bytes()) + 1
-            if end == 0:
-                end = data.index(b"\n", done) + 1
-            self._send(data[done:end])
-            self._room.wrote(end - done)
-            done = end
+    def _put(self, data: bytes, lines: int, give_up: Callable[[], bool]) -> bool:
+        """Write whole lines, `lines` in number; return whether all were written, or the rest was given up."""
+        sent = known = 0  # bytes that were sent, and how many of their lines are in `listed`
+        view = memoryview(data)
+
+        def count_lines() -> None:
+            nonlocal known
+            # To find the line ends takes as long as to make the lines: not for whole pieces.
+            total = lines if sent == len(data) else data.count(b"\n", 0, sent)
+            self.listed += total - known
+            known = total
+
+        def asked() -> bool:
+            count_lines()
+            return give_up()
+
+        try:
+            try:
+                while sent < len(data):
+                    end = len(data)
+                    if not self._regular:
+                        if not self._reader_is_ready(asked):
+                            return False
+                        end = data.rfind(b"\n", sent, sent + self._room.bytes()) + 1 or data.index(b"\n", sent) + 1
+                    begin = sent
+                    while sent < end:
+                        sent += os.write(self._descriptor, view[sent:end])
+                    self._room.wrote(end - begin)
+            finally:
+                count_lines()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            self._cut(sent - (data.rfind(b"\n", 0, sent) + 1))
+            kept = f"; whole lines written before: {self.listed:,}" if self.listed else ""
+            raise EngineError(f"cannot write {self._label}: {error.strerror}{kept}") from error
         return True
 
     def _reader_is_ready(self, give_up: Callable[[], bool]) -> bool:
@@ -269,22 +292,6 @@ class LineOutput:
                     return False
             if ready:
                 return True
-
-    def _send(self, data: bytes) -> None:
-        written = 0
-        view = memoryview(data)
-        try:
-            while written < len(data):
-                written += os.write(self._descriptor, view[written:])
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            whole = data.rfind(b"\n", 0, written) + 1
-            self.listed += data.count(b"\n", 0, whole)
-            self._cut(written - whole)
-            kept = f"; whole lines written before: {self.listed:,}" if self.listed else ""
-            raise EngineError(f"cannot write {self._label}: {error.strerror}{kept}") from error
-        self.listed += data.count(b"\n")
 
     def _cut(self, torn: int) -> None:
         if self._regular and torn:
