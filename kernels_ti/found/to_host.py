@@ -1,6 +1,7 @@
 """How the cycles that a search has found come to the host: as bit rows, or as vertices in cycle order.
 
-The kernels of a CPU write into the arrays that the caller gets. From other devices a buffer is copied, piece by piece.
+The kernels of a CPU write into the arrays that the caller gets; where the sweep has written rows over the graph itself,
+the caller gets those. From other devices a buffer is copied, piece by piece.
 Every array belongs to the caller. Its memory may be that of an earlier array which nobody holds any more.
 """
 
