@@ -57,6 +57,7 @@ class PythonBlock:
         drops: bool = True,
     ) -> None:
         self._steps = tuple(steps_of(block, order, required))
+        self._most_from = most_states_from(self._steps)
         self._place = 0
         self._packing = Packing.of(self._steps)
         self._longest = longest
@@ -100,7 +101,7 @@ class PythonBlock:
             self.states,
             self.width,
             by_length=self._longest is not None,
-            largest=self._needed / max(self.states, 1) * most_states_from(self._steps, self._place),
+            largest=self._needed / max(self.states, 1) * self._most_from[self._place],
         )
         step = self._steps[self._place]
         children = children_of(self._held.words, step, self._packing)

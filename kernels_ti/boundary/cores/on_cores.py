@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from kernels_ti.boundary.states.completion import Completion
 from kernels_ti.boundary.states.saved import SavedBlock, SavedStates
 from kernels_ti.boundary.states.states import GivenUp
 from kernels_ti.boundary.states.transitions import Packing
+from kernels_ti.boundary.tables.tables import made_for_a_while
 from kernels_ti.errors import SizeError
 from kernels_ti.graph import Graph
 
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 Words = npt.NDArray[np.uint64]
 
-_ENDED = object()
-# Between two questions whether it is enough.
-_SECONDS_OF_LAUNCHES = 0.05
 # With fewer numbers to a state, a step takes no longer than a test for states that lead to no cycle.
 _FEWEST_NUMBERS = 16
 _STATES_TESTED_AT_ONCE = 1 << 17
@@ -157,7 +154,7 @@ class CoresBlock:
         while not is_through:
             if enough():
                 raise GivenUp
-            is_through = self._device.call(_is_through, launches)
+            is_through = self._device.call(made_for_a_while, launches)
         came = self._steps[self.place : self.place + len(self.states_met)]
         self.place += len(came)
         self.triangles += sum(step.triangles for step in came)
@@ -341,16 +338,6 @@ def _stretch_kernels(packing: Packing) -> StretchKernels:
     from kernels_ti.boundary.kernels.stretch import stretch_kernels
 
     return stretch_kernels(packing.words, packing.bits)
-
-
-def _is_through(launches: Iterator[None]) -> bool:
-    """Make some of the launches; say whether that was all."""
-    # The way to the thread that owns Taichi and back takes as long as a launch.
-    end = time.perf_counter() + _SECONDS_OF_LAUNCHES
-    while time.perf_counter() < end:
-        if next(launches, _ENDED) is _ENDED:
-            return True
-    return False
 
 
 def _is_bipartite(block: Graph) -> bool:

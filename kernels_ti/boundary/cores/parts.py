@@ -102,6 +102,7 @@ class Parts:
 
         self._kernels = device.call(part_kernels, packing.words, packing.bits)
         self._device, self._steps, self._packing = device, steps, packing
+        self._most_from = most_states_from(self._steps)
         self._changed = [frozenset(slot for slot, _ in step.changed) for step in self._steps]
         self._memory, self._by_length = memory, by_length
         self.queue = np.zeros(WAYS + 1, np.int64)
@@ -191,14 +192,13 @@ class Parts:
 
     def _require(self, more: int) -> None:
         needed, place = self.nbytes_beside() + more, self._place
-        most = most_states_from(self._steps, place)
         require_memory(
             needed,
             self._memory,
             self.states,
             self._steps[place - 1].width if place else 0,
             by_length=self._by_length,
-            largest=needed / max(self.states, 1) * most,
+            largest=needed / max(self.states, 1) * self._most_from[place],
         )
 
     def launches(self, vertices: int) -> Iterator[int]:

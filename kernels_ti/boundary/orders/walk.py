@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from kernels_ti.boundary.orders.order import BoundaryOrder
 from kernels_ti.graph import Graph
@@ -165,6 +166,6 @@ class _ToCome:
         return TAIL * tail + HEAD * head + ALONE * (tail and head and onward + back + either >= 2)
 
 
-def most_states_from(steps: Sequence[Step], place: int) -> float:
-    """Return about how many states there are at the largest boundary from a step on."""
-    return max(step.cost for step in steps[place:])
+def most_states_from(steps: Sequence[Step]) -> list[float]:
+    """Return about how many states there are at the largest boundary from each step on."""
+    return list(accumulate((step.cost for step in reversed(steps)), max))[::-1]

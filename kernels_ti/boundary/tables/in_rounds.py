@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.boundary.orders.walk import Step, most_states_from
+from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.states.states import require_memory
 from kernels_ti.boundary.tables.tables import DeviceTables, Shape, cells_of_two_tables
 from kernels_ti.errors import SizeError, parameter
@@ -201,7 +201,7 @@ class TablesInRounds(DeviceTables):
     @property
     def _largest_layer(self) -> float:
         """Bytes that the largest boundary to come is expected to take in parts."""
-        return 8 * self._shape.stride * most_states_from(self._steps, self._place)
+        return 8 * self._shape.stride * self._most_from[self._place]
 
     @property
     def _is_hopeless(self) -> bool:

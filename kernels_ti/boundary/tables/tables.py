@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -42,6 +43,9 @@ FEW_CELLS = 64
 # states.
 _SMALL_TABLE, _STATES_TO_A_COMBINATION = 1 << 10, 4
 _EVEN_UP_TO = 4
+# Between two questions whether it is enough. The way to the thread that owns Taichi and back takes as long as a launch.
+_SECONDS_OF_LAUNCHES = 0.05
+_ENDED = object()
 _ROWS_TOGETHER = 8
 
 
@@ -110,6 +114,7 @@ class DeviceTables:
     ) -> None:
         self._device = device
         self._steps = tuple(steps)
+        self._most_from = most_states_from(self._steps)
         self._place = 0
         slots = 1 + max(slot for step in self._steps for slot, _ in step.changed)
         # One kernel serves all boundaries of up to 14 slots.
@@ -149,10 +154,12 @@ class DeviceTables:
         """
         step = self._steps[self._place]
         slices = self._take(step)
-        while self._device.call(next, slices, False):
+        is_through = False
+        while not is_through:
             if enough():
                 self._device.call(slices.close)
                 raise GivenUp
+            is_through = self._device.call(made_for_a_while, slices)
         self._place += 1
         self.width = step.width
         return step.cost
@@ -305,7 +312,7 @@ class DeviceTables:
         if self._memory is not None:
             needed = self._beside_other_table() + self._other_table(shape)
             two_tables = 2 * 8 * shape.stride * _ROWS_TO_A_STATE
-            largest = two_tables * most_states_from(self._steps, self._place)
+            largest = two_tables * self._most_from[self._place]
             by_length = self._shape.lengths > 1
             require_memory(
                 needed,
@@ -327,6 +334,15 @@ def _bytes(buffer: Any) -> int:
     if buffer is None:
         return 0
     return int(buffer.shape[0]) * (buffer.dtype.itemsize if isinstance(buffer, np.ndarray) else 8)
+
+
+def made_for_a_while(launches: Iterator[object]) -> bool:
+    """Make some of the launches, on the thread that owns Taichi; say whether that was all."""
+    end = time.perf_counter() + _SECONDS_OF_LAUNCHES
+    while time.perf_counter() < end:
+        if next(launches, _ENDED) is _ENDED:
+            return True
+    return False
 
 
 def cells_of_two_tables(memory: int | None) -> int:
