@@ -138,6 +138,20 @@ def test_a_run_on_the_reference_has_no_folder_and_says_so(tmp_path):
     drive(app, SMALL, steps)
 
 
+def test_the_arrow_keys_choose():
+    async def steps(pilot):
+        what = pilot.app.screen.query_one("#what", Choice)
+        what.choose("list")
+        what.focus()
+        await pilot.pause()
+        for key, chosen in (("down", "longest"), ("down", "sample"), ("up", "longest"), ("space", "longest")):
+            await pilot.press(key)
+            await until(pilot, lambda chosen=chosen: what.chosen == chosen)
+        await until(pilot, lambda: said(pilot.app, "#status").startswith("Draw one of the longest"))
+
+    fill(SMALL, steps, graph="petersen")
+
+
 def test_mistakes_are_said_beside_the_field_in_the_words_of_the_command_line(tmp_path):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "thesis.tex").write_text("")

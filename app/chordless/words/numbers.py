@@ -114,7 +114,7 @@ def count_text(value: float) -> str:
 
 
 def duration_text(seconds: float) -> str:
-    """Return an estimated duration in two digits: ``12 s``, ``3.4 minutes``, ``1.2e9 years``."""
+    """Return an estimated duration in two digits: ``12 s``, ``3.4 minutes``, ``1.2 billion years``."""
     if not math.isfinite(seconds):
         return "longer than can be said"
     if seconds < 1:
@@ -122,7 +122,7 @@ def duration_text(seconds: float) -> str:
     for name, unit, end in (("s", 1, 100), ("minutes", 60, 100), ("hours", 3600, 48), ("days", 86400, 400)):
         if seconds < end * unit:
             return f"{float(f'{seconds / unit:.2g}'):g} {name}"
-    return f"{count_text(float(f'{seconds / _YEAR:.2g}'))} years"
+    return f"{large_number(seconds / _YEAR)} years"
 
 
 def time_left_text(low: float, high: float) -> str:

@@ -52,6 +52,25 @@ class Choice(RadioSet):
         """The name of the selected option."""
         return self._names[max(self.pressed_index, 0)]
 
+    def on_focus(self) -> None:
+        """Light the selected option."""
+        self._selected = self.pressed_index
+
+    def action_next_button(self) -> None:
+        """Select the next option, as radio buttons do elsewhere. One that was merely lit would look selected."""
+        super().action_next_button()
+        self._select_lit()
+
+    def action_previous_button(self) -> None:
+        """Select the option before."""
+        super().action_previous_button()
+        self._select_lit()
+
+    def _select_lit(self) -> None:
+        # `RadioSet` lights the first option when it is mounted.
+        if self.has_focus:
+            self.action_toggle_button()
+
     def choose(self, name: str) -> None:
         """Select another option."""
         self.query(_Mark)[self._names.index(name)].value = True
