@@ -112,6 +112,20 @@ def test_names_without_room_are_told_of():
     played(np.arange(90), steps, size=(60, 20), graph=ring, title="ring")
 
 
+@pytest.mark.parametrize(("width", "heading"), [(80, "cycles that pass an edge: "), (58, "cycles: "), (45, "")])
+def test_the_legend_of_a_heat_map_has_all_kinds_of_lines_in_a_narrow_pane(width, heading):
+    graph = load_graph("ladder:9").graph
+
+    async def steps(pilot, view):
+        view.warm(np.linspace(0, 1, len(graph.pairs())))
+        await pilot.pause()
+        legend = text_of(pilot.app).splitlines()[-1].strip()
+        assert legend.startswith(heading + "⠒⠒ to 25%")
+        assert legend.endswith("⠶⠶ to 100%")
+
+    played(np.arange(4), steps, size=(width, 20), graph=graph, title="ladder:9")
+
+
 @pytest.mark.parametrize("ascii_only", [False, True])
 def test_a_heat_map_shows_four_kinds_of_edges_without_colour_too(ascii_only):
     graph = load_graph("ladder:9").graph

@@ -52,6 +52,8 @@ _CELLS_PER_LIT_DOT = 3
 _ROWS_FOR_A_NOTE = 12
 # Cells between the edge of the view and what must stay in it.
 _INSIDE = 1
+# The first that has room before what the kinds of lines mean.
+_HEAT_HEADINGS = ("cycles that pass an edge: ", "cycles at an edge: ", "cycles: ")
 
 
 class GraphView(Widget):
@@ -290,14 +292,16 @@ class GraphView(Widget):
         most = self._heat.max(initial=0.0)
         ascii_only = is_ascii(self)
         plain = self.get_component_rich_style("graph-view--caption")
-        pieces = [Segment("cycles that pass an edge: ", plain)]
+        pieces = []
         for level, kind in enumerate(HEAT, 1):
             style = self.get_component_rich_style(_STYLES[kind])
             pieces += [
                 Segment(("-+*#" if ascii_only else "⠒⠒⠶⠶")[level - 1] * 2, style),
                 Segment(f" to {share_text(most * level / len(HEAT))}  ", plain),
             ]
-        return Strip(pieces).adjust_cell_length(self.size.width, plain)
+        room = self.size.width - sum(piece.cell_length for piece in pieces)
+        heading = next((words for words in _HEAT_HEADINGS if len(words) <= room), "")
+        return Strip([Segment(heading, plain), *pieces]).adjust_cell_length(self.size.width, plain)
 
     def _draw_heat(self, canvas: Canvas, places: Points) -> None:
         """Draw the edges that some cycles pass; the hottest ones lie on top."""
