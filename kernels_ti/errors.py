@@ -31,6 +31,16 @@ def vertices_text(number: int) -> str:
     return quantity(number, "vertex", "vertices")
 
 
+def bytes_text(size: float) -> str:
+    """Return an amount of memory for people."""
+    amount, unit = float(size), "bytes"
+    for larger in ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB"):
+        if amount < 1024:
+            break
+        amount, unit = amount / 1024, larger
+    return f"{amount:.0f} {unit}" if amount >= 100 or unit == "bytes" else f"{amount:.1f} {unit}"
+
+
 SIMPLIFY = worded("simplify=True", "--simplify")
 """How a message names the option that drops self-loops, repeated edges and directions."""
 

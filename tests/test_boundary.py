@@ -211,11 +211,11 @@ def test_too_little_memory_is_told():
     count = BoundaryCount(generate("grid:8x10"), memory=1 << 16)
     with pytest.raises(
         SizeError,
-        match=r"the 0.00 GiB allowed, and the largest boundary about 0.0. GiB: memory allows more, method=\"search\"",
+        match=r"the 64.0 KiB allowed, and the largest boundary about [\d.]+ MiB: memory allows more, method=\"search\"",
     ) as error:
         count.advance(math.inf)
     with in_words_of_command_line():
-        assert "GiB: --memory allows more, --method search needs" in str(error.value)
+        assert "MiB: --memory allows more, --method search needs" in str(error.value)
 
 
 def test_a_count_by_length_that_cannot_make_passes_tells_of_totals():
@@ -224,7 +224,7 @@ def test_a_count_by_length_that_cannot_make_passes_tells_of_totals():
     with pytest.raises(SizeError) as error:
         count.advance(math.inf)
     with in_words_of_command_line():
-        assert "GiB: count --total-only needs far less, --memory allows more" in str(error.value)
+        assert "iB: count --total-only needs far less, --memory allows more" in str(error.value)
 
 
 def test_what_the_largest_boundary_needs_is_told_before_it_comes():
@@ -233,9 +233,11 @@ def test_what_the_largest_boundary_needs_is_told_before_it_comes():
     count = BoundaryCount(graph, memory=1 << 22, plan=plan)
     with pytest.raises(SizeError) as error:
         count.advance(math.inf)
-    needed, allowed, largest = (float(size.replace(",", "")) for size in re.findall(r"([\d,.]+) GiB", str(error.value)))
-    assert allowed <= needed < 1
-    assert largest > 1000
+    sizes = re.findall(r"([\d.]+) ([KMGTPE])iB", str(error.value))
+    needed, allowed, largest = (float(size) * 1024 ** "KMGTPE".index(unit) for size, unit in sizes)
+    assert allowed == 4096, "KiB"
+    assert allowed <= needed < 1024**2
+    assert largest > 1000 * 1024**2
 
 
 def test_states_are_dropped_once_their_sets_are_too_long():
@@ -332,5 +334,5 @@ def test_an_order_of_the_graph_keeps_the_order_of_each_block(graph):
 
 
 def test_an_order_with_too_wide_a_boundary_is_refused():
-    with pytest.raises(SizeError, match=r"the order given has a boundary of 301 vertices, more than 254"):
+    with pytest.raises(SizeError, match=r"the order given has a boundary of 301 vertices, more than the 254 that a state can"):
         plan_of(generate("ladder:300"), order=[*range(0, 600, 2), *range(1, 600, 2)])

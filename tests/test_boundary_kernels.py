@@ -276,7 +276,8 @@ def test_a_table_is_fuller_where_there_is_less_room(monkeypatch):
 def test_too_little_memory_is_told():
     count = count_of(generate("grid:8x10"), memory=1 << 14, by_length=False)
     with pytest.raises(
-        SizeError, match=r"may need .* GiB allowed, and the largest boundary about 0.00 GiB: memory allows more"
+        SizeError,
+        match=r"may need .* the 16.0 KiB allowed, and the largest boundary about [\d.]+ [KM]iB: memory allows more",
     ):
         count.advance(math.inf)
 

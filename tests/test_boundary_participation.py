@@ -165,7 +165,7 @@ def test_a_device_says_what_memory_it_lacks_and_ends_when_it_is_enough():
     asked.append(True)
     with pytest.raises(GivenUp):
         next(steps)
-    with pytest.raises(SizeError, match=r"more than the 0\.00 GiB allowed.*memory allows more"):
+    with pytest.raises(SizeError, match=r"more than the 1\.0 MiB allowed.*memory allows more"):
         list(DeviceShares(open_device("cpu"), block, 1 << 20, None).passing())
 
 

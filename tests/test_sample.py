@@ -164,8 +164,15 @@ def test_the_command_writes_the_lines_of_list(tmp_path, capfd):
     assert [len(json.loads(line)) in (5, 6) for line in (tmp_path / "cycles.jsonl").open()] == [True] * 3
     assert ran("petersen", "-k", "3", "-o", tmp_path / "cycles.npy", "-q") == (0, "", "")
     assert numpy.load(tmp_path / "cycles.npy").shape == (3, 1)
-    assert ran("path:4") == (0, "", "0 cycles, drawn from 0\n")
+    assert ran("path:4") == (0, "", "there is no chordless cycle to draw\n")
+    exit_code, lines, notes = ran("petersen", "-k", "3", "--json")
+    assert (exit_code, notes) == (0, "")
+    assert lines == (tmp_path / "cycles.jsonl").read_text(), "the lines of list"
+    assert ran("petersen", "-k", "3", "--json", "-q", "-o", tmp_path / "again.jsonl") == (0, "", "")
+    assert (tmp_path / "again.jsonl").read_text() == lines
+    assert ran("petersen", "--json", "-q", "--checkpoint", tmp_path / "run")[1] == lines.splitlines(keepends=True)[0]
     for option, value, message in (
+        ("--json", "-ocycles.txt", "JSON lines are written to a file named .jsonl"),
         ("-o", "cycles.csv", "cycles are written as .txt, .jsonl or .npy"),
         ("--seed", "-1", "'-1' is not a whole number from 0 on"),
         ("-k", "0", "0 is not above 0"),

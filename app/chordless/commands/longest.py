@@ -130,7 +130,8 @@ def _answer(options: argparse.Namespace, loaded: LoadedGraph, kept: KeptPick | N
     if options.json:
         print(json.dumps(_result_object(loaded.title, best)))
     else:
-        for line in _lines(loaded.title, best, shortest=options.shortest, weighted=weights is not None):
+        bounds = options.min_length, options.max_length
+        for line in _lines(loaded.title, best, bounds, shortest=options.shortest, weighted=weights is not None):
             print(line)
     return 0
 
@@ -167,14 +168,16 @@ def _text(weight: int | Fraction) -> str:
     return f"{exact.normalize():f}"
 
 
-def _lines(name: str, best: BestCycle, *, shortest: bool, weighted: bool) -> Iterator[str]:
-    from chordless.words.numbers import seconds_text
+def _lines(
+    name: str, best: BestCycle, bounds: tuple[int, int | None], *, shortest: bool, weighted: bool
+) -> Iterator[str]:
+    from chordless.words.numbers import lengths_text, seconds_text
     from chordless.words.shown import on_terminal
     from kernels_ti.errors import quantity, vertices_text
 
     yield on_terminal(name, sys.stdout)
     if not best.cycle:
-        yield "  no chordless cycle"
+        yield f"  no chordless {lengths_text(*bounds) or 'cycle'}"
         return
     what = ("lightest" if shortest else "heaviest") if weighted else "shortest" if shortest else "longest"
     if weighted and best.weight is not None:
@@ -182,6 +185,7 @@ def _lines(name: str, best: BestCycle, *, shortest: bool, weighted: bool) -> Ite
     else:
         yield f"  {what:<9} {best.length:,} vertices"
     yield f"  {'cycles':<9} {best.ways:,} of this {'weight' if weighted else 'length'}"
-    yield f"  {'boundary':<9} {vertices_text(best.width)}, {quantity(best.states, 'state')} at most"
+    if best.width:
+        yield f"  {'boundary':<9} {vertices_text(best.width)}, {quantity(best.states, 'state')} at most"
     yield f"  {'time':<9} {seconds_text(best.seconds)}"
     yield f"  {'one':<9} {on_terminal(' '.join(map(str, best.cycle)), sys.stdout)}"

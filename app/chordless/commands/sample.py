@@ -46,9 +46,11 @@ def add_parser(subparsers: Any) -> None:
             "chordless sample roads.txt --simplify -k 1000 -o cycles.jsonl",
             "chordless sample roads.txt -k 100 --length 40 --seed 7",
             "chordless sample grid:16x16 -k 10 --arch cuda",
+            "chordless sample petersen -k 2 --json",
         ),
     )
     shared.add_graph(parser)
+    parser.add_argument("--json", action="store_true", help="print each cycle as a JSON array, one a line")
     parser.add_argument("-k", type=positive, default=1, metavar="N", help="how many cycles to draw (default: 1)")
     parser.add_argument(
         "--seed",
@@ -74,6 +76,8 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     shared.check_checkpoint_every(parser, options, options.checkpoint)
     if options.output == "":
         parser.error("-o: the name of the output is empty")
+    if options.json and options.output != STANDARD_OUTPUT and _suffix(options) != ".jsonl":
+        parser.error(f"--json with -o {options.output}: JSON lines are written to a file named .jsonl")
     if options.output.endswith("/") or os.path.isdir(options.output) or _suffix(options) not in _FORMATS:
         parser.error(f"-o {options.output}: cycles are written as .txt, .jsonl or .npy")
 
@@ -95,6 +99,7 @@ def act(options: argparse.Namespace) -> int:
         limit=options.k,
         seed=options.seed,
         output=None if options.output == STANDARD_OUTPUT else options.output,
+        output_format="jsonl" if options.json else "text",
     )
     with begun(command, loaded) as kept:
         return _answer(options, loaded, kept)
@@ -107,6 +112,7 @@ def resume(command: RunCommand, options: argparse.Namespace) -> int:
     with resumed(command) as (kept, loaded):
         options = along_boundary.options_of(command, options)
         options.k, options.output = command.limit, command.output or STANDARD_OUTPUT
+        options.json = command.output_format == "jsonl"
         return _answer(options, loaded, kept)
 
 
@@ -116,7 +122,7 @@ def _answer(options: argparse.Namespace, loaded: LoadedGraph, kept: KeptPick | N
     table, total = _drawn(options, loaded, kept)
     if options.output == STANDARD_OUTPUT:
         sys.stdout.flush()
-        for data in _data(table, "text", for_terminal=sys.stdout.isatty()):
+        for data in _data(table, "jsonl" if options.json else "text", for_terminal=sys.stdout.isatty()):
             sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     else:
@@ -126,7 +132,10 @@ def _answer(options: argparse.Namespace, loaded: LoadedGraph, kept: KeptPick | N
     if not options.quiet and (total == 0 or options.output != STANDARD_OUTPUT):
         from kernels_ti.errors import quantity
 
-        sys.stderr.write(f"{quantity(len(table), 'cycle')}, drawn from {total:,}\n")
+        drawn = (
+            f"{quantity(len(table), 'cycle')}, drawn from {total:,}" if total else "there is no chordless cycle to draw"
+        )
+        sys.stderr.write(f"{drawn}\n")
     return 0
 
 

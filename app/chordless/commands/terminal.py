@@ -89,7 +89,9 @@ def result_table(command: RunCommand, finished: Finished, stream: TextIO) -> Ite
         yield ""
     how = "search"
     if finished.boundary is not None:
-        how = f"along a boundary of {vertices_text(finished.boundary['width'])}"
+        width = finished.boundary["width"]
+        # A block that is nothing but a cycle has no boundary to go along.
+        how = f"along a boundary of {vertices_text(width)}" if width else "without a boundary"
     times = f"{seconds_text(finished.enumerate_seconds)} {how}, {seconds_text(finished.total_seconds)} in all"
     yield _styled(f"  {times}, on {finished.arch}: {finished.device}", _DIM, colour)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from kernels_ti.errors import bytes_text as bytes_text
 from kernels_ti.errors import quantity, vertices_text
 
 _UNITS = "kMGTP"
@@ -22,16 +23,6 @@ def seconds_text(seconds: float) -> str:
     if whole < 6000:
         return f"{whole // 60} min {whole % 60:02d} s"
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
-
-
-def bytes_text(size: int) -> str:
-    """Return an amount of memory for people."""
-    amount, unit = float(size), "bytes"
-    for larger in ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB"):
-        if amount < 1024:
-            break
-        amount, unit = amount / 1024, larger
-    return f"{amount:.0f} {unit}" if amount >= 100 or unit == "bytes" else f"{amount:.1f} {unit}"
 
 
 def short_number(value: float) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.boundary.states.transitions import grouped
-from kernels_ti.errors import EngineError, SizeError, parameter, quantity, vertices_text, worded
+from kernels_ti.errors import EngineError, SizeError, bytes_text, parameter, quantity, vertices_text, worded
 
 Words = npt.NDArray[np.uint64]
 Indices = npt.NDArray[np.int64]
@@ -72,9 +72,9 @@ def require_memory(
     before = worded("", "count --total-only needs far less, " if by_length else "")
     after = f", {parameter('method', 'search')} needs next to none" if is_count else ""
     raise SizeError(
-        f"{quantity(states, 'state')} at a boundary of {vertices_text(width)} may need {needed / 2**30:,.2f} GiB, "
-        f"more than the {memory / 2**30:,.2f} GiB allowed, and the largest boundary about "
-        f"{max(needed, largest) / 2**30:,.2f} GiB: {before}{parameter('memory')} allows more{after}"
+        f"{quantity(states, 'state')} at a boundary of {vertices_text(width)} may need {bytes_text(needed)}, "
+        f"more than the {bytes_text(memory)} allowed, and the largest boundary about "
+        f"{bytes_text(max(needed, largest))}: {before}{parameter('memory')} allows more{after}"
     )
 
 
