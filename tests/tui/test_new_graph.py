@@ -50,6 +50,8 @@ def test_a_file_is_started_by_its_absolute_path(tmp_path, monkeypatch):
     (tmp_path / "loop.txt").write_text("a a\na b\nb c\n")
 
     async def steps(pilot):
+        await put(pilot, "#graph", ".")
+        assert said(pilot.app, "#answer") == "! this is a folder: pick a file of it, or count many on Batch (f6)"
         await put(pilot, "#graph", "loop.txt")
         assert "line 1" in said(pilot.app, "#answer")
         assert "`simplified`" in said(pilot.app, "#answer")

@@ -86,7 +86,7 @@ LENGTHS = (
 )
 RESOURCES = (
     Field("threads", "Threads", positive, "all", "of the CPU"),
-    Field("memory", "Memory", size, "half of what is free", "such as 512M or 2G"),
+    Field("memory", "Memory", size, "half of free", "such as 512M or 2G"),
     Field("cluster", "Cluster", cluster_name, "none", "such as local:4"),
 )
 
