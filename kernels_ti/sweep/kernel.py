@@ -44,19 +44,20 @@ TOP_FRAMES = 8
 SHARES_PER_SLICE = 64
 """A worker gives work away only after this part of its budget, so that sharing stays cheap."""
 
-NEXT_ITEM, DRY_WORKERS, NEXT_CHUNK = 0, 1, 2
+NEXT_ITEM, DRY_WORKERS, NEXT_CHUNK, ENDED = 0, 1, 2, 3
 """Cells of the queue: the next item of work to take (first the frames of the pool, then the seeds), how many workers
-have found no item, and the next chunk of the buffer of cycles to take."""
+have found no item, the next chunk of the buffer of cycles to take, and whether a worker has ended its slice. The others
+end theirs soon then: some steps take longer than others, and no worker should wait for another."""
 
 array = ti.types.ndarray
 
 
 @ti.func
-def asked_for_frames(queue: ti.template(), workers, steps, budget):
-    """Return 1 if another worker has no work left and a part of the slice is over."""
+def asked_to_stop(queue: ti.template(), workers, steps, budget):
+    """Return 1 if another worker has ended its slice and a part of this one is over."""
     asked = 0
     if workers > 1 and budget - steps >= budget // SHARES_PER_SLICE:
-        asked = ti.cast(queue[DRY_WORKERS] > 0, ti.i32)
+        asked = ti.cast(queue[ENDED] > 0, ti.i32)
     return asked
 
 
@@ -184,9 +185,9 @@ def sweep(
 
     One work item in 512 is a worker. It makes at most `budget` steps; a step expands one path. It first empties
     its own stack, then takes items from the queue. It stops early when no chunk is left for the cycles of a worker, or
-    when another worker has no work left and it has frames to give away. It reads the bit rows, the seeds and its stack.
-    It writes its stack, its own cells of the counters, and the chunks of cycles that it takes: first the one with its
-    own number.
+    when another worker has ended and it has frames that it could give away. It reads the bit rows, the seeds and its
+    stack. It writes its stack, its own cells of the counters, and the chunks of cycles that it takes: first the one
+    with its own number.
 
     Parameters
     ----------
@@ -209,8 +210,8 @@ def sweep(
         Frames to begin with: items 0 to `pooled` of the queue. Item ``pooled + k`` is seed ``first_seed + k``.
     last_item : int
         One past the last item of the queue.
-    queue : shape (3,)
-        The next item to take, how many workers found no item, and the next chunk to take.
+    queue : shape (4,)
+        The next item to take, how many workers found no item, the next chunk to take, and whether a worker has ended.
     stack : shape (workers * stack_words,)
         Frames, and behind them the table of `kernels_ti.sweep.compact`.
     depth_of : shape (workers,)
@@ -321,7 +322,7 @@ def sweep(
                             if ti.static(collect):
                                 if found > cycles_end or queue[NEXT_CHUNK] > chunks:
                                     full = 1
-                            if depth + frames + compact > 1 and asked_for_frames(queue, workers, steps, budget) == 1:
+                            if depth + frames + compact > 1 and asked_to_stop(queue, workers, steps, budget) == 1:
                                 steps = 0
                         credit = ti.min(credit + before - steps - COST * size, MOST_CREDIT)
                         if credit < 0:
@@ -350,7 +351,7 @@ def sweep(
                         )
                     elif queue[NEXT_CHUNK] > chunks:
                         steps = 0
-                if depth + height + active > 1 and asked_for_frames(queue, workers, steps, budget) == 1:
+                if depth + height + active > 1 and asked_to_stop(queue, workers, steps, budget) == 1:
                     steps = 0
                 leaves = ti.cast(steps == 0, ti.i32)
                 if ti.static(compacting):
@@ -364,6 +365,7 @@ def sweep(
                     spill(words, collect, top, height, stack, bottom + depth * frame)
                     depth += height
                     height = 0
+            queue[ENDED] = 1
             depth_of[me] = depth
             if chunk < chunks:
                 cycle_count[chunk] = found - chunk * cycles_per_chunk

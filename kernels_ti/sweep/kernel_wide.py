@@ -13,6 +13,7 @@ from kernels_ti.step.required import keep_completing, passing, required_word
 from kernels_ti.sweep.depth_first import add, end_and_length, end_of, length_of
 from kernels_ti.sweep.kernel import (
     DRY_WORKERS,
+    ENDED,
     ITERATIONS_PER_WORKER,
     NEXT_CHUNK,
     NEXT_ITEM,
@@ -206,7 +207,7 @@ def sweep_wide(
                     elif left == 0:
                         depth -= 1
                     if steps % STEPS_BETWEEN_LOOKS == 0 and depth > 1 and budget - steps >= budget // SHARES_PER_SLICE:
-                        if ti.atomic_add(queue[DRY_WORKERS], 0) > 0:
+                        if ti.atomic_add(queue[ENDED], 0) > 0:
                             steps = 0
                     if ti.static(collect):
                         if found > cycles_end:
@@ -216,6 +217,7 @@ def sweep_wide(
                             )  # fmt: skip
                         elif steps % STEPS_BETWEEN_LOOKS == 0 and queue[NEXT_CHUNK] > chunks:
                             steps = 0
+            queue[ENDED] = 1
             depth_of[me] = depth
             if chunk < chunks:
                 cycle_count[chunk] = found - chunk * cycles_per_chunk

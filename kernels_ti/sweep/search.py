@@ -20,12 +20,12 @@ from kernels_ti.state import Frames, GroupState, Rows, Totals, by_length_of
 from kernels_ti.sweep.compact import compact_words
 from kernels_ti.sweep.found_cycles import FoundCycles
 from kernels_ti.sweep.frames import FramePool, frame_words, unpacked, with_labels
-from kernels_ti.sweep.kernel import DRY_WORKERS, NEXT_CHUNK, NEXT_ITEM, sweep
+from kernels_ti.sweep.kernel import DRY_WORKERS, ENDED, NEXT_CHUNK, NEXT_ITEM, sweep
 from kernels_ti.sweep.kernel_wide import sweep_wide
 from kernels_ti.sweep.sharing import share_frames
 from kernels_ti.sweep.tiers import Tiered
 
-FIRST_BUDGET, WIDE_FIRST_BUDGET = 100_000, 500
+FIRST_BUDGET, WIDE_FIRST_BUDGET = 500_000, 500
 """Steps of each worker in the first slice; later ones are fitted to the time asked for."""
 
 PATIENCE = 32
@@ -122,7 +122,7 @@ class SweepSearch:
         # Summed up from the last on, so that what is left comes down to 0 exactly.
         self._share_from_seed = np.append(np.cumsum(self._seed_weight[::-1])[::-1], 0.0)
         self._block_size = np.bincount(group.first_row, minlength=group.rows).astype(np.int32)
-        self._queue = np.zeros(3, np.int32)
+        self._queue = np.zeros(4, np.int32)
         self._depth_of = np.zeros(workers, np.int32)
         self._stack = device.empty(workers * self._stack_words, np.uint64)
         of_worker = self._stack.reshape(workers, -1)[:, : self._depth * self._frame]
@@ -316,7 +316,7 @@ class SweepSearch:
         if self._pool.more and self._frames_taken == self._pool.size:
             self._queue[NEXT_ITEM] = 0
             self._pool.refill()
-        self._queue[DRY_WORKERS] = 0
+        self._queue[[DRY_WORKERS, ENDED]] = 0
         self._queue[NEXT_CHUNK] = self.workers  # each begins with the chunk that has its own number
         self._found.make_room()
         self._launch(steps)
