@@ -7,13 +7,15 @@ from itertools import pairwise
 
 import pytest
 from chordless import generate, participation
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from searches import searches
 
 from kernels_ti import EngineError, Graph, OptionError, Options, count_participation, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count
+from kernels_ti.boundary.cores import parts
 from kernels_ti.boundary.forward_and_back.blocks import planned_blocks
+from kernels_ti.boundary.forward_and_back.cores_shares import CoresShares
 from kernels_ti.boundary.forward_and_back.device_shares import DeviceShares
 from kernels_ti.boundary.orders.plan import plan_of
 from kernels_ti.boundary.participation import shares_of
@@ -33,6 +35,24 @@ def in_kernels(monkeypatch):
     monkeypatch.setattr(count, "_FEWEST_CORES", 1)
 
 
+@pytest.fixture
+def on_tables(monkeypatch):
+    """The kernels for GPUs run on a CPU too."""
+
+    def made(device, block, memory, enough, report):
+        return DeviceShares(device, block, None, memory, enough, report)
+
+    monkeypatch.setattr("kernels_ti.boundary.participation.CoresShares", made)
+
+
+@pytest.fixture
+def on_cores(monkeypatch):
+    """A few states make several parts."""
+    monkeypatch.setattr(parts, "_STATES_TO_A_PART", 4)
+    monkeypatch.setattr(parts, "_FEWEST_STATES_TO_A_PART", 2)
+    monkeypatch.setattr(parts, "_STATES_AT_ONCE", 40)
+
+
 def check_shares(graph, shares, cycles):
     vertices = Counter(v for cycle in cycles for v in cycle)
     edges = Counter(tuple(sorted(pair)) for cycle in cycles for pair in pairwise([*cycle, cycle[0]]))
@@ -47,17 +67,28 @@ def test_vertices_and_edges_are_counted_as_by_enumeration(search):
     check_shares(graph, participation(graph, **bounds), wanted)
 
 
+@pytest.mark.parametrize("kind", ["on_cores", "on_tables"])
 @pytest.mark.usefixtures("in_kernels")
-@settings(max_examples=60)
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(searches())
-def test_kernels_count_as_enumeration_does(search):
+def test_kernels_count_as_enumeration_does(request, kind, search):
+    request.getfixturevalue(kind)
     graph, bounds, wanted = search
     check_shares(graph, participation(graph, arch="cpu", **bounds), wanted)
 
 
-@ON_DEVICES
 @pytest.mark.usefixtures("in_kernels")
-@pytest.mark.parametrize("host_memory", [None, 256], ids=["kept", "made again"])
+@pytest.mark.parametrize(
+    ("arch", "kind", "memory"),
+    [
+        ("cpu", "on_cores", None),
+        ("cpu", "on_tables", None),
+        ("cpu", "on_tables", 256),
+        pytest.param("cuda", "on_tables", None, marks=pytest.mark.cuda),
+        pytest.param("cuda", "on_tables", 256, marks=pytest.mark.cuda),
+    ],
+    indirect=["arch"],
+)
 @pytest.mark.parametrize(
     ("spec", "step", "bounds"),
     [
@@ -69,11 +100,12 @@ def test_kernels_count_as_enumeration_does(search):
     ],
     ids=["grid", "bounds", "restriction", "wide"],
 )
-def test_a_device_counts_as_enumeration_does(arch, spec, step, bounds, host_memory):
+def test_a_device_counts_as_enumeration_does(request, arch, kind, memory, spec, step, bounds):
+    request.getfixturevalue(kind)
     graph = generate(spec)
     space = SearchSpace(graph, Options(**bounds))
     planned = planned_blocks(space, plan_of(space, order=[step * v % graph.n for v in range(graph.n)]))
-    shares = shares_of(space, planned, host_memory, device=open_device(arch))
+    shares = shares_of(space, planned, memory, device=open_device(arch))
     lengths, through, avoid = (
         range(space.options.min_length, space.longest + 1),
         *(set(bounds.get(name, ())) for name in ("through", "avoid")),
@@ -94,10 +126,20 @@ def test_the_search_counts_the_same(spec):
         assert shares.top(4, edges=edges) == searched.top(4, edges=edges)
 
 
-@pytest.mark.parametrize("arch", ["reference", "cpu", pytest.param("cuda", marks=pytest.mark.cuda)], indirect=True)
+@pytest.mark.parametrize(
+    ("arch", "kind"),
+    [
+        ("reference", "on_cores"),
+        ("cpu", "on_cores"),
+        ("cpu", "on_tables"),
+        pytest.param("cuda", "on_tables", marks=pytest.mark.cuda),
+    ],
+    indirect=["arch"],
+)
 @pytest.mark.usefixtures("in_kernels")
-def test_numbers_of_any_size_are_exact(arch):
+def test_numbers_of_any_size_are_exact(request, arch, kind):
     """A ring of diamonds: every cycle through all has one of two vertices in each."""
+    request.getfixturevalue(kind)
     beads = 100
     edges = [
         pair
@@ -116,6 +158,24 @@ def test_the_least_memory_counts_the_same():
     planned = planned_blocks(space)
     roomy, tight = (shares_of(space, planned, memory) for memory in (None, 3 << 19))
     assert (tight.vertices, tight.edges) == (roomy.vertices, roomy.edges)
+
+
+@pytest.mark.parametrize("kind", ["on_cores", "on_tables"])
+@pytest.mark.usefixtures("in_kernels")
+def test_a_step_after_which_no_state_is_left_is_passed(request, kind):
+    request.getfixturevalue(kind)
+    shares = participation(generate("complete:6"), through=[0, 1, 2, 3], arch="cpu")
+    assert (shares.total, set(shares.vertices)) == (0, {0})
+
+
+def test_layers_that_do_not_fit_are_made_again_on_cores(on_cores):
+    space = SearchSpace(generate("grid:8x8"))
+    planned = planned_blocks(space)
+    (block,) = planned.blocks
+    roomy, tight = (CoresShares(open_device("cpu"), block, memory) for memory in (None, 1 << 20))
+    assert tight.nbytes < roomy.nbytes
+    assert list(tight.passing()) == list(roomy.passing())
+    assert roomy.total == 1_743_247
 
 
 @ON_DEVICES
@@ -137,36 +197,47 @@ def test_a_device_counts_in_several_launches_as_python_does(arch, monkeypatch):
 
 
 @pytest.mark.usefixtures("in_kernels")
+@pytest.mark.parametrize("kind", [CoresShares, DeviceShares])
 @pytest.mark.parametrize(
-    ("changed", "message"),
-    [(0, "the way back counts other cycles"), (1, "edges are not those through their vertices")],
+    ("more_cycles", "more_through_an_edge", "message"),
+    [(1, 0, "the way back counts other cycles"), (0, 1, "edges are not those through their vertices")],
     ids=["total", "edges"],
 )
-def test_counts_of_a_device_that_contradict_each_other_are_refused(monkeypatch, changed, message):
-    class Wrong(DeviceShares):
+def test_counts_that_contradict_each_other_are_refused(monkeypatch, kind, more_cycles, more_through_an_edge, message):
+    class Wrong(kind):
+        def __init__(self, device, block, memory, enough, report):
+            super().__init__(device, block, *[None] * (kind is DeviceShares), memory, enough, report)
+            if kind is CoresShares:
+                self.total += more_cycles
+            else:
+                self.closed[max(self.closed)] += more_cycles
+
         def passing(self, report):
-            if changed == 0:
-                self.closed[max(self.closed)] += 1
             for step, counts in super().passing(report):
-                counts[-1] += changed
+                counts[-1] += more_through_an_edge
                 yield step, counts
 
-    monkeypatch.setattr("kernels_ti.boundary.participation.DeviceShares", Wrong)
+    monkeypatch.setattr("kernels_ti.boundary.participation.CoresShares", Wrong)
     with pytest.raises(EngineError, match=message):
         participation(generate("grid:4x6"), arch="cpu")
 
 
-def test_a_device_says_what_memory_it_lacks_and_ends_when_it_is_enough():
+@pytest.mark.parametrize("kind", [CoresShares, DeviceShares])
+def test_a_device_says_what_memory_it_lacks_and_ends_when_it_is_enough(kind):
     (block,) = planned_blocks(SearchSpace(generate("grid:4x6"))).blocks
     asked = []
-    way = DeviceShares(open_device("cpu"), block, 1 << 24, None, lambda: bool(asked))
-    steps = way.passing()
+
+    def shares(memory):
+        return kind(open_device("cpu"), block, memory, *[None] * (kind is DeviceShares), lambda: bool(asked))
+
+    steps = shares(1 << 24).passing()
     next(steps)
     asked.append(True)
     with pytest.raises(GivenUp):
         next(steps)
-    with pytest.raises(SizeError, match=r"more than the 1\.0 MiB allowed.*memory allows more"):
-        list(DeviceShares(open_device("cpu"), block, 1 << 20, None).passing())
+    asked.clear()
+    with pytest.raises(SizeError, match=r"more than the .* allowed.*memory allows more"):
+        list(shares(1 << 12).passing())
 
 
 def test_an_arch_without_the_kernels_is_refused_and_the_time_can_be_up():

@@ -23,7 +23,7 @@ from chordless.tui.run_list import details, title
 
 from kernels_ti.boundary import sample
 from kernels_ti.boundary.forward_and_back import optimum
-from kernels_ti.boundary.forward_and_back.device_shares import DeviceShares
+from kernels_ti.boundary.forward_and_back.cores_shares import CoresShares
 from kernels_ti.reference.algorithm import chordless_cycles
 
 
@@ -111,12 +111,12 @@ def test_the_shares_come_from_the_kernels_of_the_arch_with_honest_reports(tmp_pa
     monkeypatch.setattr("chordless.engine.boundary._SLICE_SECONDS", 0.0)
     used = []
 
-    class Noted(DeviceShares):
+    class Noted(CoresShares):
         def __init__(self, device, *more):
             used.append(device.arch)
             super().__init__(device, *more)
 
-    monkeypatch.setattr("kernels_ti.boundary.participation.DeviceShares", Noted)
+    monkeypatch.setattr("kernels_ti.boundary.participation.CoresShares", Noted)
     *reports, last = carried_out(RunCommand("grid:8x8", time.time(), arch="cpu", **options))
     assert used == ["cpu"]
     assert last.participation == python.participation

@@ -2,8 +2,8 @@
 
 Forward, the number of ways to each state is carried along; back, the number of ways to complete it. Where a vertex
 joins, the product of the two is the number of cycles that go this way. An edge lies in a chordless cycle exactly if
-both its ends do. Large blocks are gone through in kernels, see `forward_and_back.device_shares`. In Python, products
-are made modulo primes whose product is larger than the number of all cycles.
+both its ends do. Large blocks are gone through in kernels, see `forward_and_back.cores_shares` and `device_shares`. In
+Python, products are made modulo primes whose product is larger than the number of all cycles.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.count import is_for_kernels
+from kernels_ti.boundary.count import arch_of_count, is_for_kernels
 from kernels_ti.boundary.forward_and_back.blocks import PlannedBlock, PlannedBlocks, space_for
+from kernels_ti.boundary.forward_and_back.cores_shares import CoresShares
 from kernels_ti.boundary.forward_and_back.counting import Ways
 from kernels_ti.boundary.forward_and_back.device_shares import DeviceShares
 from kernels_ti.boundary.forward_and_back.layers import History, Layer
@@ -148,7 +149,8 @@ def participation(
     space = space_for(graph, min_length, max_length, through, avoid, avoid_edges, memory)
     began = time.perf_counter()
     with in_time(timeout, "the cycles were counted") as too_late:
-        planned, arch = annealed_blocks(space, arch, too_late, order=order_called(graph, order))
+        planned, _ = annealed_blocks(space, arch, too_late, order=order_called(graph, order))
+        arch = arch_of_count(planned.plan, arch, by_length=False)
         with held_device(arch) as device:
             is_used = device.arch != "reference"
             return shares_of(
@@ -186,9 +188,10 @@ def shares_of(
     report : callable, optional
         Told each step with its states, once on the way forward and once on the way back.
     device : Device, optional
-        Takes the blocks that are large enough; by default all are gone through in Python.
+        Of the arch that `arch_of_count` returns for a total. It takes the blocks that are large enough; by default all
+        are gone through in Python.
     device_memory : int or None
-        Bytes that the states may take there.
+        Bytes that the states may take on a GPU.
 
     Raises
     ------
@@ -206,11 +209,13 @@ def shares_of(
         # The two edges of a cycle of two vertices join one pair.
         edges.update({(min(u, v), max(u, v)) for u, v in pairwise([*ring, ring[0]])})
     for block in planned.blocks:
-        way: _PythonShares | DeviceShares
-        if device is not None and is_for_kernels(block.graph, block.order):
-            way = DeviceShares(device, block, device_memory, memory, enough, report)
-        else:
+        way: _PythonShares | CoresShares | DeviceShares
+        if device is None or not is_for_kernels(block.graph, block.order):
             way = _PythonShares(block, memory, enough, report)
+        elif device.arch == "cpu":
+            way = CoresShares(device, block, memory, enough, report)
+        else:
+            way = DeviceShares(device, block, device_memory, memory, enough, report)
         total += way.total
         states = max(states, way.most_states)
         if way.total:

@@ -19,7 +19,7 @@ from chordless.runs.checkpoint import Checkpoint
 from chordless.runs.directory import resume_line
 from kernels_ti import CycleShares, Device, DeviceError, EngineError, Snapshot, open_device
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.count import BoundaryCount, arch_of_count, arch_of_longest
+from kernels_ti.boundary.count import BoundaryCount, arch_of_count
 from kernels_ti.boundary.forward_and_back.blocks import planned_blocks
 from kernels_ti.boundary.orders.annealing import SECONDS_FOR_PREFIXES, annealed_plan
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
@@ -126,7 +126,7 @@ def count_along_boundary(
             channel.checkpoint_asked = False
     shares = None
     if reason is None and (command.per_vertex or command.per_edge):
-        in_python = arch_of_longest(plan, command.arch, threads=command.threads) == "reference"
+        in_python = arch_of_count(plan, command.arch, by_length=False) == "reference"
         used = None if in_python else device
         try:
             shares = shares_of(

@@ -11,6 +11,7 @@ from chordless.protocol.events import Reason
 from chordless.protocol.orders import USUAL_SAMPLE, RunCommand
 from kernels_ti import CycleShares, Device, open_device
 from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.boundary.count import arch_of_count
 from kernels_ti.boundary.forward_and_back.blocks import PlannedBlocks
 from kernels_ti.boundary.forward_and_back.gains import Gains
 from kernels_ti.boundary.forward_and_back.optimum import best_cycle
@@ -115,6 +116,10 @@ def picked(command: RunCommand, channel: Channel, space: SearchSpace) -> Picked:
             )
             more = {"drawn_from": total}
         if wants_shares:
+            # Shares are faster in kernels also on few cores, where cycles are drawn in Python.
+            arch = arch_of_count(planned.plan, command.arch, by_length=False)
+            if device is None and arch != "reference":
+                device = open_device(arch, threads=command.threads)
             shares = shares_of(
                 space,
                 planned,
@@ -122,7 +127,7 @@ def picked(command: RunCommand, channel: Channel, space: SearchSpace) -> Picked:
                 enough=way.says_enough,
                 report=way.take_step,
                 device=device,
-                device_memory=device_memory,
+                device_memory=None if device is None else search_budget(device, command.memory),
             )
         way.report()
     except GivenUp:

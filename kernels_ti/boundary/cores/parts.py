@@ -69,6 +69,23 @@ class Told:
     ways: int
 
 
+@dataclass(frozen=True, eq=False)
+class CopyOfParts:
+    """A copy of the states in parts, between two steps."""
+
+    rows: Words
+    stride: int
+    table: Places
+    states: int
+    steady: frozenset[int]
+    wanted_before: int
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the rows."""
+        return self.rows.nbytes
+
+
 class Parts:
     """The states of one block, in parts.
 
@@ -118,6 +135,19 @@ class Parts:
         self.buffer("rows", rows.size)[: rows.size] = rows.reshape(-1)
         self.table = np.array([[0, self.states, 0, 0]], np.int32)
         self._steady, self._wanted_before = frozenset(), 1
+
+    def copy(self) -> CopyOfParts:
+        """Return a copy, from which the same steps make the same parts again. No state may be marked as dead."""
+        table = self.table.copy()
+        table[:, 0] = np.cumsum(table[:, 1]) - table[:, 1]
+        rows = self.occupied().reshape(-1)
+        return CopyOfParts(rows, self.stride, table, self.states, self._steady, self._wanted_before)
+
+    def go_back(self, copied: CopyOfParts) -> None:
+        """Go on from a copy."""
+        self.buffer("rows", len(copied.rows))[: len(copied.rows)] = copied.rows
+        self.stride, self.table, self.states = copied.stride, copied.table.copy(), copied.states
+        self._steady, self._wanted_before = copied.steady, copied.wanted_before
 
     @property
     def rows(self) -> Words:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.boundary.forward_and_back.device_ways import DeviceWays, WaysLayer
+from kernels_ti.boundary.forward_and_back.numbers import Numbers
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.states.states import GivenUp, require_memory
 from kernels_ti.boundary.tables.tables import MOST_CELLS, Shape
@@ -60,8 +61,8 @@ class DeviceShares(DeviceWays):
             sums, after = self._before_step(layer, following, after, wide)
             following = layer.rows
             report(step, len(layer.rows))
-            yield step, [_number(halves) for halves in sums.tolist()]
-        if _number_of_digits(self._device.download(after)[:wide].tolist()) != self.total:
+            yield step, [Numbers.of_halves(halves) for halves in sums.tolist()]
+        if Numbers(self._device.download(after)[:wide, None]).at(0) != self.total:
             raise EngineError("internal error: the way back counts other cycles than the way forward")
 
     def _before_step(self, layer: WaysLayer, following: Words, after: Any, wide: int) -> tuple[Words, Any]:
@@ -85,8 +86,8 @@ class DeviceShares(DeviceWays):
         before : buffer
             The completions of the states of the layer.
         """
-        from kernels_ti.boundary.kernels.shares import share_kernels
-        from kernels_ti.boundary.kernels.tables import carry
+        from kernels_ti.boundary.kernels.shares import LINKED, share_kernels
+        from kernels_ti.boundary.kernels.tables import DIGIT_BITS, carry
 
         device, count, stride = self._device, len(layer.rows), layer.rows.shape[1]
         kernels = device.call(share_kernels, self._words, self._bits, self._cells)
@@ -96,13 +97,13 @@ class DeviceShares(DeviceWays):
         rows = device.buffer(np.ascontiguousarray(layer.rows).reshape(-1))
         # Digits of sums may be too large until the next step has carried.
         device.call(carry, count, stride, self._cells, 1, stride - self._cells, rows)
-        links, marks = device.empty(2 * count, np.int32), device.empty(count, np.uint64)
+        links = device.empty(LINKED * count, np.uint64)
         how = (
             device.call(self._tabulate, self._steps[layer.place]), self._buffers["steps"], self._bases[layer.place],
             self._buffers["changes"], self._buffers["bounds"],
         )  # fmt: skip
         for first, last in self._looked_between(self._shape):
-            device.call(partial(kernels.link, first, last, rows, stride, *how, table, size, links, marks))
+            device.call(partial(kernels.link, first, last, rows, stride, *how, table, size, links))
         near = len(self._steps[layer.place].near)
         items = self._items(count)
         sums = device.buffer(np.zeros(items * (1 + near) * 2 * wide, np.uint64))
@@ -110,7 +111,8 @@ class DeviceShares(DeviceWays):
         for first, last in self._looked_between(self._shape):
             device.call(
                 kernels.complete, first, last, items, self._spread, int(device.arch != "cpu"),
-                rows, stride, self._cells, stride - self._cells, links, marks, wide, after, before, near, sums,
+                links, LINKED, rows, stride, self._cells, stride - self._cells, DIGIT_BITS, wide, after, before, near,
+                sums,
             )  # fmt: skip
         return device.download(sums).reshape(items, 1 + near, 2 * wide).sum(axis=0), before
 
@@ -153,16 +155,3 @@ class DeviceShares(DeviceWays):
                 f"{count:,} states need a table of {max(table, count * wide):,} cells, more than the {MOST_CELLS:,} "
                 "that kernels can count"
             )
-
-
-def _number(halves: list[int]) -> int:
-    """Return the number of halves of digits."""
-    from kernels_ti.boundary.kernels.shares import HALF_BITS
-
-    return sum(half << HALF_BITS * k for k, half in enumerate(halves))
-
-
-def _number_of_digits(digits: list[int]) -> int:
-    from kernels_ti.boundary.kernels.tables import DIGIT_BITS
-
-    return sum(digit << DIGIT_BITS * k for k, digit in enumerate(digits))

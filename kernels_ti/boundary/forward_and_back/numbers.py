@@ -43,6 +43,11 @@ class Numbers:
         """Return k times the number 0."""
         return cls(np.zeros((1, k), np.uint64))
 
+    @staticmethod
+    def of_halves(halves: Sequence[int]) -> int:
+        """Return the number whose digits have these halves, the lowest first; they may be too large."""
+        return sum(half << _HALF_BITS * k for k, half in enumerate(halves))
+
     def __len__(self) -> int:
         return int(self.digits.shape[1])
 

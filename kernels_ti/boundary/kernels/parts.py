@@ -39,6 +39,7 @@ class PartFunctions(NamedTuple):
 
     state_at: Any
     mixed: Any
+    place_of: Any
 
 
 @lru_cache
@@ -61,7 +62,27 @@ def part_functions(words: int) -> PartFunctions:
             found = (found ^ found >> ti.u64(32) ^ state[w]) * ti.u64(_FACTOR)
         return (found ^ found >> ti.u64(32)) * ti.u64(_FACTOR)
 
-    return PartFunctions(state_at, mixed)
+    @ti.func
+    def place_of(state, rows: ti.template(), first, stride, table: ti.template(), begin, size):
+        """Return the place of a child among those of its part, and its cell in the table; -1 for a new child."""
+        cell = ti.i32((mixed(state) >> ti.u64(32)) * ti.cast(size, ti.u64) >> ti.u64(32))
+        place, going = -1, 1
+        while going == 1:
+            place = table[begin + cell] - 1
+            if place < 0:
+                going = 0
+            else:
+                differs = ti.u64(0)
+                at = first + place * stride
+                for w in ti.static(range(words)):
+                    differs |= rows[at + w] ^ state[w]
+                if differs == ti.u64(0):
+                    going = 0
+                else:
+                    cell = ti.select(cell + 1 == size, 0, cell + 1)
+        return place, begin + cell
+
+    return PartFunctions(state_at, mixed, place_of)
 
 
 class PartKernels(NamedTuple):
@@ -76,7 +97,7 @@ def part_kernels(words: int, bits: int) -> PartKernels:
     """Return the kernels for states of a number of words and symbols of a number of bits."""
     vector = ti.types.vector(words, ti.u64)
     children = state_functions(words, bits, words).children
-    state_at, mixed = part_functions(words)
+    state_at, mixed, _place_of = part_functions(words)
     slots, field = 64 // bits, (1 << bits) - 1
 
     @ti.func

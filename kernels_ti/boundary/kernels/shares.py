@@ -12,17 +12,22 @@ from typing import Any, NamedTuple
 
 import taichi as ti
 
-from kernels_ti.bits import lowest_bit
 from kernels_ti.boundary.kernels.optimum import optimum_kernels
 from kernels_ti.boundary.kernels.tables import DIGIT_BITS, DIGIT_LIMIT, STEP_HEADER, array, state_functions
 
 HALF_BITS = DIGIT_BITS // 2
 """Bits of the numbers that are multiplied, and of those that are added up."""
 
-CLOSES = 63
-"""The bit of a mark that says that the vertex closes a cycle; before come the neighbours that are on the cycle."""
+LINKED = 2
+"""Cells of what a state becomes. The first has the places of its children in the layer that follows, plus one, 32 bits
+each: where the vertex stays off the cycle, and where it joins; zero for none. The second is the mark."""
 
-_HALF = (1 << HALF_BITS) - 1
+FIRST, SECOND, CLOSES = 32, 40, 48
+"""Bits of a mark. Before them is the place of the state in its own layer. Then come the numbers of the neighbours of
+the vertex that are on the cycle, at most two where the vertex joins; zero for none. The last says that the vertex
+closes a cycle."""
+
+_HALF, _PLACE, _NEIGHBOUR = (1 << HALF_BITS) - 1, (1 << 32) - 1, (1 << 8) - 1
 
 
 class ShareKernels(NamedTuple):
@@ -34,28 +39,43 @@ class ShareKernels(NamedTuple):
 
 
 @ti.func
-def half_at(numbers: ti.template(), at, digits, place):
-    """Return half a digit of a number that begins at a cell, zero beyond its digits."""
+def mark_of(symbol: ti.template(), state, flags, steps: ti.template(), base):
+    """Return the mark of a state without its place."""
+    first, second = 0, 0
+    if flags >> 1 != 0:
+        for k in range(1, steps[base]):
+            if symbol(state, steps[base + STEP_HEADER + 2 * k]) != 0:
+                second, first = first, k
+    mark = ti.cast(first, ti.u64) << ti.u64(FIRST) | ti.cast(second, ti.u64) << ti.u64(SECOND)
+    return mark | ti.cast(flags >> 2, ti.u64) << ti.u64(CLOSES)
+
+
+@ti.func
+def half_at(numbers: ti.template(), at, digits, digit_bits: ti.template(), place):
+    """Return some bits of a number that begins at a cell, as many as half a digit has; zero beyond its digits."""
     found = ti.u64(0)
-    if place < 2 * digits:
-        found = numbers[at + place // 2] >> ti.cast(place % 2 * HALF_BITS, ti.u64) & ti.u64(_HALF)
-    return found
+    cell, shift = place * HALF_BITS // digit_bits, place * HALF_BITS % digit_bits
+    if cell < digits:
+        found = numbers[at + cell] >> ti.cast(shift, ti.u64)
+        if shift + HALF_BITS > digit_bits and cell + 1 < digits:
+            found |= numbers[at + cell + 1] << ti.cast(digit_bits - shift, ti.u64)
+    return found & ti.u64(_HALF)
 
 
 @ti.kernel
 def complete(
     first: ti.i32, last: ti.i32, items: ti.i32, spread: ti.i32, interleaved: ti.i32,
-    rows: array(ti.u64, 1), stride: ti.i32, cells: ti.i32, digits: ti.i32,
-    links: array(ti.i32, 1), marks: array(ti.u64, 1), wide: ti.i32,
+    links: array(ti.u64, 1), link_stride: ti.i32, numbers: array(ti.u64, 1), stride: ti.i32, cells: ti.i32,
+    digits: ti.i32, digit_bits: ti.template(), wide: ti.i32,
     after: array(ti.u64, 1), before: array(ti.u64, 1), near: ti.i32, sums: array(ti.u64, 1),
 ):  # fmt: skip
     """Count the completions of states, and the cycles through the vertex and its edges.
 
-    One work item in `spread` works. It takes neighbouring rows, or with `interleaved` every row whose number has one
-    remainder. It reads the ways to a state, which follow its `cells`, its links and its mark, and the completions of
-    its children in `after`. It writes the completions of the state to `before`, as numbers of `wide` digits. To its
-    own part of `sums` it adds the cycles through the vertex, and those through the edge to each of `near` neighbours,
-    in halves of digits.
+    One work item in `spread` works. It takes neighbouring states, or with `interleaved` every state whose number has
+    one remainder. It reads the ways to a state, in `numbers` behind `cells`, what it becomes in `links`, and the
+    completions of its children in `after`. It writes the completions of the state to its place in `before`, as numbers
+    of `wide` digits. To its own part of `sums` it adds the cycles through the vertex, and those through the edge to
+    each of `near` neighbours, in halves of digits.
     """
     for i in range(items * spread):
         if i % spread == 0:
@@ -66,41 +86,48 @@ def complete(
                 row, end, to_next = first + item, last, items
             own = item * (1 + near) * 2 * wide
             while row < end:
-                off, on, mark = links[2 * row], links[2 * row + 1], marks[row]
+                link, mark = links[row * link_stride], links[row * link_stride + 1]
+                off, on = ti.cast(link & ti.u64(_PLACE), ti.i32) - 1, ti.cast(link >> ti.u64(32), ti.i32) - 1
                 closes = ti.cast(mark >> ti.u64(CLOSES), ti.i32)
-                over, passing = ti.u64(0), ti.u64(closes)
+                into = ti.cast(mark & ti.u64(_PLACE), ti.i32) * wide
+                over, passing = ti.u64(0), ti.cast(closes, ti.u64)
                 for digit in range(wide):
                     value = over
                     if digit == 0:
-                        value += ti.u64(closes)
+                        value += ti.cast(closes, ti.u64)
                     if off >= 0:
                         value += after[off * wide + digit]
                     if on >= 0:
                         joined = after[on * wide + digit]
                         value += joined
                         passing |= joined
-                    before[row * wide + digit] = value & ti.u64(DIGIT_LIMIT - 1)
+                    before[into + digit] = value & ti.u64(DIGIT_LIMIT - 1)
                     over = value >> ti.u64(DIGIT_BITS)
                 if passing != ti.u64(0):
-                    at, carried = row * stride + cells, ti.u64(0)
+                    one = ti.cast(mark >> ti.u64(FIRST) & ti.u64(_NEIGHBOUR), ti.i32)
+                    other = ti.cast(mark >> ti.u64(SECOND) & ti.u64(_NEIGHBOUR), ti.i32)
+                    at, carried, halves = row * stride + cells, ti.u64(0), digits * digit_bits // HALF_BITS + 1
                     for half in range(2 * wide):
                         product = carried
                         if closes == 1:
                             # No piece is left: this state has no child where the vertex joins.
-                            product = half_at(rows, at, digits, half)
+                            product = half_at(numbers, at, digits, digit_bits, half)
                         else:
-                            for k in range(ti.min(half + 1, 2 * digits)):
-                                product += half_at(rows, at, digits, k) * half_at(after, on * wide, wide, half - k)
+                            for k in range(ti.min(half + 1, halves)):
+                                completions = half_at(after, on * wide, wide, DIGIT_BITS, half - k)
+                                product += half_at(numbers, at, digits, digit_bits, k) * completions
                         carried = product >> ti.u64(HALF_BITS)
                         product &= ti.u64(_HALF)
                         if product != ti.u64(0):
                             # No other work item has these cells: x = x + y is no race, and x += y would be an atomic.
-                            sums[own + half] = sums[own + half] + product
-                            beside = mark & ~(ti.u64(1) << ti.u64(CLOSES))
-                            while beside != ti.u64(0):
-                                cell = own + (1 + lowest_bit(beside, 64)) * 2 * wide + half
+                            cell = own + half
+                            sums[cell] = sums[cell] + product
+                            if one > 0:
+                                cell = own + one * 2 * wide + half
                                 sums[cell] = sums[cell] + product
-                                beside &= beside - ti.u64(1)
+                            if other > 0:
+                                cell = own + other * 2 * wide + half
+                                sums[cell] = sums[cell] + product
                 row += to_next
 
 
@@ -128,27 +155,22 @@ def share_kernels(words: int, bits: int, cells: int) -> ShareKernels:
         first: ti.i32, last: ti.i32, rows: array(ti.u64, 1), stride: ti.i32,
         tabled: ti.template(), steps: array(ti.i32, 1), base: ti.i32, changes: array(ti.u64, 1),
         bounds: array(ti.i32, 1), table: array(ti.u64, 1), size: ti.i32,
-        links: array(ti.i32, 1), marks: array(ti.u64, 1),
+        links: array(ti.u64, 1),
     ):  # fmt: skip
         """Find both children of the state of one row for each work item in the table of the states that follow.
 
-        It writes the numbers of their rows, -1 for none, and a mark: which neighbours of the vertex are on the cycle,
-        and whether the vertex closes one.
+        It writes what the state becomes.
         """
         for i in range(first, last):
             state = state_at(rows, i * stride)
             off, on, flags = bounded(tabled, state, steps, base, changes, bounds)
+            places = ti.u64(0)
             for joins in ti.static(range(2)):
-                child = -1
                 if flags >> joins & 1 == 1:
                     row = found_at(table, size, cells + 1, on if ti.static(joins == 1) else off)
                     if row >= 0:
-                        child = ti.cast(table[row + cells], ti.i32)
-                links[2 * i + joins] = child
-            mark = ti.cast(flags >> 2 & 1, ti.u64) << ti.u64(CLOSES)
-            for k in range(steps[base] - 1):
-                if symbol(state, steps[base + STEP_HEADER + 2 + 2 * k]) != 0:
-                    mark |= ti.u64(1) << ti.cast(k, ti.u64)
-            marks[i] = mark
+                        places |= table[row + cells] + ti.u64(1) << ti.u64(32 * joins)
+            links[LINKED * i] = places
+            links[LINKED * i + 1] = mark_of(symbol, state, flags, steps, base) | ti.cast(i, ti.u64)
 
     return ShareKernels(put_down, link, complete)

@@ -91,27 +91,7 @@ def numbers_in(window, apart):
 def stretch_kernels(words: int, bits: int) -> StretchKernels:
     """Return the kernels for states of a number of words and symbols of a number of bits."""
     children = state_functions(words, bits, words).children_by
-    state_at, mixed = part_functions(words)
-
-    @ti.func
-    def place_of(state, rows: ti.template(), first, stride, table: ti.template(), begin, size):
-        """Return the place of a child among those of its part, and its cell in the table; -1 for a new child."""
-        cell = ti.i32((mixed(state) >> ti.u64(32)) * ti.cast(size, ti.u64) >> ti.u64(32))
-        place, going = -1, 1
-        while going == 1:
-            place = table[begin + cell] - 1
-            if place < 0:
-                going = 0
-            else:
-                differs = ti.u64(0)
-                at = first + place * stride
-                for w in ti.static(range(words)):
-                    differs |= rows[at + w] ^ state[w]
-                if differs == ti.u64(0):
-                    going = 0
-                else:
-                    cell = ti.select(cell + 1 == size, 0, cell + 1)
-        return place, begin + cell
+    state_at, _mixed, place_of = part_functions(words)
 
     @ti.kernel
     def together(
