@@ -179,6 +179,15 @@ def test_stopping_now_says_what_it_costs():
     assert run_words.stop_now_words(RunState(phase="running"), 164.2) == "Stop now, lose what was found"
 
 
+def test_the_rate_of_a_cluster_is_that_of_several_reports():
+    """Its workers report in turns: between two reports there is often nothing new."""
+    state = RunState(phase="running", seconds=2.0, cycles=10, cycle_rates=(8.0, 0.0), path_rates=(90.0, 0.0))
+    assert run_words.cycles_tile(state).notes[0] == "0/s"
+    cluster = replace(state, workers=[{"name": "a"}])
+    assert run_words.cycles_tile(cluster).notes[0] == "4/s"
+    assert run_words.paths_tile(cluster).notes[0] == "45/s"
+
+
 def test_no_rate_is_shown_while_a_kernel_is_compiled():
     state = RunState(phase="running", seconds=2.0, cycles=10, cycle_rates=(5.0,), path_rates=(9.0,), compiling=True)
     assert run_words.phase_words(state).word == "compiling, once"

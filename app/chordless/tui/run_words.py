@@ -353,7 +353,11 @@ def _speed(state: RunState, rates: tuple[float, ...], total: int) -> str:
         return ""
     if state.phase in _OVER:
         return f"{short_number(total / state.seconds)}/s" if state.seconds > 0 else ""
-    return f"{short_number(rates[-1])}/s" if rates and not _compiles(state) else ""
+    if not rates or _compiles(state):
+        return ""
+    # The workers of a cluster report in turns, a lease at a time, so most reports bring nothing new.
+    rate = sum(rates) / len(rates) if state.workers else rates[-1]
+    return f"{short_number(rate)}/s"
 
 
 def _compiles(state: RunState) -> bool:
