@@ -12,7 +12,8 @@ from chordless.tui.widgets import load_meter
 from chordless.tui.widgets.load_meter import LoadMeter, means
 from textual.app import App
 
-from tui.pilots import drive, text_of
+from tui.pilots import SMALL, drive, text_of, until
+from tui.stage import RUNNING, Stage, play
 
 
 class NVMLError(Exception):
@@ -87,13 +88,28 @@ def test_each_processor_has_a_bar_while_a_run_is_at_work(monkeypatch, load, heig
         meter = app.query_one(LoadMeter)
         meter.styles.height = height
         await pilot.pause()
-        assert text_of(app).strip() == ("" if height == 1 else "no run is at work")
+        assert text_of(app).split() == ([] if height == 1 else ["no", "run", "is", "at", "work"])
         meter.watch_run(is_at_work=True)
         meter.look()
         await pilot.pause()
         assert [line.rstrip() for line in text_of(app).splitlines()[:height]] == lines
         meter.watch_run(is_at_work=False)
         await pilot.pause()
-        assert text_of(app).strip() == ("" if height == 1 else "no run is at work")
+        assert text_of(app).split() == ([] if height == 1 else ["no", "run", "is", "at", "work"])
 
     drive(app, (18, 4), steps)
+
+
+@pytest.mark.parametrize(("size", "words"), [(SMALL, "cpu ▁█ gpu ▆ 62%"), ((120, 40), "gpu █▃ 62%")])
+def test_the_screen_of_a_run_shows_the_load_of_gpus(monkeypatch, size, words):
+    monkeypatch.setitem(sys.modules, "pynvml", nvml([100, 25]))
+    monkeypatch.setattr(load_module.psutil, "cpu_percent", lambda percpu: [0.0, 100.0])
+    load_module._gpus.cache_clear()
+    app = Stage(RUNNING)
+
+    async def steps(pilot):
+        app.screen.query_one(LoadMeter).look()
+        await until(pilot, lambda: words in text_of(app))
+
+    play(app, size, steps)
+    load_module._gpus.cache_clear()

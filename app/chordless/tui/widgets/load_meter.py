@@ -60,7 +60,9 @@ class LoadMeter(Widget):
         width, height = self.size
         cores, gpus = self._load.cores, self._load.gpus
         if height > 1 and not cores:
-            rows = [[Segment("no run is at work", self.get_component_rich_style("load--words"))]]
+            # On two lines: the tile may be narrow.
+            words = self.get_component_rich_style("load--words")
+            rows = [[Segment("no run is", words)], [Segment("at work", words)]]
         elif height > 1:
             most = max(width - _CELLS_OF_WORDS, 1)
             rows = [self._row("cpu", cores, most), self._row("gpu", gpus, most)]
