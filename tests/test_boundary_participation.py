@@ -166,14 +166,19 @@ def test_a_step_after_which_no_state_is_left_is_passed(request, kind):
     request.getfixturevalue(kind)
     shares = participation(generate("complete:6"), through=[0, 1, 2, 3], arch="cpu")
     assert (shares.total, set(shares.vertices)) == (0, {0})
+    king = generate("king:4x5")
+    shares = participation(king, through=king.names[:1], max_length=4, arch="cpu", order=king.names)
+    assert (shares.total, sum(shares.vertices), sum(shares.edges)) == (3, 9, 9)
 
 
-def test_layers_that_do_not_fit_are_made_again_on_cores(on_cores):
+# With the least memory, every other copy of the states is forgotten too.
+@pytest.mark.parametrize("memory", [1 << 20, 1 << 19, 330_000])
+def test_layers_that_do_not_fit_are_made_again_on_cores(on_cores, memory):
     space = SearchSpace(generate("grid:8x8"))
     planned = planned_blocks(space)
     (block,) = planned.blocks
-    roomy, tight = (CoresShares(open_device("cpu"), block, memory) for memory in (None, 1 << 20))
-    assert tight.nbytes < roomy.nbytes
+    roomy, tight = (CoresShares(open_device("cpu"), block, each) for each in (None, memory))
+    assert tight.nbytes < min(roomy.nbytes, memory)
     assert list(tight.passing()) == list(roomy.passing())
     assert roomy.total == 1_743_247
 

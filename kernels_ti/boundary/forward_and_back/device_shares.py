@@ -58,7 +58,10 @@ class DeviceShares(DeviceWays):
             step = self._steps[layer.place]
             self._device.call(self._drop_tables)
             self._require_two_layers(layer, following, wide)
-            sums, after = self._before_step(layer, following, after, wide)
+            # A device has no buffers without cells.
+            sums = np.zeros((1 + len(step.near), 2 * wide), np.uint64)
+            if len(layer.rows):
+                sums, after = self._before_step(layer, following, after, wide)
             following = layer.rows
             report(step, len(layer.rows))
             yield step, [Numbers.of_halves(halves) for halves in sums.tolist()]
