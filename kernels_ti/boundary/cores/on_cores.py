@@ -33,7 +33,7 @@ _FEWEST_NUMBERS = 16
 _STATES_TESTED_AT_ONCE = 1 << 17
 # Room for the new layer, in rows for each state of the old one, and where there is less memory. Then none at all: the
 # workers tell how much it takes.
-_GROWTH, _SMALL_GROWTH, _TIGHTEST = 3, 1.3, 2
+_GROWTH, _SMALL_GROWTH, _TIGHTEST = 4, 1.3, 2
 # Lengths for which a state has room beyond those that the states have on average.
 _NUMBERS_TO_SPARE = 2
 # Halves of a digit, which are added up for all workers without overflow.

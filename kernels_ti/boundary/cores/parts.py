@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import ceil, log
+from math import ceil, inf, log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,6 +43,9 @@ _GROWTH = 4
 _STATES_AT_ONCE = 1 << 21
 # So many for all launches of a stretch: what is given up is lost. Where one vertex takes longer, it comes alone.
 _STATES_OF_A_STRETCH = 1 << 24
+# A stretch of several parts ends before there are expected to be so many times as many states: a part that outgrew the
+# memory of its worker would begin anew.
+_GROWTH_OF_A_STRETCH = 2
 # Steps that are looked at for slots that no vertex changes for a while.
 _STEPS_AHEAD = 1000
 # Rows of a worker's layers for each state of the largest part, and at least: a part of fewer states needs no company.
@@ -306,12 +309,16 @@ class Parts:
     def vertices_apart(self) -> int:
         """Return how many vertices can come before states have to be moved to other parts, or take too long."""
         most = min(_STATES_AT_ONCE // max(self.largest, _LEAST_ROOM // 2), _STATES_OF_A_STRETCH // max(self.states, 1))
-        found = 1
-        for changed in self._changed[self._place + 1 : self._place + max(most, 1)]:
-            if changed & self._steady:
-                break
-            found += 1
-        return found
+        end = self._place + 1
+        # A part alone may grow until its worker stops: that is no work lost.
+        largest = inf if len(self.table) == 1 else _GROWTH_OF_A_STRETCH * self._steps[self._place].cost
+        while (
+            end < min(self._place + most, len(self._steps))
+            and not self._changed[end] & self._steady
+            and self._steps[end].cost <= largest
+        ):
+            end += 1
+        return end - self._place
 
     def room(self, vertices: int) -> int:
         """Return the rows of a worker's layers: one vertex takes no more than twice those of the largest part."""
