@@ -35,9 +35,10 @@ def command(*arguments):
     return [sys.executable, "-m", "chordless", *map(str, arguments)]
 
 
-# The engine of a run in slow motion: slices of a fifth of a millisecond, and a rest after each.
+# The engine of a run in slow motion: slices of a fifth of a millisecond, the first of few steps, and rests between.
 SLOW_BOOT = (
     "import time, kernels_ti.run as run; run.SLICE_SECONDS = 0.0002; advance = run.Run.advance; "
+    "import kernels_ti.sweep.search as sweep; sweep.FIRST_BUDGET = 100_000; "
     "run.Run.advance = lambda self: (time.sleep(0.02), advance(self))[1]; "
 )
 # A GPU is done with a small graph before it looks up.
