@@ -7,6 +7,7 @@ import os
 import platform
 import sys
 import tempfile
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import settings
 
 from kernels_ti import Device, DeviceError, open_device
+from kernels_ti.device import owner
 from kernels_ti.device.machine import cpu_name
 
 # How long an example takes says nothing on a shared machine. CI tries the same examples each time, so that what it
@@ -46,6 +48,13 @@ if sys.dont_write_bytecode:
     sys.dont_write_bytecode, sys.pycache_prefix = False, str(COMPILED / "bytecode")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
+    """Run the tests marked `owner`, which launch kernels themselves, where the library launches them."""
+    if pyfuncitem.get_closest_marker("owner"):
+        pyfuncitem.obj = partial(owner.call, pyfuncitem.obj)
 
 
 @pytest.fixture(autouse=True)

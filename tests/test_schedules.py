@@ -192,6 +192,7 @@ def test_stage_1_in_pieces_finds_every_triangle(places: int, host_words: int, mo
         assert len(run.take_cycles()) == (56 + 54_740 if collect else 0)
 
 
+@pytest.mark.owner
 def test_sharing_gives_work_to_every_worker() -> None:
     graph = grid(6, 10)
     (group,) = groups_of(graph)

@@ -17,6 +17,8 @@ from kernels_ti.step.certificate_wide import reachable_extensions_wide
 from kernels_ti.step.choice_of_end import choice_of_end, choice_of_end_wide, parted
 from kernels_ti.step.required import completing
 
+pytestmark = pytest.mark.owner
+
 PATHS = 300
 LENGTH = 5
 """Vertices of each path before the step's vertex joins it."""

@@ -23,6 +23,8 @@ from kernels_ti.sweep.frames import frame_words
 from kernels_ti.sweep.search import SweepSearch
 from kernels_ti.sweep.search_stage_1 import SurveySearch
 
+pytestmark = pytest.mark.owner
+
 PLENTY = 1 << 30
 
 KEYS = ("allowed", "extensions", "members", "end", "length", "weight")

@@ -16,6 +16,8 @@ from kernels_ti.sweep.kernel import ENDED, SHARES_PER_SLICE, STEPS_BETWEEN_LOOKS
 from kernels_ti.sweep.kernel_wide import sweep_wide
 from kernels_ti.sweep.search import SweepSearch
 
+pytestmark = pytest.mark.owner
+
 STEPS = 100 * SHARES_PER_SLICE
 
 
