@@ -168,6 +168,32 @@ def test_a_signal_to_all_leaves_a_checkpoint_and_says_so(tmp_path, number):
     assert (f"the run is stopped; to go on: chordless resume {run}".encode() in said) == (number == signal.SIGTERM)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seconds", [0.8, 2.5])
+def test_a_dashboard_ends_with_its_terminal(seconds):
+    """The terminal is closed while the New screen draws a graph."""
+    environment = {**os.environ, "PYTHONPATH": SOURCE_PATH, "TERM": "xterm", "COLUMNS": "120", "LINES": "40"}
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(sys.executable, [sys.executable, "-m", "chordless", "tui", "grid:40x40"], environment)
+    try:
+        os.set_blocking(terminal, False)
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            with contextlib.suppress(BlockingIOError):
+                os.read(terminal, 1 << 16)
+            time.sleep(0.01)
+        os.close(terminal)
+        deadline = time.monotonic() + PATIENCE
+        while not (ended := os.waitpid(pid, os.WNOHANG))[0]:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert os.waitstatus_to_exitcode(ended[1]) == 128 + signal.SIGHUP
+    except BaseException:
+        os.kill(pid, signal.SIGKILL)
+        raise
+
+
 def test_a_followed_run_is_left_alone(tmp_path, slow):
     with EngineProcess(command(tmp_path / "run")) as engine:
         while not isinstance(engine.poll(60), Progress):

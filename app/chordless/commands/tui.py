@@ -117,6 +117,9 @@ _DUMB = (None, "", "dumb", "unknown")
 
 def show(app: ChordlessApp) -> int:
     """Run the dashboard to its end, print its last message, return the exit code."""
+    from chordless.commands.lasting_terminal import lasting
+
+    app.driver_class = lasting(app.driver_class)
     try:
         last_words = app.run()
     finally:

@@ -1,0 +1,57 @@
+"""A terminal that may go away while the dashboard draws on it."""
+
+from __future__ import annotations
+
+from typing import Any, TextIO
+
+from textual.driver import Driver
+from textual.drivers.linux_driver import LinuxDriver
+
+from chordless.commands.writing import silence
+
+
+class LastingFile:
+    """The file of a terminal. What can no longer be written is dropped.
+
+    Parameters
+    ----------
+    file : text file
+    """
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def fileno(self) -> int:
+        """Return the number of the file."""
+        return self._file.fileno()
+
+    def write(self, text: str) -> None:
+        """Write text."""
+        try:
+            self._file.write(text)
+        except OSError:
+            silence(self._file)
+
+    def flush(self) -> None:
+        """Write what is buffered."""
+        try:
+            self._file.flush()
+        except OSError:
+            silence(self._file)
+
+
+class LastingDriver(LinuxDriver):
+    """Textual's driver. It outlives its terminal, so that the dashboard can end.
+
+    The thread of `LinuxDriver` that writes ends with an error when the terminal is closed. Whoever writes afterwards
+    waits for it for ever, once its queue is full.
+    """
+
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self._file: Any = LastingFile(self._file)
+
+
+def lasting(driver: type[Driver]) -> type[Driver]:
+    """Return the driver that outlives its terminal instead of Textual's own for a terminal."""
+    return LastingDriver if driver is LinuxDriver else driver
