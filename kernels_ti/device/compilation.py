@@ -15,6 +15,7 @@ from types import CodeType, FrameType, ModuleType, SimpleNamespace
 from typing import Any
 
 _SPACES_TO_TAB = 4  # as Taichi reads a source
+_PACKAGE = __name__.partition(".")[0]
 
 
 @contextmanager
@@ -43,7 +44,7 @@ def note_less() -> None:
     messages about errors in kernels, take half of that time. A function is inlined wherever it is called, and Taichi
     would read its file, break its lines and parse it anew for each call, which takes a quarter of the time.
     For a buffer it notes the stack of calls, which takes longer than making the buffer. For each decorator it looks
-    through all modules.
+    through all modules. The functions of others are read as Taichi reads them: they may call themselves.
     """
     from taichi.lang import _ndarray, kernel_impl
     from taichi.lang.ast.ast_transformer_utils import ASTTransformerContext
@@ -54,8 +55,7 @@ def note_less() -> None:
         kernel_impl._inside_class = _inside_class
         kernel_impl.getsourcefile = cache(kernel_impl.getsourcefile)
         kernel_impl.getsourcelines = _source(kernel_impl.getsourcelines)
-        # The source is in the form that these make of its lines already.
-        kernel_impl.textwrap = SimpleNamespace(fill=lambda text, **_: text, dedent=lambda text: text)
+        kernel_impl.textwrap = SimpleNamespace(fill=_filled, dedent=_without_margin)
         kernel_impl.ast = SimpleNamespace(parse=_parsed)
 
 
@@ -63,21 +63,26 @@ def _inside_class(level_of_class_stackframe: int) -> bool:
     """Say, as Taichi does but without a search for the frame's module, whether a decorated function is a method."""
     from taichi.lang import kernel_impl
 
-    frame = sys._getframe(level_of_class_stackframe)
+    try:
+        frame = sys._getframe(level_of_class_stackframe)
+    except ValueError:  # the function stands in the script that Python runs, outside any class
+        return False
     linecache.checkcache(frame.f_code.co_filename)
-    statement = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+    statement = linecache.getline(frame.f_code.co_filename, frame.f_lineno, frame.f_globals).strip()
     return any(pattern.match(statement) for pattern in kernel_impl._KERNEL_CLASS_STACKFRAME_STMT_RES)
 
 
 def _source(thorough: Callable[[Any], tuple[list[str], int]]) -> Callable[[Any], tuple[list[str], int]]:
-    """Return Taichi's function that reads the source of a function, made faster: it returns one string, not lines.
+    """Return Taichi's function that reads the source of a function, made faster for those of this package.
 
-    The end of the function is found by the margin instead of by the words of the source. Where that finds no whole
-    function, Taichi's own way is taken.
+    For these it returns one string, not lines. The end of the function is found by the margin instead of by the words
+    of the source. Where that finds no whole function, Taichi's own way is taken.
     """
 
     @cache
     def source(function: Any) -> tuple[list[str], int]:
+        if str(function.__module__).partition(".")[0] != _PACKAGE:
+            return thorough(function)
         first = function.__code__.co_firstlineno
         found = _dedented(_lines_of(function.__code__))
         try:
@@ -85,9 +90,21 @@ def _source(thorough: Callable[[Any], tuple[list[str], int]]) -> Callable[[Any],
         except (SyntaxError, IndexError):
             lines, first = thorough(function)
             found = _dedented(lines)
+        _ours.add(found)
         return [found], first
 
     return source
+
+
+_ours: set[str] = set()  # sources of this package, in the form that Taichi would make of their lines
+
+
+def _filled(text: str, **options: Any) -> str:
+    return text if text in _ours else textwrap.fill(text, **options)
+
+
+def _without_margin(text: str) -> str:
+    return text if text in _ours else textwrap.dedent(text)
 
 
 def _lines_of(code: CodeType) -> list[str]:
@@ -117,11 +134,14 @@ def _tree(source: str) -> ast.FunctionDef:
 
 
 def _parsed(source: str) -> ast.Module:
-    """Parse the source of a function once.
+    """Parse the source of a function, once if it is of this package.
 
-    Taichi takes the decorators and the arguments out of the tree, so these parts are copied. It writes the value of any
-    other node before it reads it.
+    No function of this package calls itself, so no tree is needed again while it is read. Taichi takes the decorators
+    and the arguments out of the tree, so these parts are copied. It writes the value of any other node before it reads
+    it.
     """
+    if source not in _ours:
+        return ast.parse(source)
     function = copy(_tree(source))
     function.args = copy(function.args)
     return ast.Module([function], [])
