@@ -10,14 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import grid, waiting_in
 
-from kernels_ti import Graph, Run, open_device
+from kernels_ti import Graph, open_device
 from kernels_ti.blocks.groups import BlockGroup, block_batches
 from kernels_ti.errors import SizeError
 from kernels_ti.found.stored import ResidentBlocks
-from kernels_ti.reference.algorithm import levels_of
 from kernels_ti.state import Frames, GroupState, Layout, Totals
 from kernels_ti.sweep import search as search_sweep
-from kernels_ti.sweep import search_stage_1, tiers
+from kernels_ti.sweep import search_stage_1
 from kernels_ti.sweep.found_cycles import close_gaps
 from kernels_ti.sweep.frames import frame_words
 from kernels_ti.sweep.search import SweepSearch
@@ -322,63 +321,6 @@ def test_stage_1_says_that_it_compiles(monkeypatch):
     search.advance(1.0)
     assert search.finished
     assert not SurveySearch(blocks, [0], graph.n, False).compiling
-
-
-def test_a_search_that_lasts_goes_on_with_a_kernel_compiled_thoroughly(monkeypatch):
-    monkeypatch.setattr(search_sweep, "_compiled", set())
-    monkeypatch.setattr(search_sweep, "QUICK_SECONDS", 0.0)
-    monkeypatch.setattr(search_sweep, "FIRST_BUDGET", 20)
-    graph = grid(5, 6)
-    run = Run(graph, open_device("cpu", threads=1))
-    compiling, seconds = [], []
-    while not run.finished:
-        before = run.snapshot()
-        after = run.advance()
-        compiling.append(before.compiling)
-        if before.compiling:
-            seconds.append(after.seconds - before.seconds)
-    assert compiling.count(True) == 2, "the kernel that is compiled quickly, then the one that is compiled thoroughly"
-    assert compiling[-1] is False
-    assert seconds == [0.0, 0.0], "compiling is not searching"
-    assert after.cycles_by_length == levels_of(graph).cycles
-    again = Run(graph, run.device)
-    while not again.finished:
-        assert not again.advance().compiling, "this process has the kernels"
-
-
-def test_a_search_begins_with_the_thorough_kernel_that_the_cache_holds(monkeypatch):
-    tiers_used = []
-    monkeypatch.setattr(search_sweep, "_compiled", set())
-    monkeypatch.setattr(search_sweep.kernel_cache, "holds", lambda kind: kind.startswith("sweep 1 "))
-    tier_of = search_sweep.SweepSearch._tier_of
-    monkeypatch.setattr(
-        search_sweep.SweepSearch, "_tier_of", lambda *asked: tiers_used.append(tier_of(*asked)) or tiers_used[-1]
-    )
-    run = Run(grid(5, 6), open_device("cpu", threads=1))
-    while not run.finished:
-        run.advance()
-    assert tiers_used
-    assert set(tiers_used) == {search_sweep.sweep.thorough}
-
-
-def test_each_tier_of_a_kernel_is_compiled_with_its_own_setting(monkeypatch):
-    open_device("cpu", threads=1)
-    from taichi.lang.impl import current_cfg
-
-    settings_seen = []
-
-    class Noted:
-        def __init__(self, function):
-            self.function = function
-
-        def __call__(self, **arguments):
-            settings_seen.append(current_cfg().cfg_optimization)
-
-    monkeypatch.setattr(tiers.ti, "kernel", Noted)
-    kernel = tiers.Tiered(lambda: None)
-    kernel.quick()
-    kernel.thorough()
-    assert settings_seen == [False, True]
 
 
 def test_members_over_the_graph_are_members_by_label() -> None:
