@@ -11,6 +11,8 @@ import taichi as ti
 from kernels_ti import open_device
 from kernels_ti.device.compilation import frames_have_no_modules
 
+pytestmark = pytest.mark.owner
+
 array = ti.types.ndarray
 
 
