@@ -19,6 +19,7 @@ from simulated_workers import QUICK, SimulatedWorkers, finished
 from kernels_ti import Device, EngineError, count_cycles, open_device
 from kernels_ti.cluster.connect import connected
 from kernels_ti.cluster.driver import ClusterRun
+from kernels_ti.cluster.on_worker import Job
 from kernels_ti.cluster.workers import DaskWorkers
 
 
@@ -136,6 +137,21 @@ def test_the_driver_does_not_wait_for_a_scheduler_that_does_not_answer() -> None
     while workers.last_seen() != {"a": 5.0}:
         assert time.monotonic() - began < PATIENCE
         time.sleep(0.01)
+    workers.close()
+    client.loop.asyncio_loop.call_soon_threadsafe(client.loop.asyncio_loop.stop)
+
+
+def test_a_worker_may_leave_just_before_it_is_asked() -> None:
+    client = SlowScheduler()
+    workers = DaskWorkers(client)
+    assert "gone" not in workers.threads()
+    workers.prepare("gone", Job("key", {}))
+    replies: list[Any] = []
+    began = time.monotonic()
+    while not replies:
+        assert time.monotonic() - began < PATIENCE
+        replies = workers.replies(0.1)
+    assert [(reply.address, type(reply.error)) for reply in replies] == [("gone", ConnectionError)]
     workers.close()
     client.loop.asyncio_loop.call_soon_threadsafe(client.loop.asyncio_loop.stop)
 

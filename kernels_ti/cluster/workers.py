@@ -155,7 +155,8 @@ class DaskWorkers:
 
     def prepare(self, address: str, job: Job) -> None:
         """Let a worker prepare itself for a search."""
-        self._request(address, -1, prepare, job, self._threads[address])
+        # It may have left since the caller looked; then it does not answer.
+        self._request(address, -1, prepare, job, self._threads.get(address, 1))
 
     def lease(self, address: str, key: str, number: int, state: RunState, seconds: float) -> None:
         """Lease frames to a worker."""
