@@ -86,13 +86,13 @@ def act(options: argparse.Namespace) -> int:
 
     with tempfile.TemporaryDirectory(prefix="chordless-") as folder, contextlib.ExitStack() as stack:
         # The engine takes a second to start, so it starts first and reads the graph for itself.
-        trial = None if _can_be_read_once(options.graph) else stack.enter_context(Trial(options, folder))
+        trial = None if _comes_through_a_pipe(options.graph) else stack.enter_context(Trial(options, folder))
         loaded = _graph(options)
         return _estimated(options, loaded, trial or stack.enter_context(Trial(options, folder, loaded)))
 
 
-def _can_be_read_once(path: str) -> bool:
-    """Say whether a graph comes through a pipe."""
+def _comes_through_a_pipe(path: str) -> bool:
+    """Say whether a graph comes through a pipe, which only one process can read."""
     return path == "-" or (os.path.exists(path) and not os.path.isfile(path))
 
 

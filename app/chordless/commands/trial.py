@@ -33,9 +33,9 @@ class Trial:
     ----------
     options : argparse.Namespace
     folder : str
-        Where a graph from standard input is written for the engine.
+        Where a graph that came through a pipe is written for the engine.
     loaded : LoadedGraph, optional
-        A graph from standard input, which only one process can read.
+        A graph that came through a pipe, which only one process can read.
     """
 
     def __init__(self, options: argparse.Namespace, folder: str, loaded: LoadedGraph | None = None) -> None:
@@ -153,7 +153,7 @@ def _command(options: argparse.Namespace, folder: str, loaded: LoadedGraph | Non
 
     fields = shared.graph_fields(options)
     if loaded is not None:
-        # Standard input has been read; the engine gets a copy.
+        # The pipe has been read; the engine gets a copy.
         from chordless.commands.writing import write_graph
 
         copy = os.path.join(folder, "graph.txt")
