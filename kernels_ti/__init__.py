@@ -18,31 +18,51 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kernels_ti.api import collect_cycles, count_cycles, count_participation, enumerate_cycles
-    from kernels_ti.boundary.longest import BestCycle, longest_cycle
+    from kernels_ti.boundary.longest import BestCycle
     from kernels_ti.boundary.participation import CycleShares, participation
     from kernels_ti.boundary.sample import sample_cycles
     from kernels_ti.choices import Arch, Expansion, Method
     from kernels_ti.chordality import Chordality, is_chordal
     from kernels_ti.conversion import as_graph
-    from kernels_ti.cycles import CycleStream, CycleTable
-    from kernels_ti.device.device import Device, open_device
-    from kernels_ti.errors import ChordlessError, DeviceError, EngineError, GraphError, OptionError
+    from kernels_ti.cycle_table import CycleStream, CycleTable
+    from kernels_ti.device.device import Device, open_device, release_memory
+    from kernels_ti.errors import (
+        ChordlessError,
+        DeviceError,
+        EngineError,
+        GraphError,
+        OptionError,
+        SizeError,
+        TimeIsUpError,
+    )
     from kernels_ti.found.participation import Participation
     from kernels_ti.graph import Graph
+    from kernels_ti.longest import longest_cycle
     from kernels_ti.options import CycleCounts, Options, Snapshot
+    from kernels_ti.paths import (
+        BestPath,
+        PathCounts,
+        count_paths,
+        enumerate_paths,
+        longest_path,
+        sample_paths,
+        shortest_path,
+    )
     from kernels_ti.run import Run
+    from kernels_ti.watch import Progress
 
-__version__ = "0.5.0"
+__version__ = "0.6.0"
 
 _MODULE_OF = {
     "Arch": "choices",
     "BestCycle": "boundary.longest",
+    "BestPath": "paths",
     "Chordality": "chordality",
     "ChordlessError": "errors",
     "CycleCounts": "options",
     "CycleShares": "boundary.participation",
-    "CycleStream": "cycles",
-    "CycleTable": "cycles",
+    "CycleStream": "cycle_table",
+    "CycleTable": "cycle_table",
     "Device": "device.device",
     "DeviceError": "errors",
     "EngineError": "errors",
@@ -53,23 +73,34 @@ _MODULE_OF = {
     "OptionError": "errors",
     "Options": "options",
     "Participation": "found.participation",
+    "PathCounts": "paths",
+    "Progress": "watch",
     "Run": "run",
+    "SizeError": "errors",
     "Snapshot": "options",
+    "TimeIsUpError": "errors",
     "as_graph": "conversion",
     "collect_cycles": "api",
     "count_cycles": "api",
     "count_participation": "api",
+    "count_paths": "paths",
     "enumerate_cycles": "api",
+    "enumerate_paths": "paths",
     "is_chordal": "chordality",
-    "longest_cycle": "boundary.longest",
+    "longest_cycle": "longest",
+    "longest_path": "paths",
     "open_device": "device.device",
     "participation": "boundary.participation",
+    "release_memory": "device.device",
     "sample_cycles": "boundary.sample",
+    "sample_paths": "paths",
+    "shortest_path": "paths",
 }
 
 __all__ = [
     "Arch",
     "BestCycle",
+    "BestPath",
     "Chordality",
     "ChordlessError",
     "CycleCounts",
@@ -86,19 +117,29 @@ __all__ = [
     "OptionError",
     "Options",
     "Participation",
+    "PathCounts",
+    "Progress",
     "Run",
+    "SizeError",
     "Snapshot",
+    "TimeIsUpError",
     "__version__",
     "as_graph",
     "collect_cycles",
     "count_cycles",
     "count_participation",
+    "count_paths",
     "enumerate_cycles",
+    "enumerate_paths",
     "is_chordal",
     "longest_cycle",
+    "longest_path",
     "open_device",
     "participation",
+    "release_memory",
     "sample_cycles",
+    "sample_paths",
+    "shortest_path",
 ]
 
 

@@ -52,13 +52,7 @@ def key_type(n: int) -> type[np.uint32] | type[np.int64]:
 
 
 def checked_pairs(edges: npt.ArrayLike) -> IntArray:
-    """Return edges as an array of int64, shape (m, 2).
-
-    Raises
-    ------
-    GraphError
-        For another shape or type.
-    """
+    """Return edges as an array of int64, shape (m, 2); a GraphError for another shape or type."""
     pairs = np.asarray(edges)
     if pairs.size == 0:
         pairs = np.empty((0, 2), np.int64)
@@ -70,13 +64,7 @@ def checked_pairs(edges: npt.ArrayLike) -> IntArray:
 
 
 def checked_names(names: Sequence[Hashable], n: int | None) -> int:
-    """Return the number of names.
-
-    Raises
-    ------
-    GraphError
-        If there are not `n` of them, two are the same, or one cannot be hashed.
-    """
+    """Return the number of names; a GraphError if there are not `n`, two are the same, or one cannot be hashed."""
     if n is not None and n != len(names):
         raise GraphError(f"{quantity(len(names), 'name was', 'names were')} given for {vertices_text(n)}")
     try:

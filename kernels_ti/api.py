@@ -3,30 +3,39 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Hashable, Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kernels_ti.blocks.restriction import edges_called, vertices_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.choices import EXPANSIONS, METHODS, Arch, Expansion, Method
 from kernels_ti.conversion import as_graph
-from kernels_ti.cycles import Cycles, CycleStream, CycleTable
-from kernels_ti.device.device import held_device, open_device
+from kernels_ti.cycle_table import CycleStream, CycleTable
+from kernels_ti.cycles import Cycles
+from kernels_ti.device.device import held_device, is_open
+from kernels_ti.device.own_process import apart_if_needed
 from kernels_ti.errors import OptionError
 from kernels_ti.estimate.device_choice import arch_for
-from kernels_ti.graph import Graph
-from kernels_ti.options import CycleCounts, Options, require_limits
-from kernels_ti.reference.at_once import found_at_once
+from kernels_ti.found.cycle_order import CycleOrder, fits_in_rows
+from kernels_ti.options import CycleCounts, Options, require_arch, require_limit, require_threads
+from kernels_ti.reference.at_once import FoundAtOnce, found_at_once
 from kernels_ti.run import Run
+from kernels_ti.symmetry.space import space_of
+from kernels_ti.watch import ProgressOption, Watch
 
 if TYPE_CHECKING:
+    from kernels_ti.boundary.orders.plan import BoundaryPlan
     from kernels_ti.cluster.driver import ClusterRun
     from kernels_ti.found.participation import Participation
 
+_SECONDS_WITHOUT_A_CHOICE = 0.1
+"""A search on a device that is open already goes on so long before a method is chosen: most are done then."""
 
+
+@apart_if_needed
 def count_cycles(
     graph: Any,
     *,
@@ -38,13 +47,15 @@ def count_cycles(
     through: Iterable[Hashable] = (),
     avoid: Iterable[Hashable] = (),
     avoid_edges: Iterable[tuple[Hashable, Hashable]] = (),
-    method: Method = "search",
+    method: Method = "auto",
     order: Iterable[Hashable] | None = None,
     limit: int | None = None,
     timeout: float | None = None,
     simplify: bool = False,
     memory: int | None = None,
     cluster: Any = None,
+    symmetry: bool = False,
+    progress: ProgressOption = False,
 ) -> CycleCounts:
     """Count the chordless cycles of a graph.
 
@@ -67,18 +78,19 @@ def count_cycles(
         chordless cycle that passes both ends of an edge contains that edge.
     avoid_edges : iterable of pairs of vertex names, optional
         Count only cycles that contain none of these edges. The edges stay in the graph as chords of longer cycles.
-    method : {"search", "boundary", "auto"}
+    method : {"auto", "search", "boundary"}
         ``search`` visits every cycle. ``boundary`` counts without visiting them, see `kernels_ti.boundary.count`: the
         result has no frontier, `arch` is "auto", "cpu" or, for a simple undirected graph, "cuda", and `expansion`,
         `threads` and `limit` must keep their defaults. ``auto`` searches, unless that is expected to take more than
-        10 s and the boundary method a tenth of it at most; every count is exact.
+        10 s and the boundary method a tenth of it at most, and always where an option is for a search only; every
+        count is exact.
     order : iterable of vertex names, optional
-        With the method boundary: the order in which it takes the vertices, all of them; by default it looks for one.
+        The order in which the method boundary takes the vertices, all of them; by default it looks for one.
     limit : int, optional
         End the search once it has found at least this many cycles. The count is checked about ten times a second, so
         the search may find many more.
     timeout : float, optional
-        End the search after this many seconds. Start-up and compilation do not count.
+        End the search after this many seconds of searching. Start-up and compilation do not count.
     simplify : bool
         Drop self-loops, repeated edges and directions of the graph.
     memory : int, optional
@@ -86,6 +98,13 @@ def count_cycles(
     cluster : distributed.Client or str, optional
         Search on the workers of this Dask cluster, or of the one that the text names: ``"local"``, ``"local:4"``,
         ``"tcp://host:8786"`` or a scheduler file. `arch`, `threads` and `memory` then hold for each worker.
+    symmetry : bool
+        Search one path of each orbit under the automorphisms of the graph, see `kernels_ti.symmetry`: a simple
+        undirected graph with many automorphisms is then counted far sooner. It needs igraph, from the extra
+        ``symmetry``, and is for the method search on one machine.
+    progress : bool or callable, optional
+        A function is called with a `Progress` about ten times a second, and at once when another stage begins. True
+        shows a bar in a terminal or a notebook, and nothing elsewhere.
 
     Returns
     -------
@@ -100,6 +119,8 @@ def count_cycles(
         If the value of an option is not allowed.
     DeviceError
         If the arch is not available or fails its self-test.
+    SizeError
+        If the states of the method boundary do not fit into the memory.
     EngineError
         If the search itself fails.
 
@@ -121,47 +142,93 @@ def count_cycles(
     Jradi, Dias, Castonguay, Longo, do Nascimento, *A GPU-based parallel algorithm for enumerating all
     chordless cycles in graphs*.
     """
-    options = Options(min_length=min_length, max_length=max_length, expansion=expansion, memory=memory)
-    require_limits(limit, timeout)
+    options = Options(
+        min_length=min_length, max_length=max_length, expansion=expansion, memory=memory, symmetry=symmetry
+    )
     if method not in METHODS:
         raise OptionError(f"there is no method {method!r}: choose {' or '.join(METHODS)}")
-    graph = as_graph(graph, simplify=simplify)
-    is_plain = (expansion, threads, limit, cluster, order) == (EXPANSIONS[0], None, None, None, None)
-    if arch == "auto" and method != "boundary" and is_plain:
-        found = found_at_once(_space(graph, options, through, avoid, avoid_edges), collect=False)
-        if found is not None:
-            return found.counts
-    if method == "auto":
-        from kernels_ti.method import choose_method
-
-        for_search = (expansion, threads, limit, cluster) != (EXPANSIONS[0], None, None, None)
-        only_a_search = for_search or arch in ("vulkan", "reference")
-        space = None if only_a_search or order is not None else _space(graph, options, through, avoid, avoid_edges)
-        default: Method = "search" if only_a_search else "boundary"
-        method = default if space is None else choose_method(space, memory=memory).method
-    if method == "boundary":
-        if arch == "reference" or (expansion, threads, limit, cluster) != (EXPANSIONS[0], None, None, None):
-            raise OptionError('arch="reference", expansion, threads, limit and cluster are for the method search')
+    if symmetry and (cluster is not None or method == "boundary"):
+        raise OptionError("symmetry is for the method search on one machine, without a cluster")
+    search = _asked(
+        graph,
+        options,
+        arch=arch,
+        threads=threads,
+        through=through,
+        avoid=avoid,
+        avoid_edges=avoid_edges,
+        limit=limit,
+        timeout=timeout,
+        simplify=simplify,
+        progress=progress,
+    )
+    only_a_search = (expansion, threads, limit, cluster, symmetry) != (EXPANSIONS[0], None, None, None, False)
+    if method == "auto" and order is not None:
+        method = "boundary"
+    elif method == "auto" and (only_a_search or arch in ("vulkan", "reference")):
+        method = "search"
+    if method == "boundary" and (only_a_search or arch == "reference"):
+        raise OptionError('arch="reference", expansion, threads, limit and cluster are for the method search')
+    if method == "search" and order is not None:
+        raise OptionError("order is for the method boundary")
+    with search.watch:
+        found = _counted_by_search(search, method, cluster) if method != "boundary" else None
+        if isinstance(found, CycleCounts):
+            return found
         from kernels_ti.boundary.in_one_call import count_along_boundary
 
-        return count_along_boundary(_space(graph, options, through, avoid, avoid_edges), arch, order, timeout)
-    if order is not None:
-        raise OptionError("order is for the method boundary")
+        # The kernels for a GPU count simple graphs. Other graphs are counted anyway where the method is left to us.
+        along = "auto" if method == "auto" and not search.space.graph.is_simple else arch
+        return count_along_boundary(search.space, along, order, search.watch, found)
+
+
+def _counted_by_search(search: _Search, method: Method, cluster: Any) -> CycleCounts | BoundaryPlan:
+    """Search; where that takes long and the method boundary is chosen, return its plan instead."""
+    found = search.at_once(collect=False) if cluster is None else None
+    if found is not None:
+        return found.counts
+    is_chosen = method == "search"
+    if not is_chosen and (search.device_arch == "cuda" or not is_open(search.device_arch)):
+        # The choice takes less time than the start of a device, and than a search so long that a GPU pays.
+        if (plan := _plan_of_choice(search)) is not None:
+            return plan
+        is_chosen = True
     if cluster is None:
-        held: Any = _held_run(graph, arch, threads, options, through, avoid, avoid_edges)
+        held: Any = search.run()
     else:
         from kernels_ti.cluster.connect import held_run
 
-        held = held_run(cluster, _space(graph, options, through, avoid, avoid_edges), arch=arch, threads=threads)
+        held = held_run(cluster, search.space, arch=search.arch, threads=search.threads)
     with held as run:
-        for _ in _slices(run, limit, timeout):
-            pass
+        for _ in search.slices(run):
+            # It also takes less time than kernels that are still to be compiled.
+            is_due = not is_chosen and (search.watch.seconds >= _SECONDS_WITHOUT_A_CHOICE or run.snapshot().compiling)
+            if is_due and not run.finished:
+                if (plan := _plan_of_choice(search)) is not None:
+                    return plan
+                is_chosen = True
         if cluster is not None and not run.finished:
             run.settle()
-    last = run.snapshot()
-    return CycleCounts(last.cycles_by_length, last.paths_by_length, last.seconds, min_length, complete=run.finished)
+    last, least = run.snapshot(), search.space.options.min_length
+    return CycleCounts(last.cycles_by_length, last.paths_by_length, last.seconds, least, complete=run.finished)
 
 
+def _plan_of_choice(search: _Search) -> BoundaryPlan | None:
+    """Choose a method; return the plan of the method boundary if that is chosen."""
+    from kernels_ti.method import choose_method
+
+    watch = search.watch
+
+    def enough() -> bool:
+        watch.tell("seeking an order")
+        return watch.too_late()
+
+    with watch.searching():
+        choice = choose_method(search.space, memory=search.space.options.memory, enough=enough)
+    return choice.plan if choice.method == "boundary" else None
+
+
+@apart_if_needed
 def enumerate_cycles(
     graph: Any,
     *,
@@ -172,22 +239,28 @@ def enumerate_cycles(
     through: Iterable[Hashable] = (),
     avoid: Iterable[Hashable] = (),
     avoid_edges: Iterable[tuple[Hashable, Hashable]] = (),
+    limit: int | None = None,
+    timeout: float | None = None,
     simplify: bool = False,
     memory: int | None = None,
+    progress: ProgressOption = False,
 ) -> CycleStream:
     """Enumerate the chordless cycles of a graph. They are given while the search goes on.
 
     Parameters
     ----------
-    graph, arch, min_length, max_length, threads, through, avoid, avoid_edges, simplify, memory
-        As for `count_cycles`.
+    graph, arch, min_length, max_length, threads, through, avoid, avoid_edges, timeout, simplify, memory, progress
+        As for `count_cycles`. The time that the caller takes between two cycles does not count against the time-out.
+    limit : int, optional
+        Give at most this many cycles.
 
     Returns
     -------
     CycleStream
         An iterator of cycles, each the list of its vertices' names in cycle order, from the vertex with the smallest
         index to its neighbour with the smaller index; in a directed graph along the arcs. The cycles come in no
-        particular order. Its method ``batches()`` gives them in arrays instead, those of a slice at a time.
+        particular order. Its method ``batches()`` gives them in arrays instead, those of a slice at a time. At the end
+        its `complete` is False if the limit or the time-out ended the search.
 
     Raises
     ------
@@ -203,16 +276,27 @@ def enumerate_cycles(
     >>> list(enumerate_cycles(square, arch="cpu"))
     [['a', 'b', 'c', 'd']]
     """
-    options = Options(min_length=min_length, max_length=max_length, collect=True, memory=memory)
-    graph = as_graph(graph, simplify=simplify)
-    space = _space(graph, options, through, avoid, avoid_edges)
-    found = found_at_once(space, collect=True) if arch == "auto" and threads is None else None
+    search = _asked(
+        graph,
+        Options(min_length=min_length, max_length=max_length, collect=True, memory=memory),
+        arch=arch,
+        threads=threads,
+        through=through,
+        avoid=avoid,
+        avoid_edges=avoid_edges,
+        limit=limit,
+        timeout=timeout,
+        simplify=simplify,
+        progress=progress,
+    )
+    found = search.at_once(collect=True)
     if found is not None:
-        return CycleStream(graph, found.pieces())
-    chosen = arch_for(space, arch, threads=threads)
-    return CycleStream(graph, _pieces(Run(space, open_device(chosen, threads=threads))))
+        return CycleStream(search.space.graph, search.limited(found.pieces()))
+    with search.run() as run:
+        return CycleStream(search.space.graph, search.limited(_pieces(search, run), run))
 
 
+@apart_if_needed
 def collect_cycles(
     graph: Any,
     *,
@@ -227,12 +311,13 @@ def collect_cycles(
     timeout: float | None = None,
     simplify: bool = False,
     memory: int | None = None,
+    progress: ProgressOption = False,
 ) -> CycleTable:
     """Find the chordless cycles of a graph and return them all in arrays.
 
     Parameters
     ----------
-    graph, arch, min_length, max_length, threads, through, avoid, avoid_edges, timeout, simplify, memory
+    graph, arch, min_length, max_length, threads, through, avoid, avoid_edges, timeout, simplify, memory, progress
         As for `count_cycles`.
     limit : int, optional
         Return at most this many cycles.
@@ -240,9 +325,11 @@ def collect_cycles(
     Returns
     -------
     CycleTable
-        A CSR pair ``offsets`` and ``vertices``, 4 bytes for each vertex and 8 for each cycle, with ``rows()`` for bit
-        rows, ``lists()`` and ``to_arrow()``. The cycles come in no particular order. `complete` is False if the limit
-        or the time-out ended the search.
+        With ``rows()`` for bit rows, a CSR pair ``offsets`` and ``vertices``, ``lists()``, ``to_arrow()`` and
+        ``to_pandas()``. A search of a graph of 512 vertices or fewer brings bit rows, 8 bytes for each 64 vertices of
+        the graph; the other forms are made when they are asked for. Of a larger graph it brings vertices, 4 bytes for
+        each vertex and 8 for each cycle. The cycles come in no particular order. `complete` is False if the limit or
+        the time-out ended the search.
 
     Raises
     ------
@@ -256,19 +343,31 @@ def collect_cycles(
     >>> collect_cycles(networkx.petersen_graph(), arch="cpu").lengths.tolist().count(6)
     10
     """
-    options = Options(min_length=min_length, max_length=max_length, collect=True, memory=memory)
-    require_limits(limit, timeout)
-    graph = as_graph(graph, simplify=simplify)
-    if arch == "auto" and (threads, limit) == (None, None):
-        found = found_at_once(_space(graph, options, through, avoid, avoid_edges), collect=True)
+    search = _asked(
+        graph,
+        Options(min_length=min_length, max_length=max_length, collect=True, memory=memory),
+        arch=arch,
+        threads=threads,
+        through=through,
+        avoid=avoid,
+        avoid_edges=avoid_edges,
+        limit=limit,
+        timeout=timeout,
+        simplify=simplify,
+        progress=progress,
+    )
+    graph = search.space.graph
+    with search.watch:
+        found = search.at_once(collect=True)
         if found is not None:
-            return CycleTable.of_pieces(graph, found.pieces())
-    with _held_run(graph, arch, threads, options, through, avoid, avoid_edges) as run:
-        table = CycleTable.of_pieces(graph, _pieces(run, limit, timeout))
-    table = replace(table, complete=run.finished)
+            table = CycleTable.of_pieces(graph, found.pieces())
+        else:
+            with search.run() as run:
+                table = _all_in_one(search, run)
     return table if limit is None else table.first(limit)
 
 
+@apart_if_needed
 def count_participation(
     graph: Any,
     *,
@@ -284,6 +383,7 @@ def count_participation(
     timeout: float | None = None,
     simplify: bool = False,
     memory: int | None = None,
+    progress: ProgressOption = False,
 ) -> Participation:
     """Count for each vertex and each edge the chordless cycles that contain it, by length.
 
@@ -291,7 +391,9 @@ def count_participation(
 
     Parameters
     ----------
-    graph, arch, min_length, max_length, threads, through, avoid, avoid_edges, limit, timeout, simplify, memory
+    graph, arch, min_length, max_length, threads, through, avoid, avoid_edges, limit, timeout, simplify
+        As for `count_cycles`.
+    memory, progress
         As for `count_cycles`.
     edges : bool
         Count for the edges too.
@@ -313,59 +415,134 @@ def count_participation(
     [2, 2, 1, 1, 1]
     """
     wanted = "edges" if edges else "vertices"
-    options = Options(min_length=min_length, max_length=max_length, participation=wanted, memory=memory)
-    require_limits(limit, timeout)
-    with _held_run(as_graph(graph, simplify=simplify), arch, threads, options, through, avoid, avoid_edges) as run:
-        for _ in _slices(run, limit, timeout):
+    search = _asked(
+        graph,
+        Options(min_length=min_length, max_length=max_length, participation=wanted, memory=memory),
+        arch=arch,
+        threads=threads,
+        through=through,
+        avoid=avoid,
+        avoid_edges=avoid_edges,
+        limit=limit,
+        timeout=timeout,
+        simplify=simplify,
+        progress=progress,
+    )
+    with search.watch, search.run() as run:
+        for _ in search.slices(run):
             pass
     return run.participation()
 
 
-@contextmanager
-def _held_run(
-    graph: Graph,
-    arch: str,
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """A search as a caller asked for it."""
+
+    space: SearchSpace
+    arch: Arch
+    threads: int | None
+    limit: int | None
+    watch: Watch
+
+    @cached_property
+    def device_arch(self) -> str:
+        """The arch that a search opens; where it is left to us, a random walk may tell."""
+        return arch_for(self.space, self.arch, threads=self.threads)
+
+    def at_once(self, *, collect: bool) -> FoundAtOnce | None:
+        """Search a tiny graph in Python, if the caller leaves the choice."""
+        options = self.space.options
+        is_plain = (self.arch, self.threads) == ("auto", None) and options.expansion == EXPANSIONS[0]
+        found = found_at_once(self.space, collect=collect) if is_plain and not options.symmetry else None
+        if found is not None:
+            self.watch.tell("searching", 1.0, found.counts.total, is_last=True)
+        return found
+
+    @contextmanager
+    def run(self) -> Iterator[Run]:
+        """Begin a run; until the block is left, no other thread can open another arch."""
+        chosen = self.device_arch
+        if not is_open(chosen):
+            self.watch.tell("compiling")
+        with held_device(chosen, threads=self.threads) as device:
+            yield Run(self.space, device)
+
+    def slices(self, run: Run | ClusterRun) -> Iterator[None]:
+        """Search until the end, the limit or the time-out; yield after each slice, and before the first."""
+        most = math.inf if self.limit is None else self.limit
+        # A search through several required vertices finds some cycles before its first slice.
+        last = run.snapshot()
+        yield
+        while not run.finished and last.cycles < most and not self.watch.too_late():
+            self.watch.tell("compiling" if last.compiling else "searching", last.share, last.cycles)
+            with nullcontext() if last.compiling else self.watch.searching():
+                last = run.advance()
+            yield
+        self.watch.tell("searching", last.share, last.cycles, is_last=True)
+
+    def limited(self, pieces: Iterator[CycleTable | Cycles], run: Run | None = None) -> Iterator[CycleTable | Cycles]:
+        """Yield the pieces of a run up to the limit, and say at the end whether these are all cycles."""
+        left = math.inf if self.limit is None else self.limit
+        with self.watch:
+            for found in pieces:
+                if len(found) > left:
+                    most = int(left)
+                    yield found.first(most) if isinstance(found, CycleTable) else found.part(0, most)
+                    return
+                yield found
+                left -= len(found)
+        if run is None or run.finished:
+            yield CycleTable.of_pieces(self.space.graph, [])
+
+
+def _asked(
+    graph: Any,
+    options: Options,
+    *,
+    arch: Arch,
     threads: int | None,
-    options: Options,
     through: Iterable[Hashable],
     avoid: Iterable[Hashable],
     avoid_edges: Iterable[tuple[Hashable, Hashable]],
-) -> Iterator[Run]:
-    """Begin a run; until the block is left, no other thread can open another arch."""
-    space = _space(graph, options, through, avoid, avoid_edges)
-    with held_device(arch_for(space, arch, threads=threads), threads=threads) as device:
-        yield Run(space, device)
-
-
-def _space(
-    graph: Graph,
-    options: Options,
-    through: Iterable[Hashable],
-    avoid: Iterable[Hashable],
-    avoid_edges: Iterable[tuple[Hashable, Hashable]],
-) -> SearchSpace:
-    """Return the search space with the vertices and edges that the caller named."""
+    limit: int | None,
+    timeout: float | None,
+    simplify: bool,
+    progress: ProgressOption,
+) -> _Search:
+    """Check what a caller asks for, and read the graph; vertices and edges are given by name."""
+    require_limit(limit)
+    require_arch(arch)
+    require_threads(threads)
+    watch = Watch(timeout, progress)
+    watch.tell("reading")
+    graph = as_graph(graph, simplify=simplify)
     options = replace(
         options,
+        rows=options.collect and fits_in_rows(graph),
         through=vertices_called(graph, through),
         avoid=vertices_called(graph, avoid),
         avoid_edges=edges_called(graph, avoid_edges),
     )
-    return SearchSpace(graph, options)
+    return _Search(space_of(graph, options), arch, threads, limit, watch)
 
 
-def _slices(run: Run | ClusterRun, limit: int | None, timeout: float | None) -> Iterator[None]:
-    """Search until the end, the limit or the time-out; yield after each slice, and before the first."""
-    deadline = time.perf_counter() + (math.inf if timeout is None else timeout)
-    most = math.inf if limit is None else limit
-    # A search through several required vertices finds some cycles before its first slice.
-    found = run.snapshot().cycles
-    yield
-    while not run.finished and found < most and time.perf_counter() < deadline:
-        found = run.advance().cycles
-        yield
+def _all_in_one(search: _Search, run: Run) -> CycleTable:
+    """Search until the end, the limit or the time-out; return the cycles found."""
+    if not run.options.rows:
+        pieces = (run.take_cycles() for _ in search.slices(run))
+        table = CycleTable.of_pieces(run.graph, pieces)
+        return CycleTable(run.graph, table.offsets, table.vertices, complete=run.finished)
+    run.gather_rows()
+    for _ in search.slices(run):
+        pass
+    return CycleTable.of_rows(run.graph, run.take_rows(), CycleOrder(run.graph), complete=run.finished)
 
 
-def _pieces(run: Run, limit: int | None = None, timeout: float | None = None) -> Iterator[Cycles]:
-    for _ in _slices(run, limit, timeout):
-        yield run.take_cycles()
+def _pieces(search: _Search, run: Run) -> Iterator[CycleTable | Cycles]:
+    """Search to the end, the limit or the time-out; yield the cycles of each slice."""
+    order = CycleOrder(run.graph)
+    for _ in search.slices(run):
+        if run.options.rows:
+            yield CycleTable.of_rows(run.graph, run.take_rows(), order, complete=False)
+        else:
+            yield run.take_cycles()

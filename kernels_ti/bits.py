@@ -7,8 +7,7 @@ the number of words in a bit row, its type the word of the device (64 bits on CP
 from functools import lru_cache
 from typing import Any
 
-import taichi as ti
-from taichi.lang.impl import current_cfg
+from kernels_ti.taichi_door import settings, ti
 
 LARGEST_UNROLLED = 8
 """Bit rows of up to this many words are held in registers; above, loops run over memory."""
@@ -75,7 +74,7 @@ def one_taken(words: ti.template(), labels):
     """
     bits = ti.static(bits_of(words))
     label = 0
-    if ti.static(bits == 32 and current_cfg().arch == ti.cuda):
+    if ti.static(bits == 32 and settings().arch == ti.cuda):
         word, base = labels[0], 0
         for w in ti.static(range(1, words.n)):
             if labels[w] != ti.u32(0):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from kernels_ti.conversion import as_graph
-from kernels_ti.errors import SIMPLIFY, EngineError, GraphError
+from kernels_ti.errors import EngineError, GraphError, worded
 from kernels_ti.graph import Graph, IntArray
 
 
@@ -81,9 +81,10 @@ def is_chordal(graph: Any) -> Chordality:
     """
     graph = as_graph(graph)
     if not graph.is_simple:
+        simplified = worded("chordless.as_graph(graph, simplify=True)", "--simplify")
         raise GraphError(
             "chordality is a property of simple undirected graphs, and this graph "
-            f"{'is directed' if graph.directed else 'has self-loops or parallel edges'} ({SIMPLIFY} makes it simple)"
+            f"{'is directed' if graph.directed else 'has self-loops or parallel edges'} ({simplified} makes it simple)"
         )
     order, closing = _search(graph)
     names = graph.names
@@ -99,12 +100,8 @@ def is_chordal(graph: Any) -> Chordality:
 def _search(graph: Graph) -> tuple[list[int], int | None]:
     """Visit the vertices by maximum cardinality search: next is always one with the most visited neighbours.
 
-    Returns
-    -------
-    list of int
-        The vertices in the order of visits: all of them, or those up to the vertex that ended the search.
-    int or None
-        The first vertex whose visited neighbours are not a clique; None if there is none.
+    Returns the vertices visited, in order, and the first vertex whose visited neighbours are not a clique, which ends
+    the search, or None.
     """
     row_ptr, col_idx = graph.row_ptr.tolist(), graph.col_idx.tolist()
     visited_at = [-1] * graph.n

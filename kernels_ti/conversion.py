@@ -9,6 +9,7 @@ import numpy as np
 
 from kernels_ti.errors import GraphError
 from kernels_ti.graph import Graph
+from kernels_ti.library_graphs import is_frame
 
 
 def as_graph(graph: Any, *, simplify: bool = False) -> Graph:
@@ -16,9 +17,9 @@ def as_graph(graph: Any, *, simplify: bool = False) -> Graph:
 
     Parameters
     ----------
-    graph : Graph, graph of networkx, igraph or rustworkx, scipy sparse matrix or numpy array
-        A graph of a library may be directed and have self-loops and parallel edges. A matrix or an array is the
-        adjacency matrix of a simple undirected graph; `Graph.from_numpy` and `Graph.from_scipy` make directed ones.
+    graph : Graph, graph of networkx, igraph or rustworkx, scipy sparse matrix, numpy array or pandas data frame
+        A graph of a library may be directed and have self-loops and parallel edges. A matrix, array or frame is the
+        adjacency matrix of a simple undirected graph; `Graph.from_numpy` and the like make directed ones.
     simplify : bool
         Drop self-loops, repeated edges and directions.
 
@@ -35,6 +36,7 @@ def as_graph(graph: Any, *, simplify: bool = False) -> Graph:
     Examples
     --------
     >>> import networkx
+    >>> from kernels_ti import as_graph
     >>> as_graph(networkx.petersen_graph())
     Graph(n=10, m=15)
     """
@@ -50,6 +52,8 @@ def as_graph(graph: Any, *, simplify: bool = False) -> Graph:
         return Graph.from_rustworkx(graph, simplify=simplify)
     if hasattr(graph, "tocoo"):
         return Graph.from_scipy(graph, simplify=simplify)
+    if is_frame(graph):
+        return Graph.from_pandas(graph, simplify=simplify)
     if isinstance(graph, np.ndarray):
         return Graph.from_numpy(graph, simplify=simplify)
     hint = ""
@@ -59,5 +63,5 @@ def as_graph(graph: Any, *, simplify: bool = False) -> Graph:
         hint = "; Graph.from_edges makes one of a list of edges, numpy.array of a list of rows"
     raise GraphError(
         f"a {type(graph).__name__} is not a graph: give a Graph, a graph of networkx, igraph or rustworkx, or an "
-        f"adjacency matrix of scipy or numpy{hint}"
+        f"adjacency matrix of scipy, numpy or pandas{hint}"
     )

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
+
+from kernels_ti.foreign_text import visible_lines
 
 _MARKED = re.compile("\ue000([^\ue001\ue002]*)\ue001([^\ue001\ue002]*)\ue002")
 _in_words_of_command_line = False
@@ -77,7 +80,8 @@ class ChordlessError(Exception):
     exit_code = 1
 
     def __str__(self) -> str:
-        return _MARKED.sub(r"\2" if _in_words_of_command_line else r"\1", super().__str__())
+        # Names and paths of others may hold orders to the terminal on which Python shows the error.
+        return visible_lines(_MARKED.sub(r"\2" if _in_words_of_command_line else r"\1", super().__str__()))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str(self)!r})"
@@ -114,9 +118,16 @@ class EngineError(ChordlessError, RuntimeError):
 
 
 class TimeIsUpError(EngineError):
-    """The time limit passed before there was any answer."""
+    """The time limit passed before there was an answer.
+
+    Attributes
+    ----------
+    best : BestCycle or None
+        Of `kernels_ti.longest_cycle`: the best cycle that was found; others may be better. None if none is at hand.
+    """
 
     exit_code = 4
+    best: Any = None
 
 
 class SizeError(EngineError):

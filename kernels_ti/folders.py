@@ -10,20 +10,10 @@ from pathlib import Path
 
 
 def base_folder(variable: str, below_home: str) -> Path:
-    """Return a folder of the user. It need not exist.
+    """Return an absolute folder of the user, which need not exist.
 
-    Parameters
-    ----------
-    variable : str
-        The environment variable that names it, such as ``XDG_CACHE_HOME``. A relative path is ignored, as the standard
-        demands.
-    below_home : str
-        Its path in the user's home if the variable is not set.
-
-    Returns
-    -------
-    Path
-        An absolute path. If the user has no home: a folder for temporary files that only this user can read.
+    The environment variable names it; a relative path is ignored, as the standard demands. Otherwise it is
+    `below_home`, or without a home a folder for temporary files that only this user can read.
     """
     named = os.environ.get(variable, "")
     if os.path.isabs(named):
@@ -41,6 +31,10 @@ def home() -> Path | None:
 @lru_cache
 def private_folder() -> Path:
     """Return a temporary folder that only this user can read: the same one each time if possible."""
+    if not hasattr(os, "getuid"):  # on Windows the temporary folder itself is the user's own
+        folder = Path(tempfile.gettempdir(), "chordless")
+        folder.mkdir(exist_ok=True)
+        return folder
     folder = Path(tempfile.gettempdir(), f"chordless-{os.getuid()}")
     try:
         folder.mkdir(mode=0o700)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.adjacency import IntArray, require_numbers, require_square
-from kernels_ti.errors import DIRECTED, SIMPLIFY, GraphError
+from kernels_ti.errors import SIMPLIFY, GraphError
 
 Made = TypeVar("Made", bound="LibraryGraphs")
 
@@ -173,6 +173,58 @@ class LibraryGraphs:
         size = require_square(array.shape)
         return _from_entries(cls, size, np.flatnonzero(require_numbers(array)), names, simplify, directed)
 
+    @classmethod
+    def from_pandas(cls: type[Made], frame: Any, *, simplify: bool = False, directed: bool = False) -> Made:
+        """Build a graph from a matrix in a data frame of pandas, or any object with its methods.
+
+        Parameters
+        ----------
+        frame : pandas.DataFrame
+            An edge wherever an entry is neither 0 nor missing. Rows and columns have the same names, in any order.
+        simplify : bool
+            Drop the diagonal and take an entry on either side of it as an edge.
+        directed : bool
+            An entry is an arc from its row to its column. These need not have the same names then: the rows of a
+            predation matrix are prey, its columns predators.
+
+        Returns
+        -------
+        Graph
+            The names of its rows come first, then those that only columns have.
+
+        Raises
+        ------
+        GraphError
+            For entries that are not numbers, and for two rows or two columns of the same name. Unless `simplify` or
+            `directed`, also for rows and columns with different names, and as for `from_scipy`.
+        """
+        rows, columns = list(frame.index), list(frame.columns)
+        names = list(dict.fromkeys([*rows, *columns]))
+        if len(set(rows)) < len(rows) or len(set(columns)) < len(columns):
+            raise GraphError("two rows or two columns of the data frame have the same name: names must differ")
+        if not (simplify or directed or len(names) == len(rows) == len(columns)):
+            raise GraphError(
+                "an adjacency matrix has the same names in rows and columns, this data frame has not "
+                "(Graph.from_pandas takes a predation matrix with directed=True, chordless.overlap_graph too; "
+                "Graph.from_edges takes a list of edges)"
+            )
+        try:
+            entries = np.argwhere(require_numbers(frame.to_numpy(dtype=float, na_value=0)))
+        except (TypeError, ValueError) as error:
+            raise GraphError(
+                f"a matrix holds numbers, 0 or nothing where there is no edge: {error} (names of rows belong to the "
+                "index, as pandas.read_csv makes it with index_col=0)"
+            ) from None
+        place = {name: v for v, name in enumerate(names)}
+        to = np.array([place[name] for name in columns], np.int64)[entries[:, 1]]
+        keys = np.sort(entries[:, 0] * len(names) + to)
+        return _from_entries(cls, len(names), keys, names, simplify, directed)
+
+
+def is_frame(thing: Any) -> bool:
+    """Return whether something is a data frame with names of rows and columns, as those of pandas are."""
+    return all(hasattr(thing, name) for name in ("index", "columns", "to_numpy"))
+
 
 def _from_entries(
     made: type[Made], n: int, keys: IntArray, names: Sequence[Hashable] | None, simplify: bool, directed: bool
@@ -187,7 +239,13 @@ def _from_entries(
             one, other = (int(u[at]), int(v[at])) if names is None else (names[u[at]], names[v[at]])
             raise GraphError(
                 f"the matrix is directed: it has entry ({one}, {other}) but not ({other}, {one}) "
-                f"({SIMPLIFY} takes either as an edge, {DIRECTED} makes a directed graph)"
+                f"({SIMPLIFY} takes either as an edge, Graph.from_numpy(matrix, directed=True) makes a directed graph)"
+            )
+        if (u == v).any():
+            loop = int(u[np.argmax(u == v)])
+            name = loop if names is None else names[loop]
+            raise GraphError(
+                f"the matrix has an entry on its diagonal: {name} is joined to itself ({SIMPLIFY} drops it)"
             )
         upper = u <= v
         u, v = u[upper], v[upper]

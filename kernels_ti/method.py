@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -13,8 +14,9 @@ from kernels_ti.device.device import cuda_is_here
 from kernels_ti.device.machine import cores
 from kernels_ti.device.memory import host_budget
 from kernels_ti.errors import EngineError
-from kernels_ti.estimate.device_choice import CPU_PATHS_PER_SECOND, SMALL_GRAPH
-from kernels_ti.estimate.estimate import FIRST_SIZE, Estimator
+from kernels_ti.estimate.device_choice import SMALL_GRAPH
+from kernels_ti.estimate.estimate import FIRST_SIZE, Estimate, Estimator
+from kernels_ti.estimate.usual_rate import CPU_PATHS_PER_SECOND
 
 if TYPE_CHECKING:
     from kernels_ti.boundary.orders.plan import BoundaryPlan
@@ -38,31 +40,23 @@ _PROBING_SECONDS = 0.5
 _SMALL_WALKS = 4
 # A search whose time is this at most, with the certainty of an estimate, is not probed further.
 _SURELY_SHORT = SHORT_SEARCH / 4
+# One whose time is this at least, with that certainty, is known to be long.
+_SURELY_LONG = 4 * SHORT_SEARCH
 _CUDA_PATHS_PER_SECOND = 5e9
 
 
 @dataclass(frozen=True)
 class MethodChoice:
-    """A method, and what was estimated for the choice.
-
-    Attributes
-    ----------
-    method : {"search", "boundary"}
-    search_seconds : float or None
-        About how long a search would take; infinite if it cannot be told; None if it was not asked, as it is short.
-    plan : BoundaryPlan or None
-        None where the boundary method was not looked at.
-    boundary_seconds : float
-        About how long that would take; infinite if it is not possible.
-    fits : bool
-        Whether its states are expected to fit into the memory.
-    """
+    """A method, and what was estimated for the choice."""
 
     method: Literal["search", "boundary"]
+    # About how long a search would take; infinite if it cannot be told; None if it was not asked, as it is short
     search_seconds: float | None = None
-    plan: BoundaryPlan | None = None
-    boundary_seconds: float = math.inf
-    fits: bool = True
+    plan: BoundaryPlan | None = None  # None where the boundary method was not looked at
+    boundary_seconds: float = math.inf  # About how long that would take; infinite if it is not possible
+    fits: bool = True  # Whether its states are expected to fit into the memory
+    # About how long a search would take, also where it is short; 0 if it was not asked at all
+    probed_seconds: float = 0.0
 
 
 def choose_method(
@@ -76,32 +70,19 @@ def choose_method(
     """Choose how to count the cycles of a graph by length.
 
     A search is chosen where it is estimated to end within `SHORT_SEARCH`, and the boundary method where that is at
-    least `TIMES_FASTER` times faster and its states fit into the memory. The choice takes a moment for a graph that is
-    searched quickly, and up to about three seconds for another one.
-
-    Parameters
-    ----------
-    space : SearchSpace
-    threads : int, optional
-        Threads of the search.
-    memory : int, optional
-        Bytes allowed.
-    along : callable, optional
-        Returns the seconds of a count by length along a boundary on this machine, and whether its states are expected
-        to fit into the memory; by default those of an average machine that counts in Python.
-    enough : callable
-        Ends the search for orders of the vertices.
-
-    Returns
-    -------
-    MethodChoice
+    least `TIMES_FASTER` times faster and its states fit into the memory. The search is probed only as long as the
+    answer is open. So the choice takes a moment for a graph that is searched quickly; another graph also needs an order
+    of its vertices, which takes up to about two seconds, unless `enough` ends it. `along` returns the seconds of a
+    count by length along a boundary on this machine, and whether its states are expected to fit into the memory; by
+    default those of an average machine that counts in Python.
     """
     graph = space.graph
     if graph.n <= SMALL_GRAPH or graph.n > _LARGEST_GRAPH:
         return MethodChoice("search")
-    search = search_seconds(space, threads)
-    if search <= SHORT_SEARCH:
-        return MethodChoice("search")
+    search = SearchTime(space, threads)
+    search.probe(lambda low, high: high > _SURELY_SHORT and low < _SURELY_LONG)
+    if search.seconds <= SHORT_SEARCH:
+        return MethodChoice("search", probed_seconds=search.seconds)
     from kernels_ti.boundary.needs import needs_of
     from kernels_ti.boundary.orders.annealing import SECONDS_FOR_PREFIXES
     from kernels_ti.boundary.orders.plan import plan_of
@@ -113,25 +94,49 @@ def choose_method(
     elif plan.is_possible:
         needs = needs_of(plan, "reference", host_budget(memory), longest=space.longest)
         boundary, fits = max(COST_OF_LENGTHS, needs.totals) * plan.seconds, needs.fits
-    better = fits and boundary <= min(search / TIMES_FASTER, LONGEST_COUNT)
-    return MethodChoice("boundary" if better else "search", search, plan, boundary, fits)
+    if fits and boundary <= LONGEST_COUNT:
+        search.probe(lambda low, high: low < TIMES_FASTER * boundary < high)
+    better = fits and boundary <= min(search.seconds / TIMES_FASTER, LONGEST_COUNT)
+    method: Literal["search", "boundary"] = "boundary" if better else "search"
+    return MethodChoice(method, search.seconds, plan, boundary, fits, search.seconds)
 
 
-def search_seconds(space: SearchSpace, threads: int | None) -> float:
-    """Return about how long a search would take; infinite if a moment is too short to tell."""
-    if space.batches().seed_words > _MOST_SEED_WORDS:
-        return math.inf
-    rate = _CUDA_PATHS_PER_SECOND if cuda_is_here() else (threads or cores()) * CPU_PATHS_PER_SECOND
-    deadline = time.perf_counter() + _PROBING_SECONDS
-    try:
-        estimator = Estimator(space)
-        for _ in range(_SMALL_WALKS):
-            estimator.add_walk(FIRST_SIZE, deadline=deadline)
-            estimate = estimator.estimate()
-            if estimate.exact or estimate.paths_high <= _SURELY_SHORT * rate:
-                return estimate.paths / rate
-        estimator.probe(deadline - time.perf_counter())
-        estimate = estimator.estimate()
-    except EngineError:  # too large to be estimated
-        return math.inf
-    return estimate.paths / rate if estimate.exact or estimate.walks else math.inf
+class SearchTime:
+    """About how long a search takes, from random walks that are made as long as a question is open.
+
+    `seconds` is infinite if a moment is too short to tell.
+    """
+
+    def __init__(self, space: SearchSpace, threads: int | None) -> None:
+        self._rate = _CUDA_PATHS_PER_SECOND if cuda_is_here() else (threads or cores()) * CPU_PATHS_PER_SECOND
+        self._left = _PROBING_SECONDS
+        self._walks = 0
+        self.seconds, self._low, self._high = math.inf, 0.0, math.inf
+        self._estimator: Estimator | None = None
+        if space.batches().seed_words <= _MOST_SEED_WORDS:
+            # A graph that is too large to be estimated has no estimator.
+            with suppress(EngineError):
+                self._estimator = Estimator(space)
+
+    def probe(self, is_open: Callable[[float, float], bool]) -> None:
+        """Probe until a question about the shortest and the longest time is answered, or no time is left."""
+        while self._estimator is not None and self._left > 0 and is_open(self._low, self._high):
+            began = time.perf_counter()
+            try:
+                if self._walks < _SMALL_WALKS:
+                    self._estimator.add_walk(FIRST_SIZE, deadline=began + self._left)
+                else:
+                    self._estimator.probe(self._left)
+                self._take(self._estimator.estimate())
+            except EngineError:  # a block that is too large to be estimated
+                self.seconds, self._estimator = math.inf, None
+            self._walks += 1
+            self._left = 0.0 if self._walks > _SMALL_WALKS else self._left - (time.perf_counter() - began)
+
+    def _take(self, estimate: Estimate) -> None:
+        """Take what the walks tell; those that were broken off tell nothing."""
+        if estimate.exact or estimate.walks:
+            self.seconds = estimate.paths / self._rate
+            self._low, self._high = estimate.paths_low / self._rate, estimate.paths_high / self._rate
+        if estimate.exact:
+            self._left = 0.0

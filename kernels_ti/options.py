@@ -21,19 +21,37 @@ def require_arch(arch: Any) -> None:
 
 def require_threads(threads: Any) -> None:
     """Raise OptionError if `threads` is not a possible number of worker threads."""
-    if threads is not None and not (_is_whole(threads) and 1 <= int(threads) <= MOST_THREADS):
+    if threads is not None and not (is_whole(threads) and 1 <= int(threads) <= MOST_THREADS):
         raise OptionError(f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}")
 
 
-def require_limits(limit: Any, timeout: Any) -> None:
-    """Raise OptionError if `limit` is not a number of cycles, or `timeout` not a number of seconds; None is allowed."""
-    if limit is not None and not (_is_whole(limit) and int(limit) >= 1):
+def require_limit(limit: Any) -> None:
+    """Raise OptionError if `limit` is not a number of cycles; None is allowed."""
+    if limit is not None and not (is_whole(limit) and int(limit) >= 1):
         raise OptionError(f"limit must be a whole number of cycles, 1 or more, not {limit!r}")
-    if timeout is not None and not (isinstance(timeout, Real) and float(timeout) > 0):
-        raise OptionError(f"timeout must be a number of seconds above 0, not {timeout!r}")
 
 
-def _is_whole(value: Any) -> bool:
+def require_memory(memory: Any) -> None:
+    """Raise OptionError if `memory` is not a number of bytes; None is allowed."""
+    if memory is not None and not (isinstance(memory, Real) and 1 <= float(memory) < math.inf):
+        raise OptionError(f"memory must be a number of bytes, 1 or more, not {memory!r}")
+
+
+def require_lengths(min_length: Any, max_length: Any) -> None:
+    """Raise OptionError if one of the bounds is not a whole number; a maximum of None is allowed."""
+    if not is_whole(min_length):
+        raise OptionError(f"min_length must be a whole number, not {min_length!r}")
+    if max_length is not None and not is_whole(max_length):
+        raise OptionError(f"max_length must be a whole number, not {max_length!r}")
+
+
+def require_seed(seed: Any) -> None:
+    """Raise OptionError if `seed` is not a whole number."""
+    if not is_whole(seed):
+        raise OptionError(f"the seed must be a whole number, not {seed!r}")
+
+
+def is_whole(value: Any) -> bool:
     """Whether this is an integer of Python or numpy; True and False do not count as integers."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
@@ -65,6 +83,10 @@ class Options:
     participation : {"none", "vertices", "edges"}
         Count for each vertex, or for each vertex and edge, the cycles that contain it; see `Run.participation`. It
         cannot be combined with `collect`.
+    symmetry : bool
+        Count up to the automorphisms of the graph, see `kernels_ti.symmetry`. It needs igraph, and cannot be combined
+        with `collect`, `participation`, `part`, `avoid_edges`, the expansion of the paper or several vertices in
+        `through`.
 
     Raises
     ------
@@ -84,19 +106,17 @@ class Options:
     avoid: tuple[int, ...] = ()
     avoid_edges: tuple[tuple[int, int], ...] = ()
     participation: str = "none"
+    symmetry: bool = False
 
     def __post_init__(self) -> None:
+        require_lengths(self.min_length, self.max_length)
         for name in ("min_length", "max_length"):
             value = getattr(self, name)
-            if not _is_whole(value) and (value is not None or name == "min_length"):
-                raise OptionError(f"{name} must be a whole number, not {value!r}")
             if value is not None:
                 object.__setattr__(self, name, int(value))  # numpy's small integers overflow
-        memory: Any = self.memory
-        if memory is not None:
-            if not (isinstance(memory, Real) and 1 <= float(memory) < math.inf):
-                raise OptionError(f"memory must be a number of bytes, 1 or more, not {memory!r}")
-            object.__setattr__(self, "memory", math.floor(memory))
+        require_memory(self.memory)
+        if self.memory is not None:
+            object.__setattr__(self, "memory", math.floor(self.memory))
         if self.min_length < 1:
             raise OptionError(f"the minimum length must be 1 or more (a self-loop), not {self.min_length}")
         if self.max_length is not None and self.max_length < 1:
@@ -106,7 +126,7 @@ class Options:
         if self.expansion not in EXPANSIONS:
             raise OptionError(f"there is no expansion {self.expansion!r}: choose {' or '.join(EXPANSIONS)}")
         part: Any = self.part
-        if part is not None and not (isinstance(part, tuple) and len(part) == 2 and all(map(_is_whole, part))):
+        if part is not None and not (isinstance(part, tuple) and len(part) == 2 and all(map(is_whole, part))):
             raise OptionError(f"part is a pair of whole numbers, such as (1, 4), not {part!r}")
         if self.part is not None and not 1 <= self.part[0] <= self.part[1]:
             raise OptionError(f"there is no part {self.part[0]} of {self.part[1]}: parts are numbered from 1")
@@ -114,6 +134,22 @@ class Options:
             raise OptionError(f"there is no participation {self.participation!r}: choose {', '.join(PARTICIPATIONS)}")
         if self.participation != "none" and self.collect:
             raise OptionError("collect cannot be combined with participation")
+        if self.symmetry:
+            self._require_symmetric()
+
+    def _require_symmetric(self) -> None:
+        """Raise OptionError for what cannot be counted up to symmetry."""
+        others = {
+            "a list of cycles": self.collect,
+            "counts for each vertex or edge": self.participation != "none",
+            "a part of a search": self.part is not None,
+            "edges to avoid": bool(self.avoid_edges),
+            "the expansion of the paper": self.expansion != EXPANSIONS[0],
+            "several vertices that every cycle passes": len(set(self.through)) > 1,
+        }
+        for what, is_wanted in others.items():
+            if is_wanted:
+                raise OptionError(f"symmetry counts whole graphs by length: it cannot be combined with {what}")
 
     @property
     def members(self) -> bool:
@@ -160,6 +196,11 @@ class Snapshot:
     finished: bool = False
     waiting_by_length: dict[int, int] = field(default_factory=dict)
     compiling: bool = False
+
+    @property
+    def paths_waiting(self) -> int:
+        """Chordless paths that wait now: `frontier` without the pairs of neighbours from which paths begin."""
+        return sum(self.waiting_by_length.values())
 
     @classmethod
     def of_totals(cls, paths: dict[int, int], cycles: dict[int, int], min_length: int, **more: Any) -> Snapshot:

@@ -22,24 +22,8 @@ if TYPE_CHECKING:
 class ResidentBatch:
     """One batch of blocks, ready to be searched. Only the thread of the device may use it.
 
-    Parameters
-    ----------
-    space : SearchSpace
-    layout : Layout
-    number : int
-        Number of the batch.
-    device : Device
-    options : Options
-    begun : bool
-        A part of the search is done, see `kernels_ti.device.memory.search_budget`.
-
-    Attributes
-    ----------
-    groups : list of BlockGroup
-    weights : list of ndarray of float64, shape (seeds,)
-        Estimated share of the search below each seed of each group.
-    is_wave : bool
-        The schedule is the wave, not the sweep.
+    `weights` are the estimated share of the search below each seed of each group. With `begun` a part of the search is
+    done, see `kernels_ti.device.memory.search_budget`. `is_wave` says that the schedule is the wave, not the sweep.
     """
 
     def __init__(
@@ -54,16 +38,18 @@ class ResidentBatch:
         self._blocks: list[ResidentBlocks] = []
         self._search: tuple[int, SweepSearch | WaveSearch] | None = None
         self.groups = space.batches(layout, device.word_bits)[number]
-        self.weights = seed_weights(self.groups, self._longest)
         self.is_wave = device.arch != "cpu" or layout.whole
+        # A wave takes most often all seeds of its group at once: then nothing is gained by a walk of some milliseconds.
+        self._weighs_late = self.is_wave and len(self.groups) == 1 and options.part is None
+        pairs = [group.pairs_of_seed for group in self.groups]
+        self.weights = (
+            [each / each.sum() for each in pairs] if self._weighs_late else seed_weights(self.groups, self._longest)
+        )
 
     def make_room(self) -> None:
         """Reserve the memory budget; bring the groups to the device if the schedule needs all of them at once.
 
-        Raises
-        ------
-        SizeError, DeviceError
-            If the device cannot hold or run these groups.
+        A SizeError or DeviceError says that the device cannot hold or run these groups.
         """
         if self._budget is not None:
             return
@@ -79,27 +65,13 @@ class ResidentBatch:
         self._budget = budget
 
     def stage_1(self, surveyed: list[int]) -> SurveySearch:
-        """Return the search for the triangles and triplets of all groups, for the sweep.
-
-        Parameters
-        ----------
-        surveyed : list of int
-            Seeds of each group, from the first, that are done.
-        """
+        """Return the sweep's search for the triangles and triplets of all groups, from the `surveyed` seeds on."""
         from kernels_ti.sweep.search_stage_1 import SurveySearch
 
         return SurveySearch(self._blocks, surveyed, self._longest, self._options.members)
 
     def stage_2(self, number: int, state: GroupState) -> DeviceSearch:
-        """Return the search of one group. One is held at a time; that of the same group is used again.
-
-        Parameters
-        ----------
-        number : int
-            Number of the group.
-        state : GroupState
-            What is left to do in it.
-        """
+        """Return the search of what is left of a group. One is held at a time; that of the same group is used again."""
         if self._search is not None and self._search[0] == number:
             self._search[1].restart(state)
             return self._search[1]
@@ -135,7 +107,10 @@ class ResidentBatch:
         assert self._budget is not None
         blocks, options = self._resident(number), self._options
         two_ended, memory = options.expansion == "two-ended", self._budget - blocks.bytes
-        return WaveSearch(blocks, self._longest, options.members, two_ended, state, self.weights[number], memory)
+        # It knows the groups alone: a search that held its batch would keep its buffers until Python collects both.
+        groups, longest = self.groups, self._longest
+        weigh = (lambda: seed_weights(groups, longest)[number]) if self._weighs_late else None
+        return WaveSearch(blocks, self._longest, options.members, two_ended, state, self.weights[number], memory, weigh)
 
 
 class BatchCache:

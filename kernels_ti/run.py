@@ -21,6 +21,7 @@ from kernels_ti.cycles import Cycles
 from kernels_ti.device.device import Device, require_running
 from kernels_ti.errors import EngineError, OptionError
 from kernels_ti.found.kept import Kept, counter_of
+from kernels_ti.found.to_host import rows_into
 from kernels_ti.options import Options, Snapshot
 from kernels_ti.resident_batch import BatchCache, ResidentBatch
 from kernels_ti.search import NEARLY_DONE, DeviceSearch, GroupSearch, LaterWork, Search, Weights
@@ -132,6 +133,8 @@ class Run:
         if self.device.arch == "reference":
             if state is not None or self.options.part is not None:
                 raise OptionError("the reference searches a graph in one piece: choose another arch")
+            if self.options.symmetry:
+                raise OptionError("the reference searches without symmetry: choose another arch")
             from kernels_ti.reference.search import ReferenceSearch
 
             cases = self._space.cases
@@ -167,6 +170,11 @@ class Run:
 
     def _begin(self, groups: list[BlockGroup], weights: Weights) -> None:
         """Make the states of the groups; a part, or one through several vertices, begins with the host's frames."""
+        made = self._space.begun(self._batch, groups)
+        if made is not None:
+            self._states = list(made.groups)
+            self._totals.add(made.paths_by_length, made.cycles_by_length)
+            return
         if self.options.part is None and all(group.required is None for group in groups):
             self._states = [GroupState() for _ in groups]
             return
@@ -250,7 +258,7 @@ class Run:
         self._take(self._current)
         self._seconds += 0.0 if compiles else time.perf_counter() - started
         if self._current.finished:
-            self._totals.add(self._current.totals.paths, self._current.totals.cycles)
+            self._add_totals(self._totals, self._current)
             self._current = None  # before the next one is made
             self._current = next(self._searches, None)
         self._broken = False
@@ -258,7 +266,10 @@ class Run:
     def _take(self, search: Search) -> None:
         """Take the counts and cycles that a slice has found."""
         if self.options.collect:
-            self._kept.add(search.take_rows() if self.options.rows else search.take_cycles())
+            if self._kept.store is not None and self.device.arch != "reference":
+                rows_into(cast(DeviceSearch, search).take_found(), self._kept.store)
+            else:
+                self._kept.add(search.take_rows() if self.options.rows else search.take_cycles())
         elif self.device.arch == "reference":
             if self._counter is not None:
                 self._counter.add_cycles(search.take_cycles())
@@ -288,7 +299,7 @@ class Run:
             pairs = self._current.pairs_left + self._later.pairs
         return Snapshot.of_totals(
             totals.paths,
-            totals.cycles,
+            self._space.settled(totals.cycles, finished=self.finished),
             self.options.min_length,
             frontier=sum(waiting.paths.values()) + pairs,
             seconds=self._seconds,
@@ -302,8 +313,12 @@ class Run:
     def _all_totals(self) -> Totals:
         totals = Totals(dict(self._totals.paths), dict(self._totals.cycles))
         if self._current is not None:
-            totals.add(self._current.totals.paths, self._current.totals.cycles)
+            self._add_totals(totals, self._current)
         return totals
+
+    def _add_totals(self, totals: Totals, search: Search) -> None:
+        """Add what a search of the current batch has counted."""
+        totals.add(search.totals.paths, self._space.scaled(self._batch, search.totals.cycles))
 
     def _share_done(self) -> float:
         if self.finished:
@@ -371,6 +386,13 @@ class Run:
             Empty without ``Options.collect``, or with ``Options.rows``.
         """
         return self._kept.take_cycles()
+
+    def gather_rows(self) -> None:
+        """Put the bit rows of all slices side by side from now on, each to the place where it stays.
+
+        Then `take_rows` at the end takes no time, and no more memory than it returns. It needs ``Options.rows``.
+        """
+        self._kept.gather()
 
     def take_rows(self) -> Rows:
         """Take the cycles found since the last call as bit rows.

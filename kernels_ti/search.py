@@ -26,21 +26,11 @@ Weights = list[npt.NDArray[np.float64]]
 
 @dataclass
 class LaterWork:
-    """The remaining work of the groups of blocks that are not searched yet.
+    """The remaining work of the groups of blocks that are not searched yet."""
 
-    Attributes
-    ----------
-    pairs : int
-        Pairs of neighbours from which stage 2 has not started.
-    share : float
-        Estimated share of the batch.
-    waiting : Totals
-        Paths that wait, by number of vertices.
-    """
-
-    pairs: int = 0
-    share: float = 0.0
-    waiting: Totals = field(default_factory=Totals)
+    pairs: int = 0  # Pairs of neighbours from which stage 2 has not started
+    share: float = 0.0  # Estimated share of the batch
+    waiting: Totals = field(default_factory=Totals)  # Paths that wait, by number of vertices
 
     @classmethod
     def of(cls, groups: list[BlockGroup], states: list[GroupState], weights: Weights) -> LaterWork:
@@ -117,20 +107,7 @@ class GroupSearch(DeviceSearch, Protocol):
 
 
 def require_room(device: Device, groups: list[BlockGroup], memory: int) -> None:
-    """Raise an error if groups of blocks do not fit into a memory budget together.
-
-    Parameters
-    ----------
-    device : Device
-    groups : list of BlockGroup
-    memory : int
-        Bytes.
-
-    Raises
-    ------
-    SizeError
-        The message says how much memory they would need.
-    """
+    """Raise SizeError, with the memory that they need, if groups of blocks do not fit into `memory` bytes together."""
     too_long = any(group.bit_row_count * group.words > LARGEST_BUFFER for group in groups)
     needed = sum(block_bytes(group) for group in groups)
     if too_long or needed > memory:
@@ -143,13 +120,7 @@ def require_room(device: Device, groups: list[BlockGroup], memory: int) -> None:
 
 
 def require_loops(device: Device, group: BlockGroup) -> None:
-    """Raise an error if a work item might loop longer for this group of blocks than the device can.
-
-    Raises
-    ------
-    DeviceError
-        The message says how many rounds it might need.
-    """
+    """Raise DeviceError if a work item might loop longer for this group of blocks than the device can."""
     most = int(np.diff(group.row_ptr).max(initial=0))
     near = min(most, group.words)
     rounds = 8 * group.words + group.longest_block * (4 + near) + 2 * most * group.words

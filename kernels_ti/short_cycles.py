@@ -17,15 +17,10 @@ def self_loops(graph: Graph) -> IntArray:
 
 
 def two_cycles(graph: Graph) -> IntArray:
-    """Find the chordless cycles of two vertices.
+    """Find the chordless cycles of two vertices u < v, shape (k, 2).
 
     They are two opposite arcs of a directed graph, or two parallel edges of any other. There is no further edge between
     the two vertices, and none of them has a self-loop.
-
-    Returns
-    -------
-    ndarray of int64, shape (k, 2)
-        Each as (u, v) with u < v.
     """
     if graph.multiplicity is None:
         return np.empty((0, 2), np.int64)
@@ -42,19 +37,7 @@ def two_cycles(graph: Graph) -> IntArray:
 
 
 def short_cycles(graph: Graph, options: Options) -> list[list[int]]:
-    """List the cycles of one and of two vertices that are wanted.
-
-    Parameters
-    ----------
-    graph : Graph
-    options : Options
-        Its bounds and its restriction.
-
-    Returns
-    -------
-    list of list of int
-        Vertex indices, ascending in each cycle.
-    """
+    """List the cycles of one and of two vertices, ascending in each, that the bounds and the restriction allow."""
     longest = 2 if options.max_length is None else options.max_length
     found = self_loops(graph).tolist() if options.min_length <= 1 else []
     cycles: list[list[int]] = [[v] for v in found]

@@ -22,24 +22,14 @@ Rows = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Layout:
-    """How a graph is laid out in blocks. A state is valid for its own layout only.
+    """How a graph is laid out in blocks. A state is valid for its own layout only."""
 
-    Attributes
-    ----------
-    whole : bool
-        The graph is one block, as in the paper's algorithm.
-    nested : bool
-        Roots with large labels are searched in the rest of their block, which needs fewer words.
-    grain : int
-        Blocks are grouped by their number of words of this many bits: the word of the first device, 32 or 64.
-    radius : int or None
-        Large blocks are searched root by root, in balls with a radius of this many edges, where balls need far fewer
-        words.
-    """
-
-    whole: bool = False
-    nested: bool = False
+    whole: bool = False  # The graph is one block, as in the paper's algorithm
+    nested: bool = False  # Roots with large labels are searched in the rest of their block, which needs fewer words
+    # Blocks are grouped by their number of words of this many bits: the word of the first device, 32 or 64
     grain: int = 64
+    # Large blocks are searched root by root, in balls with a radius of this many edges, where balls need far fewer
+    # words
     radius: int | None = None
 
 
@@ -49,28 +39,15 @@ class Frames:
 
     A frame is a path that is extended at one end, its growing end, while the other end waits. Bit rows are
     over the labels of the path's block, W words of 64 bits.
-
-    Attributes
-    ----------
-    allowed : ndarray of uint64, shape (k, W)
-        Vertices that may still join once the path has been extended.
-    extensions : ndarray of uint64, shape (k, W)
-        Vertices by which the path is still to be extended; at least one in each frame.
-    members : ndarray of uint64, shape (k, W), or None
-        The path's vertices; None where cycles are only counted.
-    end : ndarray of int32, shape (k,)
-        Row, in the group, of the end that waits.
-    length : ndarray of int32, shape (k,)
-        Vertices of the path, without the extension.
-    weight : ndarray of float64, shape (k,)
-        Estimated share of the whole search below each of the extensions.
     """
 
-    allowed: Rows
+    allowed: Rows  # uint64, shape (k, W): vertices that may still join once the path has been extended
+    # uint64, shape (k, W): vertices by which the path is still to be extended; at least one in each frame
     extensions: Rows
-    members: Rows | None
-    end: npt.NDArray[np.int32]
-    length: npt.NDArray[np.int32]
+    members: Rows | None  # uint64, shape (k, W): the path's vertices; None where cycles are only counted
+    end: npt.NDArray[np.int32]  # int32, shape (k,): row, in the group, of the end that waits
+    length: npt.NDArray[np.int32]  # int32, shape (k,): vertices of the path, without the extension
+    # float64, shape (k,): estimated share of the whole search below each of the extensions
     weight: npt.NDArray[np.float64]
 
     def __len__(self) -> int:
@@ -125,52 +102,26 @@ def by_length(frames: Iterable[Frames]) -> list[Frames]:
 
 @dataclass(frozen=True, eq=False)
 class GroupState:
-    """The remaining search of one group of blocks.
+    """The remaining search of one group of blocks."""
 
-    Attributes
-    ----------
-    surveyed : int
-        Number of seeds, from the first, whose triangles and triplets are counted.
-    next_seed : int
-        Number of seeds, from the first, that stage 2 has taken.
-    frames : iterable of Frames
-        The waiting paths in pieces. It may be a generator, which can be consumed once.
-    """
-
-    surveyed: int = 0
-    next_seed: int = 0
-    frames: Iterable[Frames] = ()
+    surveyed: int = 0  # Number of seeds, from the first, whose triangles and triplets are counted
+    next_seed: int = 0  # Number of seeds, from the first, that stage 2 has taken
+    frames: Iterable[Frames] = ()  # The waiting paths in pieces. It may be a generator, which can be consumed once.
 
 
 @dataclass(frozen=True, eq=False)
 class RunState:
-    """The state of a stopped run: its totals and the remaining work.
-
-    Attributes
-    ----------
-    layout : Layout
-    batch : int
-        The batch of blocks that is being searched; those before it are done. See `kernels_ti.blocks.groups`.
-    groups : tuple of GroupState
-        The groups of that batch, in order.
-    paths_by_length, cycles_by_length : dict of int to int
-        Totals so far, including the cycles below the minimum length.
-    seconds : float
-        Time spent searching.
-    share : float
-        Share of the search that is done, 0 to 1.
-    batches : int or None
-        Number of batches, from the first, that this state covers; None for all.
-    """
+    """The state of a stopped run: its totals and the remaining work."""
 
     layout: Layout
-    batch: int
-    groups: tuple[GroupState, ...]
+    batch: int  # The batch of blocks that is being searched; those before it are done. See `kernels_ti.blocks.groups`.
+    groups: tuple[GroupState, ...]  # The groups of that batch, in order
+    # `paths_by_length`, `cycles_by_length`: totals so far, including the cycles below the minimum length
     paths_by_length: dict[int, int] = field(default_factory=dict)
     cycles_by_length: dict[int, int] = field(default_factory=dict)
-    seconds: float = 0.0
-    share: float = 0.0
-    batches: int | None = None
+    seconds: float = 0.0  # Time spent searching
+    share: float = 0.0  # Share of the search that is done, 0 to 1
+    batches: int | None = None  # Number of batches, from the first, that this state covers; None for all
 
 
 def lengths_counted(lengths: npt.NDArray[np.integer], counts: npt.NDArray[np.integer]) -> IntArray:
@@ -222,18 +173,11 @@ def narrow_words(rows: Rows, words: int, word_bits: int) -> npt.NDArray[np.unsig
 
 @dataclass
 class Totals:
-    """Exact counts by number of vertices, as Python integers of any size.
+    """Exact counts by number of vertices, as Python integers of any size."""
 
-    Attributes
-    ----------
-    paths : dict of int to int
-        |T_t|: chordless paths with t vertices that were put into the frontier.
-    cycles : dict of int to int
-        |C_t|: chordless cycles with t vertices.
-    """
-
+    # |T_t|: chordless paths with t vertices that were put into the frontier
     paths: dict[int, int] = field(default_factory=dict)
-    cycles: dict[int, int] = field(default_factory=dict)
+    cycles: dict[int, int] = field(default_factory=dict)  # |C_t|: chordless cycles with t vertices
 
     def add(self, paths: dict[int, int], cycles: dict[int, int]) -> None:
         """Add counts by length."""

@@ -43,17 +43,8 @@ _PEELINGS = 16  # rounds; vertices of a longer chain stay, they only cost words
 def choose_radius(graph: Graph, max_length: int | None) -> int | None:
     """Choose the radius of balls for the cycles of a graph up to a length.
 
-    Parameters
-    ----------
-    graph : Graph
-    max_length : int or None
-        Vertices of the longest cycle that is wanted.
-
-    Returns
-    -------
-    int or None
-        None where no balls are needed: without a bound, or if no block can be large. With a radius, `worthwhile`
-        still decides for each block whether balls are used.
+    None where no balls are needed: without a bound, or if no block can be large. With a radius, `worthwhile` still
+    decides for each block whether balls are used.
     """
     if max_length is None or graph.n <= LARGEST_WHOLE or max_length >= graph.n:
         return None
@@ -72,17 +63,10 @@ def later_degrees(graph: Graph) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """The balls of some roots, spread evenly over each block.
+    """The balls of some roots, spread evenly over each block."""
 
-    Attributes
-    ----------
-    roots : ndarray of int64, shape (k,)
-        Ascending.
-    sizes : ndarray of int64, shape (k,)
-        Number of vertices of each ball; that of its block if the ball has a large part of the block.
-    """
-
-    roots: IntArray
+    roots: IntArray  # int64, shape (k,): ascending
+    # int64, shape (k,): number of vertices of each ball; that of its block if the ball has a large part of the block
     sizes: IntArray
 
     def sizes_like(self, roots: IntArray) -> IntArray:
@@ -93,16 +77,8 @@ class Sample:
 def sample_balls(graph: Graph, block_sizes: IntArray, radius: int) -> Sample:
     """Measure the balls of a few roots of each block.
 
-    Parameters
-    ----------
-    graph : Graph
-        Blocks one after another, the vertices of each in the order of its labels.
-    block_sizes : ndarray of int64, shape (blocks,)
-    radius : int
-
-    Returns
-    -------
-    Sample
+    The blocks of the graph, of `block_sizes` vertices, follow one another, the vertices of each in the order of its
+    labels.
     """
     block_of = np.repeat(np.arange(len(block_sizes)), block_sizes)
     roots = np.flatnonzero(later_degrees(graph) > 1)
@@ -137,18 +113,9 @@ def worthwhile(sample: Sample, block_sizes: IntArray) -> npt.NDArray[np.bool_]:
 
 
 def batch_ends(roots: IntArray, sample: Sample) -> IntArray:
-    """Cut roots into batches whose balls take about equal memory.
+    """Return where ascending roots, at least one, are cut into batches whose balls take about equal memory.
 
-    Parameters
-    ----------
-    roots : ndarray of int64, shape (k,)
-        Ascending; at least one.
-    sample : Sample
-
-    Returns
-    -------
-    ndarray of int64, shape (batches,)
-        Where in `roots` each batch ends; none is empty.
+    The last end is the number of roots, and no batch is empty.
     """
     # Bytes of bit rows, and of arrays with a cell for each row or edge. Whole numbers, so all machines cut alike.
     sizes = sample.sizes_like(roots)
@@ -159,27 +126,11 @@ def batch_ends(roots: IntArray, sample: Sample) -> IntArray:
 
 
 def balls(graph: Graph, roots: IntArray, radius: int) -> tuple[Graph, IntArray, IntArray]:
-    """Make the balls of some roots.
+    """Make the balls of some roots: along vertices after the root, in the order of the labels, up to `radius` edges.
 
     Peeling removes vertices that lie on no cycle of their ball. It need not find all of them. A ball whose root is
-    removed is left out.
-
-    Parameters
-    ----------
-    graph : Graph
-        Its vertices are in the order of their labels.
-    roots : ndarray of int64, shape (k,)
-    radius : int
-        Edges from the root, along vertices that come after it.
-
-    Returns
-    -------
-    union : Graph
-        The remaining balls, one after another; the vertices of each in order, its root first.
-    vertex_of : ndarray of int64, shape (union.n,)
-        The vertex of `graph` that each of its vertices stands for.
-    sizes : ndarray of int64, shape (balls,)
-        Vertices of each ball.
+    removed is left out. Returns the union of the remaining balls, one after another, the vertices of each in order with
+    its root first; for each of its vertices that of `graph`; and the vertices of each ball.
     """
     degrees, neighbours, vertices, sizes, offset = [], [], [], [], 0
     for piece, keys in _pieces(graph, roots, radius, None):

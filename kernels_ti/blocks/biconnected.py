@@ -15,20 +15,10 @@ MOST_LISTED = 1 << 24
 
 
 def biconnected_edges(graph: Graph) -> tuple[IntArray, IntArray]:
-    """Find the biconnected components that contain a cycle (Hopcroft and Tarjan 1973).
+    """Find the biconnected components that contain a cycle (Hopcroft and Tarjan 1973), in bulk for a large graph.
 
-    Those of a large graph are found as in `kernels_ti.blocks.bulk`.
-
-    Parameters
-    ----------
-    graph : Graph
-
-    Returns
-    -------
-    edges : ndarray of int64, shape (k, 2)
-        The edges of the components with at least three vertices, component by component; bridges are left out.
-    component : ndarray of int64, shape (k,)
-        For each of these edges the number of its component, from 0, ascending.
+    Returns their edges, shape (k, 2), component by component without bridges, and for each edge the number of its
+    component, from 0, ascending.
     """
     if is_dense_block(graph):
         edges = graph.pairs()
@@ -38,19 +28,11 @@ def biconnected_edges(graph: Graph) -> tuple[IntArray, IntArray]:
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """The biconnected components of a graph, by a tree that spans it.
-
-    Attributes
-    ----------
-    graph : Graph
-    discovered : ndarray of int32 or int64, shape (n,)
-        A number for each vertex, greater than that of its parent.
-    of_tree_edge : ndarray of int32 or int64, shape (n,)
-        The component of the edge to the parent: -1 for a bridge, and for a root.
-    """
+    """The biconnected components of a graph, by a tree that spans it."""
 
     graph: Graph
-    discovered: Numbers
+    discovered: Numbers  # int32 or int64, shape (n,): a number for each vertex, greater than that of its parent
+    # int32 or int64, shape (n,): the component of the edge to the parent: -1 for a bridge, and for a root
     of_tree_edge: Numbers
 
     @classmethod

@@ -21,47 +21,27 @@ class BlockGroup:
     A **row** is a vertex of one block; the rows of a block follow one another in the order of its degree
     labelling, so the label of row r within its block is ``r - first_row[r]``. A cut vertex has a row in
     each of its blocks.
-
-    Attributes
-    ----------
-    words : int
-        Words in a bit row.
-    word_bits : int
-        Bits in a word, 32 or 64.
-    first_row : ndarray of int32, shape (rows,)
-        For each row the first row of its block.
-    row_ptr : ndarray of int32, shape (rows + 1,)
-        CSR pointers into `neighbour`.
-    neighbour : ndarray of int32, shape (entries,)
-        Adjacent rows, ascending.
-    vertex_of_row : ndarray of int32, shape (rows,)
-        The vertex of the input graph that a row stands for.
-    is_root : ndarray of bool, shape (rows,)
-        Whether cycles whose least label is this row's are searched for in this block.
-    longest_block : int
-        Vertices of the largest block.
-    required : ndarray of uint32 or uint64, shape (words,), or None
-        With a single block: the labels, other than the root, that every wanted cycle must have.
-    roles : int
-        1, or 2 for a directed graph: its paths grow at the head along arcs, and at the tail against them. Then
-        `row_ptr` and `neighbour` have two parts. Row r stands for a vertex as the head of a path, with the heads of its
-        arcs as neighbours. Row ``r + rows`` stands for the same vertex as the tail of a path, with the tails of the
-        arcs that lead to it, which are numbered from `rows` on as well.
-    chords : ndarray of int32, shape (2, k), or None
-        For a directed graph or a multigraph: row, in its role, and label of adjacent vertices that are no neighbours:
-        no cycle of three or more vertices follows an edge between them in this direction.
     """
 
-    words: int
-    word_bits: int
-    first_row: Index
-    row_ptr: Index
-    neighbour: Index
-    vertex_of_row: Index
+    words: int  # Words in a bit row
+    word_bits: int  # Bits in a word, 32 or 64
+    first_row: Index  # int32, shape (rows,): for each row the first row of its block
+    row_ptr: Index  # int32, shape (rows + 1,): CSR pointers into `neighbour`
+    neighbour: Index  # int32, shape (entries,): adjacent rows, ascending
+    vertex_of_row: Index  # int32, shape (rows,): the vertex of the input graph that a row stands for
+    # bool, shape (rows,): whether cycles whose least label is this row's are searched for in this block
     is_root: npt.NDArray[np.bool_]
-    longest_block: int
+    longest_block: int  # Vertices of the largest block
+    # uint32 or uint64, shape (words,): with a single block: the labels, other than the root, that every wanted cycle
+    # must have
     required: npt.NDArray[np.unsignedinteger] | None = None
+    # 1, or 2 for a directed graph: its paths grow at the head along arcs, and at the tail against them. Then `row_ptr`
+    # and `neighbour` have two parts. Row r stands for a vertex as the head of a path, with the heads of its arcs as
+    # neighbours. Row ``r + rows`` stands for the same vertex as the tail of a path, with the tails of the arcs that
+    # lead to it, which are numbered from `rows` on as well.
     roles: int = 1
+    # int32, shape (2, k): for a directed graph or a multigraph: row, in its role, and label of adjacent vertices that
+    # are no neighbours: no cycle of three or more vertices follows an edge between them in this direction
     chords: Index | None = None
 
     @property
@@ -97,13 +77,10 @@ class BlockGroup:
         return np.repeat(np.arange(self.end_rows, dtype=np.int32), np.diff(self.row_ptr))
 
     def bit_rows(self) -> npt.NDArray[np.unsignedinteger]:
-        """Adjacency as bit rows.
+        """Adjacency as bit rows, shape (bit_row_count, words).
 
-        Returns
-        -------
-        ndarray of uint32 or uint64, shape (bit_row_count, words)
-            Bit ``b % word_bits`` of word ``b // word_bits`` of row r is set when the vertex with label b of the same
-            block is a neighbour of row r. Row ``r + end_rows`` has the chords of row r.
+        Bit ``b % word_bits`` of word ``b // word_bits`` of row r is set when the vertex with label b of the same block
+        is a neighbour of row r. Row ``r + end_rows`` has the chords of row r.
         """
         word = np.dtype(f"uint{self.word_bits}").type
         bits = np.zeros((self.bit_row_count, self.words), word)

@@ -64,19 +64,10 @@ class _Adjacency:
 
 
 def labelling_in_bulk(graph: Graph) -> IntArray | None:
-    """Label the vertices by bulk peeling.
+    """Label the vertices by bulk peeling, shape (n,); None if too many rounds would be needed.
 
     Each round removes all vertices that have at most k neighbours left. Where there is none, k becomes the least
     remaining degree. So each vertex has at most k later neighbours, and the result is a degeneracy ordering.
-
-    Parameters
-    ----------
-    graph : Graph
-
-    Returns
-    -------
-    ndarray of int64, shape (n,), or None
-        The label of each vertex; None if too many rounds would be needed.
     """
     adjacency = _Adjacency.of(graph)
     degree = adjacency.degree.copy()
@@ -105,23 +96,8 @@ def tree_edges_in_bulk(graph: Graph) -> tuple[Numbers, Numbers] | None:
     """Find the biconnected components of the edges of a spanning forest (Tarjan and Vishkin 1985).
 
     The forest is made breadth first, so every other edge joins two vertices of which none is an ancestor of the other.
-
-    Parameters
-    ----------
-    graph : Graph
-
-    Returns
-    -------
-    None if too many rounds would be needed, otherwise:
-    preorder : ndarray of int32 or int64, shape (n,)
-        A number for each vertex, greater than that of its parent.
-    component : ndarray of int32 or int64, shape (n,)
-        The component of the edge to the parent: -1 for a bridge, and for a root.
-
-    References
-    ----------
-    Tarjan, Vishkin 1985, *An efficient parallel biconnectivity algorithm*.
-
+    Returns a number for each vertex, greater than that of its parent, and the component of the edge to the parent: -1
+    for a bridge, and for a root. None if too many rounds would be needed.
     """
     adjacency = _Adjacency.of(graph)
     u, v = adjacency.pairs()

@@ -15,24 +15,11 @@ and is labelled by whole rows."""
 
 
 def degree_labelling(graph: Graph) -> IntArray:
-    """Label the vertices in the order in which they have the least remaining degree.
+    """Return the label of each vertex, 0 first, in the order in which they have the least remaining degree.
 
-    Algorithm 2 of Jradi et al. It repeatedly removes a vertex of least degree from the graph; among equals the vertex
-    with the lowest index. The result is a degeneracy ordering. A large graph gets another one, see
-    `kernels_ti.blocks.bulk`.
-
-    Parameters
-    ----------
-    graph : Graph
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-        The label of each vertex: 0 for the vertex that was removed first.
-
-    References
-    ----------
-    Dias, Castonguay, Longo, Jradi 2014, *Efficient enumeration of chordless cycles*, degree labelling.
+    This is Algorithm 2 of Jradi et al. (after Dias, Castonguay, Longo and Jradi 2014). It repeatedly removes a vertex
+    of least degree from the graph; among equals the vertex with the lowest index. The result is a degeneracy ordering.
+    A large graph gets another one, see `kernels_ti.blocks.bulk`.
     """
     if graph.m > FEW_EDGES and graph.n**2 < DENSE * graph.m:
         return _labelling_of_dense(graph)
@@ -81,20 +68,9 @@ def _labelling_of_dense(graph: Graph) -> IntArray:
 
 
 def relabelled(graph: Graph, labels: IntArray) -> tuple[Graph, IntArray]:
-    """Rename the vertices of `graph` to their labels.
+    """Rename the vertices to their labels, a permutation.
 
-    Parameters
-    ----------
-    graph : Graph
-    labels : ndarray of int64, shape (n,)
-        A permutation of 0 .. n - 1.
-
-    Returns
-    -------
-    graph : Graph
-        Without names: vertex l is the vertex that was labelled l.
-    vertex_of : ndarray of int64, shape (n,)
-        The vertex that each label stands for.
+    Return the graph, without names, and the vertex of each label.
     """
     vertex_of = np.argsort(labels)
     return graph.permuted(labels), vertex_of

@@ -26,21 +26,12 @@ from kernels_ti.state import Layout
 
 @dataclass(frozen=True, eq=False)
 class BlockBatches:
-    """The blocks of a graph in batches that are made on demand, so that only one is in memory at a time.
+    """The blocks of a graph in batches that are made on demand, so that only one is in memory at a time."""
 
-    Attributes
-    ----------
-    shares : ndarray of float64, shape (batches,)
-        Estimated share of the work in each batch; their sum is 1.
-    seed_words : int
-        Estimated words in the bit rows of all seeds of the largest batch; known before the batch is made.
-    makers : tuple of callable
-        One function for each batch; it makes the groups of the batch.
-    """
-
+    # float64, shape (batches,): estimated share of the work in each batch; their sum is 1
     shares: npt.NDArray[np.float64]
-    seed_words: int
-    makers: tuple[Callable[[], list[BlockGroup]], ...]
+    seed_words: int  # Estimated words in the bit rows of all seeds of the largest batch; known before the batch is made
+    makers: tuple[Callable[[], list[BlockGroup]], ...]  # One function for each batch; it makes the groups of the batch
 
     @classmethod
     def joined(cls, parts: Sequence[BlockBatches], work: npt.NDArray[np.float64]) -> BlockBatches:
@@ -61,16 +52,10 @@ class BlockBatches:
 class LabelledBlocks:
     """The biconnected blocks of a graph that have a cycle, each in the order of its degree labelling.
 
-    They are found and labelled once, when they are first needed; every layout is made from them.
-
-    Parameters
-    ----------
-    graph : Graph
-    root : int or None
-        Search only for the cycles through this vertex. In each of its blocks it has the least label and is the only
-        root. There are then no nested blocks and no balls, see `kernels_ti.blocks.restriction`.
-    required : sequence of int
-        Other vertices that every cycle must pass; the graph then has at most one block.
+    They are found and labelled once, when they are first needed; every layout is made from them. With a `root` only the
+    cycles through it count: in each of its blocks it has the least label and is the only root, without nested blocks
+    and balls, see `kernels_ti.blocks.restriction`. Every cycle must pass the `required` vertices too; the graph then
+    has at most one block.
     """
 
     def __init__(self, graph: Graph, root: int | None = None, required: Sequence[int] = ()) -> None:
@@ -119,21 +104,12 @@ class LabelledBlocks:
     def batches(self, layout: Layout, word_bits: int) -> BlockBatches:
         """Lay the blocks out and group them by the words that they need.
 
-        Parameters
-        ----------
-        layout : Layout
-            With `whole` the graph is one block, as in the paper's algorithm. With `nested`, a block of several words
-            is searched only for the cycles through its first labels. The other cycles lie in the rest of the block,
-            which is split into blocks of at most half the words, recursively. With a `radius`, each root of a large
-            block is searched in its ball, if balls need far fewer words.
-        word_bits : int
-            Bits in a word of the device, 32 or 64. Groups, rows, seeds and labels do not depend on it.
-
-        Returns
-        -------
-        BlockBatches
-            The groups of a batch are sorted by their words, the fewest first. Each group has a seed: a forest gives one
-            batch without a group. Balls have their own batches, after all other blocks.
+        With `whole` the graph is one block, as in the paper's algorithm. With `nested`, a block of several words is
+        searched only for the cycles through its first labels. The other cycles lie in the rest of the block, which is
+        split into blocks of at most half the words, recursively. With a `radius`, each root of a large block is
+        searched in its ball, if balls need far fewer words. Groups, rows, seeds and labels do not depend on
+        `word_bits`, 32 or 64. The groups of a batch are sorted by their words, the fewest first. Each group has a seed:
+        a forest gives one batch without a group. Balls have their own batches, after all other blocks.
         """
         grain = layout.grain
         if layout.whole:

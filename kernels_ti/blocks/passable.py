@@ -17,16 +17,8 @@ from kernels_ti.graph import Graph, IntArray
 def block_edges(graph: Graph) -> tuple[IntArray, IntArray]:
     """Find the blocks of any graph, by the edges that a cycle of three or more vertices can follow.
 
-    Parameters
-    ----------
-    graph : Graph
-
-    Returns
-    -------
-    edges : ndarray of int64, shape (k, 2)
-        Ends of the edges that can be followed, block by block; those on no cycle are left out.
-    block : ndarray of int64, shape (k,)
-        For each of these edges the number of its block, from 0, ascending.
+    Returns the ends of these edges, shape (k, 2), block by block without those on no cycle, and for each edge the
+    number of its block, from 0, ascending.
     """
     ways = graph.ways
     if ways is None:
@@ -40,18 +32,9 @@ def block_edges(graph: Graph) -> tuple[IntArray, IntArray]:
 
 
 def strong_components(graph: Graph, followed: npt.NDArray[np.bool_]) -> IntArray:
-    """Find the strongly connected components of some arcs (Tarjan 1972), with an explicit stack.
+    """Return for each vertex its strongly connected component (Tarjan 1972, with an explicit stack).
 
-    Parameters
-    ----------
-    graph : Graph
-    followed : ndarray of bool, shape (entries,)
-        The entries of `graph` that are arcs from their row to their column.
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-        The component of each vertex.
+    `followed` marks the entries of `graph` that are arcs from their row to their column.
     """
     ends = np.concatenate(([0], np.cumsum(followed)))[graph.row_ptr].tolist()
     heads = graph.col_idx[followed].tolist()
@@ -93,8 +76,7 @@ def strong_components(graph: Graph, followed: npt.NDArray[np.bool_]) -> IntArray
 def split_with_chords(graph: Graph) -> tuple[Graph, IntArray, IntArray]:
     """Put the blocks of a graph that is not simple side by side, each with all edges between its vertices.
 
-    Returns the graph of all blocks, the vertex of `graph` for each of its vertices (ascending within a block), and the
-    number of vertices of each block.
+    Returns what `kernels_ti.blocks.labelled.split` does for a simple graph.
     """
     n = graph.n
     edges, block = block_edges(graph)
@@ -121,13 +103,7 @@ def split_with_chords(graph: Graph) -> tuple[Graph, IntArray, IntArray]:
 def with_edges_of(union: Graph, graph: Graph, vertex_of: IntArray) -> Graph:
     """Give a simple graph the directions and multiplicities that its edges have in another graph.
 
-    Parameters
-    ----------
-    union : Graph
-        Each of its edges is also one of `graph`.
-    graph : Graph
-    vertex_of : ndarray of int64, shape (union.n,)
-        The vertex of `graph` that each vertex of `union` stands for.
+    Vertex i of `union` stands for ``vertex_of[i]`` of `graph`, which has all edges of `union`.
     """
     if graph.multiplicity is None:
         return union
@@ -147,17 +123,8 @@ def entries_by_role(
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """Sort entries into those that the path's head can follow, those that its tail can follow, and chords.
 
-    Parameters
-    ----------
-    row, column, label, ways : ndarray, shape (entries,)
-        Row and column of each entry, the label of the column in its block, and its `Graph.ways`.
-    rows, roles : int
-        See `kernels_ti.blocks.block_group.BlockGroup`.
-
-    Returns
-    -------
-    row_ptr, neighbour, chords : ndarray of int32
-        See `kernels_ti.blocks.block_group.BlockGroup`.
+    Each entry has a row, a column, the label of the column in its block, and its `Graph.ways`. Returns `row_ptr`,
+    `neighbour` and `chords` of `kernels_ti.blocks.block_group.BlockGroup`.
     """
     followed = [(ways & way) > 0 for way in (1, 2)[:roles]]
     counts = np.concatenate([np.bincount(row[some], minlength=rows) for some in followed])

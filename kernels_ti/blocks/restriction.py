@@ -28,21 +28,11 @@ MOST_CASES = 1024
 
 @dataclass(frozen=True, eq=False)
 class Restricted:
-    """A graph reduced to the edges that a search needs.
+    """A graph reduced to the edges that a search needs."""
 
-    Attributes
-    ----------
-    graph : Graph
-        All vertices with their names, and the edges that a wanted cycle can have.
-    root : int or None
-        The vertex at which all paths begin; None if no vertex is required.
-    required : tuple of int
-        The other vertices that a cycle must pass.
-    """
-
-    graph: Graph
-    root: int | None = None
-    required: tuple[int, ...] = ()
+    graph: Graph  # All vertices with their names, and the edges that a wanted cycle can have
+    root: int | None = None  # The vertex at which all paths begin; None if no vertex is required
+    required: tuple[int, ...] = ()  # The other vertices that a cycle must pass
 
     @property
     def through(self) -> tuple[int, ...]:
@@ -55,24 +45,7 @@ def restricted(
 ) -> Restricted:
     """Remove from a graph the edges that no wanted cycle can have.
 
-    Parameters
-    ----------
-    graph : Graph
-    through : sequence of int
-        Vertices that every cycle passes.
-    avoid : sequence of int
-        Vertices that no cycle passes.
-    max_length : int or None
-        Vertices of the longest cycle that is wanted.
-
-    Returns
-    -------
-    Restricted
-
-    Raises
-    ------
-    OptionError
-        For a vertex that does not exist, and for a vertex in both `through` and `avoid`.
+    An OptionError says that a vertex does not exist, or is in both `through` and `avoid`.
     """
     for v in (*through, *avoid):
         if not 0 <= v < graph.n:
@@ -145,42 +118,27 @@ def restricted_cases(
     avoid_edges: Sequence[tuple[int, int]] = (),
     max_length: int | None = None,
 ) -> tuple[Restricted, ...]:
-    """Split a search that avoids edges into searches that avoid vertices only.
+    """Split a search that avoids edges into searches, one or more, that avoid vertices only.
 
     An induced cycle that passes both ends of an edge contains that edge. So the cycles without the edge u, v are those
     that do not pass u, and those that pass u but not v: every wanted cycle belongs to exactly one case. With several
     edges each case is split again, at the vertex with the most remaining edges to avoid. Deleting the edges would be
-    wrong: cycles that have such an edge as a chord would count as chordless.
-
-    Parameters
-    ----------
-    graph : Graph
-    through, avoid, max_length
-        See `restricted`.
-    avoid_edges : sequence of (int, int)
-        Edges that no cycle has.
-
-    Returns
-    -------
-    tuple of Restricted
-        At least one. Cases in which no cycle can lie are left out.
-
-    Raises
-    ------
-    OptionError
-        See `restricted`. Also for a pair that is not an edge, for an edge whose ends are both in `through`, and for
-        edges that make more than `MOST_CASES` cases.
+    wrong: cycles that have such an edge as a chord would count as chordless. Cases in which no cycle can lie are left
+    out. An OptionError is raised as by `restricted`, for a pair that is not an edge, for an edge whose ends are both in
+    `through`, and for edges that make more than `MOST_CASES` cases.
     """
     for u, v in avoid_edges:
-        if not (0 <= u < graph.n and v in graph.neighbours(u)):
+        if not (0 <= u < graph.n and _are_joined(graph, u, v)):
             raise OptionError(f"there is no edge between the vertices {u} and {v} that could be avoided")
-        if u in through and v in through:
+        if u != v and u in through and v in through:
             names = f"{graph.names[u]} and {graph.names[v]}"
             raise OptionError(f"every cycle through {names} has the edge between them, which is to be avoided")
+    # No cycle of three or more vertices passes a vertex with a self-loop.
+    avoid_edges = tuple((u, v) for u, v in avoid_edges if u != v)
     if not avoid_edges:
         return (restricted(graph, through, avoid, max_length),)
     found: list[Restricted] = []
-    waiting = [(tuple(through), tuple(avoid), tuple(avoid_edges))]
+    waiting = [(tuple(through), tuple(avoid), avoid_edges)]
     looked_at = 0
     while waiting:
         passed, avoided, edges = waiting.pop()
@@ -254,13 +212,12 @@ def _ball(graph: Graph, centre: int, radius: int) -> npt.NDArray[np.bool_]:
 
 
 def vertices_called(graph: Graph, names: Iterable[Hashable]) -> tuple[int, ...]:
-    """Find vertices by name, each given as it is in `Graph.names`.
+    """Find vertices by name, each given as it is in `Graph.names`; a text is one name.
 
-    Raises
-    ------
-    OptionError
-        For a name that no vertex has, or for a single name instead of a list.
+    An OptionError is raised for a name that no vertex has, or for a single name that is no text instead of a list.
     """
+    if isinstance(names, (str, bytes)):
+        names = (names,)
     if not isinstance(names, Iterable):
         raise OptionError(f"through and avoid are lists of vertices{_a_list_of(names)}, not {names!r}")
     names = tuple(names)
@@ -277,22 +234,30 @@ def vertices_called(graph: Graph, names: Iterable[Hashable]) -> tuple[int, ...]:
 def edges_called(graph: Graph, edges: Iterable[tuple[Hashable, Hashable]]) -> tuple[tuple[int, int], ...]:
     """Find edges by the names of their ends, each given as it is in `Graph.names`.
 
-    Raises
-    ------
-    OptionError
-        For a name that no vertex has, for an item that is not a pair, and for two vertices that are not adjacent.
+    An OptionError is raised for an unknown name, for an item that is not a pair, and for two vertices that are not
+    adjacent.
     """
-    if not isinstance(edges, Iterable):
+    if not _is_list(edges):
         raise OptionError(f"avoid_edges is a list of pairs of vertices, not {edges!r}")
     found = []
     for edge in edges:
-        if not isinstance(edge, Iterable) or len(pair := tuple(edge)) != 2:
+        if not _is_list(edge) or len(pair := tuple(edge)) != 2:
             raise OptionError(f"avoid_edges is a list of pairs of vertices; {edge!r} is not a pair")
         u, v = vertices_called(graph, pair)
-        if v not in graph.neighbours(u):
+        if not _are_joined(graph, u, v):
             raise OptionError(f"there is no edge {pair[0]} - {pair[1]} in the graph")
         found.append((u, v))
     return tuple(found)
+
+
+def _are_joined(graph: Graph, u: int, v: int) -> bool:
+    """Whether any edge joins two vertices, or a vertex to itself."""
+    return graph.loops is not None and bool(graph.loops[u]) if u == v else v in graph.neighbours(u)
+
+
+def _is_list(value: object) -> bool:
+    """Whether a value has items; a text has none of its own."""
+    return isinstance(value, Iterable) and not isinstance(value, (str, bytes))
 
 
 def _a_list_of(name: object) -> str:
@@ -304,5 +269,7 @@ def no_vertex(graph: Graph, name: Hashable) -> OptionError:
     if not graph.n:
         return OptionError(f"there is no vertex {name!r}: the graph has none")
     if graph.vertex_names is None:
-        return OptionError(f"there is no vertex {name!r}: the graph has the vertices 0 to {graph.n - 1}")
+        is_number = isinstance(name, str) and name.isdecimal() and int(name) < graph.n
+        hint = f"; {name} without quotation marks is one" if is_number else ""
+        return OptionError(f"there is no vertex {name!r}: the graph has the vertices 0 to {graph.n - 1}{hint}")
     return OptionError(f"there is no vertex {name!r} in the graph (its first is called {graph.names[0]!r})")

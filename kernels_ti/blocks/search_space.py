@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from kernels_ti.blocks.balls import choose_radius
-from kernels_ti.blocks.groups import BlockBatches, LabelledBlocks
+from kernels_ti.blocks.groups import BlockBatches, BlockGroup, LabelledBlocks
 from kernels_ti.blocks.restriction import Restricted, restricted_cases
 from kernels_ti.errors import OptionError
 from kernels_ti.graph import Graph
 from kernels_ti.options import Options
-from kernels_ti.state import STATE_WORD_BITS, Layout
+from kernels_ti.state import STATE_WORD_BITS, GroupState, Layout
+
+
+@dataclass(frozen=True, eq=False)
+class Begun:
+    """The first states of the groups of a batch, where the host has begun the search."""
+
+    groups: tuple[GroupState, ...]
+    # `paths_by_length`, `cycles_by_length`: the counts of the host, as the run keeps its totals
+    paths_by_length: dict[int, int]
+    cycles_by_length: dict[int, int]
 
 
 class SearchSpace:
     """A graph with the bounds and the restriction of a search, and its blocks.
 
     It has several cases only if edges are to be avoided, see `kernels_ti.blocks.restriction.restricted_cases`. The
-    cases are searched one after another.
-
-    The choice of a device, an estimate, a forecast, a boundary plan and the run take it. Each part is made when it is
-    first needed, and then kept.
-
-    Parameters
-    ----------
-    graph : Graph
-    options : Options, optional
-        Only its bounds and its restriction are used here.
-
-    Raises
-    ------
-    OptionError
-        For a vertex that does not exist, and for a vertex in both `through` and `avoid`. For a bound below 3 if the
-        graph is simple, and for the expansion of the paper if it is not.
+    cases are searched one after another. The choice of a device, an estimate, a forecast, a boundary plan and the run
+    take it. Each part is made when it is first needed, and then kept. An OptionError is raised for a vertex that does
+    not exist or is in both `through` and `avoid`, for a bound below 3 if the graph is simple, and for the expansion of
+    the paper if it is not.
     """
 
     def __init__(self, graph: Graph, options: Options | None = None) -> None:
@@ -49,12 +48,9 @@ class SearchSpace:
 
     @classmethod
     def of(cls, graph: Graph | SearchSpace, options: Options | None = None) -> SearchSpace:
-        """Return a space unchanged; make one of a graph.
+        """Return a space unchanged, or make one of a graph.
 
-        Raises
-        ------
-        OptionError
-            For a space whose bounds or restriction differ from those of the options.
+        An OptionError says that the space has other bounds or another restriction than the options.
         """
         if not isinstance(graph, SearchSpace):
             return cls(graph, options)
@@ -90,20 +86,27 @@ class SearchSpace:
         return Layout(nested=nested, grain=word_bits, radius=self.radius)
 
     def batches(self, layout: Layout | None = None, word_bits: int = STATE_WORD_BITS) -> BlockBatches:
-        """Return the blocks in batches; see `kernels_ti.blocks.groups.LabelledBlocks.batches`.
+        """Return the blocks in batches, see `kernels_ti.blocks.groups.LabelledBlocks.batches`.
 
-        Parameters
-        ----------
-        layout : Layout, optional
-            By default that of an estimate: no nested blocks, and balls where the length is bounded.
-        word_bits : int
-            Bits in a word of the device, 32 or 64.
+        The default layout is that of an estimate: no nested blocks, and balls where the length is bounded.
         """
         key = (layout or Layout(radius=self.radius), word_bits)
         if key not in self._batches:
             edges = np.array([max(case.graph.m, 1) for case in self.cases], np.float64)
             self._batches[key] = BlockBatches.joined([blocks.batches(*key) for blocks in self.blocks], edges)
         return self._batches[key]
+
+    def begun(self, batch: int, groups: list[BlockGroup]) -> Begun | None:
+        """Return the work of a batch where the space itself begins the search; None where the seeds begin it."""
+        return None
+
+    def scaled(self, batch: int, cycles: dict[int, int]) -> dict[int, int]:
+        """Return what the cycles that were found in a batch count for in the totals of the run, by length."""
+        return cycles
+
+    def settled(self, cycles: dict[int, int], *, finished: bool) -> dict[int, int]:
+        """Return the numbers of cycles behind the totals of a run, by length."""
+        return cycles
 
 
 def _require_fitting(graph: Graph, options: Options) -> None:
@@ -121,4 +124,6 @@ def _require_fitting(graph: Graph, options: Options) -> None:
 
 
 def _bounds(options: Options) -> tuple[object, ...]:
-    return options.min_length, options.max_length, options.through, options.avoid, options.avoid_edges
+    return (
+        options.min_length, options.max_length, options.through, options.avoid, options.avoid_edges, options.symmetry
+    )  # fmt: skip

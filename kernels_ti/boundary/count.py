@@ -26,12 +26,13 @@ from kernels_ti.boundary.in_python import PythonBlock
 from kernels_ti.boundary.orders.order import LARGEST_BOUNDARY, BoundaryOrder
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.orders.work import likely_states, share_done
+from kernels_ti.boundary.spec.block import OrderedBlock, ordered_blocks
+from kernels_ti.boundary.spec.packing import Packing
 from kernels_ti.boundary.states.saved import SavedBlock, SavedCount, SavedPasses
 from kernels_ti.boundary.states.states import GivenUp
 from kernels_ti.boundary.tables.in_passes import MOST_VERTICES, BlockInPasses
 from kernels_ti.boundary.tables.on_device import DeviceBlock
-from kernels_ti.boundary.tables.tables import WIDEST
-from kernels_ti.device.device import held_device
+from kernels_ti.device.device import held_device, is_open
 from kernels_ti.device.machine import cores
 from kernels_ti.errors import OptionError, SizeError, parameter
 from kernels_ti.graph import Graph
@@ -40,42 +41,21 @@ from kernels_ti.short_cycles import short_cycles
 if TYPE_CHECKING:
     from kernels_ti.device.device import Device
 
-# Blocks of fewer states are counted in Python before Taichi has started and compiled the kernels; by length, where
-# Python takes so many times as long for a state.
+# Blocks of fewer states are counted in Python before Taichi has started and compiled the kernels. By length, Python
+# takes so many times as long for a state; and so many times fewer states are worth kernels that need no start.
 _FEWEST_STATES, _TIMES_BY_LENGTH = 5e6, 3
 # The kernels that find the longest cycle are no faster than Python on two threads.
 _FEWEST_CORES = 4
 
 
 def arch_of_count(plan: BoundaryPlan, arch: str, *, by_length: bool) -> str:
-    """Return the arch that a count needs.
+    """Return the arch that a count needs: ``reference`` where no block is worth the start of Taichi.
 
-    Parameters
-    ----------
-    plan : BoundaryPlan
-    arch : str
-        ``auto``, ``cpu`` or ``cuda``; the first means the CPU.
-    by_length : bool
-
-    Returns
-    -------
-    str
-        ``reference`` where all blocks are counted in Python, as none is worth the start of Taichi.
-
-    Raises
-    ------
-    OptionError
-        If the kernels do not run on the arch.
+    Among ``cpu`` and ``cuda``, ``auto`` means the CPU. An OptionError says that the kernels do not run on the arch.
     """
     if arch == "vulkan":
         raise OptionError(
             "the boundary method needs 64-bit atomics, which Taichi does not have on Vulkan: choose cpu or cuda"
-        )
-    if arch == "cuda" and not all(block.is_simple for block in plan.blocks):
-        raise OptionError(
-            "the kernels that count along a boundary are for simple undirected graphs: leave "
-            f"{parameter('arch', 'cuda')} out, and this graph "
-            "is counted in Python"
         )
     blocks = zip(plan.blocks, plan.orders, strict=True)
     if arch == "reference" or not any(
@@ -88,12 +68,7 @@ def arch_of_count(plan: BoundaryPlan, arch: str, *, by_length: bool) -> str:
 def arch_of_longest(plan: BoundaryPlan, arch: str, *, threads: int | None = None) -> str:
     """Return the arch that a search for the longest cycle needs: as `arch_of_count`, but Python where cores are few.
 
-    Parameters
-    ----------
-    plan, arch
-        See `arch_of_count`.
-    threads : int, optional
-        Workers of the CPU, where somebody asks for a number of them.
+    `threads` are the workers of the CPU, where somebody asks for a number of them.
     """
     found = arch_of_count(plan, arch, by_length=False)
     few = threads is None and cores() < _FEWEST_CORES
@@ -101,24 +76,21 @@ def arch_of_longest(plan: BoundaryPlan, arch: str, *, threads: int | None = None
 
 
 def is_for_kernels(block: Graph, order: BoundaryOrder, *, by_length: bool = False) -> bool:
-    """Say whether a block is simple and worth the start of Taichi, and its boundary narrow enough."""
-    fewest = _FEWEST_STATES / (_TIMES_BY_LENGTH if by_length else 1)
-    return block.is_simple and order.width <= WIDEST and order.cost >= fewest
+    """Say whether a block is worth kernels, and its boundary narrow enough."""
+    fewest = _FEWEST_STATES / (_TIMES_BY_LENGTH if by_length or is_open() else 1)
+    return fits_kernels(block, order) and order.cost >= fewest
+
+
+def fits_kernels(block: Graph, order: BoundaryOrder) -> bool:
+    """Say whether the boundary of a block is narrow enough for kernels."""
+    return Packing(order.width, 2 if block.directed else 1).fits_kernels
 
 
 def block_in_kernels(
-    device: Device,
-    block: Graph,
-    order: BoundaryOrder,
-    required: frozenset[int],
-    longest: int | None,
-    memory: int | None,
-    host_memory: int | None = None,
+    device: Device, block: OrderedBlock, longest: int | None, memory: int | None
 ) -> CoresBlock | DeviceBlock:
     """Begin the count of a block in the kernels for a device; see `DeviceBlock` for the parameters."""
-    if device.arch == "cpu":
-        return CoresBlock(device, block, order, required, longest, memory)
-    return DeviceBlock(device, block, order, required, longest, memory, host_memory)
+    return (CoresBlock if device.arch == "cpu" else DeviceBlock)(device, block, longest, memory)
 
 
 _Counting = PythonBlock | CoresBlock | DeviceBlock | BlockInPasses
@@ -127,35 +99,10 @@ _Counting = PythonBlock | CoresBlock | DeviceBlock | BlockInPasses
 class BoundaryCount:
     """The count of all chordless cycles of a graph, vertex by vertex.
 
-    Parameters
-    ----------
-    graph : Graph or SearchSpace
-        A space has the bounds on the number of vertices of a cycle, and the vertices and edges to pass or to avoid.
-    by_length : bool
-        Count for each length. Without, all cycles of any length together, in far less memory and time.
-    memory : int or None
-        Bytes that the states may take.
-    plan : BoundaryPlan, optional
-        The orders of the vertices; by default those of `plan_of`, or of the count that goes on.
-    saved : SavedCount, optional
-        Go on from there; by default begin.
-
-    Attributes
-    ----------
-    plan : BoundaryPlan
-    states_by_step : list of int
-        How many states there were when each of the vertices came, block after block.
-    most_rounds : int
-        The most rounds over the memory of the host that a step took; 1 where all states fitted on the device.
-    likely_states : ndarray of float64, shape (vertices,)
-        About how many there will be, see `kernels_ti.boundary.orders.work.likely_states`.
-
-    Raises
-    ------
-    OptionError
-        If lengths are bounded but not told apart.
-    SizeError
-        If a boundary has more vertices than a state can hold.
+    A search space has the bounds on the length, and the vertices and edges to pass or to avoid. Without `by_length` all
+    cycles are counted together, in far less memory and time, and an OptionError refuses bounds on the length. The count
+    goes on from `saved` if that is given. `states_by_step` says how many states there were when each of the vertices
+    came, block after block; `likely_states` about how many there will be.
     """
 
     def __init__(
@@ -180,21 +127,16 @@ class BoundaryCount:
         self._device: Device | None = None
         self._min_length = shortest
         self._longest = space.longest if by_length else None
-        self._memory = self._host_memory = memory
+        self._memory = memory
         self._counts = Counter(self.plan.cycles_by_length)
         self._counts.update(map(len, short_cycles(space.graph, space.options)))
         self._triangles = self._counts.get(3, 0)
-        self._blocks = [
-            (block, order, required)
-            for block, order, required in zip(self.plan.blocks, self.plan.orders, self.plan.required, strict=True)
-            if order is not None
-        ]
+        self._blocks = ordered_blocks(self.plan)
         self._blocks_done = 0
         self._block: _Counting | None = None
         self._done = 0.0
         self.seconds = 0.0
         self.most_states = 0
-        self.most_rounds = 1
         self.states_by_step: list[int] = []
         self._saved_block: SavedBlock | None = None
         if saved is not None:
@@ -207,15 +149,7 @@ class BoundaryCount:
         self._note_share()
 
     def use(self, device: Device, memory: int | None) -> None:
-        """Count large blocks on a device, from the next block on; without one, all are counted in Python.
-
-        Parameters
-        ----------
-        device : Device
-            Of the arch that `arch_of_count` returns.
-        memory : int or None
-            Bytes that the states may take there.
-        """
+        """Count large blocks on a device of the arch of `arch_of_count`, from the next block on."""
         self._device, self._memory = device, memory
 
     @property
@@ -262,22 +196,14 @@ class BoundaryCount:
     def advance(self, seconds: float, enough: Callable[[], bool] = lambda: False) -> None:
         """Continue for about `seconds` seconds, by at least one vertex; with a large boundary that can take longer.
 
-        Parameters
-        ----------
-        seconds : float
-        enough : callable
-            Asked again and again; once it says so, the vertex that comes is given up. The count can go on from there.
-
-        Raises
-        ------
-        SizeError
-            If the states do not fit into the memory allowed.
+        Once `enough` says so, the vertex that comes is given up; the count can go on from there. A SizeError says that
+        the states do not fit into the memory.
         """
         began = time.perf_counter()
         done = self.finished
         while not done:
             if self._block is None:
-                self._block = self._begun(*self._blocks[self._blocks_done])
+                self._block = self._begun(self._blocks[self._blocks_done])
             states, step = [self._block.states], self._steps_before + self._block.place
             try:
                 self._done += self._take_vertex(enough)
@@ -288,8 +214,6 @@ class BoundaryCount:
             # A block that begins anew in several passes meets the same states again.
             self.states_by_step += states[len(self.states_by_step) - step :]
             self.most_states = max(self.most_states, *states, self._block.states)
-            if isinstance(self._block, DeviceBlock | BlockInPasses):
-                self.most_rounds = max(self.most_rounds, self._block.rounds)
             self._note_share()
             if self._block.finished:
                 self._counts.update(self._block.cycles)
@@ -323,18 +247,18 @@ class BoundaryCount:
             share = share_done(self.likely_states, self.states_by_step)
         self._share = max(self._share, min(share, 1.0))
 
-    def _begun(self, block: Graph, order: BoundaryOrder, required: frozenset[int]) -> _Counting:
+    def _begun(self, block: OrderedBlock) -> _Counting:
         """Begin a block where it is counted: small ones, and those too wide for the kernels, in Python."""
         device, saved = self._device, self._saved_block
         begun: _Counting
         if saved is not None and saved.passes is not None:
-            begun = self._in_passes(block, order, required, saved.passes)
-        elif device is None or not is_for_kernels(block, order, by_length=self._longest is not None):
+            begun = self._in_passes(block, saved.passes)
+        elif device is None or not is_for_kernels(block.graph, block.order, by_length=self._longest is not None):
             # Taichi runs on one arch at a time: the kernel that drops states must not end those of a GPU.
             drops = device is None or device.arch == "cpu"
-            begun = PythonBlock(block, order, required, self._longest, self._memory, drops=drops)
+            begun = PythonBlock(block, self._longest, self._memory, drops=drops)
         else:
-            begun = block_in_kernels(device, block, order, required, self._longest, self._memory, self._host_memory)
+            begun = block_in_kernels(device, block, self._longest, self._memory)
         if saved is not None and not isinstance(begun, BlockInPasses):
             begun.resume(saved)
         self._saved_block = None
@@ -343,37 +267,25 @@ class BoundaryCount:
     def _take_vertex(self, enough: Callable[[], bool]) -> float:
         """Let a vertex come; where that does not fit, begin the block anew in several passes. Return the cost."""
         assert self._block is not None
-        block, order, required = self._blocks[self._blocks_done]
+        block = self._blocks[self._blocks_done]
         try:
             with self._kernels() if isinstance(self._block, BlockInPasses) else nullcontext():
                 return self._block.take_vertex(enough)
         except SizeError:
-            fits_kernels = block.is_simple and order.width <= WIDEST and block.n <= MOST_VERTICES
-            if self._longest is None or isinstance(self._block, BlockInPasses) or not fits_kernels:
+            fits = block.packing.fits_kernels and block.graph.n <= MOST_VERTICES
+            if self._longest is None or isinstance(self._block, BlockInPasses) or not fits:
                 raise
         # The tables are given back first.
         self._block = None
-        self._block = self._in_passes(block, order, required)
+        self._block = self._in_passes(block)
         return 0.0
 
-    def _in_passes(
-        self, block: Graph, order: BoundaryOrder, required: frozenset[int], saved: SavedPasses | None = None
-    ) -> BlockInPasses:
+    def _in_passes(self, block: OrderedBlock, saved: SavedPasses | None = None) -> BlockInPasses:
         """Begin a block by length in several passes."""
         assert self._longest is not None
-        cost = sum(order.cost for _, order, _ in self._blocks[: self._blocks_done + 1]) - self._done
+        cost = max(sum(each.order.cost for each in self._blocks[: self._blocks_done + 1]) - self._done, 0.0)
         with self._kernels() as device:
-            return BlockInPasses(
-                device,
-                block,
-                order,
-                required,
-                self._longest,
-                self._memory,
-                self._host_memory,
-                max(cost, 0.0),
-                saved,
-            )
+            return BlockInPasses(device, block, self._longest, self._memory, cost, saved)
 
     @contextmanager
     def _kernels(self) -> Iterator[Device]:
@@ -387,4 +299,4 @@ class BoundaryCount:
     @property
     def _steps_before(self) -> int:
         """Vertices of the blocks before this one."""
-        return sum(len(order.vertices) for _, order, _ in self._blocks[: self._blocks_done])
+        return sum(block.graph.n for block in self._blocks[: self._blocks_done])

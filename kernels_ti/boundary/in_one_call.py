@@ -1,89 +1,162 @@
-"""What goes along a boundary in one call: a count as `kernels_ti.count_cycles` makes it, and plans within a time."""
+"""A count along a boundary in one call, as `kernels_ti.count_cycles` makes it, and plans within a time."""
 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 from kernels_ti.blocks.restriction import vertices_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.count import BoundaryCount, arch_of_count, arch_of_longest
 from kernels_ti.boundary.forward_and_back.blocks import PlannedBlocks, Report, planned_blocks
 from kernels_ti.boundary.forward_and_back.keeping import Keeping
-from kernels_ti.boundary.orders.annealing import SECONDS_FOR_PREFIXES, annealed_plan
-from kernels_ti.boundary.orders.plan import plan_of
+from kernels_ti.boundary.needs import needs_of
+from kernels_ti.boundary.orders.annealing import GROWTH, SECONDS_FOR_PREFIXES, annealed_plan
+from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.states.states import GivenUp
-from kernels_ti.device.device import held_device
+from kernels_ti.device.device import held_device, is_open
 from kernels_ti.device.memory import host_budget, search_budget
-from kernels_ti.errors import EngineError, OptionError, TimeIsUpError
+from kernels_ti.errors import (
+    EngineError,
+    OptionError,
+    SizeError,
+    TimeIsUpError,
+    bytes_text,
+    parameter,
+    vertices_text,
+)
 from kernels_ti.graph import Graph
 from kernels_ti.options import CycleCounts
+from kernels_ti.watch import Watch
+
+if TYPE_CHECKING:
+    from kernels_ti.device.device import Device
 
 _SLICE_SECONDS = 0.1
 
+# How many times fewer states than expected a count may meet: with a better order, which annealing has found for road
+# networks, and with the same order.
+_GAINED_BY_ANNEALING, _GAINED_BY_LUCK = 1e4, 4.0
+
+
+@dataclass(frozen=True, eq=False)
+class SetUp:
+    """How a search space is gone along a boundary."""
+
+    plan: BoundaryPlan  # The orders of the vertices, and with them the widths and the expected states
+    arch: str  # Of the executor of large blocks; ``reference`` stands for numpy alone
+
+
+def set_up(
+    space: SearchSpace,
+    arch: str,
+    wanted: Literal["total", "lengths", "cycles"],
+    *,
+    order: Sequence[int] | None = None,
+    orders: Sequence[Sequence[int]] | None = None,
+    plan: BoundaryPlan | None = None,
+    threads: int | None = None,
+    enough: Callable[[], bool] = lambda: False,
+    tell_width: Callable[[int], None] = lambda _: None,
+    before_annealing: Callable[[SetUp], None] = lambda _: None,
+) -> SetUp:
+    """Seek the orders for a count of all cycles, or by length, or for cycles; and choose the executor.
+
+    An order of all vertices, or the orders of blocks, save the search; `plan` has first orders, if they have been
+    sought. For the others see `plan_of` and `annealed_plan`. `before_annealing` may refuse what was found first.
+    """
+    if plan is None:
+        plan = plan_of(
+            space, order=order, orders=orders, arch=arch, seconds=SECONDS_FOR_PREFIXES,
+            enough=enough, tell_width=tell_width,
+        )  # fmt: skip
+    if wanted == "cycles":
+        arch = arch_of_longest(plan, arch, threads=threads)
+    else:
+        arch = arch_of_count(plan, arch, by_length=wanted == "lengths")
+    if order is None and orders is None:
+        before_annealing(SetUp(plan, arch))
+        plan = annealed_plan(plan, arch, threads=threads, enough=enough, tell_width=tell_width)
+    return SetUp(plan, arch)
+
 
 def count_along_boundary(
-    space: SearchSpace, arch: str, order: Iterable[Hashable] | None, timeout: float | None
+    space: SearchSpace,
+    arch: str,
+    order: Iterable[Hashable] | None,
+    watch: Watch,
+    plan: BoundaryPlan | None = None,
 ) -> CycleCounts:
-    """Count the cycles of a graph by length.
+    """Count the cycles of a search space by length, in its memory, until the time-out of the watch.
 
-    Parameters
-    ----------
-    space : SearchSpace
-        The graph, with the bounds, the restriction and the memory of the count.
-    arch : str
-        See `kernels_ti.boundary.count.arch_of_count`.
-    order : iterable of vertex names, or None
-        The order in which the vertices are taken; by default one is sought.
-    timeout : float or None
-        Seconds after which the count ends.
-
-    Raises
-    ------
-    OptionError
-        If the order does not have each vertex once, or the kernels do not run on the arch.
-    SizeError
-        If a boundary or the states are too large.
+    The vertices are taken in the order of their names, or in one that is sought; `plan` has first orders, if they have
+    been sought. An OptionError says that the order does not have each vertex once, or that the kernels do not run on
+    the arch; a SizeError that a boundary or the states are too large.
     """
-    began = time.perf_counter()
-    deadline = began + (math.inf if timeout is None else timeout)
-
-    def too_late() -> bool:
-        return time.perf_counter() >= deadline
-
     options, vertices = space.options, order_called(space.graph, order)
-    plan = plan_of(space, order=vertices, arch=arch, seconds=SECONDS_FOR_PREFIXES, enough=too_late)
-    arch = arch_of_count(plan, arch, by_length=True)
-    if vertices is None:
-        plan = annealed_plan(plan, arch, enough=too_late)
-    try:
-        count = BoundaryCount(space, memory=host_budget(options.memory), plan=plan)
-    except EngineError:
-        if not too_late():
-            raise
-        # The time-out came before the order of the vertices was known.
-        return CycleCounts({}, {}, time.perf_counter() - began, options.min_length, complete=False)
-    with held_device(arch) as device:
-        if device.arch != "reference":
-            count.use(device, search_budget(device, options.memory))
-        while not count.finished and not too_late():
-            count.advance(_SLICE_SECONDS, too_late)
-    seconds = time.perf_counter() - began
-    return CycleCounts(count.cycles_by_length, {}, seconds, options.min_length, complete=count.finished)
+    with watch.searching():
+        watch.tell("seeking an order")
+        along = set_up(
+            space, arch, "lengths", order=vertices, plan=plan, enough=watch.look,
+            before_annealing=lambda first: _require_room(first, space, _GAINED_BY_ANNEALING),
+        )  # fmt: skip
+        _require_room(along, space, _GAINED_BY_LUCK)
+        try:
+            count = BoundaryCount(space, memory=host_budget(options.memory), plan=along.plan)
+        except EngineError:
+            if not watch.too_late():
+                raise
+            # The time-out came before the order of the vertices was known.
+            return CycleCounts({}, {}, watch.seconds, options.min_length, complete=False)
+        with opened(along.arch, watch) as device:
+            if device.arch != "reference":
+                count.use(device, search_budget(device, options.memory))
+            while not count.finished and not watch.too_late():
+                watch.tell("searching", count.share, sum(count.cycles_by_length.values()))
+                count.advance(_SLICE_SECONDS, watch.look)
+    found = count.cycles_by_length
+    watch.tell("searching", count.share, sum(found.values()), is_last=True)
+    return CycleCounts(found, {}, watch.seconds, options.min_length, complete=count.finished)
+
+
+def _require_room(along: SetUp, space: SearchSpace, gain: float) -> None:
+    """Raise a SizeError if a count would not fit into the memory of the host even with so many times fewer states."""
+    plan, arch = along.plan, along.arch
+    if not plan.is_possible or arch == "cuda":
+        return
+    memory = host_budget(space.options.memory)
+    needs = needs_of(plan, arch, memory, longest=space.longest)
+    if needs.fits or needs.bytes <= gain * memory:
+        return
+    fitting = plan.width - math.ceil(math.log(needs.bytes / memory, GROWTH))
+    raise SizeError(
+        f"the best boundary that was found has {vertices_text(plan.width)}: its states are expected to need about "
+        f"{bytes_text(needs.bytes)}, more than the {bytes_text(memory)} allowed, which are enough for about {fitting} "
+        f"vertices. {parameter('memory')} allows more, and {parameter('method', 'search')} needs little memory: a "
+        "bound on the length, or vertices to pass, make a search shorter"
+    )
+
+
+@contextmanager
+def opened(arch: str, watch: Watch, threads: int | None = None) -> Iterator[Device]:
+    """Open a device, and keep it for the block; the clock does not run while it starts."""
+    with ExitStack() as stack:
+        with watch.paused():
+            if arch != "reference" and not is_open(arch):
+                watch.tell("compiling")
+            device = stack.enter_context(held_device(arch, threads=threads))
+        yield device
 
 
 def order_called(graph: Graph, order: Iterable[Hashable] | None) -> list[int] | None:
-    """Return the vertices of an order that is given by their names; None without one.
-
-    Raises
-    ------
-    OptionError
-        If it does not have each vertex once.
-    """
+    """Return the vertices of an order that is given by their names, each once; None without one."""
     if order is None:
         return None
+    if not isinstance(order, Iterable):
+        raise OptionError(f"order is a list of all vertices, not {order!r}")
     vertices = list(vertices_called(graph, order))
     if sorted(vertices) != list(range(graph.n)):
         raise OptionError(
@@ -93,37 +166,21 @@ def order_called(graph: Graph, order: Iterable[Hashable] | None) -> list[int] | 
 
 
 @contextmanager
-def in_time(timeout: float | None, answer: str, keeping: Keeping | None = None) -> Iterator[Callable[[], bool]]:
-    """Yield what says that the time is up, or that the work was stopped.
+def in_time(watch: Watch, answer: str, keeping: Keeping | None = None) -> Iterator[Callable[[], bool]]:
+    """Yield a predicate that becomes true when the time is up or the work was stopped.
 
-    Parameters
-    ----------
-    timeout : float or None
-        Seconds from now on.
-    answer : str
-        What was to happen before, for the message.
-    keeping : Keeping, optional
-        Says that the work was stopped.
-
-    Raises
-    ------
-    GivenUp
-        If it was stopped.
-    OptionError
-        If the seconds are not a positive number.
-    TimeIsUpError
-        If the work inside has been given up.
+    The clock of the watch runs inside. `answer` names the event that was to come first, for the message of the
+    TimeIsUpError if the work inside has been given up. `keeping` says that it was stopped, and then GivenUp is raised.
     """
-    if timeout is not None and not timeout > 0:
-        raise OptionError(f"timeout is a positive number of seconds, not {timeout!r}")
-    end = time.perf_counter() + (math.inf if timeout is None else timeout)
     stopped = (keeping or Keeping()).stopped
     try:
-        yield lambda: stopped() or time.perf_counter() >= end
+        with watch.searching():
+            yield lambda: stopped() or watch.look()
+            watch.tell("searching", 1.0, is_last=True)
     except GivenUp:
         if stopped():
             raise
-        raise TimeIsUpError(f"the {timeout:g} s allowed were up before {answer}") from None
+        raise TimeIsUpError(f"the {watch.timeout:g} s allowed were up before {answer}") from None
 
 
 def annealed_blocks(
@@ -139,30 +196,9 @@ def annealed_blocks(
 ) -> tuple[PlannedBlocks, str]:
     """Plan a search space with the orders that a count would take; return the plan, and the arch for its states.
 
-    Parameters
-    ----------
-    space : SearchSpace
-    arch : str
-        See `kernels_ti.boundary.count.arch_of_longest`.
-    too_late : callable
-        Asked again and again.
-    threads : int, optional
-        Workers of the CPU, where somebody asks for a number of them.
-    order : sequence of int, optional
-        All vertices, in the order to take; by default one is sought.
-    tell_order : callable, optional
-        Told all vertices in the order that is taken.
-    report : callable, optional
-        Told of no states now and then, while an order is sought, with the width of the best order so far.
-    keeping : Keeping, optional
-        Has the orders of work that goes on, and says whether it needs kernels.
-
-    Raises
-    ------
-    GivenUp
-        Once it was too late.
-    OptionError, SizeError
-        See `kernels_ti.boundary.forward_and_back.blocks.planned_blocks`.
+    An order of all vertices, or the orders of `keeping` where the work goes on, save the search. `tell_order` takes all
+    vertices in the order that is used. While orders are sought, `report` is called with no states now and then, with
+    the width of the best order so far. GivenUp is raised once it was too late.
     """
     width = 0
 
@@ -176,16 +212,14 @@ def annealed_blocks(
         return too_late()
 
     orders = None if keeping is None else keeping.orders
-    seconds = SECONDS_FOR_PREFIXES
-    plan = plan_of(space, order=order, orders=orders, arch=arch, seconds=seconds, enough=enough, tell_width=tell_width)
-    found = arch_of_longest(plan, arch, threads=threads)
+    along = set_up(
+        space, arch, "cycles", order=order, orders=orders, threads=threads, enough=enough, tell_width=tell_width
+    )
     # The layers of kernels go on in kernels, also where a new search would be made in Python.
-    arch = "cpu" if keeping is not None and keeping.in_kernels and found == "reference" else found
-    if order is None and orders is None:
-        plan = annealed_plan(plan, arch, threads=threads, enough=enough, tell_width=tell_width)
+    arch = "cpu" if keeping is not None and keeping.in_kernels and along.arch == "reference" else along.arch
     if too_late():
         raise GivenUp
-    planned = planned_blocks(space, plan)
+    planned = planned_blocks(space, along.plan)
     if tell_order is not None:
-        tell_order(plan.order_of_graph(space.graph.n))
+        tell_order(along.plan.order_of_graph(space.graph.n))
     return planned, arch

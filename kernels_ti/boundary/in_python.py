@@ -7,63 +7,39 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.boundary.orders.order import BoundaryOrder
-from kernels_ti.boundary.orders.walk import most_states_from, steps_of
+from kernels_ti.boundary.spec.block import OrderedBlock
+from kernels_ti.boundary.spec.transitions import children_of
 from kernels_ti.boundary.states.completion import Completion
 from kernels_ti.boundary.states.saved import SavedBlock, SavedStates
 from kernels_ti.boundary.states.states import States, merged, require_memory
-from kernels_ti.boundary.states.transitions import Packing, children_of
-from kernels_ti.graph import Graph
 
 # Beside the counts, which are there twice while states are merged: words, sums, order and ranks of old and new states.
 _BYTES_OF_A_STATE = 150
 
 
 class PythonBlock:
-    """The count of one block.
+    """The count of one block, in numpy.
 
-    Parameters
-    ----------
-    block : Graph
-    order : BoundaryOrder
-    required : frozenset of int
-        Vertices that every cycle has to pass.
-    longest : int or None
-        Longer cycles are not counted; None counts all lengths together.
-    memory : int or None
-        Bytes that the states may take.
-    drops : bool
-        Whether a kernel may drop states that cannot be completed, see `kernels_ti.boundary.states.completion`.
-
-    Attributes
-    ----------
-    cycles : dict of int to int
-        Cycles by length, so far; all with length 0 where lengths are counted together.
-    triangles : int
-    width : int
-        Vertices in the boundary.
-    dropped : int
-        States that were dropped, as nothing completes them.
+    A cycle has `longest` vertices at most; None counts all
+    lengths together. The states may take `memory` bytes. `drops` says whether a kernel may drop states that cannot be
+    completed, see `kernels_ti.boundary.states.completion`. `cycles` has the cycles by length so far, all with length 0
+    where lengths are counted together; `width` the vertices in the boundary; `dropped` the states that were dropped.
     """
 
     def __init__(
         self,
-        block: Graph,
-        order: BoundaryOrder,
-        required: frozenset[int],
+        block: OrderedBlock,
         longest: int | None,
         memory: int | None,
         *,
         drops: bool = True,
     ) -> None:
-        self._steps = tuple(steps_of(block, order, required))
-        self._most_from = most_states_from(self._steps)
+        self._block, self._steps, self._packing = block, block.steps, block.packing
         self._place = 0
-        self._packing = Packing.of(self._steps)
         self._longest = longest
         self._memory = memory
         self._held = States.initial(self._packing.words)
-        self._completion = Completion(block, self._steps, self._packing) if drops else None
+        self._completion = Completion(block) if drops else None
         self.width = 0
         self.cycles: dict[int, int] = {}
         self.triangles = 0
@@ -85,14 +61,9 @@ class PythonBlock:
         return len(self._held)
 
     def take_vertex(self, enough: Callable[[], bool]) -> float:
-        """Let the next vertex come, in all states, unless it is enough; return the expected cost of that.
+        """Let the next vertex come, in all states; return the expected cost of that.
 
-        Raises
-        ------
-        GivenUp
-            Once it was enough.
-        SizeError
-            If the states do not fit into the memory allowed.
+        GivenUp is raised once it was enough, and a SizeError if the states do not fit into the memory.
         """
         self._drop(enough)
         require_memory(
@@ -101,10 +72,10 @@ class PythonBlock:
             self.states,
             self.width,
             by_length=self._longest is not None,
-            largest=self._needed / max(self.states, 1) * self._most_from[self._place],
+            largest=self._needed / max(self.states, 1) * self._block.most_from[self._place],
         )
         step = self._steps[self._place]
-        children = children_of(self._held.words, step, self._packing)
+        children = children_of(self._held.words, self._block.changes[self._place], self._packing)
         held = merged(
             self._held,
             [children.off_parents, children.on_parents],
@@ -130,7 +101,7 @@ class PythonBlock:
         states = saved.states
         self._held = States(states.words, states.counts, states.largest)
         self._place, self.cycles, self.triangles = saved.place, dict(saved.cycles), saved.triangles
-        self.width = self._steps[saved.place - 1].width if saved.place else 0
+        self.width = self._block.width_after(saved.place)
 
     @property
     def _needed(self) -> int:

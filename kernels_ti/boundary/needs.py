@@ -1,9 +1,8 @@
-"""What a count along a boundary is expected to need: memory, passes, and how much longer passes and rounds take.
+"""What a count along a boundary is expected to need: memory, passes, and how much longer passes take.
 
-A count by length that does not fit goes in several passes, and a count of all lengths together on a GPU in rounds over
-the memory of the host, see `kernels_ti.boundary.tables`. All numbers here follow from the expected states of a plan.
-They are rough: counts of two grids, a king graph and two road networks met 1.0 to 2.3 times the states at the largest
-boundary that were expected.
+A count by length that does not fit goes in several passes, see `kernels_ti.boundary.tables`. All numbers here follow
+from the expected states of a plan. They are rough: counts of two grids, a king graph and two road networks met 1.0 to
+2.3 times the states at the largest boundary that were expected.
 """
 
 from __future__ import annotations
@@ -12,8 +11,9 @@ import math
 from dataclasses import dataclass
 
 from kernels_ti.boundary.orders.plan import BoundaryPlan
+from kernels_ti.boundary.spec.packing import Packing
 from kernels_ti.boundary.tables.in_passes import MOST_VERTICES, NUMBERS_OF_A_ROW, PRIME_BITS, ROWS_TO_A_STATE, SHORTEST
-from kernels_ti.boundary.tables.tables import ROOM_FOR_TWO, WIDEST, cells_of_two_tables
+from kernels_ti.boundary.tables.tables import ROOM_FOR_TWO, cells_of_two_tables
 
 # States at the largest boundary for each that is expected.
 _STATES_MET = 2.0
@@ -31,51 +31,24 @@ _SLOTS_OF_A_WORD, _BITS_OF_A_VERTEX, _BITS_OF_A_DIGIT = 14, 0.3, 48
 _PART_OF_LONGEST = 0.6
 # Tables take so many times as long as parts on two cores: 3.8 times on grid 14x14, 2.9 times on Berlin Tiergarten.
 _TABLES_ON_CORES = 3.5
-# Grid 18x18 in three rounds over the memory of the host took 30 s on an H200, in two tables 0.9 s.
-_TIMES_OF_A_ROUND = 11.0
 
 
 @dataclass(frozen=True)
 class Needs:
-    """What a count is expected to need.
+    """The memory and the passes that a count is expected to need."""
 
-    Attributes
-    ----------
-    bytes : float
-        Of its states; of states that do not fit, the least that would do.
-    fits : bool
-        Whether that fits into the memory.
-    passes : int
-        Over the graph. 1 unless a count by length has no room for a number for each length.
-    rounds : int
-        Of the largest step over the memory of the host, 1 where the states fit on the device.
-    totals : float
-        Where there are several passes or rounds: as how many counts of all lengths together, in one pass, they take.
-    """
-
-    bytes: float
-    fits: bool = True
-    passes: int = 1
-    rounds: int = 1
+    bytes: float  # Of its states; of states that do not fit, the least that would do
+    fits: bool = True  # Whether that fits into the memory
+    passes: int = 1  # Over the graph: 1 unless a count by length has no room for a number for each length
+    # Where there are several passes: as how many counts of all lengths together, in one pass, they take
     totals: float = 1.0
 
 
-def needs_of(
-    plan: BoundaryPlan, arch: str, memory: float, *, longest: int | None = None, host_memory: float = 0.0
-) -> Needs:
-    """Return what a count needs.
+def needs_of(plan: BoundaryPlan, arch: str, memory: float, *, longest: int | None = None) -> Needs:
+    """Return the needs of a count in so many bytes, infinite if they are not known.
 
-    Parameters
-    ----------
-    plan : BoundaryPlan
-    arch : str
-        ``reference`` stands for a count in Python.
-    memory : float
-        Bytes that the states may take; infinite if that is not known.
-    longest : int, optional
-        Count by length, cycles of up to this many vertices; by default all lengths together.
-    host_memory : float
-        Bytes that the states of a GPU may take on the host.
+    The arch ``reference`` stands for a count in Python. The count is by length, of cycles of up to `longest` vertices,
+    or of all lengths together.
     """
     states = _STATES_MET * plan.most_states
     whole = states * _bytes_of_a_state(plan, arch, longest)
@@ -83,17 +56,13 @@ def needs_of(
         return Needs(whole)
     if longest is not None:
         return _in_passes(plan, arch, memory, longest, states, whole)
-    layers = 2 * states * _BYTES_OF_A_CELL * _cells_of_a_total(plan)
-    if arch != "cuda" or layers > host_memory:
-        return Needs(whole, fits=False)
-    rounds = math.ceil(whole / max(memory, 1.0))
-    return Needs(memory, rounds=rounds, totals=_TIMES_OF_A_ROUND * rounds)
+    return Needs(whole, fits=False)
 
 
 def _in_passes(plan: BoundaryPlan, arch: str, memory: float, longest: int, states: float, whole: float) -> Needs:
     """Return what a count by length needs in several passes, see `kernels_ti.boundary.tables.in_passes`."""
     n = _largest_block(plan)
-    if not all(block.is_simple for block in plan.blocks) or plan.width > WIDEST or n > MOST_VERTICES:
+    if not _fit_kernels(plan) or n > MOST_VERTICES:
         return Needs(whole, fits=False)
     beside, rows = _words(plan) + 1, ROWS_TO_A_STATE * states
     # The first pass counts all lengths together.
@@ -127,6 +96,11 @@ def _bytes_of_a_state(plan: BoundaryPlan, arch: str, longest: int | None) -> flo
 
 def _cells_of_a_total(plan: BoundaryPlan) -> int:
     return _words(plan) + _digits(plan)
+
+
+def _fit_kernels(plan: BoundaryPlan) -> bool:
+    is_directed = any(block.directed for block in plan.blocks)
+    return Packing(plan.width, 2 if is_directed else 1).fits_kernels
 
 
 def _words(plan: BoundaryPlan) -> int:

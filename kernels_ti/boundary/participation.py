@@ -2,8 +2,7 @@
 
 Forward, the number of ways to each state is carried along; back, the number of ways to complete it. Where a vertex
 joins, the product of the two is the number of cycles that go this way. An edge lies in a chordless cycle exactly if
-both its ends do. Large blocks are gone through in kernels, see `forward_and_back.cores_shares` and `device_shares`. In
-Python, products are made modulo primes whose product is larger than the number of all cycles.
+both its ends do. Products are made modulo primes whose product is larger than the number of all cycles.
 """
 
 from __future__ import annotations
@@ -13,29 +12,24 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.count import arch_of_count, is_for_kernels
 from kernels_ti.boundary.forward_and_back.blocks import PlannedBlock, PlannedBlocks, space_for
-from kernels_ti.boundary.forward_and_back.cores_shares import CoresShares
-from kernels_ti.boundary.forward_and_back.counting import Ways
-from kernels_ti.boundary.forward_and_back.device_shares import DeviceShares
-from kernels_ti.boundary.forward_and_back.layers import History, Layer
+from kernels_ti.boundary.forward_and_back.counting import CountedWay
+from kernels_ti.boundary.forward_and_back.layers import Layer
 from kernels_ti.boundary.forward_and_back.numbers import Numbers, sums_of
 from kernels_ti.boundary.in_one_call import annealed_blocks, in_time, order_called
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.tables.residues import combined, primes_beyond
 from kernels_ti.conversion import as_graph
-from kernels_ti.device.device import held_device
-from kernels_ti.device.memory import host_budget, search_budget
+from kernels_ti.device.memory import host_budget
+from kernels_ti.device.own_process import apart_if_needed
 from kernels_ti.errors import EngineError, quantity, vertices_text
-
-if TYPE_CHECKING:
-    from kernels_ti.device.device import Device
+from kernels_ti.watch import ProgressOption, Watch
 
 Indices = npt.NDArray[np.int64]
 Report = Callable[[Step, int], None]
@@ -89,6 +83,7 @@ class CycleShares:
         return [((self.names[ends[e][0]], self.names[ends[e][1]]), counts[e]) for e in ranked]
 
 
+@apart_if_needed
 def participation(
     graph: Any,
     *,
@@ -99,9 +94,9 @@ def participation(
     avoid_edges: Iterable[tuple[Hashable, Hashable]] = (),
     simplify: bool = False,
     memory: int | None = None,
-    arch: str = "auto",
     order: Iterable[Hashable] | None = None,
     timeout: float | None = None,
+    progress: ProgressOption = False,
 ) -> CycleShares:
     """Count for each vertex and each edge the chordless cycles that contain it, without looking at every cycle.
 
@@ -116,12 +111,12 @@ def participation(
         As for `count_cycles`.
     memory : int, optional
         Bytes that the process may use; by default a share of the free memory.
-    arch : str
-        ``auto``, ``cpu``, ``cuda`` or ``reference``, as for `count_cycles` along a boundary.
     order : iterable of vertex names, optional
         All vertices, in the order to take; by default one with a small boundary is sought.
     timeout : float, optional
-        Give up after so many seconds.
+        Give up after so many seconds. Start-up does not count.
+    progress : bool or callable, optional
+        As for `count_cycles`.
 
     Returns
     -------
@@ -145,23 +140,16 @@ def participation(
     >>> participation(house).top(1, edges=True)
     [(('a', 'b'), 2)]
     """
+    watch = Watch(timeout, progress)
+    watch.tell("reading")
     graph = as_graph(graph, simplify=simplify)
     space = space_for(graph, min_length, max_length, through, avoid, avoid_edges, memory)
     began = time.perf_counter()
-    with in_time(timeout, "the cycles were counted") as too_late:
-        planned, _ = annealed_blocks(space, arch, too_late, order=order_called(graph, order))
-        arch = arch_of_count(planned.plan, arch, by_length=False)
-        with held_device(arch) as device:
-            is_used = device.arch != "reference"
-            return shares_of(
-                space,
-                planned,
-                host_budget(memory),
-                began=began,
-                enough=too_late,
-                device=device if is_used else None,
-                device_memory=search_budget(device, memory) if is_used else None,
-            )
+    with watch, in_time(watch, "the cycles were counted") as too_late:
+        vertices = order_called(graph, order)
+        planned, _ = annealed_blocks(space, "reference", too_late, order=vertices, report=watch.report)
+        report = planned.reporter(watch.report, times=2)
+        return shares_of(space, planned, host_budget(memory), began=began, enough=too_late, report=report)
 
 
 def shares_of(
@@ -172,33 +160,11 @@ def shares_of(
     began: float | None = None,
     enough: Callable[[], bool] = lambda: False,
     report: Report = lambda step, states: None,
-    device: Device | None = None,
-    device_memory: int | None = None,
 ) -> CycleShares:
     """Count for each vertex and edge of a search space that is planned; see `participation`.
 
-    Parameters
-    ----------
-    space : SearchSpace
-    planned : PlannedBlocks
-    memory, enough
-        See `kernels_ti.boundary.forward_and_back.layers.History`.
-    began : float, optional
-        When the work began, by `time.perf_counter`; by default now.
-    report : callable, optional
-        Told each step with its states, once on the way forward and once on the way back.
-    device : Device, optional
-        Of the arch that `arch_of_count` returns for a total. It takes the blocks that are large enough; by default all
-        are gone through in Python.
-    device_memory : int or None
-        Bytes that the states may take on a GPU.
-
-    Raises
-    ------
-    EngineError
-        If the counts contradict each other.
-    GivenUp, SizeError
-        See `kernels_ti.boundary.forward_and_back.layers.History`.
+    The work `began` at a time of `time.perf_counter`, by default now. `report` is called for each step with its states,
+    once on the way forward and once on the way back. An EngineError says that the counts contradict each other.
     """
     began = time.perf_counter() if began is None else began
     vertices: Counter[int] = Counter()
@@ -209,13 +175,7 @@ def shares_of(
         # The two edges of a cycle of two vertices join one pair.
         edges.update({(min(u, v), max(u, v)) for u, v in pairwise([*ring, ring[0]])})
     for block in planned.blocks:
-        way: _PythonShares | CoresShares | DeviceShares
-        if device is None or not is_for_kernels(block.graph, block.order):
-            way = _PythonShares(block, memory, enough, report)
-        elif device.arch == "cpu":
-            way = CoresShares(device, block, memory, enough, report)
-        else:
-            way = DeviceShares(device, block, device_memory, memory, enough, report)
+        way = Shares(block, memory, enough, report)
         total += way.total
         states = max(states, way.most_states)
         if way.total:
@@ -241,10 +201,7 @@ def _add_block(
 ) -> None:
     """Add the cycles through the vertices and edges of a block; `passing` has those of each step.
 
-    Raises
-    ------
-    EngineError
-        If the cycles through the edges of a vertex are not twice those through the vertex: a cycle passes two of them.
+    A cycle passes two edges of each of its vertices: an EngineError says that the counts contradict this.
     """
     beside: Counter[int] = Counter()
     through: dict[int, int] = {}
@@ -259,30 +216,15 @@ def _add_block(
         raise EngineError("internal error: the cycles through edges are not those through their vertices")
 
 
-class _PythonShares:
-    """A block that has been gone through in Python, and can be gone back; as `DeviceShares`."""
-
-    def __init__(self, block: PlannedBlock, memory: int | None, enough: Callable[[], bool], report: Report) -> None:
-        self._block = block
-        self._rule = Ways()
-        self._history = History(block, self._rule, memory, enough, report)
-
-    @property
-    def total(self) -> int:
-        """All cycles."""
-        return self._rule.total
-
-    @property
-    def most_states(self) -> int:
-        """States of the largest boundary."""
-        return self._history.most_states
+class Shares(CountedWay):
+    """A block that has been gone through forward, and can be gone back once for all its cycles."""
 
     def passing(self, report: Report) -> Iterator[tuple[Step, list[int]]]:
         """Go back once; yield each step with the cycles through its vertex, and through the edge to each of `near`."""
         block = self._block
         primes = primes_beyond(self.total, _LARGEST_PRIME_BITS)
         behind = Numbers.zeros(0)
-        for place, layer, values in self._history.backward():
+        for place, layer, values in self.backward():
             if place == len(block.steps) - 1:
                 behind = Numbers.zeros(layer.after)
             step = layer.step
@@ -307,6 +249,8 @@ class _PythonShares:
             behind = _completions(layer, behind)
             report(step, layer.words.shape[1])
             yield step, counts
+        if Numbers(behind.digits[:, :1]).at(0) != self.total:
+            raise EngineError("internal error: the way back counts other cycles than the way forward")
 
 
 def _completions(layer: Layer, behind: Numbers) -> Numbers:

@@ -9,37 +9,55 @@ and all numbers go back together.
 from __future__ import annotations
 
 import random
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from itertools import accumulate
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.count import is_for_kernels
-from kernels_ti.boundary.forward_and_back.blocks import PlannedBlock, PlannedBlocks, Report, space_for
-from kernels_ti.boundary.forward_and_back.counting import Ways, closing_numbers
+from kernels_ti.boundary.forward_and_back.blocks import PlannedBlocks, Report, space_for
+from kernels_ti.boundary.forward_and_back.counting import CountedWay
 from kernels_ti.boundary.forward_and_back.device_ways import DeviceWays
 from kernels_ti.boundary.forward_and_back.keeping import Keeping, Offer
-from kernels_ti.boundary.forward_and_back.layers import History, Layer
-from kernels_ti.boundary.forward_and_back.numbers import Numbers, chosen, first_above
-from kernels_ti.boundary.in_one_call import annealed_blocks, in_time, order_called
+from kernels_ti.boundary.forward_and_back.numbers import Numbers, picked, random_below
+from kernels_ti.boundary.forward_and_back.walks import words_for
+from kernels_ti.boundary.in_one_call import annealed_blocks, in_time, opened, order_called
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.states.saved import SavedForward, SavedResult
 from kernels_ti.conversion import as_graph
-from kernels_ti.cycles import Cycles, CycleTable
-from kernels_ti.device.device import held_device
+from kernels_ti.cycle_table import CycleTable
+from kernels_ti.cycles import Cycles
 from kernels_ti.device.memory import host_budget, search_budget
-from kernels_ti.errors import EngineError, OptionError
+from kernels_ti.device.own_process import apart_if_needed
+from kernels_ti.errors import OptionError, SizeError, bytes_text, worded
+from kernels_ti.found.order import CycleWalker
+from kernels_ti.graph import Graph
+from kernels_ti.options import is_whole, require_seed
+from kernels_ti.state import Rows
+from kernels_ti.watch import ProgressOption, Watch
 
 if TYPE_CHECKING:
     from kernels_ti.device.device import Device
+
+# A round of draws gets one part of so many of the memory; the states get the rest.
+_PART_FOR_ROUND = 4
+_FEWEST_AT_ONCE = 1_000
+_ORDERED_AT_ONCE = 10_000
+
+# Bytes of a draw while its round is under way: in any case, for each word of its bit row, and for each digit of its
+# number. Measured on grids of 30 to 500 vertices with numbers of one to four digits.
+_BYTES_OF_A_DRAW, _BYTES_OF_A_WORD, _BYTES_OF_A_DIGIT = 145, 16, 64
+
+# A cycle of a table takes four bytes a vertex, and its length and its place besides.
+_BYTES_OF_A_VERTEX, _BYTES_OF_A_CYCLE = 4, 16
 
 # A block is gone through again, rather than kept while others are counted, if it takes more than this part of the room.
 _PART_KEPT = 0.25
 
 
+@apart_if_needed
 def sample_cycles(
     graph: Any,
     k: int = 1,
@@ -55,6 +73,7 @@ def sample_cycles(
     arch: str = "auto",
     order: Iterable[Hashable] | None = None,
     timeout: float | None = None,
+    progress: ProgressOption = False,
 ) -> CycleTable:
     """Draw chordless cycles uniformly at random, from any number of them.
 
@@ -79,7 +98,9 @@ def sample_cycles(
     order : iterable of vertex names, optional
         All vertices, in the order to take; by default one with a small boundary is sought.
     timeout : float, optional
-        Give up after so many seconds.
+        Give up after so many seconds. Start-up does not count.
+    progress : bool or callable, optional
+        As for `count_cycles`.
 
     Returns
     -------
@@ -105,9 +126,13 @@ def sample_cycles(
     >>> sorted(set(map(len, sample_cycles(house, 100).lists())))
     [3, 4]
     """
+    watch = Watch(timeout, progress)
+    watch.tell("reading")
     graph = as_graph(graph, simplify=simplify)
     space = space_for(graph, min_length, max_length, through, avoid, avoid_edges, memory)
-    return sample_in(space, k, seed, arch=arch, order=order_called(graph, order), timeout=timeout)[0]
+    with watch:
+        vertices = order_called(graph, order)
+        return sample_in(space, k, seed, watch.report, arch=arch, order=vertices, watch=watch)[0]
 
 
 def sample_in(
@@ -115,47 +140,51 @@ def sample_in(
     k: int,
     seed: int,
     report: Report | None = None,
+    **how: Any,
+) -> tuple[CycleTable, int]:
+    """Draw cycles of a search space; return them, and how many were drawn from. See `sample_cycles` and `draws_of`."""
+    if not is_whole(k) or k < 0:
+        raise OptionError(f"the number of cycles to draw must be a whole number from 0 on, not {k!r}")
+    require_seed(seed)
+    k, seed = int(k), int(seed)
+    check_fit(k, space)
+    with draws_of(space, k, report, **how) as draws:
+        return CycleTable.of_pieces(space.graph, draws.cycles(seed), complete=False), draws.total
+
+
+@contextmanager
+def draws_of(
+    space: SearchSpace,
+    k: int,
+    report: Report | None = None,
     *,
     arch: str = "auto",
+    threads: int | None = None,
     order: Sequence[int] | None = None,
     tell_order: Callable[[list[int]], None] | None = None,
-    timeout: float | None = None,
+    watch: Watch | None = None,
     keeping: Keeping | None = None,
-) -> tuple[CycleTable, int]:
-    """Draw cycles of a search space; see `sample_cycles`.
-
-    Parameters
-    ----------
-    space : SearchSpace
-    k, seed : int
-    report : callable, optional
-        See `kernels_ti.boundary.forward_and_back.blocks.Report`.
-    order, tell_order
-        See `kernels_ti.boundary.in_one_call.annealed_blocks`.
-    arch, timeout
-        As for `sample_cycles`.
-    keeping : Keeping, optional
-        See `drawn`.
-
-    Returns
-    -------
-    table : CycleTable
-    total : int
-        The cycles that were drawn from.
-    """
-    if not isinstance(k, int) or k < 0:
-        raise OptionError(f"the number of cycles to draw must be a whole number from 0 on, not {k!r}")
-    with in_time(timeout, "the cycles were drawn", keeping) as too_late:
+) -> Iterator[Draws]:
+    """Count the cycles of a search space, and yield what draws k of them; see `longest_in` for the parameters."""
+    watch = watch or Watch()
+    with in_time(watch, "the cycles were drawn", keeping) as too_late:
         planned, arch = annealed_blocks(
-            space, arch, too_late, order=order, tell_order=tell_order, report=report, keeping=keeping
+            space,
+            arch,
+            too_late,
+            threads=threads,
+            order=order,
+            tell_order=tell_order,
+            report=report,
+            keeping=keeping,
         )
         memory = space.options.memory
-        with held_device(arch) as device:
+        with opened(arch, watch, threads) as device:
             is_used = device.arch != "reference"
-            cycles, total = drawn(
+            yield Draws(
+                space.graph,
                 planned,
                 k,
-                seed,
                 host_budget(memory),
                 planned.reporter(report, keeping),
                 enough=too_late,
@@ -163,158 +192,127 @@ def sample_in(
                 device_memory=search_budget(device, memory) if is_used else None,
                 keeping=keeping,
             )
-    table = CycleTable.of_pieces(space.graph, [Cycles.of_lists(cycles)])
-    return CycleTable(table.graph, table.offsets, table.vertices, complete=False), total
 
 
-def drawn(
-    planned: PlannedBlocks,
-    k: int,
-    seed: int,
-    memory: int | None = None,
-    report: Callable[[Step, int], None] = lambda step, states: None,
-    *,
-    enough: Callable[[], bool] = lambda: False,
-    device: Device | None = None,
-    device_memory: int | None = None,
-    keeping: Keeping | None = None,
-) -> tuple[list[list[int]], int]:
-    """Draw cycles from blocks; return them, each in cycle order, and how many there are in all.
-
-    Parameters
-    ----------
-    planned : PlannedBlocks
-    k, seed : int
-    memory, report, enough
-        See `kernels_ti.boundary.forward_and_back.layers.History`.
-    device : Device, optional
-        Takes the blocks that are large enough; by default all are gone through in Python.
-    device_memory : int or None
-        Bytes that the states may take there.
-    keeping : Keeping, optional
-        Keeps the state between two vertices, and has that from which to go on. Of a block that is done it has the
-        total only: if a cycle of it is drawn, the block is gone through again.
-    """
-    kept: list[_Way | DeviceWays | None] = []
-    block_totals, held = [], 0
-    keeping = keeping or Keeping()
-    keeping.begin(planned.plan)
-
-    def gone_through(number: int, room: int | None, offer: Offer, saved: SavedForward | None) -> _Way | DeviceWays:
-        block = planned.blocks[number]
-        in_kernels = is_for_kernels(block.graph, block.order) if saved is None else saved.in_kernels
-        if device is not None and in_kernels:
-            return DeviceWays(device, block, device_memory, room, enough, report, offer, saved)
-        return _Way(block, room, enough, report, offer, saved)
-
-    for number in range(len(planned.blocks)):
-        if number < len(keeping.done):
-            kept.append(None)
-            block_totals.append(keeping.done[number].ways)
-            continue
-        room = None if memory is None else memory - held
-        way = gone_through(number, room, keeping.offer, keeping.take_forward())
-        if number + 1 < len(planned.blocks):
-            keeping.end_block(SavedResult(None, way.total, way.most_states))
-        is_kept = room is None or len(planned.blocks) == 1 or way.nbytes <= _PART_KEPT * room
-        kept.append(way if is_kept else None)
-        block_totals.append(way.total)
-        held += way.nbytes if is_kept else 0
-    totals = [1] * len(planned.rings) + block_totals
-    total = sum(totals)
-    if total == 0:
-        return [], 0
-    generator = random.Random(seed)
-    parts: list[dict[int, int]] = [{} for _ in totals]
-    ends = list(accumulate(totals))
-    for sample in range(k):
-        number = generator.randrange(total)
-        part = first_above(ends, number)
-        parts[part][sample] = number - (ends[part] - totals[part])
-    cycles: dict[int, list[int]] = {}
-    for ring, samples in zip(planned.rings, parts, strict=False):
-        cycles.update(dict.fromkeys(samples, ring))
-    for i, (block, samples) in enumerate(zip(planned.blocks, parts[len(planned.rings) :], strict=True)):
-        kept_way, kept[i] = kept[i], None
-        if samples:
-            room = None if memory is None else memory - sum(each.nbytes for each in kept if each is not None)
-            way = kept_way or gone_through(i, room, lambda forward, all_came: None, None)
-            cycles.update({sample: block.cycle(members) for sample, members in way.members(samples).items()})
-    return [cycles[sample] for sample in range(k)], total
+def check_fit(k: int, space: SearchSpace) -> None:
+    """Raise SizeError if so many cycles might not fit into the memory that is allowed, all at once."""
+    budget = host_budget(space.options.memory)
+    needed = k * (_BYTES_OF_A_CYCLE + _BYTES_OF_A_VERTEX * space.longest)
+    if needed > budget:
+        name, many = worded(f"k={k}", f"-k {k}"), budget * k // needed
+        raise SizeError(
+            f"{name}: so many cycles may need {bytes_text(needed)}, and {bytes_text(budget)} are allowed; "
+            f"draw {many:,} at most, and more with another seed"
+        )
 
 
-class _Way:
-    """A block that has been gone through in Python, and can be gone back.
+class Draws:
+    """Cycles of the blocks of a graph: all are counted, then k are drawn, in rounds that fit into the memory.
 
-    See `kernels_ti.boundary.forward_and_back.layers.History`.
+    For the parameters see `best_cycle`. Of a block that is done, `keeping` has the total only: if a cycle of it is
+    drawn, the block is gone through again.
     """
 
     def __init__(
         self,
-        block: PlannedBlock,
-        memory: int | None,
-        enough: Callable[[], bool],
-        report: Callable[[Step, int], None],
-        offer: Offer,
-        saved: SavedForward | None,
+        graph: Graph,
+        planned: PlannedBlocks,
+        k: int,
+        memory: int | None = None,
+        report: Callable[[Step, int], None] = lambda step, states: None,
+        *,
+        enough: Callable[[], bool] = lambda: False,
+        device: Device | None = None,
+        device_memory: int | None = None,
+        keeping: Keeping | None = None,
     ) -> None:
-        self._rule = Ways()
-        self._history = History(block, self._rule, memory, enough, report, offer=offer, saved=saved)
+        self._graph, self.planned, self._k = graph, planned, k
+        self._enough, self._device, self._device_memory = enough, device, device_memory
+        self._words = words_for(graph.n)
+        self._round_bytes = None if memory is None else min(memory // _PART_FOR_ROUND, k * self._draw_bytes(1))
+        self._memory = None if memory is None or self._round_bytes is None else memory - self._round_bytes
+        self._kept: list[CountedWay | DeviceWays | None] = []
+        block_totals, held = [], 0
+        keeping = keeping or Keeping()
+        keeping.begin(planned.plan)
+        for number in range(len(planned.blocks)):
+            if number < len(keeping.done):
+                self._kept.append(None)
+                block_totals.append(keeping.done[number].ways)
+                continue
+            room = None if self._memory is None else self._memory - held
+            way = self._gone_through(number, room, report, keeping.offer, keeping.take_forward())
+            if number + 1 < len(planned.blocks):
+                keeping.end_block(SavedResult(None, way.total, way.most_states))
+            is_kept = room is None or len(planned.blocks) == 1 or way.nbytes <= _PART_KEPT * room
+            self._kept.append(way if is_kept else None)
+            block_totals.append(way.total)
+            held += way.nbytes if is_kept else 0
+        self._totals = [1] * len(planned.rings) + block_totals
+        self.total = sum(self._totals)
 
-    @property
-    def most_states(self) -> int:
-        """States of the largest boundary."""
-        return self._history.most_states
+    def rounds(self, seed: int) -> Iterator[Rows]:
+        """Draw the cycles, and yield them as bit rows; none if there is no cycle.
 
-    @property
-    def total(self) -> int:
-        """All cycles."""
-        return self._rule.total
+        The same seed draws the same ones, however many fit into a round.
+        """
+        if self.total == 0:
+            return
+        generator, left = random.Random(seed), self._k
+        at_once = left
+        if self._round_bytes is not None:
+            digits = len(Numbers.of([self.total]).digits)
+            at_once = max(self._round_bytes // self._draw_bytes(digits), _FEWEST_AT_ONCE)
+        while left:
+            yield self._round(random_below(self.total, min(left, at_once), generator))
+            left -= min(left, at_once)
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of what is kept."""
-        return self._history.nbytes
+    def cycles(self, seed: int) -> Iterator[Cycles]:
+        """Draw the cycles, and yield them in cycle order, some at a time."""
+        walker = CycleWalker(self._graph)
+        for rows in self.rounds(seed):
+            for start in range(0, len(rows), _ORDERED_AT_ONCE):
+                yield walker.order(rows[start : start + _ORDERED_AT_ONCE])
 
-    def members(self, samples: dict[int, int]) -> dict[int, set[int]]:
-        """Return the vertices of the cycle for each number of the block, by going back once."""
-        closing = closing_numbers(self._rule.closed, samples)
-        members: dict[int, set[int]] = {sample: set() for sample in samples}
-        # For each state, which of the ways to it is wanted, by sample.
-        wanted: dict[int, dict[int, int]] = {}
-        for place, layer, values in self._history.backward(max(closing) + 1):
-            wanted = _before(layer, values, wanted, members)
-            if place in closing:
-                for sample, (state, rest) in chosen(values, layer.closing, closing.pop(place)).items():
-                    members[sample].add(layer.step.vertex)
-                    wanted.setdefault(state, {})[sample] = rest
-        if any(number for numbers in wanted.values() for number in numbers.values()):
-            raise EngineError("internal error: the way back to a cycle has a rest")
-        return members
+    def _round(self, numbers: Numbers) -> Rows:
+        """Return the cycles of some numbers below the total, by going back through each block once."""
+        k, rings = len(numbers), self.planned.rings
+        rows = np.zeros((k, self._words), np.uint64)
+        part, rest = picked(Numbers.of(self._totals), np.zeros(k, np.int64), np.full(k, len(self._totals)), numbers)
+        of_rings = np.flatnonzero(part < len(rings))
+        drawn_rings, which = np.unique(part[of_rings], return_inverse=True)
+        rows[of_rings] = Cycles.of_lists([rings[i] for i in drawn_rings.tolist()]).rows(self._graph.n)[which]
+        for i, block in enumerate(self.planned.blocks):
+            samples = np.flatnonzero(part == len(rings) + i)
+            if len(samples):
+                way, self._kept[i] = self._kept[i], None
+                if way is None:
+                    held = sum(each.nbytes for each in self._kept if each is not None)
+                    way = self._gone_through(i, None if self._memory is None else self._memory - held)
+                rows[samples] = way.members(rest[samples], block.vertices, self._graph.n)
+        return rows
+
+    def _draw_bytes(self, digits: int) -> int:
+        """Return about how many bytes a draw takes while its round is under way."""
+        return _BYTES_OF_A_DRAW + _BYTES_OF_A_WORD * self._words + _BYTES_OF_A_DIGIT * digits
+
+    def _gone_through(
+        self,
+        number: int,
+        room: int | None,
+        report: Callable[[Step, int], None] = lambda step, states: None,
+        offer: Offer = lambda forward, all_came: None,
+        saved: SavedForward | None = None,
+    ) -> CountedWay | DeviceWays:
+        """Let all vertices of a block come."""
+        block = self.planned.blocks[number]
+        in_kernels = is_for_kernels(block.graph, block.order) if saved is None else saved.in_kernels
+        if self._device is not None and in_kernels:
+            return DeviceWays(self._device, block, self._device_memory, room, self._enough, report, offer, saved)
+        return CountedWay(block, room, self._enough, report, offer, saved)
 
 
-def _before(
-    layer: Layer, values: Numbers, wanted: dict[int, dict[int, int]], members: dict[int, set[int]]
-) -> dict[int, dict[int, int]]:
-    """Go back by one step: from the states that follow to those of the layer."""
-    before: dict[int, dict[int, int]] = {}
-    if not wanted:
-        return before
-    is_wanted = np.zeros(layer.after, np.bool_)
-    is_wanted[list(wanted)] = True
-    parents: defaultdict[int, list[tuple[int, bool]]] = defaultdict(list)
-    for joins in (False, True):
-        states, children = layer.children(joins=joins)
-        found = is_wanted[children]
-        for state, child in zip(states[found].tolist(), children[found].tolist(), strict=True):
-            parents[child].append((state, joins))
-    for child, numbers in wanted.items():
-        ways = [values.at(state) for state, _ in parents[child]]
-        ends = list(accumulate(ways))
-        for sample, number in numbers.items():
-            which = first_above(ends, number)
-            state, joins = parents[child][which]
-            if joins:
-                members[sample].add(layer.step.vertex)
-            before.setdefault(state, {})[sample] = number - (ends[which] - ways[which])
-    return before
+def drawn(graph: Graph, planned: PlannedBlocks, k: int, seed: int, *how: Any, **more: Any) -> tuple[Cycles, int]:
+    """Draw cycles from the blocks of a graph; return them, and how many there are in all. See `Draws`."""
+    draws = Draws(graph, planned, k, *how, **more)
+    return Cycles.joined(list(draws.cycles(seed))), draws.total

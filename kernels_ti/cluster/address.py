@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from kernels_ti.errors import OptionError, parameter
 
 LOCAL = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
-_ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss)://\S+")
+ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss)://\S+")
 
 
 def check_cluster(where: str, gpus: Sequence[int] | None) -> None:
@@ -22,7 +22,7 @@ def check_cluster(where: str, gpus: Sequence[int] | None) -> None:
         Only for ``local`` without a number of workers.
     """
     local = LOCAL.fullmatch(where)
-    if not local and not _ADDRESS.fullmatch(where) and not where.endswith(".json"):
+    if not local and not ADDRESS.fullmatch(where) and not where.endswith(".json"):
         raise OptionError(
             f"there is no cluster {where!r}: give local, local:4, tcp://HOST:8786 or the scheduler's file FILE.json"
         )

@@ -17,22 +17,10 @@ from kernels_ti.state import STATE_WORD_BITS, Frames, GroupState, Layout, RunSta
 
 
 class BatchWork:
-    """The batches of a search, one after another.
+    """The batches of a search, one after another; `batch` is the number of the current one.
 
-    Parameters
-    ----------
-    space : SearchSpace
-    options : Options
-    layout : Layout
-    batch : int
-        The first batch.
-
-    Attributes
-    ----------
-    batch : int
-        Number of the current batch.
-    seeds, surveyed : list of int
-        For each group of it, the number of seeds, and of those whose triangles and triplets are counted.
+    For each group of it, `seeds` has the number of seeds, `surveyed` that of those whose triangles and triplets are
+    counted.
     """
 
     def __init__(self, space: SearchSpace, options: Options, layout: Layout, batch: int) -> None:
@@ -55,18 +43,9 @@ class BatchWork:
         return self.surveyed == self.seeds
 
     def begin(self, resumed: RunState | None) -> tuple[list[Chunk], Split | None]:
-        """Make the work of the current batch.
+        """Make the work of the current batch: what is left of it, or all if `resumed` is None.
 
-        Parameters
-        ----------
-        resumed : RunState or None
-            What is left of this batch; None makes it from the beginning.
-
-        Returns
-        -------
-        list of Chunk
-        Split or None
-            What was found on the way; None for a resumed batch.
+        Returns chunks, and what was found on the way; None for a resumed batch.
         """
         groups = self._batches[self.batch]
         weights = seed_weights(groups, self._space.longest)
@@ -86,15 +65,9 @@ class BatchWork:
         return chunks, begun
 
     def state(self, chunks: list[Chunk], *, surveyed: list[int] | None, alone: bool) -> RunState:
-        """Return the state of a run that has some chunks of this batch to do.
+        """Return the state of a run that has some chunks of this batch to do, and no later batch if `alone`.
 
-        Parameters
-        ----------
-        chunks : list of Chunk
-        surveyed : list of int or None
-            Seeds of each group whose triangles and triplets are counted; None for all.
-        alone : bool
-            The later batches are not to be searched.
+        `surveyed` has the seeds of each group whose triangles and triplets are counted; None for all.
         """
         groups = () if self.ended else groups_of(chunks, self.seeds, surveyed)
         batches = self.batch + 1 if alone else None

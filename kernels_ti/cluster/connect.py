@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import logging
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from kernels_ti.cluster.address import LOCAL, check_cluster
+from kernels_ti.cluster.address import ADDRESS, LOCAL, check_cluster
 from kernels_ti.cluster.local import LocalWorkers, be_quiet
 from kernels_ti.errors import EngineError, OptionError
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _SECONDS_TO_CONNECT = 20
 _SECONDS_BETWEEN_LOOKS = 0.02
+_MOST_FILE_BYTES = 1 << 20  # the file of a scheduler has a few hundred
 
 
 @contextmanager
@@ -35,24 +36,9 @@ def started(
 ) -> Iterator[str | LocalWorkers | None]:
     """Start the workers of a local cluster, which then get ready while the driver does something else.
 
-    Parameters
-    ----------
-    where, gpus
-        See `kernels_ti.cluster.address.check_cluster`.
-    arch, threads, tell
-        See `kernels_ti.cluster.local.LocalWorkers`.
-
-    Yields
-    ------
-    LocalWorkers, str or None
-        What `connected` connects to: `where` if it names no local cluster.
-
-    Raises
-    ------
-    OptionError
-        If `where` names no cluster.
-    DeviceError
-        If a GPU of `gpus` does not exist.
+    The parameters are those of `kernels_ti.cluster.local.LocalWorkers`. Yields what `connected` connects to: `where` if
+    it names no local cluster. An OptionError is raised if `where` names no cluster, a DeviceError if a GPU of `gpus`
+    does not exist.
     """
     if where is not None:
         check_cluster(where, gpus)
@@ -66,25 +52,10 @@ def started(
 
 @contextmanager
 def connected(where: str | LocalWorkers, gpus: Sequence[int] | None = None) -> Iterator[Client]:
-    """Connect to a cluster, or start a local one; it ends with the block.
+    """Connect to a cluster or to workers that are started already, or start a local one; it ends with the block.
 
-    Parameters
-    ----------
-    where, gpus
-        See `kernels_ti.cluster.address.check_cluster`; or workers that are started already.
-
-    Yields
-    ------
-    distributed.Client
-
-    Raises
-    ------
-    OptionError
-        If `where` names no cluster, or Dask is not installed.
-    DeviceError
-        If a GPU of `gpus` does not exist.
-    EngineError
-        If the scheduler cannot be reached.
+    An OptionError is raised if `where` names no cluster, or Dask is not installed; a DeviceError if a GPU of `gpus`
+    does not exist; an EngineError if the scheduler cannot be reached.
     """
     with ExitStack() as stack:
         if isinstance(where, str):
@@ -95,19 +66,18 @@ def connected(where: str | LocalWorkers, gpus: Sequence[int] | None = None) -> I
         from distributed import Client
 
         logging.getLogger("distributed").setLevel(logging.CRITICAL)
-        target: dict[str, Any]
         untyped: Any = Client
+        security = None
         if isinstance(where, LocalWorkers):
-            target = {"address": stack.enter_context(_scheduler())}
-            where.join(target["address"])
-        elif where.endswith(".json"):
-            if not os.path.isfile(where):
-                raise OptionError(f"there is no scheduler file {where}")
-            target = {"scheduler_file": where}
+            from kernels_ti.cluster.servers import invitation, local_scheduler, new_security
+
+            security = new_security()
+            address = stack.enter_context(local_scheduler(security))
+            where.join(invitation(address, security))
         else:
-            target = {"address": where}
+            address = _address_in(where) if where.endswith(".json") else where
         try:
-            client = untyped(**target, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
+            client = untyped(address, security=security, timeout=_SECONDS_TO_CONNECT, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:  # a TypeError where Dask has no certificates for tls://
             raise EngineError(f"the scheduler {where} cannot be reached: {error or type(error).__name__}") from error
         stack.enter_context(client)
@@ -121,22 +91,15 @@ def connected(where: str | LocalWorkers, gpus: Sequence[int] | None = None) -> I
 def held_run(cluster: Any, space: SearchSpace, **more: Any) -> Iterator[ClusterRun]:
     """Make a run on a cluster, and wait for its first workers; it ends with the block.
 
-    Parameters
-    ----------
-    cluster : distributed.Client, str or LocalWorkers
-        A name is connected to, or started, for this run; see `kernels_ti.cluster.address.check_cluster`.
-    space : SearchSpace
-    **more
-        Further parameters of `kernels_ti.cluster.driver.ClusterRun`.
-
-    Raises
-    ------
-    ChordlessError
-        If the cluster cannot be reached, or none of its workers can be used.
+    A name is connected to, or started, for this run. `more` are further parameters of
+    `kernels_ti.cluster.driver.ClusterRun`. A ChordlessError is raised if the cluster cannot be reached, or none of its
+    workers can be used.
     """
     from kernels_ti.cluster.driver import ClusterRun
     from kernels_ti.cluster.workers import DaskWorkers
 
+    if not isinstance(cluster, (str, LocalWorkers)):
+        _require_client(cluster)
     with ExitStack() as stack:
         if isinstance(cluster, str):
             start = {name: more[name] for name in ("arch", "threads", "tell") if name in more}
@@ -151,20 +114,32 @@ def held_run(cluster: Any, space: SearchSpace, **more: Any) -> Iterator[ClusterR
             run.close()
 
 
-@contextmanager
-def _scheduler() -> Iterator[str]:
-    """Run a scheduler in this process, which only processes of this machine can reach; yield its address."""
-    from distributed import Scheduler, SpecCluster
+def _require_client(cluster: Any) -> None:
+    """Raise OptionError unless this is a client of Dask that is not asynchronous."""
+    _require_dask()
+    from distributed import Client
 
-    options = {"host": "127.0.0.1", "port": 0, "dashboard": False}
-    untyped: Any = SpecCluster
-    with untyped(
-        workers={},
-        scheduler={"cls": Scheduler, "options": options},
-        silence_logs=logging.CRITICAL,
-        asynchronous=False,
-    ) as cluster:
-        yield cluster.scheduler_address
+    if not isinstance(cluster, Client) or cluster.asynchronous:
+        raise OptionError(
+            f"a cluster is a text such as 'local', or a distributed.Client that is not asynchronous, not {cluster!r}"
+        )
+
+
+def _address_in(file: str) -> str:
+    """Return the address that a scheduler wrote to its file; an OptionError if this is no such file."""
+    try:
+        with open(file, "rb") as opened:
+            written = json.loads(opened.read(_MOST_FILE_BYTES))
+    except FileNotFoundError as error:
+        raise OptionError(f"there is no scheduler file {file}") from error
+    except OSError as error:
+        raise OptionError(f"cannot read the scheduler file {file}: {error.strerror}") from error
+    except (ValueError, RecursionError):
+        written = None
+    address = written.get("address") if isinstance(written, dict) else None
+    if not isinstance(address, str) or not ADDRESS.fullmatch(address):
+        raise OptionError(f"{file} is no file of a Dask scheduler: it has no address such as tcp://HOST:8786")
+    return address
 
 
 def _require_dask() -> None:

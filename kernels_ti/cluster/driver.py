@@ -132,11 +132,8 @@ class ClusterRun:
     def advance(self) -> Snapshot:
         """Lease out work and take answers for about 100 ms.
 
-        Raises
-        ------
-        EngineError
-            If the scheduler is gone, no worker can be used, or a lease fails wherever it is tried. `state` still
-            returns what is left to do.
+        An EngineError is raised if the scheduler is gone, no worker can be used, or a lease fails wherever it is tried.
+        `state` still returns what is left to do.
         """
         if not self._finished:
             began = time.monotonic()
@@ -150,13 +147,7 @@ class ClusterRun:
         return self.snapshot()
 
     def wait_for_workers(self, others_seconds: float = 0.5) -> None:
-        """Wait until a worker is ready, and a little longer for the others.
-
-        Raises
-        ------
-        EngineError
-            If no worker can be used.
-        """
+        """Wait until a worker is ready, and a little longer for the others; an EngineError if no worker can be used."""
         until = math.inf
         while not self._finished and time.monotonic() < until and self._roster.waits():
             self._look_around()
@@ -202,10 +193,7 @@ class ClusterRun:
     def state(self) -> RunState:
         """Return the remaining work, that of the leases included, so that another run can resume from here.
 
-        Raises
-        ------
-        EngineError
-            If cycles that were found have not been taken.
+        An EngineError is raised if cycles that were found have not been taken.
         """
         if self._kept:
             raise EngineError("cycles that were found have not been taken")

@@ -12,53 +12,26 @@ from kernels_ti.cluster.work import Chunk
 
 @dataclass(frozen=True)
 class Pace:
-    """How long leases last, and how long the driver waits.
+    """How long leases last, and how long the driver waits, in seconds."""
 
-    Attributes
-    ----------
-    shortest, longest : float
-        Seconds of a lease; shorter near the end of the search.
-    patience : float
-        Seconds after which a lease that is overdue is given to another worker, if the scheduler has not heard of its
-        worker either.
-    no_worker_patience : float
-        Seconds without any worker after which the search ends.
-    scheduler_patience : float
-        Seconds without an answer of the scheduler after which the search ends.
-    tries : int
-        Number of workers on which a lease may fail; then the search ends.
-    deaths : int
-        Number of workers that may die with the same frames; then the search ends.
-    """
-
-    shortest: float = 0.5
-    longest: float = 5.0
+    shortest: float = 0.5  # Of a lease near the end of the search
+    longest: float = 5.0  # Of a lease
+    # After which an overdue lease is given to another worker, if the scheduler has not heard of its worker either
     patience: float = 30.0
-    no_worker_patience: float = 60.0
-    scheduler_patience: float = 60.0
-    tries: int = 3
-    deaths: int = 10
+    no_worker_patience: float = 60.0  # Without any worker after which the search ends
+    scheduler_patience: float = 60.0  # Without an answer of the scheduler after which the search ends
+    tries: int = 3  # Workers on which a lease may fail; then the search ends
+    deaths: int = 10  # Workers that may die with the same frames; then the search ends
 
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """What one lease does.
-
-    Attributes
-    ----------
-    chunks : list of Chunk
-    stage_1 : bool
-        Count triangles and triplets of the batch, too.
-    failed_on : tuple of str
-        The workers on which this work failed.
-    deaths : int
-        How many workers died with it.
-    """
+    """What one lease does."""
 
     chunks: list[Chunk]
-    stage_1: bool = False
-    failed_on: tuple[str, ...] = ()
-    deaths: int = 0
+    stage_1: bool = False  # Count triangles and triplets of the batch, too
+    failed_on: tuple[str, ...] = ()  # The workers on which this work failed
+    deaths: int = 0  # How many workers died with it
 
     @property
     def share(self) -> float:
@@ -76,25 +49,13 @@ class Work:
 
 @dataclass(eq=False)
 class Request:
-    """Something that a worker was asked for.
+    """Something that a worker was asked for."""
 
-    Attributes
-    ----------
-    number : int
-        Later requests have larger numbers.
-    address : str
-    seconds : float
-        How long the worker may take before it is overdue.
-    began : float
-        When it was asked (`time.monotonic`).
-    heard : (float, float) or None
-        When the scheduler last heard of the worker, on its clock, and when the driver learnt that, on its own.
-    """
-
-    number: int
+    number: int  # Later requests have larger numbers
     address: str
-    seconds: float
-    began: float = field(default_factory=time.monotonic, kw_only=True)
+    seconds: float  # How long the worker may take before it is overdue
+    began: float = field(default_factory=time.monotonic, kw_only=True)  # When it was asked (`time.monotonic`)
+    # When the scheduler last heard of the worker, on its clock, and when the driver learnt that, on its own
     heard: tuple[float, float] | None = field(default=None, kw_only=True)
 
     @property
@@ -105,23 +66,12 @@ class Request:
 
 @dataclass(eq=False)
 class Lease(Request):
-    """Work that a worker has; it may search for `seconds`.
-
-    Attributes
-    ----------
-    work : Work
-    frame_bytes : int
-        Bytes of the frames that were sent.
-    ahead : bool
-        The worker had another lease when it was given.
-    recalled : bool
-        The worker was asked to answer soon.
-    """
+    """Work that a worker has; it may search for `seconds`."""
 
     work: Work
-    frame_bytes: int
-    ahead: bool
-    recalled: bool = False
+    frame_bytes: int  # Of the frames that were sent
+    ahead: bool  # The worker had another lease when it was given
+    recalled: bool = False  # The worker was asked to answer soon
 
 
 class LeasesOut:

@@ -10,7 +10,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
@@ -19,6 +18,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 
+from kernels_ti import child
 from kernels_ti.cluster.address import LOCAL
 from kernels_ti.cluster.gpus import chosen_gpus
 from kernels_ti.device.machine import cores
@@ -30,37 +30,28 @@ CORES_PER_WORKER = 16
 SECONDS_TO_END = 10.0
 """Seconds that the processes have to keep their compiled kernels once the driver lets them go."""
 
+MOST_EARLY_DEATHS = 5
+"""How many times in a row a process may be killed before a worker reaches the scheduler."""
+
+JOINED = "joined"
+"""File that a worker makes in its folder once it has reached the scheduler."""
+
 DRIVERS_SIGNALS = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 """Signals that may reach a whole group of processes; the workers leave them to their driver."""
 
-# The processes look for modules where their driver looks, and nowhere else.
-_BOOT = "import sys; sys.path[:] = sys.argv[2:]; from kernels_ti.cluster.nursery import main; main(sys.argv[1])"
+_BOOT = "from kernels_ti.cluster.nursery import main; main(sys.argv[1])"
 _ENVIRONMENT = {"TI_SKIP_VERSION_CHECK": "ON", "ENABLE_TAICHI_HEADER_PRINT": "0"}
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What the nursery is to do.
+    """What the nursery is to do."""
 
-    Attributes
-    ----------
-    gpus : list of (int or None)
-        For each worker the GPU that it sees; None leaves it as it is.
-    threads : int
-        Threads of a worker.
-    arch : str
-        The device that a worker opens while it waits for its scheduler; ``auto`` only loads Taichi.
-    device_threads : int
-        Threads of that device, if it is the CPU.
-    folder : str
-        For the files of the workers.
-    """
-
-    gpus: list[int | None]
-    threads: int
-    arch: str
-    device_threads: int
-    folder: str
+    gpus: list[int | None]  # For each worker the GPU that it sees; None leaves it as it is
+    threads: int  # Of a worker
+    arch: str  # The device that a worker opens while it waits for its scheduler; ``auto`` only loads Taichi
+    device_threads: int  # Threads of that device, if it is the CPU
+    folder: str  # For the files of the workers
 
 
 def be_quiet(line: str) -> None:
@@ -70,24 +61,10 @@ def be_quiet(line: str) -> None:
 class LocalWorkers:
     """The workers of a local cluster. Their processes start now, and end with the block.
 
-    Parameters
-    ----------
-    where : str
-        ``local`` or ``local:N``, see `kernels_ti.cluster.address.check_cluster`.
-    gpus : sequence of int, optional
-    arch : str
-        Where the workers will search.
-    threads : int, optional
-        Threads of a worker on the CPU; by default its share of the cores.
-    tell : callable, optional
-        Called with a line of text, on another thread, when a worker cannot be used.
-
-    Raises
-    ------
-    DeviceError
-        If a GPU of `gpus` does not exist.
-    EngineError
-        If no process can be started.
+    `where` is ``local`` or ``local:N``, see `kernels_ti.cluster.address.check_cluster`. The workers will search on
+    `arch`, on the CPU with `threads` each, by default with their share of the cores. `tell` is called with a line of
+    text, on another thread, when a worker cannot be used. A DeviceError is raised if a GPU of `gpus` does not exist, an
+    EngineError if no process can be started.
     """
 
     def __init__(
@@ -109,33 +86,23 @@ class LocalWorkers:
         self._failure = ""
         self._folder = tempfile.TemporaryDirectory(prefix="chordless-workers-", ignore_cleanup_errors=True)
         self._printed = Path(self._folder.name, "printed")
-        plan = Plan([*chosen] or [None] * count, each, arch, threads or each, self._folder.name)
-        # Signals are blocked meanwhile: no Ctrl-C may reach the process before it ignores them.
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, DRIVERS_SIGNALS)
+        self._plan = Plan([*chosen] or [None] * count, each, arch, threads or each, self._folder.name)
+        self._guard = threading.Lock()
+        self._invitation = ""
+        self._closing = False
         try:
-            with open(self._printed, "wb") as printed:
-                self._nursery = subprocess.Popen(
-                    # A worker has a current folder of its own.
-                    [sys.executable, "-c", _BOOT, json.dumps(asdict(plan)), *map(os.path.abspath, sys.path)],
-                    bufsize=0,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=printed,
-                    env={**os.environ, **_ENVIRONMENT},
-                )
-        except OSError as error:
+            self._nursery = self._started()
+        except EngineError:
             self._folder.cleanup()
-            raise EngineError(f"cannot start workers: {error.strerror}") from error
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+            raise
         self._listener = threading.Thread(target=self._listen, name="chordless-workers", daemon=True)
         self._listener.start()
 
-    def join(self, address: str) -> None:
-        """Tell the workers, also those that are started later, the address of their scheduler."""
-        assert self._nursery.stdin is not None
-        with suppress(BrokenPipeError):  # the nursery has ended, which `require_some` says
-            self._nursery.stdin.write(address.encode() + b"\n")
+    def join(self, invitation: str) -> None:
+        """Invite the workers, also those started later; see `kernels_ti.cluster.servers.invitation`."""
+        with self._guard:
+            self._invitation = invitation + "\n"
+            self._invite()
 
     def require_some(self) -> None:
         """Raise EngineError if no worker is left."""
@@ -144,17 +111,18 @@ class LocalWorkers:
 
     def close(self) -> None:
         """End the processes; what does not end in `SECONDS_TO_END` is killed."""
-        assert self._nursery.stdin is not None
-        assert self._nursery.stdout is not None
         self._tell = be_quiet
-        self._nursery.stdin.close()
+        with self._guard:
+            self._closing = True
+            nursery = self._nursery
+            assert nursery.stdin is not None
+            nursery.stdin.close()
         try:
-            self._nursery.wait(SECONDS_TO_END)
+            nursery.wait(SECONDS_TO_END)
         except subprocess.TimeoutExpired:
-            self._nursery.kill()  # the workers notice
-            self._nursery.wait()
+            nursery.kill()  # the system ends its workers
+            nursery.wait()
         self._listener.join()
-        self._nursery.stdout.close()
         self._folder.cleanup()
 
     def __enter__(self) -> LocalWorkers:
@@ -165,15 +133,57 @@ class LocalWorkers:
     ) -> None:
         self.close()
 
+    def _started(self) -> subprocess.Popen[bytes]:
+        """Start the process from which the workers are forked."""
+        try:
+            with open(self._printed, "wb") as printed:
+                return child.start(
+                    _BOOT,
+                    json.dumps(asdict(self._plan)),
+                    bufsize=0,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=printed,
+                    env={**os.environ, **_ENVIRONMENT},
+                )
+        except OSError as error:
+            raise EngineError(f"cannot start workers: {error.strerror}") from error
+
+    def _invite(self) -> None:
+        assert self._nursery.stdin is not None
+        with suppress(BrokenPipeError):  # the nursery has ended, which `require_some` says
+            self._nursery.stdin.write(self._invitation.encode())
+
     def _listen(self) -> None:
-        """Take the words of the workers that have ended for good, until the nursery ends."""
-        assert self._nursery.stdout is not None
-        for line in self._nursery.stdout:
-            self._failure = line.decode(errors="replace").strip()
-            self._left -= 1
-            self._tell(f"a worker of this machine cannot be used: {self._failure}")
+        """Take the words of the workers that have ended for good; start the nursery again where it is killed."""
+        early_deaths = 0
+        while True:
+            self._hear()
+            killed = self._nursery.wait() < 0
+            joined = any(Path(self._folder.name).glob(f"{self._nursery.pid}-*/{JOINED}"))
+            early_deaths = 0 if joined else early_deaths + 1
+            with self._guard:
+                if self._closing or not killed or early_deaths >= MOST_EARLY_DEATHS:
+                    break
+                try:
+                    self._nursery = self._started()
+                except EngineError as error:
+                    self._failure = str(error)
+                    break
+                self._left = len(self._plan.gpus)
+                self._invite()
+            self._tell("the process that starts the workers of this machine was killed; another takes its place")
         self._failure = self._failure or f"the process that starts them has ended{last_words(self._printed)}"
         self._left = 0
+
+    def _hear(self) -> None:
+        """Take the words of the workers that have ended for good, until the nursery ends."""
+        assert self._nursery.stdout is not None
+        with self._nursery.stdout as lines:
+            for line in lines:
+                self._failure = line.decode(errors="replace").strip()
+                self._left -= 1
+                self._tell(f"a worker of this machine cannot be used: {self._failure}")
 
 
 def last_words(printed: Path) -> str:

@@ -11,11 +11,10 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from distributed import Worker
-
 import kernels_ti.cluster.on_worker  # noqa: F401 - the first request would load it
-from kernels_ti.cluster.local import Plan
-from kernels_ti.cluster.nursery import JOINED
+from kernels_ti import taichi_door
+from kernels_ti.cluster.local import JOINED, Plan
+from kernels_ti.cluster.servers import invited_worker
 from kernels_ti.errors import DeviceError
 
 SECONDS_TO_END = 8.0
@@ -28,13 +27,14 @@ logging.getLogger("distributed").setLevel(logging.CRITICAL)
 
 
 def work(plan: Plan) -> None:
-    """Open the device, wait for the scheduler's address on standard input, and work until the driver has gone."""
+    """Open the device, wait for the invitation on standard input, and work until the driver has gone."""
+    taichi_door.hurry()
     with suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
         score.write(_LIKELY_VICTIM)
     threading.Thread(target=_open_device, args=(plan,), daemon=True).start()
-    address = sys.stdin.readline().strip()
-    if address:
-        asyncio.run(_be_worker(address, plan.threads))
+    invitation = sys.stdin.readline()
+    if invitation:
+        asyncio.run(_be_worker(invitation, plan.threads))
 
 
 def _open_device(plan: Plan) -> None:
@@ -47,15 +47,13 @@ def _open_device(plan: Plan) -> None:
             open_device(plan.arch, threads=plan.device_threads if plan.arch == "cpu" else None)
 
 
-async def _be_worker(address: str, threads: int) -> None:
+async def _be_worker(invitation: str, threads: int) -> None:
     """Be a worker of a scheduler until the driver, or the scheduler, has gone."""
     gone = asyncio.Event()
     loop = asyncio.get_running_loop()
     threading.Thread(target=_wait_for_end, args=(loop, gone), daemon=True).start()
     # Dask's own limit of memory would hold back the leases of a large search.
-    async with Worker(
-        address, nthreads=threads, host="127.0.0.1", dashboard=False, memory_limit=0, local_directory=os.getcwd()
-    ) as worker:
+    async with invited_worker(invitation, nthreads=threads, memory_limit=0, local_directory=os.getcwd()) as worker:
         Path(JOINED).touch()
         ends = [asyncio.ensure_future(each) for each in (worker.finished(), gone.wait())]
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)

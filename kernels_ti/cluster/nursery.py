@@ -1,8 +1,8 @@
 """The process from which the workers of a local cluster are forked.
 
 It loads what every worker needs once, and forks the workers side by side. A worker that is killed is forked again. Its
-driver writes the address of the scheduler to its standard input, and closes that to end all. It has one thread and no
-device, because a fork keeps neither.
+driver writes the workers' invitation to its standard input, and closes that to end all; if the driver is killed, all
+end at once. It has one thread and no device, because a fork keeps neither.
 """
 
 from __future__ import annotations
@@ -13,42 +13,34 @@ import os
 import select
 import shutil
 import signal
+import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kernels_ti.cluster.local import DRIVERS_SIGNALS, Plan, last_words
+from kernels_ti.child import Lifeline, when_orphaned
+from kernels_ti.cluster.local import DRIVERS_SIGNALS, JOINED, MOST_EARLY_DEATHS, Plan, last_words
 
 SECONDS_TO_END = 9.0
 """Seconds that the workers have to end before they are killed."""
-
-MOST_EARLY_DEATHS = 5
-"""How many times in a row a worker may be killed before it reaches the scheduler."""
-
-JOINED = "joined"
-"""File that a worker makes in its folder once it has reached the scheduler."""
 
 _SECONDS_BETWEEN_LOOKS = 0.05
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000  # as in the engine: Python's own 700 slow the loading of modules down
 
 
 def main(plan: str) -> None:
-    """Load the modules, fork the workers, and tend them until the driver has gone.
-
-    Parameters
-    ----------
-    plan : str
-        A `Plan` as JSON.
-    """
+    """Load the modules, fork the workers of a `Plan`, which comes as JSON, and tend them until the driver has gone."""
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     for number in DRIVERS_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, DRIVERS_SIGNALS)
+    nursery = Nursery(Plan(**json.loads(plan)))
+    when_orphaned(nursery.end_at_once)
+    sys.path[:] = map(os.path.abspath, sys.path)  # a worker has a current folder of its own
     from kernels_ti.cluster.local_worker import work
 
     gc.freeze()
-    nursery = Nursery(Plan(**json.loads(plan)))
     worker = nursery.tend()
     if worker is not None:
         nursery.become(worker)
@@ -61,22 +53,26 @@ class _Worker:
 
     number: int
     orders: int = -1
+    lifeline: Lifeline | None = None
     process: int = 0
     early_deaths: int = 0
+
+    def let_go(self) -> None:
+        """Close the nursery's ends of the pipes to a process that has ended, or is another's."""
+        self.process = 0
+        os.close(self.orders)
+        if self.lifeline is not None:
+            self.lifeline.cut()
 
 
 @dataclass(eq=False)
 class Nursery:
-    """Forks workers and tends them.
-
-    Parameters
-    ----------
-    plan : Plan
-    """
+    """Forks workers and tends them."""
 
     plan: Plan
     _workers: list[_Worker] = field(default_factory=list)
-    _address: bytes = b""
+    _invitation: bytes = b""
+    _name: str = field(default_factory=lambda: str(os.getpid()))
 
     def tend(self) -> _Worker | None:
         """Keep the workers alive until the driver has gone; return None then.
@@ -93,11 +89,11 @@ class Nursery:
                 self._end()
                 return None
             if ready:
-                self._address += said
+                self._invitation += said
                 for worker in self._workers:
                     _write(worker.orders, said)
             for worker, status in self._ended():
-                os.close(worker.orders)
+                worker.let_go()
                 fault = self._fault(worker, status)
                 if fault:
                     self._workers.remove(worker)
@@ -107,9 +103,11 @@ class Nursery:
 
     def become(self, worker: _Worker) -> None:
         """Make this process, which was forked just now, that of a worker."""
+        assert worker.lifeline is not None
+        worker.lifeline.take()
         for other in self._workers:
             if other is not worker and other.process:
-                os.close(other.orders)
+                other.let_go()
         os.dup2(worker.orders, 0)
         os.close(worker.orders)
         folder = self._folder(worker)
@@ -127,6 +125,7 @@ class Nursery:
     def _forked(self, worker: _Worker) -> bool:
         """Fork the process of a worker; return whether this is that process."""
         below, orders = os.pipe()
+        worker.lifeline = Lifeline()
         process = os.fork()
         if process == 0:
             os.close(orders)
@@ -134,7 +133,7 @@ class Nursery:
             return True
         os.close(below)
         worker.orders, worker.process = orders, process
-        _write(orders, self._address)
+        _write(orders, self._invitation)
         return False
 
     def _ended(self) -> list[tuple[_Worker, int]]:
@@ -158,10 +157,7 @@ class Nursery:
         return f"it did not reach the scheduler {worker.early_deaths} times in a row ({how})"
 
     def _end(self) -> None:
-        """Let the workers end, and wait for them; kill those that take too long. Remove their files.
-
-        The driver removes them as well, unless it was killed.
-        """
+        """Let the workers end, and wait for them; kill those that take too long. Remove their files."""
         for worker in self._workers:
             os.close(worker.orders)
         until = time.monotonic() + SECONDS_TO_END
@@ -174,8 +170,19 @@ class Nursery:
             os.waitpid(worker.process, 0)
         shutil.rmtree(self.plan.folder, ignore_errors=True)
 
+    def end_at_once(self) -> None:
+        """Kill the workers, remove their files and end this process, because the driver was killed."""
+        for worker in self._workers:
+            # It may have ended, and been waited for, just before.
+            with suppress(ProcessLookupError, ChildProcessError):
+                if worker.process:
+                    os.kill(worker.process, signal.SIGKILL)
+                    os.waitpid(worker.process, 0)
+        shutil.rmtree(self.plan.folder, ignore_errors=True)
+        os._exit(1)
+
     def _folder(self, worker: _Worker) -> Path:
-        return Path(self.plan.folder) / str(worker.number)
+        return Path(self.plan.folder) / f"{self._name}-{worker.number}"
 
 
 def _write(orders: int, text: bytes) -> None:

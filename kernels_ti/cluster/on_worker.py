@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from kernels_ti import taichi_door
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.cluster.portions import Portions, frame_bytes
 from kernels_ti.cycles import Cycles
@@ -45,92 +46,47 @@ LONGEST_OVERRUN = 10.0
 
 @dataclass(frozen=True)
 class Job:
-    """What workers are to be ready for: by itself calls of functions.
+    """What workers are to be ready for: by itself calls of functions."""
 
-    Attributes
-    ----------
-    key : str
-        Unique in the cluster.
-    versions : dict of str to str
-        The versions of the driver; a worker must have the same.
-    """
-
-    key: str
-    versions: dict[str, str]
+    key: str  # Unique in the cluster
+    versions: dict[str, str]  # Of the driver; a worker must have the same
 
 
 @dataclass(frozen=True)
 class SearchJob(Job):
-    """A search, as its workers see it.
-
-    Attributes
-    ----------
-    graph : Graph
-    options : Options
-    layout : Layout
-    batch : int
-        The batch of blocks for which a worker compiles its kernels when it prepares itself.
-    arch : str
-    threads : int or None
-        Worker threads on the CPU; None for as many as Dask gave the worker.
-    """
+    """A search, as its workers see it."""
 
     graph: Graph
     options: Options
     layout: Layout
-    batch: int
+    batch: int  # The batch of blocks for which a worker compiles its kernels when it prepares itself
     arch: str
-    threads: int | None
+    threads: int | None  # On the CPU; None for as many as Dask gave the worker
 
 
 @dataclass(frozen=True)
 class Readiness:
-    """The answer of a worker that prepared itself.
+    """The answer of a worker that prepared itself."""
 
-    Attributes
-    ----------
-    device : str
-        Arch and name of the device; "" if the worker refuses.
-    refusal : str
-        Why the worker cannot be used; "" if it can.
-    device_seconds, kernel_seconds : float
-        How long it took to open the device, and to compile or load its kernels. A worker of a local cluster may have
-        opened its device before.
-    """
-
-    device: str = ""
-    refusal: str = ""
-    device_seconds: float = 0.0
-    kernel_seconds: float = 0.0
+    device: str = ""  # Arch and name of the device; "" if the worker refuses
+    refusal: str = ""  # Why the worker cannot be used; "" if it can
+    device_seconds: float = 0.0  # To open the device; a worker of a local cluster may have opened it before
+    kernel_seconds: float = 0.0  # To compile or load its kernels
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What a lease found, and what it left.
-
-    Attributes
-    ----------
-    paths_by_length, cycles_by_length : dict of int to int
-    found : Cycles or Rows or None
-        The cycles themselves, if they are wanted.
-    left : RunState or None
-        What is still to do of the frames that were begun; its frames are a tuple. None if nothing is.
-    begun : tuple of int
-        How many frames of each group were begun, from the first on. The driver has the others.
-    seconds : float
-        Time that the lease took on the worker.
-    device_bytes, memory_bytes : int
-        Bytes of the buffers on the device, and of the process.
-    """
+    """What a lease found, and what it left."""
 
     paths_by_length: dict[int, int]
     cycles_by_length: dict[int, int]
-    found: Cycles | Rows | None
+    found: Cycles | Rows | None  # The cycles themselves, if they are wanted
+    # What is still to do of the frames that were begun; its frames are a tuple. None if nothing is
     left: RunState | None
-    begun: tuple[int, ...]
-    seconds: float
-    device_bytes: int
-    memory_bytes: int
+    begun: tuple[int, ...]  # How many frames of each group were begun, from the first on. The driver has the others
+    seconds: float  # Time that the lease took on the worker
+    device_bytes: int  # Of the buffers on the device
+    memory_bytes: int  # Of the process
 
     @property
     def nbytes(self) -> int:
@@ -167,21 +123,14 @@ _recalled: dict[str, int] = {}
 def versions() -> dict[str, str]:
     """Return the versions on which the answers of a worker depend."""
     program = importlib.import_module("kernels_ti").__version__  # it lies above this room
-    return {"chordless": program, "taichi": version("taichi"), "numpy": version("numpy")}
+    below = taichi_door.library()
+    return {"chordless": program, below.package: below.version, "numpy": version("numpy")}
 
 
 def prepare(job: Job, threads: int) -> Readiness:
     """Get ready: compare versions; for the leases of a search open the device and compile.
 
-    Parameters
-    ----------
-    job : Job
-    threads : int
-        Threads that Dask gave this worker.
-
-    Returns
-    -------
-    Readiness
+    Dask gave this worker `threads` threads.
     """
     from kernels_ti.estimate.device_choice import device_for
 
@@ -213,25 +162,11 @@ def prepare(job: Job, threads: int) -> Readiness:
 
 
 def lease(key: str, number: int, state: RunState, seconds: float) -> Answer:
-    """Search some frames for a while.
+    """Search the frames of a state, which covers its own batch only, for a while.
 
-    Parameters
-    ----------
-    key : str
-        The key of the job.
-    number : int
-        Number of this lease, see `recall`.
-    state : RunState
-        The frames; it covers its own batch only.
-    seconds : float
-        Answer after about this time, or earlier if nothing is left or the lease is recalled.
-
-    Raises
-    ------
-    NotPrepared
-        If `prepare` has not been called in this process.
-    ChordlessError
-        If the search fails.
+    The answer comes after about `seconds`, or earlier if nothing is left or the lease is recalled by its key and
+    number, see `recall`. NotPrepared is raised if `prepare` has not been called in this process, a ChordlessError if
+    the search fails.
     """
     with _turn:
         began = time.perf_counter()

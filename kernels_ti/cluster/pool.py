@@ -14,13 +14,7 @@ _PART_TAKEN = 0.6  # of a fair share: the rest evens out what the shares estimat
 
 
 class Pool:
-    """Chunks that wait, and the work of leases that came to nothing.
-
-    Parameters
-    ----------
-    most_bytes : int
-        See `kernels_ti.cluster.work.WaitingWork`.
-    """
+    """Chunks that wait, up to about `most_bytes`, and the work of leases that came to nothing."""
 
     def __init__(self, most_bytes: int) -> None:
         self._waiting = WaitingWork(most_bytes)
@@ -72,14 +66,7 @@ class Pool:
         self._again.append(replace(work, chunks=work.chunks[1::2], stage_1=False))
 
     def work_for(self, address: str, usable: Sequence[str]) -> Work | None:
-        """Take work for a worker that has none; None if nothing waits.
-
-        Parameters
-        ----------
-        address : str
-        usable : sequence of str
-            All workers that can have a lease.
-        """
+        """Take work for a worker that has none; None if nothing waits. `usable` are all that can have a lease."""
         for _ in range(len(self._again)):
             work = self._again.popleft()
             # A worker on which it failed gets it again only if there is no other.

@@ -26,19 +26,9 @@ GROWTH = 8.0
 class Portions:
     """Takes the frames of a lease group by group, in their order.
 
-    Parameters
-    ----------
-    state : RunState
-        The lease; without frames, or with triangles and triplets to count, it is one portion.
-    share : float
-        Share of the batch that a portion should have; 0 if no earlier lease has told it.
-    listing : bool
-        The cycles are kept.
-
-    Attributes
-    ----------
-    share : float
-        Share of the batch that the next portion should have; 0 if there were no frames.
+    A lease without frames, or with triangles and triplets to count, is one portion. `share` is the share of the batch
+    that the next portion should have; 0 if no earlier lease has told it, or there were no frames. `listing` keeps the
+    cycles.
     """
 
     def __init__(self, state: RunState, share: float, *, listing: bool) -> None:
@@ -91,15 +81,7 @@ class Portions:
 
 
 def untouched(chunks: Iterable[Chunk], begun: tuple[int, ...]) -> Iterator[Chunk]:
-    """Yield what a lease of these chunks has not begun.
-
-    Parameters
-    ----------
-    chunks : iterable of Chunk
-        In the order in which they were leased.
-    begun : tuple of int
-        For each group, how many frames were begun, see `Portions.begun`.
-    """
+    """Yield what a lease of these chunks, in their order, has not begun; see `Portions.begun`."""
     left = list(begun)
     for chunk in chunks:
         done = min(left[chunk.group], len(chunk.frames))

@@ -16,49 +16,22 @@ _MOST_FAILURES = 5  # a worker has two leases at a time
 
 @dataclass(frozen=True)
 class WorkerView:
-    """One worker, as its driver sees it.
-
-    Attributes
-    ----------
-    address : str
-    device : str
-        Arch and name of its device; "" until it is ready.
-    standing : str
-        ``searching``, ``idle``, ``preparing``, ``silent``, ``refused``, ``failing`` or ``gone``.
-    paths : int
-        Chordless paths that its answers counted.
-    seconds : float
-        Time that its leases took.
-    leases : int
-        Answers taken.
-    transfer_seconds : float
-        Time between giving its leases and taking their answers in which it did not search.
-    bytes_sent, bytes_back : int
-        Bytes of the frames that it was sent, and of the frames and cycles in its answers.
-    share : float
-        Share of all counted paths, 0 to 1.
-    memory_bytes : int
-        Bytes of its process at its last answer.
-    failure : str
-        Its last failure or refusal; "" if there is none.
-    device_seconds, kernel_seconds : float
-        How long it took to open its device, and to compile or load its kernels.
-    """
+    """One worker, as its driver sees it."""
 
     address: str
-    device: str
-    standing: str
-    paths: int
-    seconds: float
-    leases: int
-    transfer_seconds: float
-    bytes_sent: int
-    bytes_back: int
-    share: float
-    memory_bytes: int
-    failure: str
-    device_seconds: float
-    kernel_seconds: float
+    device: str  # Arch and name of its device; "" until it is ready
+    standing: str  # ``searching``, ``idle``, ``preparing``, ``silent``, ``refused``, ``failing`` or ``gone``
+    paths: int  # Chordless paths that its answers counted
+    seconds: float  # Time that its leases took
+    leases: int  # Answers taken
+    transfer_seconds: float  # Time between giving its leases and taking their answers in which it did not search
+    bytes_sent: int  # Of the frames that it was sent
+    bytes_back: int  # Of the frames and cycles in its answers
+    share: float  # Of all counted paths, 0 to 1
+    memory_bytes: int  # Of its process at its last answer
+    failure: str  # Its last failure or refusal; "" if there is none
+    device_seconds: float  # To open its device
+    kernel_seconds: float  # To compile or load its kernels
 
 
 @dataclass
@@ -127,17 +100,7 @@ class Roster:
         entry.standing, entry.failure = "silent", "it does not answer"
 
     def answered(self, address: str, answer: Answer, seconds: float, bytes_sent: int) -> None:
-        """Add an answer to the account of a worker.
-
-        Parameters
-        ----------
-        address : str
-        answer : Answer
-        seconds : float
-            From giving the lease to taking its answer.
-        bytes_sent : int
-            Bytes of the frames that were sent.
-        """
+        """Add an answer to the account of a worker, `seconds` after its lease was given with so many bytes."""
         entry = self._entries[address]
         entry.paths += sum(answer.paths_by_length.values())
         entry.seconds += answer.seconds

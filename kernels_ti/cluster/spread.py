@@ -17,24 +17,12 @@ from kernels_ti.cluster.workers import Reply, Workers
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """The end of a call.
+    """The end of a call."""
 
-    Attributes
-    ----------
-    number : int
-        See `Spread.call`.
-    value : object
-        What the function returned.
-    error : BaseException or None
-        What it raised.
-    lost : int
-        How many workers were lost with this call, which is given up. If 0, there is a value or an error.
-    """
-
-    number: int
-    value: Any = None
-    error: BaseException | None = None
-    lost: int = 0
+    number: int  # See `Spread.call`
+    value: Any = None  # What the function returned
+    error: BaseException | None = None  # What it raised
+    lost: int = 0  # How many workers were lost with this call, which is given up. If 0, there is a value or an error
 
 
 @dataclass(eq=False)
@@ -46,16 +34,10 @@ class _Call:
 class Spread:
     """Calls a function on whatever worker is free.
 
-    Parameters
-    ----------
-    workers : Workers
-    function : callable
-        Called with the key of this spread, the number of the call, the threads of the worker, and the arguments. It
-        should return soon once `kernels_ti.cluster.on_worker.is_recalled` says so for key and number.
-    pace : Pace, optional
-        How patient to be; a call is given up once `Pace.tries` workers were lost with it.
-    tell : callable
-        Called with a line of text when a worker is lost or refused.
+    `function` is called with the key of this spread, the number of the call, the threads of the worker, and the
+    arguments. It should return soon once `kernels_ti.cluster.on_worker.is_recalled` says so for key and number. A call
+    is given up once `Pace.tries` workers were lost with it. `tell` is called with a line of text when a worker is lost
+    or refused.
     """
 
     def __init__(
@@ -84,10 +66,7 @@ class Spread:
     def outcomes(self, seconds: float) -> list[Outcome]:
         """Wait for ends of calls, at most for `seconds`.
 
-        Raises
-        ------
-        EngineError
-            If the scheduler is gone, or no worker can be used.
+        An EngineError is raised if the scheduler is gone, or no worker can be used.
         """
         ended: list[Outcome] = []
         for address in self._watch.look(self._requests.values()):

@@ -17,17 +17,7 @@ _WAIT_IN_SILENCE = 10.0  # then a line says for which worker the run waits
 
 
 class Watch:
-    """Keeps the roster true, and lets new workers prepare themselves.
-
-    Parameters
-    ----------
-    workers : Workers
-    roster : Roster
-    pace : Pace
-    job : Job
-    tell : callable
-        Called with a line of text when a worker is lost.
-    """
+    """Keeps the roster true, and lets new workers prepare themselves; `tell` hears a line of text when one is lost."""
 
     def __init__(self, workers: Workers, roster: Roster, pace: Pace, job: Job, tell: Callable[[str], None]) -> None:
         self._workers = workers
@@ -41,17 +31,9 @@ class Watch:
         self._said_waiting = False
 
     def look(self, requests: Collection[Request]) -> dict[str, str]:
-        """Notice changes.
+        """Notice changes, while these requests are out.
 
-        Parameters
-        ----------
-        requests : collection of Request
-            Those that are out.
-
-        Returns
-        -------
-        dict of str to str
-            The address of each worker that was lost, and why; its requests are to be given to others.
+        Returns the address of each worker that was lost, and why; its requests are to be given to others.
         """
         here = self._workers.threads()
         lost = dict.fromkeys(self._roster.gone(here), "it left the cluster")
@@ -94,6 +76,8 @@ class Watch:
         If none is ready for long, a line says which worker the run waits for.
         """
         silence = self._workers.silence()
+        if silence == math.inf:
+            raise EngineError("the scheduler of the cluster is gone")
         if silence > self._pace.scheduler_patience:
             raise EngineError(f"the scheduler of the cluster has not answered for {silence:.0f} s")
         if self._lost_in_preparation >= self._pace.deaths:

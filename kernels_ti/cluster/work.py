@@ -25,20 +25,11 @@ _WORD_BITS = 64
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """A few frames of one group of blocks.
+    """A few frames of one group of blocks."""
 
-    Attributes
-    ----------
-    group : int
-        Number of the group in its batch.
-    frames : Frames
-    share : float
-        Estimated share of the batch below these frames.
-    """
-
-    group: int
+    group: int  # Number of the group in its batch
     frames: Frames
-    share: float
+    share: float  # Estimated share of the batch below these frames
 
     @property
     def length(self) -> int:
@@ -68,15 +59,7 @@ def halves(frames: Frames) -> list[Frames]:
 def chunks_of(group: int, frames: Frames) -> list[Chunk]:
     """Divide the frames of one group into chunks of about the same share.
 
-    Parameters
-    ----------
-    group : int
-    frames : Frames
-
-    Returns
-    -------
-    list of Chunk
-        At least `FEWEST_CHUNKS`, or one for each path if there are fewer.
+    There are at least `FEWEST_CHUNKS`, or one for each path if there are fewer.
     """
     counted = populations(frames.extensions)
     order = np.argsort(-frames.weight * counted, kind="stable")
@@ -94,10 +77,7 @@ def chunks_of(group: int, frames: Frames) -> list[Chunk]:
 class WaitingWork:
     """The chunks that no worker has, the largest share first, or the deepest if there are very many.
 
-    Parameters
-    ----------
-    most_bytes : int
-        Beyond this size the chunks with the longest paths are taken first: their searches end soonest.
+    Beyond `most_bytes` the chunks with the longest paths are taken first: their searches end soonest.
     """
 
     def __init__(self, most_bytes: int) -> None:
@@ -162,13 +142,8 @@ class WaitingWork:
 def groups_of(chunks: Iterable[Chunk], seeds: list[int], surveyed: list[int] | None = None) -> tuple[GroupState, ...]:
     """Return the states of the groups of a batch that hold these chunks.
 
-    Parameters
-    ----------
-    chunks : iterable of Chunk
-    seeds : list of int
-        Number of seeds of each group.
-    surveyed : list of int, optional
-        Seeds of each group whose triangles and triplets are counted; by default all.
+    `seeds` has the number of seeds of each group, `surveyed` those whose triangles and triplets are counted; by default
+    all.
     """
     frames: list[list[Frames]] = [[] for _ in seeds]
     for chunk in chunks:

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
+from pickle import dumps
 from typing import Any, Protocol
 
 from kernels_ti.cluster.on_worker import Job, lease, prepare, recall
@@ -32,22 +33,12 @@ _SECONDS_OF_NEWS = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Reply:
-    """The end of a request to a worker.
-
-    Attributes
-    ----------
-    address : str
-    number : int
-        Number of the lease or the call, or -1 for `Workers.prepare`.
-    value : Readiness or Answer or None, or what a function returned
-    error : BaseException or None
-        Why there is no value.
-    """
+    """The end of a request to a worker."""
 
     address: str
-    number: int
-    value: Any = None
-    error: BaseException | None = None
+    number: int  # Of the lease or the call, or -1 for `Workers.prepare`
+    value: Any = None  # A Readiness, an Answer, or what a function returned
+    error: BaseException | None = None  # Why there is no value
 
 
 class Workers(Protocol):
@@ -57,7 +48,7 @@ class Workers(Protocol):
         """Return the workers that are there: addresses, and threads of each."""
 
     def silence(self) -> float:
-        """Return the seconds since the scheduler last answered."""
+        """Return the seconds since the scheduler last answered; infinite if it will not be asked again."""
 
     def last_seen(self) -> dict[str, float]:
         """Return when the scheduler last heard of each worker, on a clock of its own; empty if that is not known."""
@@ -109,14 +100,20 @@ class _Asked:
             self._future.release()
 
 
-class DaskWorkers:
-    """The workers of a Dask cluster.
+def _unpack_and_call(packed: bytes) -> Any:
+    """Call a packed function with packed arguments, on the worker: its answer tells what it cannot import."""
+    import pickle
 
-    Parameters
-    ----------
-    client : distributed.Client
-        Not an asynchronous one. It stays open.
-    """
+    function, arguments = pickle.loads(packed)
+    return function(*arguments)
+
+
+# Dask then sends the function itself instead of its name. A worker that cannot import a name in a request dies of it.
+_unpack_and_call.__module__ = "__main__"
+
+
+class DaskWorkers:
+    """The workers of a Dask cluster. Its client is not an asynchronous one, and stays open."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -136,8 +133,8 @@ class DaskWorkers:
         return self._threads
 
     def silence(self) -> float:
-        """Return the seconds since the scheduler last answered."""
-        return time.monotonic() - self._answered
+        """Return the seconds since the scheduler last answered; infinite once Dask's client has given it up."""
+        return math.inf if self._given_up() else time.monotonic() - self._answered
 
     def last_seen(self) -> dict[str, float]:
         """Return when the scheduler last heard of each worker, on its own clock; empty if its last answer is too old.
@@ -149,7 +146,7 @@ class DaskWorkers:
             answered, self._question = self._question, None
             with suppress(asyncio.TimeoutError, OSError):
                 self._seen, self._seen_at = answered.result(), now
-        if self._question is None and now - self._seen_at >= POLL_SECONDS:
+        if self._question is None and not self._given_up() and now - self._seen_at >= POLL_SECONDS:
             self._question = self._start(asyncio.wait_for(self._identities(), _ORDER_SECONDS))
         return self._seen if now - self._seen_at < _SECONDS_OF_NEWS else {}
 
@@ -215,7 +212,8 @@ class DaskWorkers:
     ) -> None:
         future = None
         try:
-            future = self._client.submit(function, *arguments, workers=[address], pure=False, retries=0)
+            packed = dumps((function, arguments))
+            future = self._client.submit(_unpack_and_call, packed, workers=[address], pure=False, retries=0)
             asked.submitted(future)
             reply = Reply(address, number, await future)
         except Exception as error:  # whatever the worker raised, or Dask's own if it could not ask
@@ -230,13 +228,19 @@ class DaskWorkers:
         asked = self._client.run(recall, key, number, workers=[address], on_error="ignore")
         await asyncio.wait_for(asked, _ORDER_SECONDS)
 
+    def _given_up(self) -> bool:
+        """Whether the client has closed itself, because it could not reach the scheduler again for some time."""
+        return self._client.scheduler is None
+
     async def _identities(self) -> dict[str, float]:
+        if self._given_up():
+            return {}
         told = await self._client.scheduler.identity(n_workers=-1)
         return {address: float(worker["last_seen"]) for address, worker in told["workers"].items()}
 
     async def _watched(self) -> None:
         began = time.monotonic()
-        while not self._closed.is_set():
+        while not self._closed.is_set() and not self._given_up():
             try:
                 self._threads = dict(await asyncio.wait_for(self._client.nthreads(), _ORDER_SECONDS))
                 self._answered = time.monotonic()

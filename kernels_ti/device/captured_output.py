@@ -1,43 +1,51 @@
-"""What Taichi prints while it starts: it names its device only there."""
+"""The log that Taichi writes while it starts: it names a Vulkan device only there."""
 
 from __future__ import annotations
 
-import io
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import ExitStack, contextmanager, suppress
+
+_OF_THE_LOG = re.compile(rb"\[([A-Z] \d|Taichi|Quadrants)")
 
 
 @contextmanager
 def captured_output() -> Iterator[list[str]]:
-    """Capture the standard output and error of the process, also what its libraries write there.
+    """Capture the log that is written to the standard output and error of the process.
+
+    Lines that are not of the log, such as those of another thread, are written once the block is left.
 
     Yields
     ------
     list of str
-        Its only item is the text, once the block is left.
+        Its only item is the log, once the block is left.
     """
     captured = [""]
     _flush()
-    saved = {}
-    for descriptor in (1, 2):
-        with suppress(OSError):  # it may be closed
-            saved[descriptor] = os.dup(descriptor)
-    with tempfile.TemporaryFile() as file:
+    with ExitStack() as stack:
+        files = {}
+        for descriptor in (1, 2):
+            with suppress(OSError):  # it may be closed
+                files[os.dup(descriptor)] = descriptor, stack.enter_context(tempfile.TemporaryFile())
         try:
-            for descriptor in saved:
+            for descriptor, file in files.values():
                 os.dup2(file.fileno(), descriptor)
-            with redirect_stdout(io.StringIO()):  # a notebook's output is not descriptor 1
-                yield captured
+            yield captured
         finally:
             _flush()
-            for descriptor, original in saved.items():
+            for original, (descriptor, _) in files.items():
                 os.dup2(original, descriptor)
                 os.close(original)
-            file.seek(0)
-            captured[0] = file.read().decode(errors="replace")
+            for descriptor, file in files.values():
+                file.seek(0)
+                for line in file:
+                    if _OF_THE_LOG.match(line):
+                        captured[0] += line.decode(errors="replace")
+                    else:
+                        os.write(descriptor, line)
 
 
 def _flush() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from kernels_ti import taichi_door
 from kernels_ti.device import cuda
 from kernels_ti.device.pinned import SLOT_BYTES, PinnedCopies
 
@@ -25,7 +26,7 @@ def upload(arch: str, values: np.ndarray, buffer: Any) -> None:
     if arch == "cpu":
         buffer[: len(values)] = values
     elif arch == "cuda":
-        cuda.upload(values, cuda.address(buffer))
+        cuda.upload(values, taichi_door.address(buffer))
     else:
         whole = np.zeros(buffer.shape, values.dtype)
         whole[: len(values)] = values
@@ -36,10 +37,8 @@ def download(arch: str, buffer: Any) -> np.ndarray:
     """Copy a whole buffer to the host; see `Device.download`."""
     if arch != "cuda" or isinstance(buffer, np.ndarray):
         return buffer if isinstance(buffer, np.ndarray) else np.asarray(buffer.to_numpy())
-    from taichi.lang.util import to_numpy_type
-
-    values = np.empty(buffer.shape, to_numpy_type(buffer.dtype))
-    cuda.download(cuda.address(buffer), values)
+    values = np.empty(buffer.shape, taichi_door.numpy_type(buffer))
+    cuda.download(taichi_door.address(buffer), values)
     return values
 
 
@@ -56,8 +55,8 @@ def copying(arch: str, memory: int) -> Iterator[Start]:
     Yields
     ------
     callable
-        It takes a buffer and a contiguous array, and begins to fill the array. The buffer may be written to again at
-        once. All arrays are full when the block is left.
+        It takes a buffer and a contiguous array, and begins to fill the array. A buffer of bytes gives a number for
+        each byte. The buffer may be written to again at once. All arrays are full when the block is left.
 
     Raises
     ------
@@ -69,7 +68,9 @@ def copying(arch: str, memory: int) -> Iterator[Start]:
         return
     copies = _copies(memory)
     try:
-        yield lambda buffer, target: copies.start(cuda.address(buffer), target)
+        yield lambda buffer, target: copies.start(
+            taichi_door.address(buffer), target, widen=taichi_door.numpy_type(buffer) is np.uint8
+        )
     finally:
         copies.finish()
 

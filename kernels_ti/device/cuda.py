@@ -11,7 +11,6 @@ import sys
 import threading
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -52,6 +51,17 @@ def driver_is_here() -> bool:
     return True
 
 
+def device_is_here() -> bool:
+    """Return whether the driver can be started and has a device."""
+    count = ctypes.c_int()
+    return (
+        driver_is_here()
+        and _library().cuInit(ctypes.c_uint(0)) == 0
+        and _library().cuDeviceGetCount(ctypes.byref(count)) == 0
+        and count.value > 0
+    )
+
+
 def driver_version() -> str | None:
     """Return the version of the driver that is loaded; None if the system does not tell."""
     try:
@@ -62,18 +72,19 @@ def driver_version() -> str | None:
     return None if _library().cuDriverGetVersion(ctypes.byref(library)) else f"{in_kernel} {library.value}"
 
 
-def free_memory() -> int | None:
-    """Return the bytes of free memory on the device; None if the driver does not tell."""
+def name() -> str:
+    """Return the name of the device whose context is current."""
+    device, text = ctypes.c_int(), ctypes.create_string_buffer(256)
+    _require(_library().cuCtxGetDevice(ctypes.byref(device)), "asking for the device")
+    _require(_library().cuDeviceGetName(text, ctypes.c_int(len(text)), device), "asking for its name")
+    return text.value.decode(errors="replace").strip()
+
+
+def memory() -> tuple[int, int] | None:
+    """Return the bytes of free and of all memory on the device; None if the driver does not tell."""
     free, total = ctypes.c_size_t(), ctypes.c_size_t()
     asked = _library().cuMemGetInfo_v2(ctypes.byref(free), ctypes.byref(total))
-    return free.value if asked == 0 else None
-
-
-def address(buffer: Any) -> int:
-    """Return where on the device a buffer of Taichi begins."""
-    from taichi.lang.impl import get_runtime
-
-    return int(get_runtime().prog.get_ndarray_data_ptr_as_int(buffer.arr))
+    return (free.value, total.value) if asked == 0 else None
 
 
 def upload(values: np.ndarray, target: int) -> None:

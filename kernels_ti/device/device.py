@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
-import os
 import platform
 import re
-import sys
 import threading
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -18,22 +14,22 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+from kernels_ti import taichi_door
 from kernels_ti.choices import ARCHES as CHOICES
-from kernels_ti.device import buffers, copies, cuda, kernel_cache, owner
+from kernels_ti.device import buffers, copies, cuda, kernel_cache, owner, resident
 from kernels_ti.device.captured_output import captured_output
-from kernels_ti.device.compilation import compiled_quickly, frames_have_no_modules, note_less
-from kernels_ti.device.later import imported_later
+from kernels_ti.device.compilation import compiled_quickly
 from kernels_ti.device.machine import cores, cpu_name, host_memory, spread, thread_ids
+from kernels_ti.device.own_process import require_here
 from kernels_ti.device.pinned import PINNED_BYTES
 from kernels_ti.device.turns import Turns
 from kernels_ti.errors import DeviceError, EngineError, OptionError
-from kernels_ti.options import require_threads
+from kernels_ti.options import MOST_THREADS, require_threads
 
 ARCHES = tuple(arch for arch in CHOICES if arch != "auto")
 """Where a search can run; ``reference`` is the sequential algorithm in plain Python."""
 
 UNLIMITED_ROUNDS = 1 << 30
-_NO_DRIVER = re.compile(r"(libcuda\.so|nvcuda\.dll) lib not found")
 SOFTWARE_DRIVERS = re.compile("llvmpipe|lavapipe|softpipe|swiftshader", re.IGNORECASE)
 """Vulkan drivers that run on the CPU."""
 
@@ -92,7 +88,7 @@ class Device:
         """
         if self.arch == "cpu":
             return np.ascontiguousarray(values)
-        target = self.empty(len(values), values.dtype)
+        target = self.empty(len(values), values.dtype, kept=True, exact=True)
         self.upload(values, target)
         return target
 
@@ -100,8 +96,19 @@ class Device:
         """Copy a flat array to the beginning of a buffer of its type; what lies behind it is undefined afterwards."""
         owner.call(copies.upload, self.arch, np.ascontiguousarray(values), buffer)
 
-    def empty(self, size: int, dtype: np.typing.DTypeLike) -> Any:
+    def empty(self, size: int, dtype: np.typing.DTypeLike, *, kept: bool = False, exact: bool = False) -> Any:
         """Make a one-dimensional buffer on the device; its content is undefined.
+
+        Parameters
+        ----------
+        size : int
+            Elements.
+        dtype : dtype
+        kept : bool
+            When nobody holds it any more, it is kept for a later call, and an earlier one is returned: see
+            `kernels_ti.device.resident`, where a large one may have more elements. Not on the CPU.
+        exact : bool
+            With `kept`: only a buffer of just this size will do.
 
         Raises
         ------
@@ -114,12 +121,15 @@ class Device:
             )
         try:
             try:
+                if kept and self.arch != "cpu":
+                    return owner.call(resident.buffer, size, np.dtype(dtype), self.allocate, exact=exact)
                 return self.allocate(size, np.dtype(dtype))
             except (MemoryError, RuntimeError):
                 if self.arch == "cpu":
                     raise
                 # A search that was dropped half-way holds its buffers until Python collects it.
                 owner.call(gc.collect)
+                owner.call(resident.drop_idle)
                 return self.allocate(size, np.dtype(dtype))
         except (MemoryError, RuntimeError) as error:
             wanted = size * np.dtype(dtype).itemsize / 2**20
@@ -132,7 +142,8 @@ class Device:
     def free_memory(self) -> int | None:
         """Return the bytes of free memory on the device; None if its driver does not tell."""
         if self.arch == "cuda":
-            return owner.call(cuda.free_memory)
+            found = owner.call(cuda.memory)
+            return None if found is None else found[0]
         return None if self.arch == "vulkan" else self.memory
 
     def download(self, buffer: Any) -> np.ndarray:
@@ -154,24 +165,17 @@ class Device:
         return self.call(copies.can_pin, self.arch)
 
 
-_started: dict[tuple[str, int | None], Device] = {}  # by arch and threads: the open device
+_started: dict[tuple[str, int | None], Device] = {}  # by arch and threads: the device that was opened last
 _turns = Turns()
 
 
 def cuda_is_here() -> bool:
-    """Return whether a CUDA driver is installed. No device is opened."""
+    """Return whether CUDA has a device here. It is not opened."""
     return cuda.driver_is_here() and owner.call(_cuda_is_here)
 
 
 def _cuda_is_here() -> bool:
-    taichi = _taichi()
-    with captured_output() as said:
-        here = bool(taichi._lib.core.with_cuda())
-    for line in said[0].splitlines():
-        # A missing driver is a valid answer, not a reason for a warning.
-        if here or not _NO_DRIVER.search(line):
-            print(line, file=sys.stderr)
-    return here
+    return cuda.device_is_here() and taichi_door.has_driver("cuda")
 
 
 def open_device(arch: str, *, threads: int | None = None) -> Device:
@@ -234,30 +238,92 @@ def held_device(arch: str, *, threads: int | None = None) -> Iterator[Device]:
     if arch == "reference":
         yield Device("reference", f"Python {platform.python_version()}", host_memory(), None)
         return
+    if _started and not taichi_door.is_open():
+        owner.call(_close)  # its kernels were written when the process reset Taichi
+    require_here()
     workers = (threads or cores()) if arch == "cpu" else None
     with _turns.hold((arch, workers)):
-        yield _started.get((arch, workers)) or owner.call(_open, arch, workers)
+        yield _open_one((arch, workers)) or owner.call(_open, arch, workers)
+
+
+def is_open(arch: str = "auto") -> bool:
+    """Say whether this process has an arch open, so that kernels need no start; ``auto`` stands for any."""
+    return any(arch in ("auto", each) for each, _ in _started) and taichi_door.is_open()
+
+
+def _open_one(key: tuple[str, int | None]) -> Device | None:
+    """Return the device of an arch and threads if it is open: the process may have reset Taichi since."""
+    return _started.get(key) if taichi_door.is_open() else None
+
+
+def release_memory() -> None:
+    """Give back the memory of the open GPU that is kept for the next search, and pinned memory of the host.
+
+    Searches that go on are not changed. Without an open device nothing happens.
+
+    Raises
+    ------
+    EngineError
+        If the device has failed.
+
+    Examples
+    --------
+    >>> from kernels_ti import Graph, count_cycles, release_memory
+    >>> square = Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)])
+    >>> count_cycles(square, arch="cpu").total
+    1
+    >>> release_memory()
+    """
+    with held_open_device() as device:
+        if device is not None:
+            device.call(resident.drop_idle)
+            device.call(copies.free_pinned)
+
+
+@contextmanager
+def held_open_device() -> Iterator[Device | None]:
+    """Let no other thread open another arch than the open one until the block is left; open none.
+
+    Yields
+    ------
+    Device or None
+        None if no arch is open, or this process may use none any more, as after a fork.
+    """
+    while owner.may_work() and (key := next(iter(_started), None)) is not None and taichi_door.is_open():
+        with _turns.hold(key):
+            found = _open_one(key)
+            if found is not None:  # it may have been closed while this thread waited
+                yield found
+                return
+    yield None
 
 
 def _open(arch: str, workers: int | None) -> Device:
     """Return the device of an arch; if another arch is open, close it and start this one."""
+    if taichi_door.is_taken():
+        raise DeviceError(
+            f"this process runs a program of {taichi_door.library().title} that would lose its fields: count and list "
+            "with count_cycles and the other functions, which then search in a process of their own, or open the "
+            f"device before that program is started or after it was reset (ti.reset())"
+        )
     if arch == "cuda":
         cuda.wake()
-    ti = _taichi()
-    if arch != "cpu" and not getattr(ti._lib.core, f"with_{arch}")():
+    if arch != "cpu" and not taichi_door.has_driver(arch):
         raise DeviceError(f"arch {arch} is not available here: no driver for it was found")
-    if (arch, workers) not in _started:
+    found = _open_one((arch, workers))
+    if found is None:
         _close()
         try:
-            _started[arch, workers] = _start(ti, arch, workers)
+            found = _start(arch, workers)
         except DeviceError:
             raise
         except Exception:
             if not kernel_cache.discard():
                 raise
-            _reset()
-            _started[arch, workers] = _start(ti, arch, workers)
-    return _started[arch, workers]
+            taichi_door.stop()
+            found = _start(arch, workers)
+        _started[arch, workers] = found
+    return found
 
 
 def _close() -> None:
@@ -266,81 +332,56 @@ def _close() -> None:
         return
     _started.clear()
     copies.free_pinned()
-    buffers.disown()
+    resident.forget()
     with kernel_cache.writing():
-        _reset()
-
-
-def _reset() -> None:
-    taichi = _taichi()
-    with kernel_cache.own_cache_home():
-        taichi.reset()
+        taichi_door.stop()
 
 
 owner.at_end(_close)
 
 
-def _keep_taichi() -> None:
-    """In a forked child, never free Taichi: its destructor would wait for threads that do not exist there."""
-    impl: Any = sys.modules.get("taichi.lang.impl")
-    if impl is not None and impl.get_runtime().prog is not None:
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(impl.get_runtime().prog))
-
-
-os.register_at_fork(after_in_child=_keep_taichi)
-
-
-def _taichi() -> Any:
-    """Import Taichi, quietly."""
-    if "taichi" not in sys.modules:
-        os.environ["TI_SKIP_VERSION_CHECK"] = "ON"  # otherwise Taichi asks a server
-        os.environ["ENABLE_TAICHI_HEADER_PRINT"] = "0"
-        later = imported_later("dill", "urllib.request")
-        with kernel_cache.own_cache_home(), later, frames_have_no_modules(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Taichi's own: under `python -W error` it could not be imported
-            import_module("taichi")
-    buffers.adopt()
-    note_less()
-    return import_module("taichi")
-
-
 def require_running(device: Device) -> None:
-    """Raise an error if another arch has been opened since this device.
+    """Raise an error if another arch has been opened since this device, or the process has reset Taichi.
 
     Raises
     ------
     DeviceError
         Taichi has dropped the kernels and buffers of the device.
     """
-    if device.arch != "reference" and all(arch != device.arch for arch, _ in _started):
+    if device.arch == "reference":
+        return
+    if not taichi_door.is_open():
+        raise DeviceError(
+            f"arch {device.arch} is no longer open: this process has started or reset {taichi_door.library().title} "
+            "since. Take all cycles of a search before that, or open the device again and search anew"
+        )
+    if all(arch != device.arch for arch, _ in _started):
         raise DeviceError(
             f"arch {device.arch} is no longer open: another one has been opened since in this process. Take all "
             "cycles of a search before another arch is opened, or use a process for each arch"
         )
 
 
-def _start(ti: Any, arch: str, threads: int | None) -> Device:
+def _start(arch: str, threads: int | None) -> Device:
     options: dict[str, Any] = {"cpu_max_num_threads": threads} if threads else {}
     if arch == "cuda":
         # Taichi's analysis of stores and loads takes 3.3 of 3.5 s to compile the wave, and its searches are no faster.
         options["cfg_optimization"] = False
     options |= kernel_cache.settings()
     before = thread_ids()
-    with captured_output() as said, kernel_cache.own_cache_home(), frames_have_no_modules():
+    # The name of a Vulkan device stands only in the log.
+    with captured_output() if arch == "vulkan" else nullcontext([""]) as said:
         try:
-            ti.init(
-                arch=getattr(ti, arch),
-                enable_fallback=False,
-                log_level=ti.TRACE,
-                device_memory_GB=0.25,  # our arrays are allocated beside Taichi's own pool
-                **options,
-            )
-            ti.set_logging_level(ti.ERROR)
+            # Our arrays are allocated beside Taichi's own pool.
+            taichi_door.start(arch, log=arch == "vulkan", device_memory_GB=0.25, **options)
         except Exception as error:
             reason = str(error).strip().splitlines() or [type(error).__name__]
             raise DeviceError(f"arch {arch} is not available here: {reason[0]}") from error
-    if str(ti.cfg.arch) not in (f"Arch.{arch}", *(("Arch.x64", "Arch.arm64") if arch == "cpu" else ())):
-        raise DeviceError(f"arch {arch} is not available here: Taichi started {ti.cfg.arch} instead")
+    if taichi_door.arch_here() != arch:
+        raise DeviceError(f"arch {arch} is not available here: {taichi_door.arch_here()} was started instead")
+    if arch == "cpu":
+        # The threads are started. Kernels know their number; with a fixed one, the cache has them for any number.
+        taichi_door.settings().cpu_max_num_threads = MOST_THREADS
     if threads:
         # Taichi starts the threads that compile first, then the threads that compute.
         of_python = {thread.native_id for thread in threading.enumerate()}
@@ -348,14 +389,14 @@ def _start(ti: Any, arch: str, threads: int | None) -> Device:
     name, memory = _identity(arch, said[0])
     word_bits = 64 if arch == "cpu" else 32
     device = Device(arch, name, memory, threads, word_bits)
-    passed = _note_of_pass(ti, arch, name)
+    passed = _note_of_pass(arch, name)
     if passed is not None and kernel_cache.holds(passed):
         # The same hardware runs the same compiled kernel: it would pass again.
         return device
     from kernels_ti.device.selftest import LONG_LOOP, failures
 
     with compiled_quickly() if arch == "cpu" else nullcontext():
-        found, rounds = failures(word_bits, arch, device.buffer, device.download)
+        found, rounds = failures(word_bits, device.buffer, device.download)
     if found:
         raise DeviceError(f"{name} ({arch}) fails the self-test and is not used: {'; '.join(found)}")
     if rounds < LONG_LOOP:
@@ -365,21 +406,19 @@ def _start(ti: Any, arch: str, threads: int | None) -> Device:
     return device
 
 
-def _note_of_pass(ti: Any, arch: str, name: str) -> str | None:
+def _note_of_pass(arch: str, name: str) -> str | None:
     """Return what is noted of hardware that has passed the self-test; None if its driver is unknown."""
     driver = {"cpu": lambda: "", "cuda": cuda.driver_version, "vulkan": lambda: None}[arch]()
     version = import_module("kernels_ti").__version__  # it lies above this room
-    return None if driver is None else f"self-test {version} {ti.__version__} {name} {driver}".rstrip()
+    return None if driver is None else f"self-test {version} {taichi_door.name_and_version()} {name} {driver}".rstrip()
 
 
 def _identity(arch: str, log: str) -> tuple[str, int | None]:
-    """Return the name and the memory in bytes of the device that Taichi has started, read from its log."""
+    """Return the name and the memory in bytes of the device that was started; the log names that of Vulkan."""
     if arch == "cpu":
         return cpu_name(), host_memory()
-    pattern = r"Using CUDA device \[id=\d+\]: (.+)" if arch == "cuda" else r'Vulkan Device "(.+?)" supports'
-    name = re.search(pattern, log)
-    memory = re.search(r"Total memory ([\d.]+) GB", log) if arch == "cuda" else None
-    return (
-        name.group(1).strip() if name else f"{arch} device",
-        int(float(memory.group(1)) * 2**30) if memory else None,
-    )
+    if arch == "cuda":
+        memory = cuda.memory()
+        return cuda.name(), None if memory is None else memory[1]
+    name = re.search(r'Vulkan Device "(.+?)" supports', log)
+    return name.group(1).strip() if name else "vulkan device", None

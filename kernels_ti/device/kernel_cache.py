@@ -9,7 +9,7 @@ processors the self-test was passed. It is emptied with the cache.
 
 from __future__ import annotations
 
-import fcntl
+import errno
 import hashlib
 import json
 import os
@@ -17,13 +17,15 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
 from pathlib import Path
 
-from kernels_ti.folders import base_folder, private_folder
+from kernels_ti import taichi_door
 
-CHOSEN = "TI_OFFLINE_CACHE_FILE_PATH"
+_CHOSEN = "OFFLINE_CACHE_FILE_PATH"
 """Taichi's own variable for the folder. Such a folder is the user's and is not checked: others may write there."""
+
+_USED = "OFFLINE_CACHE"
+"""Taichi's own variable that turns its cache off with 0."""
 
 STALE_LOCK = 60.0
 """Seconds after which Taichi's lock on its cache counts as abandoned: it is normally held for milliseconds."""
@@ -31,8 +33,7 @@ STALE_LOCK = 60.0
 SECONDS_FOR_LOCK = 5.0
 """Seconds to wait for another process that reads or writes checksums, which takes milliseconds."""
 
-_TAICHI_LOCK, _LOCK, _CHECKSUMS, _NOTES = "ticache.lock", "chordless.lock", "checksums.json", "kinds.json"
-_BELOW = "taichi/ticache"  # Taichi's default folder in XDG_CACHE_HOME
+_LOCK, _CHECKSUMS, _NOTES = "chordless.lock", "checksums.json", "kinds.json"
 
 _held: set[str] = set()
 _noted: set[str] = set()
@@ -48,32 +49,15 @@ def note(what: str) -> None:
     _noted.add(what)
 
 
-@contextmanager
-def own_cache_home() -> Iterator[None]:
-    """Make Taichi use our folder inside the block.
-
-    Taichi makes a folder when it is imported, started or reset. It aborts if there is no ``HOME``.
-    """
-    before = os.environ.get("XDG_CACHE_HOME")
-    os.environ["XDG_CACHE_HOME"] = str(_cache_home() or os.devnull)
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["XDG_CACHE_HOME"]
-        else:
-            os.environ["XDG_CACHE_HOME"] = before
-
-
 def settings() -> dict[str, str | bool]:
     """Check the cache and return the arguments of `ti.init` about it.
 
     A cache whose checksums differ is emptied, with a line on standard error.
     """
-    if chosen := os.environ.get(CHOSEN):
+    if chosen := _variable(_CHOSEN):
         _remove_stale_lock(Path(chosen))
         return {}
-    if os.environ.get("TI_OFFLINE_CACHE") == "0":
+    if _variable(_USED) == "0":
         return {}
     folder = _folder()
     if folder is not None:
@@ -121,21 +105,14 @@ def discard() -> bool:
 
 def _folder() -> Path | None:
     """Return the folder of the cache, which exists; None if it cannot be made or Taichi's own variables set one."""
-    if os.environ.get("TI_OFFLINE_CACHE") == "0" or os.environ.get(CHOSEN):
+    if _variable(_USED) == "0" or _variable(_CHOSEN):
         return None
-    home = _cache_home()
-    return None if home is None else home / _BELOW
+    home = taichi_door.cache_home()
+    return None if home is None else home / taichi_door.library().cache
 
 
-def _cache_home() -> Path | None:
-    """Return the folder in which Taichi makes its own; a substitute if the user's folder is not writable."""
-    for base in (partial(base_folder, "XDG_CACHE_HOME", ".cache"), private_folder):
-        with suppress(OSError):  # for example a read-only folder
-            home = base() / "chordless"
-            (home / _BELOW).mkdir(mode=0o700, parents=True, exist_ok=True)
-            if os.access(home / _BELOW, os.W_OK | os.X_OK):
-                return home
-    return None
+def _variable(name: str) -> str | None:
+    return os.environ.get(taichi_door.library().variable(name))
 
 
 @contextmanager
@@ -149,7 +126,11 @@ def _locked(folder: Path) -> Iterator[bool]:
 
 
 def _lock(descriptor: int) -> bool:
-    """Return whether the lock was acquired in time; OSError on a file system without locks."""
+    """Return whether the lock was acquired in time; OSError on a file system or a system without such locks."""
+    try:
+        import fcntl
+    except ModuleNotFoundError as error:
+        raise OSError(errno.ENOSYS, "this system has no locks of whole files") from error
     deadline = time.monotonic() + SECONDS_FOR_LOCK
     while True:
         try:
@@ -166,7 +147,7 @@ def _checksums(folder: Path) -> dict[str, str]:
     sums = {}
     for path in _files(folder):
         with suppress(OSError):  # removed by another process
-            sums[path.name] = hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+            sums[str(path.relative_to(folder))] = hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
     return sums
 
 
@@ -189,8 +170,10 @@ def _notes(folder: Path) -> set[str]:
 
 
 def _files(folder: Path) -> list[Path]:
-    ours = (_LOCK, _TAICHI_LOCK, _NOTES)
-    return [path for path in sorted(folder.iterdir()) if path.name not in ours and not path.name.startswith(_CHECKSUMS)]
+    """Return the files of Taichi; its fork has folders below its own."""
+    ours = (_LOCK, Path(taichi_door.library().lock).name, _NOTES)
+    found = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return [path for path in found if path.name not in ours and not path.name.startswith(_CHECKSUMS)]
 
 
 def _empty(folder: Path) -> None:
@@ -205,7 +188,7 @@ def _remove_stale_lock(folder: Path) -> None:
 
     Otherwise the lock stays, and every later process silently compiles its kernels again.
     """
-    lock = folder / _TAICHI_LOCK
+    lock = folder / taichi_door.library().lock
     with suppress(OSError):  # usually there is none
         if time.time() - lock.stat().st_mtime > STALE_LOCK:
             lock.unlink()

@@ -4,8 +4,6 @@ A launch takes longer than a small level of the search. So the thread blocks sta
 When all blocks are done with a level, they begin the next one. The counters tell it what the previous level has made.
 """
 
-import taichi as ti
-
 from kernels_ti.device.placing import (
     CELLS_PER_LEVEL,
     CHILDREN,
@@ -24,6 +22,7 @@ from kernels_ti.device.placing import (
     WHOLE_WARP,
     placed_by_warp,
 )
+from kernels_ti.taichi_door import fence, ti
 
 ATTENDING = 300
 """Polls that a thread block makes before it leaves: a fraction of a millisecond, after which all blocks have begun."""
@@ -97,16 +96,16 @@ def meet(control: ti.template(), level, blocks, block, speaks):
     """
     ti.simt.block.sync()
     if speaks:
-        ti.simt.grid.memfence()
+        fence()
         before = ti.atomic_add(control[MEETINGS + level], ti.u32(1))
         if before + ti.u32(1) == ti.cast(blocks, ti.u32):
-            ti.simt.grid.memfence()
+            fence()
             for gate in range(GATES):
                 ti.atomic_max(control[FIRST_GATE + gate * SECTOR], ti.cast(level + 1, ti.u32))
         opened = ti.u32(0)
         while opened <= ti.cast(level, ti.u32):
             opened = ti.atomic_add(control[FIRST_GATE + block % GATES * SECTOR], ti.u32(0))
-        ti.simt.grid.memfence()
+        fence()
     ti.simt.block.sync()
 
 
@@ -138,10 +137,10 @@ def through_levels(
     Parameters
     ----------
     expand : function
-        Expands a batch with all lanes of a warp. It takes the arguments in `given`, then the lane, the first record of
-        the batch, its records for each lane, the records of the level, the level, where records are read, where
-        children are placed, the direction, the places for children, and the cycles stored by earlier levels. It
-        returns how many cycles this lane has seen and not counted.
+        Expands a batch with all lanes of a warp. It takes the lane, the first record of the batch, its records for each
+        lane, the records of the level, the level, where records are read, where children are placed, the direction, the
+        places for children, the cycles stored by earlier levels, and then the arguments in `given`. It returns how many
+        cycles this lane has seen and not counted.
     given : tuple
     collect : bool
         Whether `expand` counts all cycles itself.
@@ -172,7 +171,7 @@ def through_levels(
         item, closed = (thread >> 5) * batches * WARP, 0
         while item < ready:
             following = taken_by_warp(control, level, threads * batches, ready, batches, lane)
-            closed += expand(*given, lane, item, batches, ready, level, start, target, way, free - ready, taken)
+            closed += expand(lane, item, batches, ready, level, start, target, way, free - ready, taken, *given)
             item = said_by_first(following)
         if ti.static(not collect):
             placed_by_warp(control, CELLS_PER_LEVEL * level + CYCLES, closed, lane)

@@ -7,7 +7,6 @@ cycles come to the host; the memory of the driver itself does not count.
 
 from __future__ import annotations
 
-import resource
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -52,6 +51,12 @@ def resident_bytes() -> int:
 
 def peak_memory() -> int:
     """Return the largest resident size that this process has had, in bytes."""
+    try:
+        import resource
+    except ModuleNotFoundError:  # Windows
+        import psutil
+
+        return int(psutil.Process().memory_info().peak_wset)
     size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return size if sys.platform == "darwin" else size * 1024
 

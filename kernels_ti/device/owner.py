@@ -27,7 +27,7 @@ from kernels_ti.errors import DeviceError
 P = ParamSpec("P")
 T = TypeVar("T")
 
-SECONDS_TO_FINISH = 1.0
+SECONDS_TO_FINISH = 0.15
 """Seconds that an interrupted caller waits for the current piece of work, so that its search stays consistent."""
 
 STACK_BYTES = 16 << 20
@@ -87,6 +87,11 @@ def send(work: Callable[[], None]) -> None:
     """Let the owner carry out `work` later; do not wait for it. May be called during Python's garbage collection."""
     if _thread is not None and not _ended:
         _jobs.put((Future(), work))
+
+
+def may_work() -> bool:
+    """Whether `call` would carry out a piece of work of this thread."""
+    return not _ended and (_thread is None or _thread is _server or is_owner())
 
 
 def is_owner() -> bool:
@@ -167,4 +172,5 @@ def _after_fork() -> None:
         )
 
 
-os.register_at_fork(after_in_child=_after_fork)
+if hasattr(os, "register_at_fork"):  # Windows does not fork
+    os.register_at_fork(after_in_child=_after_fork)

@@ -84,22 +84,32 @@ class PinnedCopies:
         """Whether the system has given pinned memory, once a copy was started."""
         return bool(self._slots)
 
-    def start(self, source: int, target: np.ndarray) -> None:
+    def start(self, source: int, target: np.ndarray, *, widen: bool = False) -> None:
         """Begin to fill a contiguous array from an address of the device; `finish` says when it is full.
 
         What the device has been told to do before is done before. What it is told later comes after it has sent these
         bytes, so the buffer may be written to again.
+
+        Parameters
+        ----------
+        source : int
+        target : ndarray
+        widen : bool
+            The device has a byte for each number of the array.
 
         Raises
         ------
         EngineError
             If the device has failed.
         """
-        left = target.reshape(-1).view(np.uint8)
+        left = target.reshape(-1) if widen else target.reshape(-1).view(np.uint8)
         while len(left):
             slot = self._next_slot()
             if slot is None:
-                self._copy_at_once(source, left)
+                sent = np.empty(len(left), np.uint8) if widen else left
+                self._copy_at_once(source, sent)
+                if widen:
+                    left[:] = sent
                 return
             part, left = left[: self._slot_bytes], left[self._slot_bytes :]
             try:

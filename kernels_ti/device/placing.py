@@ -8,9 +8,8 @@ the right; side s of the arena is addressed by its next free place and a directi
 Counters are pairs of 32-bit cells, low and high: not every device has 64-bit integers.
 """
 
-import taichi as ti
-
 from kernels_ti.bits import population
+from kernels_ti.taichi_door import ti
 
 CELLS_PER_LEVEL = 8
 """Cells that each level of a launch queue has in `control`."""

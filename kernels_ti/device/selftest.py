@@ -7,7 +7,6 @@ that the searches rely on. The host compares its results with the right values.
 from typing import Any
 
 import numpy as np
-import taichi as ti
 
 from kernels_ti.bits import (
     above,
@@ -32,6 +31,7 @@ from kernels_ti.device.placing import (
     placed_by_warp,
     placed_together,
 )
+from kernels_ti.taichi_door import settings, ti
 
 ITEMS = 3000
 """Work items; not a multiple of any group size, so that incomplete groups are tested."""
@@ -53,7 +53,6 @@ array = ti.types.ndarray
 @ti.kernel
 def exercise(
     word: ti.template(),
-    arch: ti.template(),
     items: ti.i32,
     rounds: ti.i32,
     patterns: array(ndim=1),
@@ -78,9 +77,9 @@ def exercise(
         if item < items:
             amount = item % 5
         at, _beside = 0, 0
-        if ti.static(arch == "vulkan"):
+        if ti.static(settings().arch == ti.vulkan):
             at, _beside = placed_together(control, 0, amount, 0, item)
-        elif ti.static(arch == "cuda"):
+        elif ti.static(settings().arch == ti.cuda):
             some = ti.simt.warp.ballot(ti.cast(amount > 2, ti.i32))
             first, before, _total = placed_by_warp(control, CHILDREN, amount, item % WARP)
             at = first + before
@@ -138,15 +137,13 @@ def _generator_after(state: int, rounds: int) -> int:
     return (multiplier * state + increment) % 2**32
 
 
-def failures(bits: int, arch: str, buffer: Any, download: Any) -> tuple[list[str], int]:
+def failures(bits: int, buffer: Any, download: Any) -> tuple[list[str], int]:
     """Run the self-test on the device that is open.
 
     Parameters
     ----------
     bits : int
         Bits in a word.
-    arch : str
-        The open arch.
     buffer, download : callable
         Copy an array to the device and back, see `kernels_ti.device.device.Device`.
 
@@ -173,7 +170,7 @@ def failures(bits: int, arch: str, buffer: Any, download: Any) -> tuple[list[str
             buffer(np.zeros(len(masks), word)),
             buffer(np.zeros(2, np.uint32)),
         ]
-        exercise(vector_of(1, bits), arch, ITEMS, rounds, *arrays)
+        exercise(vector_of(1, bits), ITEMS, rounds, *arrays)
         return [download(a) for a in arrays[1:]]
 
     control, owner, counted, folded, looped = run(LONG_LOOP)

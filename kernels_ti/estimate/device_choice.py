@@ -9,14 +9,12 @@ from kernels_ti.device.device import Device, cuda_is_here, open_device
 from kernels_ti.device.machine import cores
 from kernels_ti.errors import EngineError
 from kernels_ti.estimate.estimate import Estimator
+from kernels_ti.estimate.usual_rate import CPU_PATHS_PER_SECOND
 from kernels_ti.graph import Graph
 from kernels_ti.options import require_arch
 
 SMALL_GRAPH = 40
 """Graphs of up to this many vertices go to the CPU without an estimate, which would take longer than the search."""
-
-CPU_PATHS_PER_SECOND = 50e6
-"""Paths that one CPU thread expands in a second, counted after the certificate."""
 
 CUDA_START_SECONDS = 1.2
 """Seconds that CUDA takes longer to start than the CPU."""

@@ -16,7 +16,8 @@ from kernels_ti.blocks.groups import BlockGroup
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.errors import EngineError, SizeError
 from kernels_ti.estimate.host_step import HostBlocks
-from kernels_ti.estimate.random_walk import Floats, Walk, walk
+from kernels_ti.estimate.random_walk import Walk, walk
+from kernels_ti.estimate.strata import Floats, SubtreeSizes
 from kernels_ti.graph import Graph
 from kernels_ti.short_cycles import short_cycles
 
@@ -196,6 +197,7 @@ class Estimator:
         self._blocks: list[HostBlocks] = []
         self._surveys: list[tuple[int, int]] = []
         self._exact: dict[int, Walk] = {}
+        self._sizes: list[SubtreeSizes] = []
         self._samples: list[_Sample] = []
         self._sample_size = 0
         self._broken_off: _Sample | None = None
@@ -218,6 +220,11 @@ class Estimator:
     def has_walked(self) -> bool:
         """Whether a random walk has reached its end."""
         return bool(self._samples)
+
+    @property
+    def words(self) -> int:
+        """Words of 64 bits in the widest bit rows that were probed; at least 1."""
+        return max((blocks.words for blocks in self._blocks), default=1)
 
     def probe(self, seconds: float) -> bool:
         """Probe for about `seconds` seconds, or until the estimate is exact.
@@ -276,7 +283,7 @@ class Estimator:
         for i, blocks in enumerate(self._blocks):
             met = self._exact.get(i)
             if met is None:
-                met = walk(blocks, self._longest, size, self._random, deadline=deadline)
+                met = walk(blocks, self._longest, size, self._random, deadline=deadline, sizes=self._sizes[i])
                 self._probes += met.looked_at
             if met.exact:
                 self._exact[i] = met
@@ -351,6 +358,7 @@ class Estimator:
             made = [HostBlocks(group) for group in groups]
             surveys = [blocks.survey(self._longest) for blocks in made]
             self._batch, self._exact, self._blocks, self._surveys = batch, {}, made, surveys
+            self._sizes = [SubtreeSizes() for _ in made]
         return float(self._batches.shares[batch])
 
 

@@ -18,16 +18,11 @@ from kernels_ti.graph import IntArray
 from kernels_ti.state import STATE_WORD_BITS, Frames, Rows, populations, wide_words
 
 _SEEDS_AT_ONCE = 1 << 14
+_NONE = np.zeros(0, np.int64)
 
 
 def labels_of(rows: Rows) -> tuple[IntArray, IntArray]:
-    """List the set bits of all rows, shape (k, W).
-
-    Returns
-    -------
-    row, label : ndarray of int64
-        In ascending order of row, then label.
-    """
+    """Return the row and the label of each set bit of rows (k, W), in ascending order of row, then label."""
     found = np.flatnonzero(unpacked(rows))
     row, label = np.divmod(found, STATE_WORD_BITS * max(rows.shape[1], 1))
     return row, label
@@ -87,6 +82,9 @@ class Expansion:
         Which of the paths each child comes from, ascending.
     children : Frames
         The paths that go on, with the extensions that can still lead to a cycle; each has the weight of its parent.
+    distance : ndarray of int64
+        Edges between the ends of each path that goes on, as `HostBlocks.singled` lists these; empty without the
+        certificate.
     operations : int
         Word operations of the certificate, which are most of the work.
     """
@@ -94,22 +92,16 @@ class Expansion:
     closers: Rows
     parent: IntArray
     children: Frames
+    distance: IntArray
     operations: int = 0
 
 
 class HostBlocks:
     """A group of blocks, ready for the step on the host.
 
-    Parameters
-    ----------
-    group : BlockGroup
-
-    Attributes
-    ----------
-    rows : ndarray of uint64, shape (bit rows, W)
-        Adjacency bit rows, then the chords, see `kernels_ti.blocks.block_group.BlockGroup`.
-    required : ndarray of uint64, shape (W,), or None
-        Labels that every cycle must have; frames need members then.
+    `rows` are the adjacency bit rows, uint64 of shape (bit rows, W), then the chords, see
+    `kernels_ti.blocks.block_group.BlockGroup`. `required`, shape (W,), are labels that every cycle must have; frames
+    need members then.
     """
 
     def __init__(self, group: BlockGroup) -> None:
@@ -207,20 +199,10 @@ class HostBlocks:
         return label
 
     def expand(self, paths: Frames, max_length: int, *, certificate: bool = True) -> Expansion:
-        """Make one step.
+        """Make one step of frames of a single extension, all of the same length.
 
-        Parameters
-        ----------
-        paths : Frames
-            Frames of a single extension, all of the same length.
-        max_length : int
-            Vertices of the longest cycle that is wanted.
-        certificate : bool
-            Whether to drop the extensions that cannot lead to a cycle, and the allowed vertices that cannot lie on one.
-
-        Returns
-        -------
-        Expansion
+        With `certificate`, extensions that cannot lead to a cycle of at most `max_length` vertices are dropped, and
+        allowed vertices that cannot lie on one.
         """
         length = int(paths.length[0]) if len(paths) else 0
         label = self.label(paths)
@@ -235,7 +217,7 @@ class HostBlocks:
             assert paths.members is not None
             wanted = completing(self.required, paths.members | paths.extensions, closers)
         if length + 3 > max_length:
-            return Expansion(wanted, np.zeros(0, np.int64), paths[:0])
+            return Expansion(wanted, _NONE, paths[:0], _NONE)
         only_end, only_v = at_end & ~at_v, at_v & ~at_end
         of_end, of_v = populations(only_end), populations(only_v)
         parent = np.flatnonzero((of_end > 0) & (of_v > 0))
@@ -258,48 +240,53 @@ class HostBlocks:
             alive = np.flatnonzero(extensions.any(axis=1))
             parent, children = parent[alive], replace(children, extensions=extensions)[alive]
         if not certificate:
-            return Expansion(wanted, parent, children)
-        kept, children, operations = self.certified(children, max_length)
-        return Expansion(wanted, parent[kept], children, operations)
+            return Expansion(wanted, parent, children, _NONE)
+        kept, children, distance, operations = self.certified(children, max_length)
+        return Expansion(wanted, parent[kept], children, distance, operations)
 
-    def certified(self, frames: Frames, max_length: int, *, deadline: float = math.inf) -> tuple[IntArray, Frames, int]:
-        """Keep only the parts of frames that can lead to a cycle; see `kernels_ti.step.certificate`.
+    def free_neighbours(self, paths: Frames) -> tuple[IntArray, IntArray]:
+        """Count the vertices that may join at both ends of paths of a single extension: at that end, at the other."""
+        end = paths.end.astype(np.int64)
+        last = self._first_of_other[end] + self.label(paths)
+        return populations(self.rows[last] & paths.allowed), populations(self.rows[end] & paths.allowed)
 
-        Parameters
-        ----------
-        frames : Frames
-            All of the same length.
-        max_length : int
-            Vertices of the longest cycle that is wanted.
-        deadline : float
-            Reading of `time.perf_counter` after which the flood breaks off, and no frame is kept.
+    def certified(
+        self, frames: Frames, max_length: int, *, deadline: float = math.inf
+    ) -> tuple[IntArray, Frames, IntArray, int]:
+        """Keep only the parts of frames, all of one length, that can lead to a cycle: `kernels_ti.step.certificate`.
 
-        Returns
-        -------
-        kept : ndarray of int64
-            The frames that have an extension left.
-        frames : Frames
-            These, without the extensions that the waiting end cannot reach, and without the allowed vertices that
-            it cannot reach.
-        operations : int
-            Number of word operations.
+        After the reading `deadline` of `time.perf_counter` the flood breaks off, and no frame is kept. Returns the
+        frames that have an extension left; these, without the extensions and allowed vertices that the waiting end
+        cannot reach; the edges between the waiting end and each extension left, as `singled` lists these; and the word
+        operations.
         """
         if not len(frames):
-            return np.zeros(0, np.int64), frames, 0
+            return _NONE, frames, _NONE, 0
         lanes = _Lanes(self, frames.end)
         way_in = lanes.sliced(frames.allowed)
         seen = lanes.sliced(self.rows[frames.end] & frames.allowed)
+        missing = lanes.sliced(frames.extensions)
         rounds_left = max_length - int(frames.length[0]) - 1
-        operations = 0
+        operations = rounds = 0
+        # Bit i of the round in which the flood comes to an extension.
+        round_bits: list[Rows] = []
         while True:
             touched = lanes.neighbours_of(seen)
             operations += lanes.operations_of_round
             rounds_left -= 1
+            rounds += 1
+            reached = touched & missing
+            missing &= ~touched
+            for i in range(rounds.bit_length()):
+                if i == len(round_bits):
+                    round_bits.append(np.zeros_like(seen))
+                if rounds >> i & 1:
+                    round_bits[i] |= reached
             more = seen | touched & way_in
             if rounds_left <= 0 or np.array_equal(more, seen):
                 break
             if time.perf_counter() > deadline:
-                return np.zeros(0, np.int64), frames[:0], operations
+                return _NONE, frames[:0], _NONE, operations
             seen = more
         extensions = frames.extensions & lanes.rows_from(touched)
         allowed = lanes.rows_from(seen)
@@ -307,7 +294,12 @@ class HostBlocks:
             assert frames.members is not None
             extensions = completing(self.required, frames.members | allowed, extensions)
         kept = np.flatnonzero(extensions.any(axis=1))
-        return kept, replace(frames, extensions=extensions, allowed=allowed)[kept], operations
+        certified = replace(frames, extensions=extensions, allowed=allowed)[kept]
+        row, label = labels_of(certified.extensions)
+        distance = np.ones(len(row), np.int64)
+        for i, bits in enumerate(round_bits):
+            distance += unpacked(lanes.rows_from(bits)[kept])[row, label].astype(np.int64) << i
+        return kept, certified, distance, operations
 
 
 class _Lanes:

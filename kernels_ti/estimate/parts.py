@@ -27,49 +27,26 @@ FEWEST_FRAMES = 4096
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """One part of a search, before any of it is done.
+    """One part of a search, before any of it is done."""
 
-    Attributes
-    ----------
-    groups : tuple of GroupState
-        The work of the part in each group of blocks.
-    paths_by_length, cycles_by_length : dict of int to int
-        Counts from making the frames, without triplets and triangles; only in part 1.
-    found : list of list of int
-        With `collect`, those cycles as vertices of the input graph in canonical cycle order; only in part 1.
-    """
-
-    groups: tuple[GroupState, ...]
+    groups: tuple[GroupState, ...]  # The work of the part in each group of blocks
+    # `paths_by_length`, `cycles_by_length`: counts from making the frames, without triplets and triangles; only in part
+    # 1
     paths_by_length: dict[int, int] = field(default_factory=dict)
     cycles_by_length: dict[int, int] = field(default_factory=dict)
+    # With `collect`, those cycles as vertices of the input graph in canonical cycle order; only in part 1
     found: list[list[int]] = field(default_factory=list)
 
 
 def split(
     groups: list[BlockGroup], weights: list[Floats], part: int, parts: int, max_length: int, collect: bool
 ) -> Split:
-    """Make one part of the search of some groups of blocks.
+    """Make part `part`, from 1, of the search of some groups of blocks. The frames of the parts are disjoint.
 
-    The frames of the parts are disjoint. Together with the counts of part 1 they are the whole search. All parts
-    must be made from the same groups, in the same order, with the same bounds.
-
-    Parameters
-    ----------
-    groups : list of BlockGroup
-    weights : list of ndarray of float64, shape (seeds,)
-        Share of the search below each seed, see `kernels_ti.estimate.estimate.seed_weights`.
-    part, parts : int
-        Number of this part, from 1, and the number of parts.
-    max_length : int
-        Vertices of the longest cycle that is wanted.
-    collect : bool
-        Whether the cycles themselves are wanted.
-
-    Returns
-    -------
-    Split
-        In every group ``next_seed`` is at the end: all remaining work is in frames. Only part 1 still has to count the
-        triangles and triplets. The weights of the part's frames add up to 1.
+    Together with the counts of part 1 they are the whole search. All parts must be made from the same groups, in the
+    same order, with the same bounds. The weights are the share of the search below each seed, see
+    `kernels_ti.estimate.estimate.seed_weights`; those of the part's frames add up to 1. In every group ``next_seed`` is
+    at the end: all remaining work is in frames. Only part 1 still has to count the triangles and triplets.
     """
     made = _split(groups, weights, part, parts, max_length, collect)
     if all(group.required is None for group in groups):
@@ -172,24 +149,10 @@ def _states(groups: list[BlockGroup], dealt: list[Frames], part: int) -> tuple[G
 
 
 def seed_frames(group: BlockGroup, seeds: IntArray, collect: bool, weight: Floats) -> Frames:
-    """Make the frames of some seeds, like the sweep when it takes a seed.
+    """Make the frames of some seeds, in their order, like the sweep when it takes a seed; `collect` gives them members.
 
-    The frame of the seed (u, x) is the path <x, u>: it grows at u, and x waits.
-
-    Parameters
-    ----------
-    group : BlockGroup
-    seeds : ndarray of int, shape (k,)
-        Numbers of seeds of the group.
-    collect : bool
-        Whether the frames have members.
-    weight : ndarray of float64, shape (k,)
-        Share of the search below each of these seeds.
-
-    Returns
-    -------
-    Frames
-        In the order of the seeds; frames that cannot lead to a cycle are left out.
+    The frame of the seed (u, x) is the path <x, u>: it grows at u, and x waits. Frames that cannot lead to a cycle are
+    left out. `weight` is the share of the search below each seed.
     """
     return _seed_frames(HostBlocks(group), seeds, collect, weight)
 

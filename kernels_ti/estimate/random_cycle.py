@@ -17,15 +17,10 @@ class CycleSampler:
 
     The cycles are not drawn uniformly: each is met by a path that starts at a random vertex and grows by one vertex at
     a time. The certificate of the search lets it grow only where a cycle can still be closed, so no path is given up.
-
-    Parameters
-    ----------
-    graph : Graph
-    seed : int
-        Of the random numbers.
     """
 
     def __init__(self, graph: Graph, *, seed: int = 0) -> None:
+        self._graph = graph
         self._random = np.random.Generator(np.random.PCG64(seed))
         self._rows = [_row(graph.neighbours(v).tolist()) for v in range(graph.n)]
         self._all = (1 << graph.n) - 1
@@ -37,6 +32,33 @@ class CycleSampler:
         None if no cycle was met from the drawn start; another one may have one. Also None once `given_up`, which is
         called before each vertex, has returned True.
         """
+        cycle = self._draw_underlying(given_up)
+        return None if cycle is None or not self._is_cycle(cycle) else cycle
+
+    def _is_cycle(self, cycle: IntArray) -> bool:
+        """Return whether a chordless cycle of the underlying graph is one of the graph.
+
+        No pair of its vertices may have a second edge, its arcs must lead one way round, and no vertex has a self-loop.
+        """
+        graph = self._graph
+        if graph.is_simple:
+            return True
+        if graph.loops is not None and graph.loops[cycle].any():
+            return False
+        steps = list(zip(cycle.tolist(), np.roll(cycle, -1).tolist(), strict=True))
+        if graph.multiplicity is not None and graph.multiplicity[[self._entry(*step) for step in steps]].max() > 1:
+            return False
+        if not graph.directed:
+            return True
+        forward = {graph.has_edge(u, v) for u, v in steps}
+        backward = {graph.has_edge(v, u) for u, v in steps}
+        return len(forward) == len(backward) == 1 and forward != backward
+
+    def _entry(self, u: int, v: int) -> int:
+        """Return where the row of u has v."""
+        return int(self._graph.row_ptr[u] + np.searchsorted(self._graph.neighbours(u), v))
+
+    def _draw_underlying(self, given_up: Callable[[], bool]) -> IntArray | None:
         if not self._starts:
             return None
         u = self._starts[int(self._random.integers(len(self._starts)))]

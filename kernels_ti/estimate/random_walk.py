@@ -1,12 +1,13 @@
-"""Random walks through the tree of a search.
+"""Passes through the tree of a search, by stratified sampling.
 
 A **walk** goes through the tree of a group of blocks level by level. While a level has few paths, the walk keeps all of
 them; a walk that always does so is exact. From a larger level it draws some paths at random. Each path that it keeps
 gets the weight 1 / p, where p is the probability with which the path was kept. So the expected weight of every path of
 the tree is 1. The sum of the weights of a level is an unbiased estimate of its number of paths. The same holds for the
-cycles that the paths close (Knuth 1975; several paths at a time, with unequal probabilities: Chen 1992). Two measures
-keep the spread small. The probability of a path is proportional to the expected size of its subtree. And the paths
-are drawn at even distances along the level, in the order of the tree, so that every branch is represented.
+cycles that the paths close (Knuth 1975; heterogeneous sampling by strata: Chen 1992). Three measures keep the spread
+small. The paths of a stratum (`kernels_ti.estimate.strata`) are drawn at even distances. The probability of a path is
+proportional to the expected size of its subtree. And a part of the paths is dealt out to all strata alike, so that
+rare paths with large subtrees, as road networks have them, are met.
 
 References
 ----------
@@ -25,13 +26,15 @@ import numpy as np
 import numpy.typing as npt
 
 from kernels_ti.estimate.host_step import HostBlocks
+from kernels_ti.estimate.strata import Floats, LevelSeen, PathsSeen, SubtreeSizes
 from kernels_ti.state import Frames, populations
 
-Floats = npt.NDArray[np.float64]
-
 GROWTH = 1.16
-"""Factor by which each vertex that may still join multiplies the expected work below a path. Only the spread depends
-on it. On grids, random graphs, road networks and niche overlap graphs the best values lie between 1.1 and 1.25."""
+"""Factor by which each vertex that may still join multiplies the expected work below a path, before anything is learned
+of its length. Only the spread depends on it."""
+
+SHARE_OF_STRATA = 0.2
+"""Part of the drawn paths that is dealt out to all strata alike."""
 
 _VERTICES_PER_STEP, _LARGEST_DIFFERENCE = 4, 400  # of vertices that may join; so no probability is too close to 0
 
@@ -46,38 +49,21 @@ SMALLEST_SEEDS = 16
 
 @dataclass
 class Walk:
-    """The result of a random walk through a group of blocks.
+    """The result of a random walk through a group of blocks."""
 
-    Attributes
-    ----------
-    paths, cycles : dict of int to float
-        Estimated number of paths and of cycles by number of vertices. Initial triplets and triangles are not included:
-        they are counted without a walk.
-    cycles_met : dict of int to int
-        Number of different cycles that the walk has found, by number of vertices.
-    looked_at : int
-        Number of paths that the walk has expanded.
-    paths_met : int
-        Number of those that are not initial triplets.
-    exact : bool
-        No path was left out.
-    complete : bool
-        The walk reached the end of the tree.
-    seed_work : ndarray of float64, shape (seeds,)
-        Estimated number of paths below each seed, in units that are the same for all seeds.
-    seed_exponent : int
-        The unit is 2 to this power.
-    """
-
+    # float64, shape (seeds,): estimated number of paths below each seed, in units that are the same for all seeds
     seed_work: Floats
-    seed_exponent: int = 0
+    seed_exponent: int = 0  # The unit is 2 to this power
+    # `paths`, `cycles`: estimated number of paths and of cycles by number of vertices. Initial triplets and triangles
+    # are not included: they are counted without a walk.
     paths: dict[int, float] = field(default_factory=dict)
     cycles: dict[int, float] = field(default_factory=dict)
+    # Number of different cycles that the walk has found, by number of vertices
     cycles_met: dict[int, int] = field(default_factory=dict)
-    looked_at: int = 0
-    paths_met: int = 0
-    exact: bool = True
-    complete: bool = True
+    looked_at: int = 0  # Number of paths that the walk has expanded
+    paths_met: int = 0  # Number of those that are not initial triplets
+    exact: bool = True  # No path was left out
+    complete: bool = True  # The walk reached the end of the tree
 
     def add_work(self, seeds: npt.NDArray[np.int64], weight: Floats, exponent: int) -> None:
         """Add paths to their seeds; `weight` counts in units of 2 to the power `exponent`."""
@@ -97,29 +83,13 @@ def walk(
     operations: float = math.inf,
     certificate: bool = True,
     by_seed: bool = False,
+    sizes: SubtreeSizes | None = None,
 ) -> Walk:
-    """Make one random walk through the tree.
+    """Make one random walk through the tree, with at most `size` paths of a level.
 
-    Parameters
-    ----------
-    blocks : HostBlocks
-    max_length : int
-        Vertices of the longest cycle that is wanted.
-    size : int
-        Largest number of paths of a level that are kept.
-    random : numpy.random.Generator
-    deadline : float
-        Reading of `time.perf_counter` after which the walk breaks off.
-    operations : float
-        Word operations after which the walk breaks off.
-    certificate : bool
-        Whether to drop the paths that cannot lead to a cycle.
-    by_seed : bool
-        Whether `Walk.seed_work` is wanted.
-
-    Returns
-    -------
-    Walk
+    It breaks off at the reading `deadline` of `time.perf_counter`, or after so many word operations. With
+    `certificate`, paths that cannot lead to a cycle are dropped. `by_seed` asks for `Walk.seed_work`. `sizes` holds
+    what earlier walks through these blocks have learned, to which this walk adds; strata need the certificate.
     """
     seeds = np.arange(len(blocks.group.seed_entries))
     met = Walk(np.zeros(len(seeds)))
@@ -137,12 +107,13 @@ def walk(
     alive = blocks.alive(frames)
     frames, seeds = frames[alive], seeds[alive]
     if certificate:
-        kept, frames, made = blocks.certified(frames, max_length, deadline=deadline)
+        kept, frames, distance, made = blocks.certified(frames, max_length, deadline=deadline)
         seeds, operations = seeds[kept], operations - made
         if time.perf_counter() > deadline:  # the flood may have been broken off
             met.exact = met.complete = False
             return met
     exponent = 0  # weights count in units of 2 to this power, so that none is too large for a float
+    levels: list[LevelSeen] = []
     while len(frames):
         length = int(frames.length[0]) + 1
         parent, paths = blocks.singled(frames)
@@ -155,10 +126,14 @@ def walk(
         if operations < 0 or time.perf_counter() > deadline:
             met.exact = met.complete = False
             return met
+        seen = None if sizes is None else PathsSeen.of(blocks, paths, distance)
+        if levels and seen is not None:
+            levels[-1] = replace(levels[-1], parent=levels[-1].parent[parent], children=seen.features)
         if len(paths) > size:
             met.exact = False
-            kept, probability = _drawn(paths.weight * _expected(paths, max_length), size, random.random())
+            kept, probability = _drawn_of(paths, seen, sizes, max_length, size, random.random())
             paths, seeds = replace(paths[kept], weight=paths.weight[kept] / probability), seeds[kept]
+            seen = None if seen is None else seen[kept]
         met.looked_at += len(paths)
         met.paths_met += len(paths) if length > 3 else 0
         step = blocks.expand(paths, max_length, certificate=certificate)
@@ -166,11 +141,36 @@ def walk(
         closing = populations(step.closers)
         met.cycles_met[length + 1] = int(closing.sum())
         met.cycles[length + 1] = scaled(float(paths.weight @ closing), exponent)
+        if seen is not None:
+            no_child = np.zeros((0, seen.features.shape[1]))
+            levels.append(LevelSeen(length, seen.features, paths.weight, closing, step.parent, no_child))
         shift = math.frexp(float(step.children.weight.max(initial=1.0)))[1] - 1
         frames = replace(step.children, weight=np.ldexp(step.children.weight, -shift))
         exponent += shift
-        seeds = seeds[step.parent]
+        seeds, distance = seeds[step.parent], step.distance
+    if sizes is not None and not met.exact:
+        sizes.learn(levels)
     return met
+
+
+def _drawn_of(
+    paths: Frames, seen: PathsSeen | None, sizes: SubtreeSizes | None, max_length: int, size: int, offset: float
+) -> tuple[npt.NDArray[np.int64], Floats]:
+    """Draw about `size` paths of a level; return them, ascending, and the probability that each had."""
+    if seen is None or sizes is None:
+        return _drawn(paths.weight * _expected(paths, max_length), size, offset)
+    learned = sizes.logarithms(int(paths.length[0]) + 1, seen.features)
+    expected = _expected(paths, max_length) if learned is None else np.exp(learned - learned.max())
+    work = paths.weight * expected
+    _, stratum = np.unique(seen.stratum, return_inverse=True)
+    of_stratum = np.bincount(stratum, paths.weight)
+    alike = paths.weight / of_stratum[stratum] / len(of_stratum)
+    # In the order of the strata, so that each is represented by as many as it should.
+    order = np.argsort(stratum, kind="stable")
+    importance = (1 - SHARE_OF_STRATA) * work / work.sum() + SHARE_OF_STRATA * alike
+    drawn, probability = _drawn(importance[order], size, offset)
+    back = np.argsort(order[drawn])
+    return order[drawn][back], probability[back]
 
 
 def _expected(paths: Frames, max_length: int) -> Floats:
@@ -185,9 +185,8 @@ def _drawn(importance: Floats, size: int, offset: float) -> tuple[npt.NDArray[np
     """Draw about `size` items, each with a probability proportional to its importance, at most 1 (systematic sampling).
 
     The probabilities are laid end to end as intervals. An item is drawn if its interval covers a whole number plus
-    `offset`, a random number from 0 to 1. So the drawn items are spread evenly.
-
-    Returns the items drawn, ascending, and the probability that each had.
+    `offset`, a random number from 0 to 1. So the drawn items are spread evenly. Returns the items drawn, ascending, and
+    the probability that each had.
     """
     sure = np.zeros(len(importance), np.bool_)
     while True:

@@ -12,27 +12,10 @@ from kernels_ti.state import STATE_WORD_BITS, Rows
 
 
 def in_direction(graph: Graph, rows: Rows, lengths: IntArray, long: Cycles) -> Cycles:
-    """Return the cycles of bit rows, each in the direction of its arcs.
+    """Return the cycles of bit rows, in their order, each in the direction of its arcs.
 
-    Parameters
-    ----------
-    graph : Graph
-        A graph that is not simple.
-    rows : ndarray of uint64, shape (k, ceil(n / 64))
-    lengths : ndarray of int64, shape (k,)
-        The vertices in each row.
-    long : Cycles
-        The rows of three or more vertices in order, as chordless cycles of `graph.underlying()`.
-
-    Returns
-    -------
-    Cycles
-        In the order of the rows.
-
-    Raises
-    ------
-    GraphError
-        If a row is not a chordless cycle of the graph.
+    The graph is not simple; `lengths` are the vertices in each row. `long` are the rows of three or more vertices in
+    order, as chordless cycles of `graph.underlying()`. A GraphError says that a row is no chordless cycle of the graph.
     """
     offsets = np.concatenate(([0], np.cumsum(lengths)))
     vertices = np.empty(offsets[-1], np.int64)

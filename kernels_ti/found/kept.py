@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kernels_ti.cycles import Cycles
+from kernels_ti.found.row_store import RowStore
 from kernels_ti.graph import Graph
 from kernels_ti.state import STATE_WORD_BITS, Rows, populations
 
@@ -15,27 +16,29 @@ if TYPE_CHECKING:
 
 
 class Kept:
-    """The cycles found since they were last taken: as lists of vertices or as bit rows.
+    """The cycles of `min_length` or more found since they were last taken: as lists of vertices or as bit rows.
 
-    Parameters
-    ----------
-    vertices : int
-        Number of vertices of the graph.
-    min_length : int
-        Shorter cycles are dropped.
-    as_rows : bool
-        Keep bit rows instead of lists of vertices.
+    After `gather` all rows lie side by side in `store`.
     """
 
     def __init__(self, vertices: int, min_length: int, *, as_rows: bool) -> None:
         self._vertices = vertices
-        self._min_length = min_length
+        self._words = -(-vertices // STATE_WORD_BITS)
+        self._shortest = min_length if min_length > 3 else 0
         self._as_rows = as_rows
         self._cycles: list[Cycles] = []
         self._rows: list[Rows] = []
+        self.store: RowStore | None = None
 
     def __bool__(self) -> bool:
-        return bool(self._cycles or self._rows)
+        return bool(self._cycles or self._rows or self.store)
+
+    def gather(self) -> None:
+        """Put all rows into one store from now on, behind those that wait already."""
+        self.store = RowStore(self._words, self._shortest)
+        waiting, self._rows = self._rows, []
+        for rows in waiting:
+            self.store.add(rows)
 
     def add(self, found: Cycles | Rows) -> None:
         """Keep cycles until they are taken."""
@@ -45,20 +48,23 @@ class Kept:
             return
         if isinstance(found, Cycles):
             self._cycles.append(found)
+        elif self.store is not None:
+            self.store.add(found)
         else:
             self._rows.append(found)
 
     def take_cycles(self) -> Cycles:
         """Take the cycles that were kept as lists of vertices."""
         found, self._cycles = Cycles.joined(self._cycles), []
-        return found.chosen(found.lengths >= self._min_length) if self._min_length > 3 else found
+        return found.chosen(found.lengths >= self._shortest) if self._shortest else found
 
     def take_rows(self) -> Rows:
         """Take the cycles that were kept as bit rows, shape (k, ceil(n / 64))."""
-        words = -(-self._vertices // STATE_WORD_BITS)
+        if self.store is not None:
+            return self.store.take()
         taken, self._rows = self._rows, []
-        found: Rows = taken[0] if len(taken) == 1 else np.concatenate([np.empty((0, words), np.uint64), *taken])
-        return found[populations(found) >= self._min_length] if self._min_length > 3 else found
+        found: Rows = taken[0] if len(taken) == 1 else np.concatenate([np.empty((0, self._words), np.uint64), *taken])
+        return found[populations(found) >= self._shortest] if self._shortest else found
 
 
 def counter_of(graph: Graph, participation: str) -> Counter | None:

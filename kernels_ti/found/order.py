@@ -25,17 +25,7 @@ _ONE = np.uint64(1)
 
 
 class CycleWalker:
-    """Puts the vertices of chordless cycles of one graph in order.
-
-    Parameters
-    ----------
-    graph : Graph
-
-    Attributes
-    ----------
-    at_once : int
-        Cycles that are walked together, which bounds the memory.
-    """
+    """Puts the vertices of chordless cycles of one graph in order, `at_once` of them to bound the memory."""
 
     def __init__(self, graph: Graph) -> None:
         self._whole, graph = graph, graph.underlying()
@@ -59,21 +49,9 @@ class CycleWalker:
         return self._adjacency is not None
 
     def order(self, rows: Rows) -> Cycles:
-        """Put the vertices of each cycle in cycle order.
+        """Put the vertices of bit rows, shape (k, ceil(n / 64)), in cycle order.
 
-        Parameters
-        ----------
-        rows : ndarray of uint64, shape (k, ceil(n / 64))
-            Vertex v is bit ``v % 64`` of word ``v // 64``.
-
-        Returns
-        -------
-        Cycles
-
-        Raises
-        ------
-        GraphError
-            If a row is not a chordless cycle of the graph; every row is checked.
+        Every row is checked: a GraphError if one is not a chordless cycle of the graph.
         """
         if rows.shape[1] != self._words:
             raise GraphError(

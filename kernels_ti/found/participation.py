@@ -107,14 +107,7 @@ class Participation:
 
 
 class Counter:
-    """Adds up the cycles through each vertex, and each edge.
-
-    Parameters
-    ----------
-    graph : Graph
-    edges : bool
-        Whether to count for edges too.
-    """
+    """Adds up the cycles through each vertex, and with `edges` through each edge."""
 
     def __init__(self, graph: Graph, *, edges: bool) -> None:
         self._n = graph.n

@@ -4,9 +4,8 @@ A **bundle** is that many cycles of one block and one length. For each label of 
 says whether cycle i passes the vertex. The cycles through an edge are those through both of its ends.
 """
 
-import taichi as ti
-
 from kernels_ti.bits import population, word_of
+from kernels_ti.taichi_door import ti
 
 array = ti.types.ndarray
 

@@ -17,27 +17,16 @@ LARGEST_TABLES = 1 << 20
 
 @dataclass(frozen=True, eq=False)
 class RowTables:
-    """For each byte of the labels of each block, the bit rows over the graph of all 256 values of that byte.
+    """For each byte of the labels of each block, the bit rows over the graph of all 256 values of that byte."""
 
-    Attributes
-    ----------
-    row_words : int
-        Words of a bit row over the graph's vertices, of the group's word size.
-    first_table : ndarray of int32, shape (rows,)
-        At the first row of each block the number of its first table.
-    label_bytes : int
-        Bytes of the labels of the largest block.
-    tables : ndarray of uint32 or uint64, shape (tables * 256 * row_words,)
-        The row of value x of table t begins at word ``(256 * t + x) * row_words``.
-    adjacency : ndarray of uint32 or uint64, shape (vertices * row_words,), or None
-        The neighbours of each vertex in all blocks of the group, as bit rows over the graph's vertices. None where
-        some neighbours are chords, or have a direction.
-    """
-
-    row_words: int
-    first_table: Index
-    label_bytes: int
+    row_words: int  # Words of a bit row over the graph's vertices, of the group's word size
+    first_table: Index  # int32, shape (rows,): at the first row of each block the number of its first table
+    label_bytes: int  # Bytes of the labels of the largest block
+    # uint32 or uint64, shape (tables * 256 * row_words,): the row of value x of table t begins at word ``(256 * t + x)
+    # * row_words``
     tables: Words
+    # uint32 or uint64, shape (vertices * row_words,): the neighbours of each vertex in all blocks of the group, as bit
+    # rows over the graph's vertices. None where some neighbours are chords, or have a direction.
     adjacency: Words | None
 
     @classmethod

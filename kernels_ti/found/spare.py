@@ -21,13 +21,7 @@ class SpareMemory:
         self._block = np.empty(0, np.uint8)
 
     def array(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> np.ndarray:
-        """Return an array with undefined content. It belongs to the caller, as do all views of it.
-
-        Parameters
-        ----------
-        shape : tuple of int
-        dtype : dtype
-        """
+        """Return an array with undefined content. It belongs to the caller, as do all views of it."""
         size = int(np.prod(shape)) * np.dtype(dtype).itemsize
         # An array refers to the block, and so does each view of it: numpy keeps the owner of the memory as their base.
         if len(self._block) < size or sys.getrefcount(self._block) > HELD_BY_US:

@@ -32,20 +32,13 @@ class StoredCycles:
     Word w of cycle i lies at ``i * cycle_stride + w * word_stride``. The words of a cycle are a bit row over the labels
     of its block, then the first row of that block. With `over_graph` they are a bit row over the vertices of the graph,
     and nothing lies between two cycles.
-
-    Attributes
-    ----------
-    buffer : buffer
-    cycle_stride, word_stride : int
-        Words from one cycle to the next, and from one word of a cycle to the next.
-    first, count : int
-        Cycles ``first`` to ``first + count - 1`` of the buffer are meant.
-    over_graph : bool
     """
 
     buffer: Any
+    # `cycle_stride`, `word_stride`: words from one cycle to the next, and from one word of a cycle to the next
     cycle_stride: int
     word_stride: int
+    # `first`, `count`: cycles ``first`` to ``first + count - 1`` of the buffer are meant
     first: int
     count: int
     over_graph: bool = False
@@ -95,26 +88,10 @@ class ResidentTables:
 class ResidentBlocks:
     """A group of blocks in the memory of a device.
 
-    Parameters
-    ----------
-    device : Device
-    group : BlockGroup
-    vertices : int
-        Vertices of the whole graph.
-    as_rows : bool
-        Whether cycles are wanted as bit rows over the graph, see `bytes_out`.
-    to_host : bool
-        Whether cycles are to come to the host, see `over_graph`.
-
-    Attributes
-    ----------
-    rows, first_row, row_ptr, neighbour, seed_entry, seed_root, vertex_of_row : buffer
-        See `kernels_ti.blocks.block_group.BlockGroup`. If the group has chords, `first_row` is its
-        `first_rows_of_both_ends`.
-    participants : object
-        Cache of `kernels_ti.found.participation` for these blocks.
-    spare : SpareMemory
-        Gives the arrays of cycles on the host.
+    With `as_rows` cycles are wanted as bit rows over the graph, see `bytes_out`; with `to_host` they are to come to the
+    host, see `over_graph`. The buffers are those of `kernels_ti.blocks.block_group.BlockGroup`; if the group has
+    chords, `first_row` is its `first_rows_of_both_ends`. `participants` is a cache of `kernels_ti.found.participation`,
+    and `spare` gives the arrays of cycles on the host.
     """
 
     def __init__(
@@ -212,14 +189,7 @@ class ResidentBlocks:
         self._trace(none, self.scratch("ends", 1), self.scratch("vertices", 1))
 
     def write_rows(self, stored: StoredCycles, target: Rows) -> None:
-        """Write the vertices of some cycles of these blocks as bit rows over the graph.
-
-        Parameters
-        ----------
-        stored : StoredCycles
-        target : ndarray of uint64, shape (stored.count, row_words)
-            Written. Bit ``v % 64`` of word ``v // 64`` is set when vertex v lies on the cycle.
-        """
+        """Write the vertices of some cycles as bit rows over the graph to `target`, shape (stored.count, row_words)."""
         if stored.over_graph:
             target[:] = stored.words.reshape(target.shape)
             return
@@ -246,16 +216,7 @@ class ResidentBlocks:
                 copy(lengths, target[piece.first - stored.first :][: piece.count])
 
     def write_vertices(self, stored: StoredCycles, offsets: IntArray, target: npt.NDArray[np.int32]) -> None:
-        """Write the vertices of some cycles of these blocks in cycle order.
-
-        Parameters
-        ----------
-        stored : StoredCycles
-        offsets : ndarray of int64, shape (stored.count + 1,)
-            Where in `target` each cycle begins.
-        target : ndarray of int32
-            Written.
-        """
+        """Write the vertices of some cycles in cycle order to `target`, each from its place in `offsets` on."""
         at_once = max(1, TRACED_AT_ONCE[self.device.arch] // self.group.longest_block)
         with self.device.copying(self._copy_memory) as copy:
             for piece in stored.pieces(min(at_once, self.device.items_at_once)):
@@ -309,7 +270,7 @@ class ResidentBlocks:
         else:
             members = self.scratch("rows", max(stored.count, 1) * tables.row.n, self._word)
             self._relabel(stored, members)
-        trace_rows(tables.row, stored.count, members, tables.adjacency, offsets, vertices)
+        trace_rows(tables.row, False, stored.count, members, tables.adjacency, offsets, vertices)
 
     @property
     def _word(self) -> Any:
@@ -327,5 +288,5 @@ class ResidentBlocks:
         """Return a reusable buffer of at least `size` elements for a role; its content is undefined."""
         kept = self._buffers.get(role)
         if kept is None or kept.shape[0] < size:
-            kept = self._buffers[role] = self.device.empty(1 << max(size - 1, 1).bit_length(), dtype)
+            kept = self._buffers[role] = self.device.empty(1 << max(size - 1, 1).bit_length(), dtype, kept=True)
         return kept

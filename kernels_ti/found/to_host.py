@@ -12,6 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from kernels_ti.cycles import Cycles
+from kernels_ti.found.row_store import RowStore
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
 from kernels_ti.state import Rows
 
@@ -20,18 +21,9 @@ Found = Iterable[tuple[ResidentBlocks, StoredCycles]]
 
 
 def rows_of(found: Found, row_words: int) -> Rows:
-    """Return cycles as bit rows over the graph.
+    """Return cycles as bit rows over the graph, shape (k, row_words).
 
-    Parameters
-    ----------
-    found : Found
-    row_words : int
-        64-bit words of a row.
-
-    Returns
-    -------
-    ndarray of uint64, shape (k, row_words)
-        Bit ``v % 64`` of word ``v // 64`` is set when vertex v lies on the cycle.
+    Bit ``v % 64`` of word ``v // 64`` is set when vertex v lies on the cycle.
     """
     places = list(found)
     if not places:
@@ -42,6 +34,13 @@ def rows_of(found: Found, row_words: int) -> Rows:
         blocks.write_rows(stored, rows[at : at + stored.count])
         at += stored.count
     return rows
+
+
+def rows_into(found: Found, store: RowStore) -> None:
+    """Write cycles as bit rows over the graph behind the rows of a store."""
+    for blocks, stored in found:
+        blocks.write_rows(stored, store.room(stored.count))
+        store.keep(stored.count)
 
 
 def cycles_of(found: Found) -> Cycles:

@@ -1,8 +1,7 @@
 """Kernels that turn bit rows of a block into vertices of the graph: in cycle order, or as bit rows."""
 
-import taichi as ti
-
 from kernels_ti.bits import lowest_bit, population, without_lowest, word_of
+from kernels_ti.taichi_door import ti
 
 array = ti.types.ndarray
 

@@ -4,9 +4,8 @@
 They do the work of `relabel` and `trace` in `kernels_ti.found.trace`, which know no limit, several times as fast.
 """
 
-import taichi as ti
-
 from kernels_ti.bits import bits_of, lowest_bit, lowest_taken, row_of, word_of
+from kernels_ti.taichi_door import ti
 
 array = ti.types.ndarray
 
@@ -75,14 +74,21 @@ def onward(row: ti.template(), adjacency: ti.template(), v, rest):
     return base + lowest_bit(word, bits), rest
 
 
+@ti.func
+def vertex_of(v, in_bytes: ti.template()):
+    """Return a vertex in the type in which it is stored."""
+    return ti.cast(v, ti.u8) if ti.static(in_bytes) else ti.cast(v, ti.i32)
+
+
 @ti.kernel
 def trace_rows(
     row: ti.template(),
+    in_bytes: ti.template(),
     count: ti.i32,
     members: array(ndim=1),
     adjacency: array(ndim=1),
     offsets: array(ti.i32, 1),
-    vertices: array(ti.i32, 1),
+    vertices: array(ndim=1),
 ):
     """Write the vertices of each cycle in cycle order; one work item takes one cycle.
 
@@ -93,13 +99,15 @@ def trace_rows(
     ----------
     row : template
         Vector type of a bit row over all vertices of the graph.
+    in_bytes : template
+        Whether `vertices` are bytes; not on Vulkan.
     members : shape (at least count * words of a row,)
         The vertices of each cycle as a bit row. Its cycles are chordless.
     adjacency : shape (vertices * words of a row,)
         The neighbours of each vertex as a bit row.
     offsets : shape (at least count + 1,)
         Where in `vertices` each cycle begins.
-    vertices : ndarray of int32
+    vertices : ndarray of int32 or uint8
         Written: vertices of the graph.
     """
     for i in range(count):
@@ -111,16 +119,16 @@ def trace_rows(
         right, others = lowest_taken(row, ends)
         left, _ = lowest_taken(row, others)
         near, far = offsets[i], offsets[i + 1] - 1
-        vertices[near] = start
-        vertices[near + 1] = right
-        vertices[far] = left
+        vertices[near] = vertex_of(start, in_bytes)
+        vertices[near + 1] = vertex_of(right, in_bytes)
+        vertices[far] = vertex_of(left, in_bytes)
         near, far = near + 2, far - 1
         while near < far:
             right, rest = onward(row, adjacency, right, rest)
             left, rest = onward(row, adjacency, left, rest)
-            vertices[near] = right
-            vertices[far] = left
+            vertices[near] = vertex_of(right, in_bytes)
+            vertices[far] = vertex_of(left, in_bytes)
             near, far = near + 1, far - 1
         if near == far:
             right, rest = onward(row, adjacency, right, rest)
-            vertices[near] = right
+            vertices[near] = vertex_of(right, in_bytes)

@@ -25,20 +25,13 @@ WIDTHS = (1, 2, 4)
 
 @dataclass(frozen=True, eq=False)
 class ManyCounts:
-    """How many chordless cycles each of many graphs has, by length.
+    """How many chordless cycles each of many graphs has, by length."""
 
-    Attributes
-    ----------
-    first_count : ndarray of int64, shape (graphs + 1,)
-        Where the counts of each graph begin.
-    cycles_by_length : ndarray of int64, shape (vertices + graphs,)
-        ``cycles_by_length[first_count[i] + k]`` cycles of graph i have k vertices, for k from 0 to its vertices.
-    left_over : ndarray of int64
-        Graphs that are too large, or took too many steps, ascending. Their cycles are not counted here.
-    """
-
-    first_count: IntArray
+    first_count: IntArray  # int64, shape (graphs + 1,): where the counts of each graph begin
+    # int64, shape (vertices + graphs,): ``cycles_by_length[first_count[i] + k]`` cycles of graph i have k vertices, for
+    # k from 0 to its vertices
     cycles_by_length: IntArray
+    # Graphs that are too large, or took too many steps, ascending. Their cycles are not counted here.
     left_over: IntArray
 
     def __len__(self) -> int:
@@ -80,31 +73,10 @@ def count_many(
     """Count the chordless cycles of many graphs together.
 
     One worker, or one thread of a GPU, searches each graph from the first step to the last. That suits thousands of
-    small graphs. Graphs that are too large are left over.
-
-    Parameters
-    ----------
-    graphs : ManyGraphs
-    device : Device
-        From `kernels_ti.estimate.device_choice.device_for`. On the reference arch every graph is left over.
-    min_length, max_length : int, optional
-        Bounds on the number of vertices of a cycle.
-    progress : callable, optional
-        Called with the number of graphs that are counted after every slice of about 0.1 s. What it raises ends
-        the count.
-
-    Returns
-    -------
-    ManyCounts
-
-    Raises
-    ------
-    DeviceError
-        If another arch has been opened since.
-    EngineError
-        If the device has not enough memory.
-    OptionError
-        If a bound is below 3, or they exclude each other.
+    small graphs. Graphs that are too large are left over; on the reference arch all are. The device is that of
+    `kernels_ti.estimate.device_choice.device_for`. `progress` gets the number of graphs that are counted after every
+    slice of about 0.1 s; an exception of it ends the count. Raises DeviceError if another arch has been opened since,
+    EngineError if memory is short, OptionError for bounds below 3 or that exclude each other.
     """
     from kernels_ti.many.search import ManySearch
 

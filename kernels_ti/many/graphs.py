@@ -18,19 +18,12 @@ class ManyGraphs:
 
     Build them with `from_graphs`, `from_arrays` or `joined`. The constructor does not check its arrays: they must
     already be as described below.
-
-    Attributes
-    ----------
-    first_vertex : ndarray of int64, shape (graphs + 1,)
-        Graph i has ``first_vertex[i + 1] - first_vertex[i]`` vertices.
-    first_edge : ndarray of int64, shape (graphs + 1,)
-        ``edges[first_edge[i]:first_edge[i + 1]]`` are the edges of graph i.
-    edges : ndarray of int32, shape (all edges, 2)
-        Both ends of each edge, numbered from 0 within the graph; each edge once.
     """
 
-    first_vertex: IntArray
+    first_vertex: IntArray  # int64, shape (graphs + 1,): graph i has ``first_vertex[i + 1] - first_vertex[i]`` vertices
+    # int64, shape (graphs + 1,): ``edges[first_edge[i]:first_edge[i + 1]]`` are the edges of graph i
     first_edge: IntArray
+    # int32, shape (all edges, 2): both ends of each edge, numbered from 0 within the graph; each edge once
     edges: npt.NDArray[np.int32]
 
     def __len__(self) -> int:
@@ -72,22 +65,9 @@ class ManyGraphs:
     def from_arrays(cls, vertices: npt.ArrayLike, edge_counts: npt.ArrayLike, edges: npt.ArrayLike) -> ManyGraphs:
         """Build many graphs from the edges of all of them, and check that each is simple.
 
-        Parameters
-        ----------
-        vertices, edge_counts : array_like of int, shape (graphs,)
-            Vertices and edges of each graph.
-        edges : array_like of int, shape (all edges, 2)
-            Vertices numbered from 0 within each graph, each edge once in either direction.
-
-        Returns
-        -------
-        ManyGraphs
-
-        Raises
-        ------
-        GraphError
-            If the numbers do not match, or a graph has a vertex out of range, a self-loop or an edge
-            twice. The message names the first graph and edge.
+        The edges, shape (all edges, 2), have vertices numbered from 0 within each graph, each edge once in either
+        direction. A GraphError names the first graph and edge with a vertex out of range, a self-loop or an edge twice,
+        or says that the numbers do not match.
         """
         sizes, counts = np.asarray(vertices, np.int64), np.asarray(edge_counts, np.int64)
         pairs = np.asarray(edges)

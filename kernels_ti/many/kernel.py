@@ -8,12 +8,11 @@ A work item has a **slot**: a few numbers and a stack of frames, as in `kernels_
 launches. A launch ends after `budget` steps of each slot; the next launch continues there.
 """
 
-import taichi as ti
-
 from kernels_ti.bits import above, bits_of, lowest_taken, population, row_of, single, size_of, word_of
 from kernels_ti.step.certificate import connected_extensions, reachable_extensions
 from kernels_ti.step.choice_of_end import other_grows, parted, tried
 from kernels_ti.sweep.kernel import ITERATIONS_PER_WORKER
+from kernels_ti.taichi_door import ti
 
 GRAPH, FRESH, ROOT, HEIGHT, SPENT, BARREN, NEXT, LAST = range(8)
 """Cells of a slot: its graph or -1, whether the graph has not begun, the root or -1, frames on the stack, steps made
@@ -46,9 +45,9 @@ def cell(number, slot, slots):
 
 
 @ti.func
-def word_at(arch: ti.template(), number, slot, slots, size):
+def word_at(on_cpu: ti.template(), number, slot, slots, size):
     """Place of a slot's word: a stack of its own for a worker of a CPU, neighbouring slots side by side elsewhere."""
-    return slot * size + number if ti.static(arch == "cpu") else number * slots + slot
+    return slot * size + number if ti.static(on_cpu) else number * slots + slot
 
 
 @ti.func
@@ -90,29 +89,29 @@ def least_connected(words: ti.template(), rows: ti.template(), base, left):
 
 @ti.func
 def keep(
-    words: ti.template(), arch: ti.template(), stack: ti.template(), slot, slots, size, height,
+    words: ti.template(), on_cpu: ti.template(), stack: ti.template(), slot, slots, size, height,
     allowed, waiting, extensions, length,
 ):  # fmt: skip
     """Write frame number `height` of a slot's stack."""
     bits = ti.static(bits_of(words))
     at = 2 * words.n + height * (3 * words.n + 1)
     for w in ti.static(range(words.n)):
-        stack[word_at(arch, at + w, slot, slots, size)] = allowed[w]
-        stack[word_at(arch, at + words.n + w, slot, slots, size)] = waiting[w]
-        stack[word_at(arch, at + 2 * words.n + w, slot, slots, size)] = extensions[w]
-    stack[word_at(arch, at + 3 * words.n, slot, slots, size)] = word_of(length, bits)
+        stack[word_at(on_cpu, at + w, slot, slots, size)] = allowed[w]
+        stack[word_at(on_cpu, at + words.n + w, slot, slots, size)] = waiting[w]
+        stack[word_at(on_cpu, at + 2 * words.n + w, slot, slots, size)] = extensions[w]
+    stack[word_at(on_cpu, at + 3 * words.n, slot, slots, size)] = word_of(length, bits)
 
 
 @ti.func
-def kept(words: ti.template(), arch: ti.template(), stack: ti.template(), slot, slots, size, height):
+def kept(words: ti.template(), on_cpu: ti.template(), stack: ti.template(), slot, slots, size, height):
     """Read frame number `height` of a slot's stack."""
     at = 2 * words.n + height * (3 * words.n + 1)
     allowed, waiting, extensions = words(0), words(0), words(0)
     for w in ti.static(range(words.n)):
-        allowed[w] = stack[word_at(arch, at + w, slot, slots, size)]
-        waiting[w] = stack[word_at(arch, at + words.n + w, slot, slots, size)]
-        extensions[w] = stack[word_at(arch, at + 2 * words.n + w, slot, slots, size)]
-    return allowed, waiting, extensions, ti.cast(stack[word_at(arch, at + 3 * words.n, slot, slots, size)], ti.i32)
+        allowed[w] = stack[word_at(on_cpu, at + w, slot, slots, size)]
+        waiting[w] = stack[word_at(on_cpu, at + words.n + w, slot, slots, size)]
+        extensions[w] = stack[word_at(on_cpu, at + 2 * words.n + w, slot, slots, size)]
+    return allowed, waiting, extensions, ti.cast(stack[word_at(on_cpu, at + 3 * words.n, slot, slots, size)], ti.i32)
 
 
 @ti.kernel
@@ -154,7 +153,7 @@ def lay_rows(
 @ti.kernel
 def sweep_many(
     words: ti.template(),
-    arch: ti.template(),
+    on_cpu: ti.template(),
     rows: array(ndim=1),
     first_vertex: array(ti.i32, 1),
     graphs: ti.i32,
@@ -196,7 +195,7 @@ def sweep_many(
         Written when a graph is finished or given up.
     """
     bits = ti.static(bits_of(words))
-    stride = ti.static(ITERATIONS_PER_WORKER if arch == "cpu" else 1)
+    stride = ti.static(ITERATIONS_PER_WORKER if on_cpu else 1)
     for item in range(slots * stride):
         if item % stride == 0:
             me = item // stride
@@ -210,8 +209,8 @@ def sweep_many(
             last = cells[cell(LAST, me, slots)]
             left, later = words(0), words(0)
             for w in ti.static(range(words.n)):
-                left[w] = stack[word_at(arch, w, me, slots, size)]
-                later[w] = stack[word_at(arch, words.n + w, me, slots, size)]
+                left[w] = stack[word_at(on_cpu, w, me, slots, size)]
+                later[w] = stack[word_at(on_cpu, words.n + w, me, slots, size)]
             allowed, waiting, extensions = words(0), words(0), words(0)
             length, active = 0, 0
             base, counters = 0, 0
@@ -219,12 +218,12 @@ def sweep_many(
                 base = first_vertex[graph]
                 counters = base + graph
             steps = budget
-            if ti.static(arch != "cpu"):
+            if ti.static(not on_cpu):
                 if graph < 0:
                     steps = 0
             while steps > 0:
                 steps -= 1
-                if ti.static(arch == "cpu"):
+                if ti.static(on_cpu):
                     if graph < 0:
                         if following >= last:
                             following = ti.atomic_add(queue[0], GRAPHS_AT_ONCE)
@@ -244,7 +243,7 @@ def sweep_many(
                 if active == 0 and height > 0:
                     height -= 1
                     active = 1
-                    allowed, waiting, extensions, length = kept(words, arch, stack, me, slots, size, height)
+                    allowed, waiting, extensions, length = kept(words, on_cpu, stack, me, slots, size, height)
                 if active == 1:
                     spent += 1
                     label, extensions = lowest_taken(words, extensions)
@@ -272,7 +271,7 @@ def sweep_many(
                             else:
                                 next_allowed[w] &= ~free[w]
                         if barren > patience:
-                            if ti.static(arch == "cpu"):
+                            if ti.static(on_cpu):
                                 next_extensions = reachable_extensions(
                                     words, False, rows, base, words(0), next_allowed, next_waiting, next_extensions,
                                     max_length - length - 2,
@@ -285,7 +284,7 @@ def sweep_many(
                         if grown > 0:
                             if remaining > 0:
                                 keep(
-                                    words, arch, stack, me, slots, size, height,
+                                    words, on_cpu, stack, me, slots, size, height,
                                     allowed, waiting, extensions, length,
                                 )  # fmt: skip
                                 height += 1
@@ -327,15 +326,15 @@ def sweep_many(
                 if graph >= 0 and spent >= most_steps:
                     outcome[graph] = GIVEN_UP
                     graph, active, height = -1, 0, 0
-                if ti.static(arch != "cpu"):
+                if ti.static(not on_cpu):
                     if graph < 0:
                         steps = 0
             if active == 1:
-                keep(words, arch, stack, me, slots, size, height, allowed, waiting, extensions, length)
+                keep(words, on_cpu, stack, me, slots, size, height, allowed, waiting, extensions, length)
                 height += 1
             for w in ti.static(range(words.n)):
-                stack[word_at(arch, w, me, slots, size)] = left[w]
-                stack[word_at(arch, words.n + w, me, slots, size)] = later[w]
+                stack[word_at(on_cpu, w, me, slots, size)] = left[w]
+                stack[word_at(on_cpu, words.n + w, me, slots, size)] = later[w]
             cells[cell(GRAPH, me, slots)] = graph
             cells[cell(FRESH, me, slots)] = fresh
             cells[cell(ROOT, me, slots)] = root

@@ -47,23 +47,10 @@ SLOT_BYTES, SOFTWARE_SLOT_BYTES = 256 << 20, 16 << 20
 
 
 class ManySearch:
-    """The search of many small graphs on a device, in slices.
+    """The search of many small graphs, at least one and each with an edge, on a device, in slices.
 
-    Parameters
-    ----------
-    graphs : ManyGraphs
-        At least one, and each with an edge.
-    device : Device
-        On which it runs; not the reference.
-    words : int
-        Words to a bit row: enough for the largest graph, and no more than are unrolled.
-    max_length : int or None
-        Vertices of the longest cycle that is wanted.
-
-    Raises
-    ------
-    EngineError
-        If the device has not enough memory.
+    `words` to a bit row are enough for the largest graph, and no more than are unrolled. It does not run on the
+    reference. An EngineError says that memory is short.
     """
 
     def __init__(self, graphs: ManyGraphs, device: Device, words: int, max_length: int | None) -> None:
@@ -160,7 +147,7 @@ class ManySearch:
     def _launch(self, budget: int) -> None:
         sweep_many(
             words=self._words,
-            arch=self._device.arch,
+            on_cpu=self._device.arch == "cpu",
             rows=self._rows,
             first_vertex=self._first_vertex,
             graphs=len(self._graphs),

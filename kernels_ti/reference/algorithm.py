@@ -16,44 +16,22 @@ from kernels_ti.graph import Graph
 
 @dataclass
 class Levels:
-    """Paths and cycles counted so far, by number of vertices.
+    """Paths and cycles counted so far, by number of vertices."""
 
-    Attributes
-    ----------
-    paths : dict of int to int
-        |T_t|: chordless paths with t vertices that were put into the frontier.
-    cycles : dict of int to int
-        |C_t|: chordless cycles with t vertices; 3 stands for the triangles.
-    """
-
+    # |T_t|: chordless paths with t vertices that were put into the frontier
     paths: dict[int, int] = field(default_factory=dict)
+    # |C_t|: chordless cycles with t vertices; 3 stands for the triangles
     cycles: dict[int, int] = field(default_factory=dict)
 
 
 def search(graph: Graph, levels: Levels, *, max_length: int | None = None) -> Iterator[list[int] | None]:
     """Enumerate the chordless cycles of three or more vertices of a graph, depth first from every initial triplet.
 
-    Algorithm 1 of Jradi et al. A path <v1, .., vt> that started from a triplet <x, u, y> is extended at its
-    last vertex by every neighbour v with l(v) > l(u) that is adjacent to no vertex of the path but vt and
-    perhaps v1; if v is adjacent to v1 the cycle is closed.
-
-    Parameters
-    ----------
-    graph : Graph
-    levels : Levels
-        The search adds its counts here. It may be read at any time.
-    max_length : int, optional
-        Number of vertices of the longest cycle that is wanted. Longer paths are not made.
-
-    Yields
-    ------
-    list of int, or None
-        A cycle as vertex indices in cycle order (see `canonical`). None after every expanded path, so that a caller can
-        stop although the next cycle is far away.
-
-    References
-    ----------
-    Dias, Castonguay, Longo, Jradi 2014; Jradi, Dias, Castonguay, Longo, do Nascimento.
+    Algorithm 1 of Jradi et al. A path <v1, .., vt> that started from a triplet <x, u, y> is extended at its last vertex
+    by every neighbour v with l(v) > l(u) that is adjacent to no vertex of the path but vt and perhaps v1; if v is
+    adjacent to v1 the cycle is closed. The counts are added to `levels`, which may be read at any time. Yields a cycle
+    in cycle order (see `canonical`), and None after every expanded path, so that a caller can stop although the next
+    cycle is far away.
     """
     longest = graph.n if max_length is None else max_length
     if not graph.is_simple:

@@ -31,21 +31,14 @@ _PATHS_AT_FIRST, _PATHS_OF_AN_EDGE = 500, 100
 
 @dataclass(frozen=True, eq=False)
 class FoundAtOnce:
-    """All cycles of a tiny graph.
+    """All cycles of a tiny graph."""
 
-    Attributes
-    ----------
-    by_length, frontier, seconds, min_length
-        See `kernels_ti.options.CycleCounts`.
-    cycles : list of list of int
-        The wanted cycles in canonical order, where they were to be collected.
-    """
-
+    # `by_length`, `frontier`, `seconds`, `min_length`: see `kernels_ti.options.CycleCounts`
     by_length: dict[int, int]
     frontier: dict[int, int]
     seconds: float
     min_length: int
-    cycles: list[list[int]]
+    cycles: list[list[int]]  # The wanted cycles in canonical order, where they were to be collected
 
     @property
     def counts(self) -> CycleCounts:
@@ -58,19 +51,7 @@ class FoundAtOnce:
 
 
 def found_at_once(space: SearchSpace, *, collect: bool) -> FoundAtOnce | None:
-    """Search a graph if that takes about a millisecond.
-
-    Parameters
-    ----------
-    space : SearchSpace
-    collect : bool
-        Return the cycles too, not only their numbers.
-
-    Returns
-    -------
-    FoundAtOnce or None
-        None for a graph that needs a device.
-    """
+    """Search a graph if that takes about a millisecond; None for a graph that needs a device."""
     graph, options = space.graph, space.options
     if len(graph.col_idx) > 2 * MOST_PAIRS:
         return None
@@ -86,16 +67,16 @@ def found_at_once(space: SearchSpace, *, collect: bool) -> FoundAtOnce | None:
         left = searched.left
         frontier.update(searched.paths)
         wanted = frozenset(case.through)
-        if not (collect or wanted):
-            by_length.update(searched.cycles)
-            continue
         for path, closers in searched.closed:
-            found += [[*path, v] for v in _bits(closers) if wanted.issubset((*path, v))]
-    if collect or options.through:
-        by_length = Counter(map(len, found))
+            if wanted and (missing := wanted - {*path}):
+                # A path is closed by one vertex.
+                closers &= 1 << min(missing) if len(missing) == 1 else 0
+            by_length[len(path) + 1] += closers.bit_count()
+            if collect:
+                found += [[*path, v] for v in _bits(closers)]
     short, long = options.min_length, space.longest
     return FoundAtOnce(
-        {length: count for length, count in sorted(by_length.items()) if short <= length <= long},
+        {length: count for length, count in sorted(by_length.items()) if count and short <= length <= long},
         dict(sorted(frontier.items())),
         time.perf_counter() - began,
         short,
@@ -108,31 +89,17 @@ def _ordered(cycle: list[int], graph: Graph) -> list[int]:
 
 
 class _Search:
-    """Search a graph for the chordless cycles of three or more vertices.
+    """Search a graph for the chordless cycles of three or more vertices, up to `longest`.
 
-    Parameters
-    ----------
-    graph : Graph
-    longest : int
-        Vertices of the longest cycle that is wanted.
-    left : int
-        Paths and cycles after which the search is given up.
-
-    Attributes
-    ----------
-    finished : bool
-    left : int
-    paths, cycles : dict of int to int
-        Their numbers, by their number of vertices.
-    closed : list of (tuple of int, int)
-        Paths, each with the bits of the vertices that close it.
+    The search is given up after `left` paths and cycles. `paths` counts paths of three or more vertices by length;
+    `closed` has paths, each with the bits of the vertices that close it.
     """
 
     def __init__(self, graph: Graph, longest: int, left: int) -> None:
         self.finished, self.left = True, left
         self.closed: list[tuple[tuple[int, ...], int]] = []
         self._graph, self._longest = graph, longest
-        self._paths, self._cycles = [0] * (longest + 1), [0] * (longest + 2)
+        self._paths = [0] * (longest + 1)
         self._rows = _rows(graph)
         self._search()
 
@@ -140,11 +107,6 @@ class _Search:
     def paths(self) -> dict[int, int]:
         """Paths of three or more vertices."""
         return {length: count for length, count in enumerate(self._paths) if count}
-
-    @property
-    def cycles(self) -> dict[int, int]:
-        """Cycles of three or more vertices."""
-        return {length: count for length, count in enumerate(self._cycles) if count}
 
     def _search(self) -> None:
         """Take each vertex u as the first one of its cycles in an order by degree, with two of its neighbours."""
@@ -169,9 +131,7 @@ class _Search:
                     return
 
     def _close(self, path: tuple[int, ...], closers: int) -> None:
-        count = closers.bit_count()
-        self._cycles[len(path) + 1] += count
-        self.left -= count
+        self.left -= closers.bit_count()
         self.closed.append((path, closers))
 
     def _expand(self, begins: Iterable[tuple[int, ...]], allowed: int, limit: int) -> None:

@@ -14,15 +14,8 @@ from kernels_ti.state import Rows, Totals
 class ReferenceSearch:
     """The sequential algorithm of `kernels_ti.reference.algorithm` as a `kernels_ti.search.Search` of a whole graph.
 
-    Parameters
-    ----------
-    graph : Graph
-    max_length : int
-    collect : bool
-        Keep the cycles for `take_cycles`.
-    through : sequence of int
-        Count and keep only the cycles through all of these vertices. The other arches prune their search. This one
-        visits all cycles, because the others are tested against it.
+    Only cycles through all vertices of `through` count. The other arches prune their search. This one visits all
+    cycles, because the others are tested against it.
     """
 
     def __init__(self, graph: Graph, max_length: int, collect: bool, through: Sequence[int] = ()) -> None:

@@ -6,10 +6,9 @@ end tells which extensions are worth keeping. A shortest such way is itself chor
 certificate at every step no path is dead and the search is output-polynomial.
 """
 
-import taichi as ti
-
 from kernels_ti.bits import bits_of, lowest_bit, one_taken, row_of, without_lowest, word_of
 from kernels_ti.step.required import completing, required_word
+from kernels_ti.taichi_door import ti
 
 
 @ti.func

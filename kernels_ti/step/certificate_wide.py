@@ -5,10 +5,9 @@ vertex of few neighbours is looked at neighbour by neighbour, one of many word b
 more than the edges that it meets, or the words.
 """
 
-import taichi as ti
-
 from kernels_ti.bits import lowest_bit, population, without_lowest, word_of
 from kernels_ti.step.required import keep_completing
+from kernels_ti.taichi_door import ti
 
 
 @ti.func

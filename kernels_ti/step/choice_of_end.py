@@ -11,10 +11,9 @@ CPU's sweep (`kernels_ti.sweep.depth_first`) and the search of many graphs (`ker
 took 6% more time on a grid of 7x10.
 """
 
-import taichi as ti
-
 from kernels_ti.bits import bits_of, population
 from kernels_ti.step.chords import open_word
+from kernels_ti.taichi_door import ti
 
 
 @ti.func

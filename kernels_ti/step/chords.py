@@ -9,9 +9,8 @@ The array `first_row` has two parts here: for each row the first row of its bloc
 of its block in the role of the other end. See `kernels_ti.blocks.block_group.BlockGroup`.
 """
 
-import taichi as ti
-
 from kernels_ti.bits import above, single
+from kernels_ti.taichi_door import ti
 
 
 @ti.func

@@ -5,9 +5,8 @@ there is one block. A path needs its members then, to tell the required vertices
 A vertex that it lacks must still be allowed, and the flood of the certificate must come to it.
 """
 
-import taichi as ti
-
 from kernels_ti.bits import bits_of, population, word_of
+from kernels_ti.taichi_door import ti
 
 
 @ti.func

@@ -5,10 +5,9 @@ makes a pair. If x and y are adjacent, x, u and y are a triangle, else <x, u, y>
 `kernels_ti.many.kernel` writes this out for the graph that is left: with `triplets` its launches took 2% longer.
 """
 
-import taichi as ti
-
 from kernels_ti.bits import above, single, word_of
 from kernels_ti.step.chords import chorded_triplets_of_seed
+from kernels_ti.taichi_door import ti
 
 
 @ti.func

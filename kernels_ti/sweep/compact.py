@@ -6,10 +6,9 @@ local memory. It ends when no frame is left, or with the slice; frames that are 
 again. Members stay bit rows over the block, or over the graph, all the time, so that a cycle is written as it is found.
 """
 
-import taichi as ti
-
 from kernels_ti.bits import lowest_bit, population, vector_of, without_lowest
 from kernels_ti.sweep.depth_first import WORD, end_and_length, end_of, length_of
+from kernels_ti.taichi_door import ti
 
 ONE_WORD = vector_of(1, WORD)
 

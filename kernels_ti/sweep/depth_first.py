@@ -4,14 +4,13 @@ A worker keeps its latest frames in local memory. The compiler knows that nobody
 for each word of a frame (`kernels_ti.sweep.frames`), with an entry for each frame.
 """
 
-import taichi as ti
-
 from kernels_ti.bits import bits_of, lowest_taken, population, single
 from kernels_ti.step.certificate import reachable_extensions
 from kernels_ti.step.choice_of_end import other_grows, parted, tried
 from kernels_ti.step.chords import first_of_other_end, open_word
 from kernels_ti.step.required import completing
 from kernels_ti.sweep.frames import LENGTH_SHIFT, frame_words
+from kernels_ti.taichi_door import ti
 
 WORD = 64
 """Bits to a word of the CPU."""

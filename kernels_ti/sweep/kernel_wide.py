@@ -3,8 +3,6 @@
 The same search as `kernels_ti.sweep.kernel`, frame for frame; there the words are held in registers.
 """
 
-import taichi as ti
-
 from kernels_ti.bits import lowest_bit, population, single, without_lowest
 from kernels_ti.step.certificate_wide import reachable_extensions_wide
 from kernels_ti.step.choice_of_end import choice_of_end_wide, parted
@@ -24,6 +22,7 @@ from kernels_ti.sweep.kernel import (
     take_chunk,
 )
 from kernels_ti.sweep.tiers import Tiered
+from kernels_ti.taichi_door import ti
 
 
 @ti.func

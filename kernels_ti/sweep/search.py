@@ -41,9 +41,12 @@ which the system clears faster than small ones."""
 FRAMES_AT_ONCE = 1 << 18
 """Frames of an earlier search that are laid out for the workers at a time, at most."""
 
-QUICK_SECONDS = 0.5
-"""Seconds of search after which the kernel is compiled thoroughly. That takes some seconds, once for a kind of graph,
-and saves about 5% of every search from then on."""
+THOROUGH_SECONDS, THOROUGH_GAIN = 6.0, 0.05
+"""Seconds that it takes to compile the kernel thoroughly, once for a kind of graph, and the share of its time that a
+search saves from then on. A search waits for it only where it is expected to save more than that."""
+
+FORESIGHT_SECONDS = 5.0
+"""Seconds of search before what is left is foreseen from what was done."""
 
 LARGEST_WITH_CHORDS = 1
 """Bit rows of directed graphs and multigraphs are held in registers up to this many words. Most of the search is in
@@ -82,8 +85,8 @@ class SweepSearch:
     Attributes
     ----------
     compiling : bool
-        Whether the next slice compiles kernels and does nothing else: the first one, and one after `QUICK_SECONDS`, if
-        this process has no kernels of this kind yet.
+        Whether the next slice compiles kernels and does nothing else, because this process has no kernels of this kind
+        yet: the first one, and one of a long search, see `THOROUGH_SECONDS`.
     """
 
     def __init__(
@@ -131,7 +134,6 @@ class SweepSearch:
         self._paths = np.zeros(workers * (self._max_length + 2), np.int64)
         self._cycles_found = np.zeros(workers * (self._max_length + 2), np.int64)
         self.restart(start)
-        self._searched = 0.0
         self._thorough = self._kind(thorough=True) in _compiled or kernel_cache.holds(self._name)
         self.compiling = self._kind(thorough=self._thorough) not in _compiled
         if not self.compiling:
@@ -154,6 +156,7 @@ class SweepSearch:
         self._stacked: list[Frames] | None = None
         for counter in (self._queue, self._depth_of, self._found.counts):
             counter[:] = 0
+        self._searched, self._share_at_start = 0.0, self.remaining
 
     def _workers_in(self, memory: int) -> tuple[int, int]:
         """Return how many workers have room, and the bytes that are left when each has the least that it needs."""
@@ -257,7 +260,7 @@ class SweepSearch:
             spent = time.perf_counter() - started
             self._fit_budget(seconds, spent)
             self._searched += spent
-            if not self._thorough and self._searched > QUICK_SECONDS:
+            if not self._thorough and self._thorough_pays():
                 self._thorough = True
                 self.compiling = self._kind(thorough=True) not in _compiled
                 return
@@ -271,6 +274,14 @@ class SweepSearch:
         if self._thorough:
             kernel_cache.note(self._name)
         self.compiling = False
+
+    def _thorough_pays(self) -> bool:
+        """Whether the rest of the search is expected to be so long that compiling thoroughly saves time."""
+        if self._searched < FORESIGHT_SECONDS:
+            return False
+        left = self.remaining
+        done = self._share_at_start - left
+        return done > 0 and THOROUGH_GAIN * self._searched * left > THOROUGH_SECONDS * done
 
     def _kind(self, *, thorough: bool) -> tuple[object, ...]:
         """Return what tells the kernels apart."""

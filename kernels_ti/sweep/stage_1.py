@@ -3,10 +3,9 @@
 The triplets themselves are not stored: a worker of the sweep makes those of a seed when it takes it.
 """
 
-import taichi as ti
-
 from kernels_ti.bits import lowest_bit, population, single, without_lowest
 from kernels_ti.step.triplets import triplets_of_seed
+from kernels_ti.taichi_door import ti
 
 array = ti.types.ndarray
 

@@ -107,8 +107,8 @@ class Arena:
         self._piece = max(PIECE_BYTES // self.record_bytes, 1)
         self._most = min(memory // self.record_bytes, LARGEST_BUFFER // max(group.words, 2))
         device = blocks.device
-        self._rows = device.empty(self._piece * self._width, self._word)
-        self._pairs = device.empty(2 * self._piece, np.int32)
+        self._rows = device.empty(self._piece * self._width, self._word, kept=True)
+        self._pairs = device.empty(2 * self._piece, np.int32, kept=True)
         self.capacity = min(first // self.record_bytes, self._most)
         while True:
             if self.capacity < SMALLEST:
@@ -126,9 +126,9 @@ class Arena:
 
     def _buffers(self, capacity: int) -> tuple[Any, Any, Any]:
         device, words = self.blocks.device, self.blocks.group.words
-        allowed = device.empty(words * capacity, self._word)
-        ends = device.empty(2 * capacity, np.int32)
-        return allowed, ends, device.empty(words * capacity if self._collect else 1, self._word)
+        allowed = device.empty(words * capacity, self._word, kept=True)
+        ends = device.empty(2 * capacity, np.int32, kept=True)
+        return allowed, ends, device.empty(words * capacity if self._collect else 1, self._word, kept=True)
 
     def grow(self) -> bool:
         """Make it larger, if it may grow and the device has the memory; return whether it grew."""

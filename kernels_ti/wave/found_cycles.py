@@ -55,7 +55,7 @@ class FoundCycles:
             self.capacity = max(min(memory // each, HOST_CYCLE_BYTES // out, LARGEST_BUFFER // width), 1)
             self.bytes = self.capacity * each
         word = np.uint64 if group.word_bits == 64 else np.uint32
-        self.buffer = device.empty(width * self.capacity if collect else 1, word)
+        self.buffer = device.empty(width * self.capacity if collect else 1, word, kept=True)
 
     @property
     def room(self) -> int:

@@ -6,8 +6,6 @@ Stage 1 (`triplets`) and stage 2 (`expand`) of the paper for bit rows in registe
 from functools import lru_cache
 from typing import Any
 
-import taichi as ti
-
 from kernels_ti.bits import bits_of, population
 from kernels_ti.device.levels import attend, note_level, opened_level, through_levels
 from kernels_ti.device.placing import (
@@ -21,6 +19,7 @@ from kernels_ti.device.placing import (
     placed,
 )
 from kernels_ti.step.triplets import triplets_of_seed
+from kernels_ti.taichi_door import ti
 from kernels_ti.wave.one_record import expand_record, store_children, store_cycles
 from kernels_ti.wave.warp_batch import WARPS, cells_of, cells_of_rows, expand_batch, load_rows, most_batches
 

@@ -3,8 +3,6 @@
 Each work item owns a slot of scratch memory: five bit rows and a queue for the flood.
 """
 
-import taichi as ti
-
 from kernels_ti.bits import lowest_bit, population, single, without_lowest, word_of
 from kernels_ti.device.placing import CELLS_PER_LEVEL, CHILDREN, CYCLES, cycle_place, placed
 from kernels_ti.step.certificate_wide import reachable_extensions_wide
@@ -12,6 +10,7 @@ from kernels_ti.step.choice_of_end import choice_of_end_wide, parted
 from kernels_ti.step.chords import first_of_block, open_word, rows_of_ends
 from kernels_ti.step.required import keep_completing, lacked, passing, required_word
 from kernels_ti.step.triplets import triplets_of_seed
+from kernels_ti.taichi_door import ti
 from kernels_ti.wave.kernels import array
 
 SCRATCH_ROWS = 5

@@ -1,12 +1,11 @@
 """One record of the wave: the vertices that close or extend its path, and the places of its children in the arena."""
 
-import taichi as ti
-
 from kernels_ti.bits import bits_of, lowest_taken, row_of, single, size_of, word_of
 from kernels_ti.device.placing import CELLS_PER_LEVEL, CHILDREN, CYCLES, cycle_place, placed, placed_together
 from kernels_ti.step.certificate import connected_extensions, reachable_extensions
 from kernels_ti.step.choice_of_end import choice_of_end
 from kernels_ti.step.required import completing
+from kernels_ti.taichi_door import ti
 
 
 @ti.func

@@ -8,20 +8,24 @@ from level to level by itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
-import taichi as ti
-
+from kernels_ti import taichi_door
+from kernels_ti.device import buffers, resident
 from kernels_ti.device.device import Device
 from kernels_ti.device.placing import MOST_HERE
+from kernels_ti.taichi_door import ti
 
 LAUNCHES = {"vulkan": 8, "cuda": 1}
 """Launches of a graph; a queue of more levels starts it several times."""
 
 
 def made_graph(kernel: Any, word: Any, launches: Sequence[str] = ()) -> Any:
-    """Compile a graph of launches, which starts in a fraction of the time that a launch from Python takes.
+    """Return a graph of launches, which starts in a fraction of the time that a launch from Python takes.
+
+    It is compiled once, for as long as the device is open.
 
     A graph takes buffers of a device only. On the CPU, where buffers are arrays, a launch costs little anyway.
 
@@ -35,6 +39,13 @@ def made_graph(kernel: Any, word: Any, launches: Sequence[str] = ()) -> Any:
         Without any there is one launch. Otherwise there is one for each, whose argument `launch` the graph takes under
         this name.
     """
+    return resident.made_once((kernel, word, *launches), lambda: _compiled_graph(kernel, word, launches))
+
+
+def _compiled_graph(kernel: Any, word: Any, launches: Sequence[str]) -> Any:
+    names = signature(kernel).parameters
+    if not taichi_door.library().has_graphs:
+        return _Launches(kernel, frozenset(names), tuple(launches))
     graph = ti.graph
 
     def symbol(name: str, kind: Any) -> Any:
@@ -42,13 +53,29 @@ def made_graph(kernel: Any, word: Any, launches: Sequence[str] = ()) -> Any:
             return graph.Arg(graph.ArgKind.SCALAR, name, kind)
         return graph.Arg(graph.ArgKind.NDARRAY, name, kind.dtype or word, ndim=1)
 
-    symbols = {each.name: symbol(each.name, each.annotation) for each in signature(kernel).parameters.values()}
-    builder = graph.GraphBuilder()
-    for launch in launches or [""]:
-        if launch:
-            symbols["launch"] = symbol(launch, ti.i32)
-        builder.dispatch(kernel, *symbols.values())
-    return builder.compile()
+    symbols = {each.name: symbol(each.name, each.annotation) for each in names.values()}
+    examples = [
+        0 if each.annotation is ti.i32 else buffers.example(each.annotation.dtype or word) for each in names.values()
+    ]
+    named = [symbols | ({"launch": symbol(launch, ti.i32)} if launch else {}) for launch in launches or [""]]
+    return taichi_door.graph_of_launches(kernel, [list(each.values()) for each in named], examples)
+
+
+@dataclass(frozen=True)
+class _Launches:
+    """Stands for a graph of launches where there is none: one launch after another, which cost little there."""
+
+    kernel: Any
+    names: frozenset[str]
+    launches: tuple[str, ...]
+
+    def run(self, arguments: dict[str, Any]) -> None:
+        """Launch the kernel, once for each argument `launch`."""
+        given = {name: value for name, value in arguments.items() if name in self.names}
+        if not self.launches:
+            self.kernel(**given)
+        for launch in self.launches:
+            self.kernel(**{**given, "launch": arguments[launch]})
 
 
 class Queue:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from kernels_ti.bits import LARGEST_UNROLLED
 from kernels_ti.cycles import Cycles
+from kernels_ti.device import resident
 from kernels_ti.device.placing import CELLS, CELLS_PER_LEVEL, CHILDREN, CYCLES
 from kernels_ti.errors import EngineError, parameter
 from kernels_ti.found.stored import ResidentBlocks, StoredCycles
@@ -37,6 +38,9 @@ LONGEST_SHARE = 0.6
 FIRST_SLICE = {"cpu": 1 << 14, "vulkan": 1 << 22, "cuda": 1 << 22}
 """Records of the first slice; later ones are fitted to the time asked for."""
 
+LEAST_SLICE = 1 << 10
+"""Records below which a slice is not shortened: on a busy machine a launch takes long whatever is in it."""
+
 SOFTWARE_FIRST_QUEUE, SOFTWARE_FIRST_SLICE, SOFTWARE_FIRST_ARENA = 8, 1 << 14, 16 << 20
 """The same, and bytes of the arena at first, where a CPU plays the GPU: it is slow, and so is a large buffer."""
 
@@ -44,6 +48,11 @@ ARENA_BYTES = {"cpu": 3 << 30, "vulkan": 1 << 30, "cuda": 8 << 30}
 
 _compiled: set[tuple[object, ...]] = set()
 """The kinds of kernels that this process has compiled. After Taichi is closed they are compiled again, unannounced."""
+
+
+def _from_each_on(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return the sum of the weights from each seed on, and 0 behind the last one, shape (seeds + 1,)."""
+    return np.append(np.cumsum(weights[::-1])[::-1], 0.0)
 
 
 class WaveSearch:
@@ -64,6 +73,8 @@ class WaveSearch:
         Share of the whole search behind each seed.
     memory : int
         Bytes for the arena, the cycles and scratch memory.
+    weigh : callable, optional
+        Returns better weights of all seeds. It is called once, if the seeds are not all taken at once.
 
     Raises
     ------
@@ -79,14 +90,15 @@ class WaveSearch:
 
     def __init__(
         self, blocks: ResidentBlocks, max_length: int, collect: bool, two_ended: bool, start: GroupState,
-        seed_weight: npt.NDArray[np.float64], memory: int,
+        seed_weight: npt.NDArray[np.float64], memory: int, weigh: Callable[[], npt.NDArray[np.float64]] | None = None,
     ) -> None:  # fmt: skip
         self.blocks = blocks
         group, device = blocks.group, blocks.device
         self._device, self._collect = device, collect
         self._two_ended = int(two_ended)
         self._max_length, self._bounded = max_length, max_length < group.longest_block
-        self._share_after = np.append(np.cumsum(seed_weight[::-1])[::-1], 0.0)
+        self._share_after = _from_each_on(seed_weight)
+        self._weigh = weigh
         start = replace(start, frames=tuple(start.frames))
         if device.arch == "cpu":
             memory -= sum(frames.nbytes for frames in start.frames)
@@ -108,7 +120,8 @@ class WaveSearch:
         self._levels_done = self._queue_levels
         self.compiling = (device.arch, *self._stage.kind) not in _compiled
         if not self.compiling:
-            self._compile()
+            # Once more where the device was closed in the meantime, so that the first slice is a search alone.
+            resident.made_once(self._stage.kind, self._compile)
 
     def restart(self, start: GroupState) -> None:
         """Drop what waits, and search something else in the same blocks with the same buffers."""
@@ -122,6 +135,7 @@ class WaveSearch:
         self._launch_expand(Segment(3, 0, 0.0), 0, 1)
         self._device.download(self._control)
         _compiled.add((self._device.arch, *self._stage.kind))
+        resident.made_once(self._stage.kind, lambda: None)
         self.compiling = False
 
     @property
@@ -198,7 +212,8 @@ class WaveSearch:
         if self._queue_levels > 1 and (spent > wanted or idle):
             self._queue_levels //= 2
         elif tried >= self._slice_limit:
-            self._slice_limit = int(tried * min(4.0, max(0.25, wanted / 2 / max(spent, 1e-6)))) + 1
+            fitted = int(tried * min(4.0, max(0.25, wanted / 2 / max(spent, 1e-6))))
+            self._slice_limit = max(fitted, min(tried, LEAST_SLICE)) + 1
         elif spent < wanted / 4 and self._device.arch != "cpu":  # where a launch costs next to nothing
             self._queue_levels = min(2 * self._queue_levels, self._stage.most_levels)
 
@@ -279,12 +294,20 @@ class WaveSearch:
             if self._arena.grow():
                 return self._seed()
             raise self._no_room(int(pairs[first + 1] - pairs[first]))
+        if last < len(self._share_after) - 1:
+            self._weigh_better(first)
         self._launch_triplets(first, last, self._max_length)
         [(children, closed)] = self._counted(1)
         self._count(3, 0 if first < self.surveyed else children, closed)
         self.next_seed, self.surveyed = last, max(last, self.surveyed)
         self._arena.add(3, children, float(self._share_after[first] - self._share_after[last]))
         return last - first
+
+    def _weigh_better(self, first: int) -> None:
+        """Weigh the seeds from `first` on anew; their sum stays."""
+        if self._weigh is not None:
+            better, self._weigh = _from_each_on(self._weigh()), None
+            self._share_after[first:] = better[first:] * (self._share_after[first] / better[first])
 
     def _no_room(self, needed: int) -> EngineError:
         return EngineError(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import taichi as ti
 
 from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.device.placing import MOST_LEVELS
 from kernels_ti.found.stored import ResidentBlocks
+from kernels_ti.taichi_door import ti
 from kernels_ti.wave.kernels_wide import SCRATCH_ROWS, expand_wide, triplets_wide
 from kernels_ti.wave.queue import Queue
 from kernels_ti.wave.warp_batch_wide import MOST_WORDS, expand_wide_kernel
@@ -82,8 +82,8 @@ class WideStage:
         self.seeds_at_once = slots
         self._growth = LEAST_GROWTH
         word = np.uint64 if group.word_bits == 64 else np.uint32
-        self._sets = device.empty(SCRATCH_ROWS * group.words * slots, word)
-        self._fifo = device.empty(group.longest_block * slots, np.int32)
+        self._sets = device.empty(SCRATCH_ROWS * group.words * slots, word, kept=True)
+        self._fifo = device.empty(group.longest_block * slots, np.int32, kept=True)
         self.bytes = slots * slot_bytes
 
     def most_parents(self, capacity: int, left: int, roomy: bool) -> int:

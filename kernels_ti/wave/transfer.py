@@ -1,6 +1,6 @@
 """Kernels that move records of the wave: to and from the host through a small buffer, and to a larger arena."""
 
-import taichi as ti
+from kernels_ti.taichi_door import ti
 
 array = ti.types.ndarray
 

@@ -10,8 +10,6 @@ vertices that are still allowed, the extensions, the end that waits, the first r
 stored. Each warp also has a queue: first of slots that need a flood, later of cycles and of children.
 """
 
-import taichi as ti
-
 from kernels_ti.bits import any_label, bits_of, one_taken, padded_row_of, padding, population, row_of, single, size_of
 from kernels_ti.device.placing import (
     CELLS_PER_LEVEL,
@@ -23,6 +21,7 @@ from kernels_ti.device.placing import (
     rank_of,
 )
 from kernels_ti.step.certificate import flooded
+from kernels_ti.taichi_door import ti
 from kernels_ti.wave.one_record import opened_record
 from kernels_ti.wave.warp_queue import queue_label, write_queue
 
@@ -179,8 +178,8 @@ def flood_batch(
 
 @ti.func
 def write_cycle(
-    words: ti.template(), resident: ti.template(), pool: ti.template(), first_rows_at, members: ti.template(),
-    capacity, from_item, way, cycles: ti.template(), cycle_capacity, cycle_base, slot, label, place,
+    slot, label, place, words: ti.template(), resident: ti.template(), pool: ti.template(), first_rows_at,
+    members: ti.template(), capacity, from_item, way, cycles: ti.template(), cycle_capacity, cycle_base,
 ):  # fmt: skip
     """Write the cycle that `label` closes with the path of a slot; see `kernels_ti.wave.warp_queue.write_queue`."""
     bits = ti.static(bits_of(words))
@@ -196,9 +195,9 @@ def write_cycle(
 
 @ti.func
 def write_child(
-    words: ti.template(), collect: ti.template(), resident: ti.template(), pool: ti.template(), corner, ends_at,
-    allowed: ti.template(), ends: ti.template(), members: ti.template(), capacity, from_item, target, way, room,
-    slot, label, place,
+    slot, label, place, words: ti.template(), collect: ti.template(), resident: ti.template(), pool: ti.template(),
+    corner, ends_at, allowed: ti.template(), ends: ti.template(), members: ti.template(), capacity, from_item, target,
+    way, room,
 ):  # fmt: skip
     """Write the record of a path extended by `label`; see `kernels_ti.wave.warp_queue.write_queue`."""
     bits = ti.static(bits_of(words))
@@ -279,11 +278,11 @@ def load_rows(words: ti.template(), pool: ti.template(), rows: ti.template(), nu
 
 @ti.func
 def expand_batch(
+    lane, item, batches, ready, level, start, target, way, room, taken,
     words: ti.template(), collect: ti.template(), bounded: ti.template(), required: ti.template(),
     resident: ti.template(), pool: ti.template(), corner, length, two_ended, max_length, rows: ti.template(),
     first_row: ti.template(), control: ti.template(), allowed: ti.template(), ends: ti.template(),
     members: ti.template(), capacity, cycles: ti.template(), cycle_capacity, cycle_start,
-    lane, item, batches, ready, level, start, target, way, room, taken,
 ):  # fmt: skip
     """Expand ``batches * WARP`` records from `item` on, as far as they are ready; all lanes of a warp take part.
 

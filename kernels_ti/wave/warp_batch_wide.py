@@ -9,8 +9,6 @@ which is not empty.
 from functools import lru_cache
 from typing import Any
 
-import taichi as ti
-
 from kernels_ti.bits import lowest_bit, population, single, without_lowest, word_of
 from kernels_ti.device.levels import attend, through_levels
 from kernels_ti.device.placing import (
@@ -24,6 +22,7 @@ from kernels_ti.device.placing import (
     rank_of,
 )
 from kernels_ti.step.choice_of_end import choice_of_end_wide
+from kernels_ti.taichi_door import ti
 from kernels_ti.wave.kernels import array
 from kernels_ti.wave.kernels_wide import store_cycles_wide
 from kernels_ti.wave.warp_queue import queue_label, write_queue
@@ -199,9 +198,9 @@ def flood_wide_batch(
 
 @ti.func
 def write_wide_child(
-    words: ti.template(), collect: ti.template(), pool: ti.template(), ends_at, rows: ti.template(),
-    first_row: ti.template(), allowed: ti.template(), ends: ti.template(), members: ti.template(), capacity,
-    from_item, target, way, room, slot, label, place,
+    slot, label, place, words: ti.template(), collect: ti.template(), pool: ti.template(), ends_at,
+    rows: ti.template(), first_row: ti.template(), allowed: ti.template(), ends: ti.template(),
+    members: ti.template(), capacity, from_item, target, way, room,
 ):  # fmt: skip
     """Write the record of a path extended by `label`; see `kernels_ti.wave.warp_queue.write_queue`."""
     slots = ti.static(slots_of(words))
@@ -257,11 +256,11 @@ def store_wide_batch(
 
 @ti.func
 def expand_wide_batch(
+    lane, item, batches, ready, level, start, target, way, room, taken,
     words: ti.template(), collect: ti.template(), pool: ti.template(), by_words, row_ptr: ti.template(),
     neighbour: ti.template(), length, two_ended, max_length, rows: ti.template(), first_row: ti.template(),
     control: ti.template(), allowed: ti.template(), ends: ti.template(), members: ti.template(), capacity,
     cycles: ti.template(), cycle_capacity, cycle_start,
-    lane, item, batches, ready, level, start, target, way, room, taken,
 ):  # fmt: skip
     """Expand ``batches * WARP`` records, see `kernels_ti.wave.warp_batch.expand_batch`."""
     queued, closed = look_at_wide_batch(
@@ -315,7 +314,7 @@ def expand_wide_kernel(words: int, collect: bool) -> Any:
         """
         ti.loop_config(block_dim=WARP)
         for thread in range(THREADS):
-            pool = ti.simt.block.SharedArray((cells_of(words),), ti.u32)
+            pool = ti.simt.block.SharedArray((ti.static(cells_of(words)),), ti.u32)
             if meeting == 0:
                 attend(control, thread & WARP - 1 == 0)
             through_levels(

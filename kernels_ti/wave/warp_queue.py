@@ -4,10 +4,9 @@ An entry is the slot of a record with a label above it, in a cell of shared memo
 labels; the queue evens them out before anything is written.
 """
 
-import taichi as ti
-
 from kernels_ti.device.levels import said_by_first
 from kernels_ti.device.placing import WARP, WHOLE_WARP, placed, rank_of
+from kernels_ti.taichi_door import ti
 
 SLOT_BITS = 8
 """Bits of an entry that hold the slot."""
@@ -29,8 +28,8 @@ def write_queue(
     Parameters
     ----------
     write : function
-        Takes the arguments in `given`, then the slot and the label of an entry and the place that it got, which may be
-        beyond the room that there is.
+        Takes the slot and the label of an entry, the place that it got, which may be beyond the room that there is, and
+        then the arguments in `given`.
     given : tuple
     pool, queue_at, queued : shared memory, int, int
         The first cell of the queue, and its entries.
@@ -45,6 +44,6 @@ def write_queue(
     one = lane
     while one < queued:
         entry = ti.cast(pool[queue_at + one], ti.i32)
-        write(*given, entry & (1 << SLOT_BITS) - 1, entry >> SLOT_BITS, place + one)
+        write(entry & (1 << SLOT_BITS) - 1, entry >> SLOT_BITS, place + one, *given)
         one += WARP
     ti.simt.warp.sync(ti.u32(WHOLE_WARP))

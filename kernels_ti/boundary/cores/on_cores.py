@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.boundary.cores.changes import Changes, Stretch
 from kernels_ti.boundary.cores.parted_states import rows_by_length, rows_of_totals, states_by_length, totals_of_rows
 from kernels_ti.boundary.cores.parts import Parts
-from kernels_ti.boundary.orders.order import BoundaryOrder
-from kernels_ti.boundary.orders.walk import steps_of
+from kernels_ti.boundary.spec.block import OrderedBlock
+from kernels_ti.boundary.spec.packing import Packing
 from kernels_ti.boundary.states.completion import Completion
 from kernels_ti.boundary.states.saved import SavedBlock, SavedStates
 from kernels_ti.boundary.states.states import GivenUp
-from kernels_ti.boundary.states.transitions import Packing
-from kernels_ti.boundary.tables.tables import made_for_a_while
+from kernels_ti.boundary.tables.tables import made_for_a_while, spec_on_device
 from kernels_ti.errors import SizeError
 from kernels_ti.graph import Graph
 
 if TYPE_CHECKING:
-    from kernels_ti.boundary.kernels.stretch import StretchKernels
     from kernels_ti.device.device import Device
 
 Words = npt.NDArray[np.uint64]
@@ -44,82 +41,40 @@ _LINE = 8
 
 @dataclass(frozen=True)
 class _Attempt:
-    """With how much room a stretch is tried: what it takes is known once it is through.
+    """With how much room a stretch is tried: what it takes is known once it is through."""
 
-    Attributes
-    ----------
-    stretch : Stretch
-    digits : int
-        Of the ways to a state that follows.
-    room, cells : int
-        Rows of a layer of a worker, and its cells for ways.
-    rows, ways : int
-        Rows of the new layer, and its cells for ways.
-    tight : int
-        How much less room than wanted this is: 0, 1, or `_TIGHTEST`.
-    """
-
-    stretch: Stretch
-    digits: int
-    room: int
-    cells: int
-    rows: int
-    ways: int
-    tight: int
+    vertices: int  # That come
+    digits: int  # Of the ways to a state that follows
+    room: int  # Rows of a layer of a worker
+    cells: int  # Cells for ways of a worker
+    rows: int  # Of the new layer
+    ways: int  # Cells for ways of the new layer
+    tight: int  # How much less room than wanted this is: 0, 1, or `_TIGHTEST`
 
 
 class CoresBlock:
-    """The count of one block, on all cores.
+    """The count of one block, on all cores of a CPU; see `PythonBlock` for the parameters.
 
-    Parameters
-    ----------
-    device : Device
-        A CPU.
-    block : Graph
-        A simple undirected one.
-    order : BoundaryOrder
-        Of a width up to `kernels_ti.boundary.tables.tables.WIDEST`.
-    required : frozenset of int
-        Vertices that every cycle has to pass.
-    longest : int or None
-        Longer cycles are not counted; None counts all lengths together.
-    memory : int or None
-        Bytes that the states may take.
-
-    Attributes
-    ----------
-    cycles : dict of int to int
-        Cycles by length, so far; all with length 0 where lengths are counted together.
-    triangles : int
-    place : int
-        Vertices that have come.
-    states_met : list of int
-        How many states there were when each of the vertices came that came last.
-    width : int
-        Vertices in the boundary.
-    dropped : int
-        States that were dropped, as nothing completes them.
+    Its width must fit kernels. `states_met` says how many states there were when each of the vertices came that came
+    last.
     """
 
     def __init__(
         self,
         device: Device,
-        block: Graph,
-        order: BoundaryOrder,
-        required: frozenset[int],
+        block: OrderedBlock,
         longest: int | None,
         memory: int | None,
     ) -> None:
         self._device, self._memory, self._longest = device, memory, longest
-        self._steps = tuple(steps_of(block, order, required))
-        self._packing = Packing.of(self._steps)
-        self._completion = Completion(block, self._steps, self._packing)
-        self._changes = device.call(Changes, self._steps, self._packing)
-        self._kernels = device.call(_stretch_kernels, self._packing)
+        self._block, self._steps, self._packing = block, block.steps, block.packing
+        self._completion = Completion(block)
+        self._spec, self._bases = device.call(spec_on_device, device, self._steps, self._packing)
+        self._kernel = device.call(_kernel_of, self._packing, by_length=longest is not None)
         # The pieces of a state end at its boundary: in a bipartite graph this tells whether their vertices are even.
-        self._apart = 2 if _is_bipartite(block) else 1
+        self._apart = 2 if _is_bipartite(block.graph) else 1
         self._digits = 1
-        self._parts = Parts(device, self._steps, self._packing, memory, by_length=longest is not None)
+        self._parts = Parts(device, block, memory, by_length=longest is not None)
         # Cells that hold the ways to all states, in a count by length.
         self._cells = 1
         self._begin(SavedStates(np.zeros((self._packing.words, 1), np.uint64), np.ones((1, 1, 1), np.uint64)))
@@ -140,15 +95,7 @@ class CoresBlock:
         return self._parts.states
 
     def take_vertex(self, enough: Callable[[], bool]) -> float:
-        """Let the next vertices come, as many as one launch can take; return the expected cost of that.
-
-        Raises
-        ------
-        GivenUp
-            Once it was enough.
-        SizeError
-            If the states do not fit into the memory allowed.
-        """
+        """Let the next vertices come, as many as one launch can take; see `PythonBlock.take_vertex`."""
         launches = self._take()
         is_through = False
         while not is_through:
@@ -175,7 +122,7 @@ class CoresBlock:
         """Go on from a count of the same block, on any device."""
         self._begin(saved.states)
         self.place, self.cycles, self.triangles = saved.place, dict(saved.cycles), saved.triangles
-        self.width = self._steps[saved.place - 1].width if saved.place else 0
+        self.width = self._block.width_after(saved.place)
 
     def _begin(self, states: SavedStates) -> None:
         """Begin with states."""
@@ -211,31 +158,30 @@ class CoresBlock:
         parts.follow(self._beside)
         if self._longest is not None:
             parts.swap("ways", "other ways")
-            self._cells = parts.told.ways
+            self._cells = parts.report.ways
 
     def _attempt(self, vertices: int, digits: int, tight: int = 0) -> _Attempt:
         """Return with how much room to let so many vertices come; what is too little is known after an attempt."""
         parts, states = self._parts, max(self.states, 1)
-        stretch = self._changes.of(self.place, vertices, states)
-        room = parts.room(stretch.vertices)
+        room = parts.room(vertices)
         rows = [max(_GROWTH * states, room), int(_SMALL_GROWTH * states) + 1, 1][tight]
         if self._longest is None:
-            return _Attempt(stretch, digits, room, 0, rows, 1, tight)
+            return _Attempt(vertices, digits, room, 0, rows, 1, tight)
         # A vertex that joins makes the windows of lengths wider.
-        numbers = self._cells // states // self._digits + _NUMBERS_TO_SPARE + stretch.vertices
+        numbers = self._cells // states // self._digits + _NUMBERS_TO_SPARE + vertices
         numbers = max(numbers, 1) * digits
-        return _Attempt(stretch, digits, room, numbers * room, rows, numbers * rows, tight)
+        return _Attempt(vertices, digits, room, numbers * room, rows, numbers * rows, tight)
 
     def _next_attempt(self, attempt: _Attempt) -> _Attempt:
-        """Return what to try after an attempt that failed, by what its launches told."""
-        told = self._parts.told
-        if told.overflowed:
-            return self._attempt(attempt.stretch.vertices, attempt.digits + 1, attempt.tight)
-        if told.vertices == 0:
+        """Return the next attempt after one that failed, by the report of its launches."""
+        report = self._parts.report
+        if report.overflowed:
+            return self._attempt(attempt.vertices, attempt.digits + 1, attempt.tight)
+        if report.vertices == 0:
             return replace(attempt, cells=2 * attempt.cells)
-        if told.vertices < attempt.stretch.vertices and len(self._parts.table) > 1:
-            return replace(attempt, stretch=replace(attempt.stretch, vertices=told.vertices))
-        return replace(attempt, rows=told.rows, ways=told.ways)
+        if report.vertices < attempt.vertices and len(self._parts.table) > 1:
+            return replace(attempt, vertices=report.vertices)
+        return replace(attempt, rows=report.rows, ways=report.ways)
 
     @property
     def _beside(self) -> int:
@@ -248,9 +194,9 @@ class CoresBlock:
         """Put the states that follow a stretch into the other rows; say whether they fit."""
         from kernels_ti.boundary.kernels.parts import WINDOW
 
-        parts, stretch, digits, room = self._parts, attempt.stretch, attempt.digits, attempt.room
+        parts, vertices, digits, room = self._parts, attempt.vertices, attempt.digits, attempt.room
         stride = self._packing.words + (digits if self._longest is None else WINDOW)
-        first_room = room if stretch.vertices > 1 else room // 2
+        first_room = room if vertices > 1 else room // 2
         is_tight = attempt.tight > 0
         layers = parts.buffer(
             "layers", parts.workers * ((first_room + room) * stride + 2 * attempt.cells), is_tight=is_tight
@@ -258,37 +204,37 @@ class CoresBlock:
         links = 0 if self._longest is None else room
         tables = parts.buffer("tables", parts.workers * (2 * room + links), np.int32, is_tight=is_tight)
         new = parts.buffer("other rows", attempt.rows * stride, is_tight=is_tight)
-        lengths = 1 if self._longest is None else self.place + stretch.vertices
-        spread = (max(lengths * digits, stretch.vertices) // _LINE + 2) * _LINE
+        lengths = 1 if self._longest is None else self.place + vertices
+        spread = (max(lengths * digits, vertices) // _LINE + 2) * _LINE
         found = np.zeros((parts.workers, spread), np.uint64)
         met = np.zeros((parts.workers, spread), np.int64)
-        table, changes = parts.table.reshape(-1), self._changes.coded
-        parts.expect(stretch.vertices)
+        table, bases = parts.table.reshape(-1), self._bases[self.place : self.place + vertices]
+        parts.expect(vertices)
         if self._longest is None:
             cells = 0
-            for end in parts.launches(stretch.vertices):
-                self._kernels.together(
-                    parts.workers, table, end, parts.queue, stretch.tabled, changes, stretch.vertices, stretch.cells,
-                    stretch.table, parts.rows, self._digits, new, digits, len(new) // stride, layers, first_room,
+            for end in parts.launches(vertices):
+                self._kernel(
+                    parts.workers, table, end, parts.queue, self._spec, vertices, bases,
+                    parts.rows, self._digits, new, digits, len(new) // stride, layers, first_room,
                     room, tables, found.reshape(-1), spread, met.reshape(-1),
                 )  # fmt: skip
                 yield
         else:
             ways, new_ways = parts.buffer("ways", 1), parts.buffer("other ways", attempt.ways, is_tight=is_tight)
             cells = len(new_ways)
-            for end in parts.launches(stretch.vertices):
-                self._kernels.by_length(
-                    parts.workers, table, end, parts.queue, stretch.tabled, changes, stretch.vertices, stretch.cells,
-                    stretch.table, parts.rows, ways, self._digits, new, len(new) // stride, new_ways, cells, digits,
+            for end in parts.launches(vertices):
+                self._kernel(
+                    parts.workers, table, end, parts.queue, self._spec, vertices, bases,
+                    parts.rows, ways, self._digits, new, len(new) // stride, new_ways, cells, digits,
                     self._apart, self._longest - 1, layers, first_room, room, attempt.cells, tables,
                     found.reshape(-1), spread, met.reshape(-1),
                 )  # fmt: skip
                 yield
-        told = parts.told
-        is_whole = told.vertices == stretch.vertices or (len(parts.table) == 1 and told.vertices > 0)
-        if told.overflowed or not is_whole or told.rows > len(new) // stride or told.ways > cells:
+        report = parts.report
+        is_whole = report.vertices == vertices or (len(parts.table) == 1 and report.vertices > 0)
+        if report.overflowed or not is_whole or report.rows > len(new) // stride or report.ways > cells:
             return False
-        self.states_met = [self.states, *met.sum(axis=0)[: told.vertices - 1].tolist()]
+        self.states_met = [self.states, *met.sum(axis=0)[: report.vertices - 1].tolist()]
         self._add(found[:, : lengths * digits].reshape(-1, lengths, digits))
         return True
 
@@ -334,10 +280,11 @@ class CoresBlock:
         parts.states -= dead
 
 
-def _stretch_kernels(packing: Packing) -> StretchKernels:
-    from kernels_ti.boundary.kernels.stretch import stretch_kernels
+def _kernel_of(packing: Packing, *, by_length: bool) -> Any:
+    from kernels_ti.boundary.kernels.stretch import together_kernel
+    from kernels_ti.boundary.kernels.stretch_by_length import by_length_kernel
 
-    return stretch_kernels(packing.words, packing.bits)
+    return (by_length_kernel if by_length else together_kernel)(packing.words, packing.bits)
 
 
 def _is_bipartite(block: Graph) -> bool:

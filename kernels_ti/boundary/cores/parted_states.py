@@ -33,18 +33,8 @@ def totals_of_rows(rows: Words, words: int) -> SavedStates:
 def rows_by_length(states: SavedStates, apart: int) -> tuple[Words, Words, int]:
     """Return a row for each state to which a way leads, the ways to all of them, and the digits of a number.
 
-    Parameters
-    ----------
-    states : SavedStates
-    apart : int
-        The least difference of two lengths of one state.
-
-    Returns
-    -------
-    rows : ndarray of uint64, shape (k, words + 2)
-        A state, the first cell of its ways, and in one cell its fewest and its most vertices.
-    ways : ndarray of uint64
-    digits : int
+    A row has a state, the first cell of its ways, and in one cell its fewest and its most vertices. `apart` is the
+    least difference of two lengths of one state.
     """
     counts = _carried(states)
     has_ways = np.asarray(counts.any(axis=1))

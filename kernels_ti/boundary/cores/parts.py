@@ -8,7 +8,7 @@ come in one launch. When the next vertex would change a steady slot, the states 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, inf, log
 from typing import TYPE_CHECKING, Any
@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.boundary.orders.walk import Step, most_states_from
+from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.states.states import require_memory
-from kernels_ti.boundary.states.transitions import Packing
 from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.errors import SizeError, worded
 
@@ -53,76 +52,27 @@ _ROOM_TO_A_STATE, _LEAST_ROOM = 4, 1 << 12
 
 
 @dataclass(frozen=True)
-class Told:
-    """What the workers told of a stretch.
+class StretchReport:
+    """The report of the workers on a stretch."""
 
-    Attributes
-    ----------
-    overflowed : bool
-        Whether a sum had too many digits.
-    vertices : int
-        The fewest vertices that came in a part.
-    rows, ways : int
-        Rows that the new layer takes, and cells for the ways by length.
-    """
-
-    overflowed: bool
-    vertices: int
-    rows: int
-    ways: int
-
-
-@dataclass(frozen=True, eq=False)
-class CopyOfParts:
-    """A copy of the states in parts, between two steps."""
-
-    rows: Words
-    stride: int
-    table: Places
-    states: int
-    steady: frozenset[int]
-    wanted_before: int
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the rows."""
-        return self.rows.nbytes
+    overflowed: bool  # Whether a sum had too many digits
+    vertices: int  # The fewest that came in a part
+    rows: int  # That the new layer takes
+    ways: int  # Cells for the ways by length
 
 
 class Parts:
-    """The states of one block, in parts.
+    """The states of one block in parts, in rows of `stride` cells; all buffers stay within the memory.
 
-    Parameters
-    ----------
-    device : Device
-        A CPU.
-    steps : sequence of Step
-    packing : Packing
-    memory : int or None
-        Bytes that all buffers may take.
-    by_length : bool
-        Whether a state has a number for each length: then it takes longer.
-
-    Attributes
-    ----------
-    stride : int
-        Cells of a row.
-    table : ndarray of int32, shape (parts, 4)
-        For each part its first row and its rows, then the same of the layer that follows.
-    states : int
-        Those that lead to a cycle, as far as that is known.
-    queue : ndarray of int64
-        See `kernels_ti.boundary.kernels.parts`.
+    `table` has for each part its first row and its rows, then the same of the layer that follows. `queue` is that of
+    `kernels_ti.boundary.kernels.parts`. With a number for each length a state takes longer.
     """
 
-    def __init__(
-        self, device: Device, steps: Sequence[Step], packing: Packing, memory: int | None, *, by_length: bool
-    ) -> None:
-        from kernels_ti.boundary.kernels.parts import PART, WAYS, part_kernels
+    def __init__(self, device: Device, block: OrderedBlock, memory: int | None, *, by_length: bool) -> None:
+        from kernels_ti.boundary.kernels.parts import PART, WAYS, rearranging_kernel
 
-        self._kernels = device.call(part_kernels, packing.words, packing.bits)
-        self._device, self._steps, self._packing = device, steps, packing
-        self._most_from = most_states_from(self._steps)
+        self._device, self._block, self._steps, self._packing = device, block, block.steps, block.packing
+        self._rearrange = device.call(rearranging_kernel, block.packing.words, block.packing.bits)
         self._changed = [frozenset(slot for slot, _ in step.changed) for step in self._steps]
         self._memory, self._by_length = memory, by_length
         self.queue = np.zeros(WAYS + 1, np.int64)
@@ -138,19 +88,6 @@ class Parts:
         self.buffer("rows", rows.size)[: rows.size] = rows.reshape(-1)
         self.table = np.array([[0, self.states, 0, 0]], np.int32)
         self._steady, self._wanted_before = frozenset(), 1
-
-    def copy(self) -> CopyOfParts:
-        """Return a copy, from which the same steps make the same parts again. No state may be marked as dead."""
-        table = self.table.copy()
-        table[:, 0] = np.cumsum(table[:, 1]) - table[:, 1]
-        rows = self.occupied().reshape(-1)
-        return CopyOfParts(rows, self.stride, table, self.states, self._steady, self._wanted_before)
-
-    def go_back(self, copied: CopyOfParts) -> None:
-        """Go on from a copy."""
-        self.buffer("rows", len(copied.rows))[: len(copied.rows)] = copied.rows
-        self.stride, self.table, self.states = copied.stride, copied.table.copy(), copied.states
-        self._steady, self._wanted_before = copied.steady, copied.wanted_before
 
     @property
     def rows(self) -> Words:
@@ -175,12 +112,8 @@ class Parts:
     def buffer(self, name: str, cells: int, dtype: npt.DTypeLike = np.uint64, *, is_tight: bool = False) -> Any:
         """Return a buffer of at least this size, in cells; its content is lost if it has to grow.
 
-        Unless memory is tight, a new one has a quarter to spare.
-
-        Raises
-        ------
-        SizeError
-            If it does not fit into the memory allowed, or has more cells than kernels can count.
+        Unless memory is tight, a new one has a quarter to spare. A SizeError says that it does not fit into the memory,
+        or has more cells than kernels can count.
         """
         held = self._buffers.get(name)
         if held is None or len(held) < cells:
@@ -214,10 +147,10 @@ class Parts:
         self.queue[DONE] = vertices
 
     @property
-    def told(self) -> Told:
-        """What the launches of a stretch told."""
+    def report(self) -> StretchReport:
+        """The report of the launches of a stretch."""
         _, overflowed, vertices, rows, ways = self.queue.tolist()
-        return Told(bool(overflowed), vertices, rows, ways)
+        return StretchReport(bool(overflowed), vertices, rows, ways)
 
     def nbytes_beside(self, *names: str) -> int:
         """Return the bytes of all buffers but these."""
@@ -229,9 +162,9 @@ class Parts:
             needed,
             self._memory,
             self.states,
-            self._steps[place - 1].width if place else 0,
+            self._block.width_after(place),
             by_length=self._by_length,
-            largest=needed / max(self.states, 1) * self._most_from[place],
+            largest=needed / max(self.states, 1) * self._block.most_from[place],
         )
 
     def launches(self, vertices: int) -> Iterator[int]:
@@ -280,7 +213,7 @@ class Parts:
         places = np.empty((len(groups) - 1) * parts, np.int32)
         begins = np.empty(parts + 1, np.int32)
         self.queue[NEXT] = 0
-        self._kernels.rearrange(
+        self._rearrange(
             self.workers, self.table.reshape(-1), len(groups) - 1, groups, self.queue, self.stride, self.rows, masks,
             parts, places, begins, other,
         )  # fmt: skip

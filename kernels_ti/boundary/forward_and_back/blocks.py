@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -12,30 +11,23 @@ import numpy.typing as npt
 from kernels_ti.blocks.restriction import edges_called, vertices_called
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.forward_and_back.keeping import Keeping
-from kernels_ti.boundary.orders.order import LARGEST_BOUNDARY, BoundaryOrder
+from kernels_ti.boundary.orders.order import LARGEST_BOUNDARY
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
-from kernels_ti.boundary.orders.walk import Step, steps_of
-from kernels_ti.boundary.states.transitions import Packing
+from kernels_ti.boundary.orders.walk import Step
+from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.errors import SizeError
 from kernels_ti.graph import Graph
 from kernels_ti.options import Options
 from kernels_ti.short_cycles import short_cycles
 
 Report = Callable[[float, int, int], None]
-"""Told the share of the way forward, the states that are held, and the vertices of the boundary. While an order of the
-vertices is sought there are no states, and the boundary is that of the best order so far, 0 before there is one."""
+"""A callback with the share of the way forward, the states that are held, and the vertices of the boundary. While an
+order of the vertices is sought there are no states, and the boundary is that of the best order so far, or 0."""
 
 
 @dataclass(frozen=True)
 class LengthBounds:
-    """Bounds on the number of vertices of a cycle.
-
-    Attributes
-    ----------
-    shortest, longest : int
-    n : int
-        Vertices of the block.
-    """
+    """Bounds on the number of vertices of a cycle, in a block of `n` vertices."""
 
     shortest: int
     longest: int
@@ -58,29 +50,11 @@ class LengthBounds:
 
 
 @dataclass(frozen=True, eq=False)
-class PlannedBlock:
-    """A block that is not only a cycle.
+class PlannedBlock(OrderedBlock):
+    """A block with bounds on its cycles; `vertices` has the vertex of the input graph for each of its own."""
 
-    Attributes
-    ----------
-    graph : Graph
-    vertices : tuple of int
-        The vertex of the input graph for each vertex of the block.
-    order : BoundaryOrder
-    steps : tuple of Step
-    bounds : LengthBounds
-    """
-
-    graph: Graph
     vertices: tuple[int, ...]
-    order: BoundaryOrder
-    steps: tuple[Step, ...]
     bounds: LengthBounds
-
-    @cached_property
-    def packing(self) -> Packing:
-        """How its states lie in words."""
-        return Packing.of(self.steps)
 
     def cycle(self, vertices: set[int]) -> list[int]:
         """Return the vertices of a chordless cycle, given as a set of the block's, as those of the graph in its order.
@@ -95,25 +69,19 @@ class PlannedBlock:
 
 @dataclass(frozen=True, eq=False)
 class PlannedBlocks:
-    """All blocks of a search space that can have wanted cycles.
-
-    Attributes
-    ----------
-    plan : BoundaryPlan
-    rings : tuple of list of int
-        The wanted cycles that are a block of their own, and those of one and two vertices, each in cycle order.
-    blocks : tuple of PlannedBlock
-        The others.
-    """
+    """All blocks of a search space that can have wanted cycles."""
 
     plan: BoundaryPlan
+    # Wanted cycles that are a block of their own, and those of one and two vertices, each in cycle order
     rings: tuple[list[int], ...]
-    blocks: tuple[PlannedBlock, ...]
+    blocks: tuple[PlannedBlock, ...]  # The others
 
-    def reporter(self, report: Report | None, keeping: Keeping | None = None) -> Callable[[Step, int], None]:
-        """Return what adds up steps, and tells `report` the share of all, the states and the width of the boundary.
+    def reporter(
+        self, report: Report | None, keeping: Keeping | None = None, *, times: int = 1
+    ) -> Callable[[Step, int], None]:
+        """Return a function that adds up steps, and calls `report` with the share of all, the states and the width.
 
-        The steps of earlier sessions, which `keeping` has, are done.
+        The steps of earlier sessions, which `keeping` has, are done. Each step is taken `times` times.
         """
         done = 0.0
         if keeping is not None:
@@ -126,7 +94,7 @@ class PlannedBlocks:
             nonlocal done
             done += step.cost
             if report is not None:
-                report(min(done / max(self.plan.cost, 1.0), 1.0), states, step.width)
+                report(min(done / max(times * self.plan.cost, 1.0), 1.0), states, step.width)
 
         return step_done
 
@@ -155,20 +123,9 @@ def space_for(
 def planned_blocks(
     space: SearchSpace, plan: BoundaryPlan | None = None, enough: Callable[[], bool] = lambda: False
 ) -> PlannedBlocks:
-    """Plan a search space.
+    """Plan a search space; by default with the plan of `plan_of`, whose search for orders `enough` ends.
 
-    Parameters
-    ----------
-    space : SearchSpace
-    plan : BoundaryPlan, optional
-        By default that of `plan_of`.
-    enough : callable
-        Ends the search for good orders, see `kernels_ti.boundary.orders.order.small_boundary_order`.
-
-    Raises
-    ------
-    SizeError
-        If no order has boundaries that a state can hold.
+    A SizeError says that no order has boundaries that a state can hold.
     """
     plan = plan or plan_of(space, enough=enough)
     if not plan.is_possible:
@@ -182,8 +139,9 @@ def planned_blocks(
     blocks = []
     for graph, order, required, vertices in zip(plan.blocks, plan.orders, plan.required, plan.vertices, strict=True):
         assert order is not None
-        steps = tuple(steps_of(graph, order, required))
-        blocks.append(PlannedBlock(graph, vertices, order, steps, LengthBounds(shortest, longest, graph.n)))
+        # States have no room for a length that no cycle of the block has.
+        bounds = LengthBounds(min(shortest, graph.n + 1), longest, graph.n)
+        blocks.append(PlannedBlock(graph, order, required, vertices, bounds))
     return PlannedBlocks(plan, tuple(rings), tuple(blocks))
 
 
@@ -206,10 +164,7 @@ def onward(graph: Graph, v: int) -> list[int]:
 def in_cycle_order(following: dict[int, list[int]]) -> list[int]:
     """Return the vertices of a cycle in their order, from the smallest one to the smaller one of its neighbours.
 
-    Parameters
-    ----------
-    following : dict of int to list of int
-        For each vertex the two beside it, or in a directed graph only the one after it.
+    `following` has for each vertex the two beside it, or in a directed graph only the one after it.
     """
     first = min(following)
     cycle, here = [first], min(following[first])

@@ -1,25 +1,24 @@
-"""The rule that carries the number of ways to each state along; see `kernels_ti.boundary.forward_and_back.layers`."""
+"""The number of ways to each state, carried along in numpy; see `kernels_ti.boundary.forward_and_back.layers`."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from itertools import accumulate
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.boundary.forward_and_back.layers import Layer
-from kernels_ti.boundary.forward_and_back.numbers import Numbers, first_above, sums_of
+from kernels_ti.boundary.forward_and_back.blocks import PlannedBlock
+from kernels_ti.boundary.forward_and_back.keeping import Offer
+from kernels_ti.boundary.forward_and_back.layers import History, Layer
+from kernels_ti.boundary.forward_and_back.numbers import Numbers, sums_of
+from kernels_ti.boundary.forward_and_back.walks import Walks, members_of
+from kernels_ti.boundary.orders.walk import Step
+from kernels_ti.boundary.states.saved import SavedForward
 
 
 class Ways:
-    """The number of sets of vertices behind each state.
-
-    Attributes
-    ----------
-    closed : dict of int to int
-        For each step in which cycles close, how many do.
-    """
+    """The number of sets of vertices behind each state; `closed` says for each step how many cycles close in it."""
 
     def __init__(self) -> None:
         self.closed: dict[int, int] = {}
@@ -69,20 +68,27 @@ def closed_in(found: dict[str, Any]) -> dict[int, int]:
     return {int(place): int(ways) for place, ways in found["closed"].items()}
 
 
-def closing_numbers(closed: dict[int, int], samples: dict[int, int]) -> dict[int, dict[int, int]]:
-    """Return for each step in which wanted cycles close, which of its cycles they are, by sample.
+class CountedWay(History[Numbers]):
+    """A block that has been gone through in numpy with the ways to each state, and can be gone back; see `History`."""
 
-    Parameters
-    ----------
-    closed : dict of int to int
-        For each step in which cycles close, how many do.
-    samples : dict of int to int
-        For each sample the number of its cycle, counted over the steps in their order.
-    """
-    places = sorted(closed)
-    ends = list(accumulate(closed[place] for place in places))
-    closing: defaultdict[int, dict[int, int]] = defaultdict(dict)
-    for sample, number in samples.items():
-        which = first_above(ends, number)
-        closing[places[which]][sample] = number - (ends[which] - closed[places[which]])
-    return dict(closing)
+    def __init__(
+        self,
+        block: PlannedBlock,
+        memory: int | None,
+        enough: Callable[[], bool],
+        report: Callable[[Step, int], None],
+        offer: Offer = lambda forward, all_came: None,
+        saved: SavedForward | None = None,
+    ) -> None:
+        self._ways = Ways()
+        super().__init__(block, self._ways, memory, enough, report, offer=offer, saved=saved)
+
+    @property
+    def total(self) -> int:
+        """All cycles."""
+        return self._ways.total
+
+    def members(self, numbers: Numbers, names: Sequence[int], vertices: int) -> npt.NDArray[np.uint64]:
+        """Return the cycles for some numbers of the block, by going back once; see `members_of`."""
+        walks = Walks(numbers, self._ways.closed)
+        return members_of(walks, self.backward(walks.last + 1), names, vertices)

@@ -1,4 +1,4 @@
-"""Between two vertices, what a search for a best cycle or a sample needs to go on later is offered to who keeps it."""
+"""The layer checkpoint callback: between two vertices it gets the state of a search for a best cycle, or a sample."""
 
 from __future__ import annotations
 
@@ -8,21 +8,15 @@ from kernels_ti.boundary.orders.plan import BoundaryPlan
 from kernels_ti.boundary.states.saved import SavedForward, SavedPick, SavedResult
 
 Offer = Callable[[Callable[[], SavedForward], bool], None]
-"""Told what returns the state between two vertices, and whether all vertices of the block have come. The state may be
-asked for until the next vertex has come."""
+"""A callback with two arguments: a function that returns the state between two vertices, and whether all vertices of
+the block have come. The function may be called until the next vertex has come."""
 
 
 class Keeping:
-    """What keeps the state of a search for a best cycle, or of a sample.
+    """The checkpoints of a search for a best cycle, or of a sample.
 
-    Parameters
-    ----------
-    keep : callable
-        Told what returns the state, and whether a block has been gone through; None keeps nothing.
-    saved : SavedPick, optional
-        Go on from there.
-    stopped : callable
-        Asked again and again; once it says so, the work is given up.
+    `keep` is called with a function that returns the state, and whether a block has been gone through; None keeps
+    nothing. The work goes on from `saved`. Once `stopped` says so, it is given up.
     """
 
     def __init__(
@@ -36,6 +30,11 @@ class Keeping:
         self.stopped = stopped
         self._done: tuple[SavedResult, ...] = () if saved is None else saved.done
         self._forward = None if saved is None else saved.forward
+
+    @property
+    def keeps(self) -> bool:
+        """Whether a state is kept."""
+        return self._keep is not None
 
     @property
     def done(self) -> tuple[SavedResult, ...]:

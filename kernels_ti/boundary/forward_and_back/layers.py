@@ -11,18 +11,19 @@ what is missing is made again from the last layer that was kept before it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.boundary.forward_and_back.blocks import LengthBounds, PlannedBlock
+from kernels_ti.boundary.forward_and_back.blocks import PlannedBlock
 from kernels_ti.boundary.forward_and_back.keeping import Offer
+from kernels_ti.boundary.forward_and_back.kept_way import KeptWay
 from kernels_ti.boundary.orders.walk import Step
+from kernels_ti.boundary.spec.transitions import children_of, grouped
 from kernels_ti.boundary.states.saved import SavedForward, SavedLayer
 from kernels_ti.boundary.states.states import GivenUp
-from kernels_ti.boundary.states.transitions import Packing, children_of, grouped
 from kernels_ti.errors import SizeError, parameter, quantity, vertices_text
 
 Words = npt.NDArray[np.uint64]
@@ -36,27 +37,14 @@ _NONE = -1
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """The states of a boundary, and what they become when a vertex comes.
-
-    Attributes
-    ----------
-    step : Step
-    words : ndarray of uint64, shape (words, k)
-        The states, before the vertex comes.
-    off, on : ndarray of int32, shape (k,)
-        The state that follows where the vertex stays off the cycle, and where it joins; -1 for none.
-    closing : ndarray of int64
-        The states in which the vertex closes a cycle, within the bounds on the length.
-    after : int
-        States that follow.
-    """
+    """The states of a boundary, and what they become when a vertex comes."""
 
     step: Step
-    words: Words
-    off: Places
-    on: Places
-    closing: Indices
-    after: int
+    words: Words  # The states, before the vertex comes
+    off: Places  # The state that follows where the vertex stays off the cycle, -1 for none
+    on: Places  # The same where it joins
+    closing: Indices  # The states in which the vertex closes a cycle, within the bounds on the length
+    after: int  # States that follow
 
     @property
     def nbytes(self) -> int:
@@ -78,13 +66,13 @@ V = TypeVar("V")
 
 
 class Rule(Protocol[V]):
-    """What is carried along for each state."""
+    """Values that are carried along for each state."""
 
     def begin(self) -> V:
-        """Return what belongs to the one state of no vertex."""
+        """Return the value of the one state of no vertex."""
 
     def follow(self, layer: Layer, values: V) -> V:
-        """Return what belongs to the states that follow, from what belongs to those of the layer."""
+        """Return the values of the states that follow, from those of the states of the layer."""
 
     def close(self, place: int, layer: Layer, values: V) -> None:
         """Take notice of the cycles that the vertex of a step closes; called once for each step."""
@@ -99,7 +87,7 @@ class Rule(Protocol[V]):
         """Return the values of such arrays."""
 
     def found(self) -> dict[str, Any]:
-        """Return what is known of the cycles that have closed."""
+        """Return the facts about the cycles that have closed."""
 
     def go_on(self, found: dict[str, Any]) -> None:
         """Go on from what was known, see `found`."""
@@ -107,52 +95,40 @@ class Rule(Protocol[V]):
 
 @dataclass
 class _Kept(Generic[V]):
-    """What is known before a step; the layer itself only while every one is kept."""
+    """The states before a step with their values; the layer itself only while every one is kept."""
 
     place: int
     words: Words
     values: V
+    nbytes_of_values: int
     layer: Layer | None = None
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the states with their values, and of what they become."""
+        return (self.words.nbytes if self.layer is None else self.layer.nbytes) + self.nbytes_of_values
 
-class History(Generic[V]):
-    """A block that has been gone through, and can be gone back.
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is known what the states become."""
+        return self.layer is not None
 
-    Parameters
-    ----------
-    block : PlannedBlock
-    rule : Rule
-        What is carried along.
-    memory : int or None
-        Bytes for all of it.
-    enough : callable
-        Asked again and again; once it says so, `GivenUp` is raised.
-    report : callable, optional
-        Told the states of each boundary, on the way forward.
-    words : ndarray of uint64, shape (words, 1), optional
-        Begin with this one state; by default with that of no vertex.
-    steps : range, optional
-        The steps to go through; by default all.
-    offer : callable, optional
-        Told the state between two vertices, on the way forward.
-    saved : SavedForward, optional
-        Go on from there.
+    def thinned(self) -> _Kept[V]:
+        """Return the states with their values alone."""
+        return replace(self, layer=None)
 
-    Attributes
-    ----------
-    most_states : int
-        States of the largest boundary.
-    reached : ndarray of uint64, shape (words, k)
-        The states after the last step.
-    values
-        What the rule carries for them.
 
-    Raises
-    ------
-    GivenUp
-    SizeError
-        If a boundary alone does not fit into the memory.
+class History(KeptWay[_Kept[V]]):
+    """A block that has been gone through in numpy, and can be gone back.
+
+    A rule says which values are carried along, `memory` the bytes for all of it. `enough` is asked again and again;
+    once it says so, `GivenUp` is raised. On the way forward `report` is called with the states of each boundary, and
+    `offer` is the layer checkpoint callback. The way begins with one state, by default that of no vertex, and takes
+    some `steps`, by default all; or it goes on from `saved`. `reached` has the states after the last step, and `values`
+    their values. A SizeError says that a boundary alone does not fit into the memory.
     """
+
+    _in_kernels = False
 
     def __init__(
         self,
@@ -167,127 +143,76 @@ class History(Generic[V]):
         offer: Offer = lambda forward, all_came: None,
         saved: SavedForward | None = None,
     ) -> None:
-        self._steps = block.steps
-        self._bounds = block.bounds
-        self._packing = block.packing
-        self._rule = rule
-        self._memory = memory
-        self._enough = enough
-        self._report = report
-        self._offer = offer
-        self.most_states = 1
-        self.reached = np.zeros((self._packing.words + self._bounds.are_told_apart, 1), np.uint64)
-        if words is not None:
-            self.reached = words
+        self._block, self._steps, self._packing = block, block.steps, block.packing
+        self._rule, self._memory = rule, memory
         steps = range(len(block.steps)) if steps is None else steps
-        budget = None if memory is None else memory // 2
-        self._last, self.values = steps.stop, rule.begin()
-        now = _Kept(steps.start, self.reached, self.values)
-        kept, stride = [now], 1
-        if saved is not None:
-            kept, stride = [self._restored(layer) for layer in saved.layers], saved.between
-            now, self.most_states = kept[-1], saved.most_states
-            if now.place == self._last or (now.place - steps.start) % stride:
-                kept.pop()
-            rule.go_on(saved.found)
-        self._kept = self._forward(kept, now, steps.stop, budget, stride, first=True)
+        self._place, self._last = steps.start, steps.stop
+        first = np.zeros((self._packing.words + block.bounds.are_told_apart, 1), np.uint64)
+        self.reached, self.values = first if words is None else words, rule.begin()
+        self._set_out(None if memory is None else memory // 2, enough)
+        self._is_first = True
+        self._go(saved, self._last, report, offer)
+        self._is_first = False
 
     @property
-    def nbytes(self) -> int:
-        """Bytes of what is kept."""
-        return sum(self._bytes_of(each) for each in self._kept)
+    def place(self) -> int:
+        """Vertices that have come."""
+        return self._place
+
+    @property
+    def states(self) -> int:  # type: ignore[override]
+        """States after the last step."""
+        return len(self.reached[0])
 
     def backward(self, end: int | None = None) -> Iterator[tuple[int, Layer, V]]:
-        """Go back, once: yield the number of a step, its layer and the values of its states, from the last one on.
+        """Go back, once, from a step: yield the number of each, its layer and the values of its states."""
+        budget = None if self._budget is None else self._budget // 2
+        for kept in self._back(self._last if end is None else end, budget):
+            assert kept.layer is not None
+            yield kept.place, kept.layer, kept.values
 
-        Parameters
-        ----------
-        end : int, optional
-            Begin with the step before this one.
-        """
-        end = self._last if end is None else end
-        while self._kept and self._kept[-1].place >= end:
-            self._kept.pop()
-        budget = None if self._memory is None else self._memory // 4
-        yield from self._backward(self._kept, end, budget)
+    def _keep(self) -> _Kept[V]:
+        return _Kept(self._place, self.reached, self.values, self._rule.nbytes(self.values))
 
-    def _backward(self, kept: list[_Kept[V]], end: int, budget: int | None) -> Iterator[tuple[int, Layer, V]]:
-        while kept:
-            last = kept.pop()
-            if last.layer is not None and end == last.place + 1:
-                yield last.place, last.layer, last.values
-            else:
-                again = self._forward([last], last, end, budget, first=False)
-                yield from self._backward(again, end, None if budget is None else max(budget // 2, 1))
-            end = last.place
+    def _come(self) -> None:
+        if self._enough():
+            raise GivenUp
+        self._require_room()
+        layer, words = layer_of(self._block, self._place, self.reached)
+        if self._is_first:
+            self._rule.close(self._place, layer, self.values)
+        values = self._rule.follow(layer, self.values)
+        if self._between == 1:
+            self.layers[-1].layer = layer
+        self.reached, self.values, self._place = words, values, self._place + 1
 
-    def _forward(
-        self, kept: list[_Kept[V]], now: _Kept[V], end: int, budget: int | None, stride: int = 1, *, first: bool
-    ) -> list[_Kept[V]]:
-        """Go on from what is known now to a step; keep what fits, one step or more."""
-        start, held = kept[0].place, sum(self._bytes_of(each) for each in kept if each.place < now.place)
-        words, values = now.words, now.values
-        for place in range(now.place, end):
-            if first:
-                self._offer(self._saved(kept, _Kept(place, words, values), stride), False)
-            if self._enough():
-                raise GivenUp
-            step = self._steps[place]
-            self._require_room(step, words.shape[1], held + self._rule.nbytes(values))
-            layer, words = layer_of(words, step, self._packing, self._bounds)
-            if first:
-                self._rule.close(place, layer, values)
-            values = self._rule.follow(layer, values)
-            if first:
-                self.most_states = max(self.most_states, layer.after)
-                self._report(step, layer.after)
-            if kept[-1].place == place:
-                kept[-1].layer = layer if stride == 1 else None
-                held += self._bytes_of(kept[-1])
-            while budget is not None and held > budget and len(kept) > 2:
-                stride *= 2
-                kept = [each for each in kept if (each.place - start) % stride == 0]
-                for each in kept:
-                    each.layer = None
-                held = sum(self._bytes_of(each) for each in kept)
-            if (place + 1 - start) % stride == 0 and place + 1 < end:
-                kept.append(_Kept(place + 1, words, values))
-        if first:
-            self.reached, self.values = words, values
-            self._offer(self._saved(kept, _Kept(end, words, values), stride), True)
-        return kept
+    def _restore(self, layer: _Kept[V]) -> None:
+        self._place, self.reached, self.values = layer.place, layer.words, layer.values
 
-    def _saved(self, kept: list[_Kept[V]], now: _Kept[V], stride: int) -> Callable[[], SavedForward]:
-        """Return what returns the state between two vertices."""
-        layers = [*kept, now] if kept[-1].place < now.place else list(kept)
-        found, most_states = self._rule.found(), self.most_states
-        return lambda: SavedForward(
-            in_kernels=False,
-            between=stride,
-            most_states=most_states,
-            found=found,
-            layers=tuple(map(self._saved_layer, layers)),
-        )
-
-    def _saved_layer(self, kept: _Kept[V]) -> SavedLayer:
-        numbers, arrays = {}, {"words": kept.words, **self._rule.arrays_of(kept.values)}
-        if kept.layer is not None:
-            numbers = {"after": kept.layer.after}
-            arrays.update(off=kept.layer.off, on=kept.layer.on, closing=kept.layer.closing)
-        return SavedLayer(kept.place, numbers, arrays)
+    def _saved_layer(self, layer: _Kept[V]) -> SavedLayer:
+        numbers, arrays = {}, {"words": layer.words, **self._rule.arrays_of(layer.values)}
+        if layer.layer is not None:
+            numbers = {"after": layer.layer.after}
+            arrays.update(off=layer.layer.off, on=layer.layer.on, closing=layer.layer.closing)
+        return SavedLayer(layer.place, numbers, arrays)
 
     def _restored(self, saved: SavedLayer) -> _Kept[V]:
         words, layer, arrays = saved.arrays["words"], None, saved.arrays
         if "after" in saved.numbers:
             step = self._steps[saved.place]
             layer = Layer(step, words, arrays["off"], arrays["on"], arrays["closing"], saved.numbers["after"])
-        return _Kept(saved.place, words, self._rule.values_of(arrays), layer)
+        values = self._rule.values_of(arrays)
+        return _Kept(saved.place, words, values, self._rule.nbytes(values), layer)
 
-    def _bytes_of(self, kept: _Kept[V]) -> int:
-        layer = kept.words.nbytes if kept.layer is None else kept.layer.nbytes
-        return layer + self._rule.nbytes(kept.values)
+    def _found(self) -> dict[str, Any]:
+        return self._rule.found()
 
-    def _require_room(self, step: Step, states: int, held: int) -> None:
+    def _go_on(self, found: dict[str, Any]) -> None:
+        self._rule.go_on(found)
+
+    def _require_room(self) -> None:
+        step, states, last = self._steps[self._place], self.states, self.layers[-1]
+        held = self._held + (last.nbytes if last.place < self._place else 0) + self._rule.nbytes(self.values)
         step_bytes = states * (_BYTES_OF_A_STATE + _BYTES_OF_A_WORD * self._packing.words)
         needed = held + step_bytes
         if self._memory is None or needed <= self._memory:
@@ -301,25 +226,14 @@ class History(Generic[V]):
         )
 
 
-def layer_of(words: Words, step: Step, packing: Packing, bounds: LengthBounds) -> tuple[Layer, Words]:
-    """Let a vertex come in all states.
+def layer_of(block: PlannedBlock, place: int, words: Words) -> tuple[Layer, Words]:
+    """Let the vertex of a step come in all states; return the layer, and the states that follow.
 
-    Parameters
-    ----------
-    words : ndarray of uint64, shape (words, k)
-        The states. Where lengths are told apart, the last word is the number of vertices on the cycle.
-    step : Step
-    packing : Packing
-    bounds : LengthBounds
-
-    Returns
-    -------
-    layer : Layer
-    words : ndarray of uint64
-        The states that follow.
+    Where lengths are told apart, the last word of a state is the number of vertices on the cycle.
     """
+    bounds = block.bounds
     states = words.shape[1]
-    children = children_of(words, step, packing)
+    children = children_of(words, block.changes[place], block.packing)
     on_parents, on_words, closing = children.on_parents, children.on_words, children.closing
     if bounds.are_told_apart:
         on_words[-1] += np.uint64(1)
@@ -336,5 +250,5 @@ def layer_of(words: Words, step: Step, packing: Packing, bounds: LengthBounds) -
     off, on = np.full(states, _NONE, np.int32), np.full(states, _NONE, np.int32)
     off[children.off_parents] = group[: len(children.off_parents)]
     on[on_parents] = group[len(children.off_parents) :]
-    layer = Layer(step, words, off, on, closing, len(leaders))
+    layer = Layer(block.steps[place], words, off, on, closing, len(leaders))
     return layer, np.ascontiguousarray(together[:, leaders])

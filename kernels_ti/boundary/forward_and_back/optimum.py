@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,7 +21,8 @@ from kernels_ti.boundary.forward_and_back.keeping import Keeping
 from kernels_ti.boundary.forward_and_back.layers import History, Layer, Words
 from kernels_ti.boundary.forward_and_back.numbers import Numbers, sums_of
 from kernels_ti.boundary.orders.walk import Step
-from kernels_ti.boundary.states.saved import SavedResult
+from kernels_ti.boundary.states.saved import SavedForward, SavedResult
+from kernels_ti.boundary.states.states import GivenUp
 from kernels_ti.errors import EngineError
 
 if TYPE_CHECKING:
@@ -35,24 +35,20 @@ _NOTHING = np.iinfo(np.int64).min
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best cycle.
+    """The best cycle."""
 
-    Attributes
-    ----------
-    cycle : list of int
-        Its vertices in cycle order; empty if there is no cycle.
-    value : int
-        The sum of what its vertices and edges add.
-    ways : int
-        Cycles with this value.
-    states : int
-        States of the largest boundary.
-    """
+    cycle: list[int]  # In cycle order; empty if there is no cycle
+    value: int  # The sum of what its vertices and edges add
+    ways: int  # Cycles with this value
+    states: int  # Of the largest boundary
 
-    cycle: list[int]
-    value: int
-    ways: int
-    states: int
+
+class GivenUpWithBestError(GivenUp):
+    """The search was given up when some cycles had been found; `best` is the best of them."""
+
+    def __init__(self, best: Optimum) -> None:
+        super().__init__()
+        self.best = best
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,15 +60,7 @@ class _Best:
 
 
 class Largest:
-    """The rule that carries the largest values along, and remembers where the best cycle closes.
-
-    Parameters
-    ----------
-    block : PlannedBlock
-    gains : Gains
-    sign : int
-        -1 looks for the least value.
-    """
+    """The rule that carries the largest values along, the least where `sign` is -1, and where the best cycle closes."""
 
     def __init__(self, block: PlannedBlock, gains: Gains, sign: int) -> None:
         self._block = block
@@ -180,31 +168,11 @@ def best_cycle(
     device_memory: int | None = None,
     keeping: Keeping | None = None,
 ) -> Optimum:
-    """Find the cycle with the largest, or the least, value.
+    """Find the cycle with the largest, or the least, value; of several such cycles, always the same one.
 
-    Parameters
-    ----------
-    planned : PlannedBlocks
-    gains : Gains
-    least : bool
-    memory, enough, report
-        See `kernels_ti.boundary.forward_and_back.layers.History`.
-    device : Device, optional
-        Takes the blocks that are large enough; by default all are gone through in Python.
-    device_memory : int or None
-        Bytes that the states may take there.
-    keeping : Keeping, optional
-        Keeps the state between two vertices, and has that from which to go on.
-
-    Returns
-    -------
-    Optimum
-        Of several cycles with this value, always the same one.
-
-    Raises
-    ------
-    GivenUp, SizeError
-        See `kernels_ti.boundary.forward_and_back.layers.History`.
+    For `memory`, `enough` and `report` see `History`. A device takes the blocks that are large enough; without one, all
+    are gone through in Python. `keeping` keeps the state between two vertices, and has that from which to go on.
+    `GivenUpWithBestError` is raised if the search was given up after a cycle had been found.
     """
     sign = -1 if least else 1
     best, ways, cycle, states = _NOTHING, 0, [], 0
@@ -220,10 +188,20 @@ def best_cycle(
             rule = Largest(block, gains, sign)
             # A block that goes on stays where it was begun.
             in_kernels = is_for_kernels(block.graph, block.order) if keeping.in_kernels is None else keeping.in_kernels
-            if device is not None and in_kernels:
-                found = _found_on_device(device, block, rule, device_memory, memory, enough, report, keeping)
-            else:
-                found = _found_in_python(block, rule, memory, enough, report, keeping)
+            try:
+                if device is not None and in_kernels:
+                    found = _found_on_device(device, block, rule, device_memory, memory, enough, report, keeping)
+                else:
+                    found = _found_in_python(block, rule, memory, enough, report, keeping)
+            except _BlockGivenUpError as error:
+                found = error.found
+                if found.value is not None and found.value > best:
+                    best, ways, cycle = found.value, found.ways, block.cycle(found.cycle())
+                raise GivenUpWithBestError(Optimum(cycle, sign * best, ways, max(states, found.states))) from None
+            except GivenUp:
+                if cycle:
+                    raise GivenUpWithBestError(Optimum(cycle, sign * best, ways, states)) from None
+                raise
             is_better = found.value is not None and found.value > best
             chosen = tuple(block.cycle(found.cycle())) if is_better else ()
             keeping.end_block(SavedResult(found.value, found.ways, found.states, chosen))
@@ -246,6 +224,14 @@ class _Found(NamedTuple):
     cycle: Callable[[], set[int]]
 
 
+class _BlockGivenUpError(GivenUp):
+    """A block was given up when some of its cycles had been found."""
+
+    def __init__(self, found: _Found) -> None:
+        super().__init__()
+        self.found = found
+
+
 def _found_in_python(
     block: PlannedBlock,
     rule: Largest,
@@ -254,7 +240,22 @@ def _found_in_python(
     report: Callable[[Step, int], None],
     keeping: Keeping,
 ) -> _Found:
-    history = History(block, rule, memory, enough, report, offer=keeping.offer, saved=keeping.take_forward())
+    latest: list[Callable[[], SavedForward]] = []
+
+    def offer(forward: Callable[[], SavedForward], all_came: bool) -> None:
+        latest[:] = [forward]
+        keeping.offer(forward, all_came)
+
+    try:
+        history = History(block, rule, memory, enough, report, offer=offer, saved=keeping.take_forward())
+    except GivenUp:
+        # A way back along layers that were not kept takes as long as the way forward.
+        if rule.best is None or keeping.stopped() or (forward := latest[0]()).between > 1:
+            raise
+        so_far = rule.again()
+        history = History(block, so_far, memory, saved=forward, steps=range(forward.place))
+        cycle = _way_to_closing(history, so_far, so_far.best)
+        raise _BlockGivenUpError(_Found(so_far.best, so_far.ways, history.most_states, lambda: cycle)) from None
     return _Found(rule.best, rule.ways, history.most_states, lambda: _way_to_closing(history, rule, rule.best))
 
 
@@ -271,19 +272,20 @@ def _found_on_device(
     added = [rule.added_by(step) for step in block.steps]
     host_memory = None if memory is None else memory // 2
     optimum = DeviceOptimum(
-        device, block, added, of_edges=rule.counts_edges, memory=device_memory, host_memory=host_memory
+        device,
+        block,
+        added,
+        of_edges=rule.counts_edges,
+        memory=device_memory,
+        host_memory=host_memory,
+        enough=enough,
+        report=report,
+        offer=keeping.offer,
+        saved=keeping.take_forward(),
     )
-    states = 0
-    if (saved := keeping.take_forward()) is not None:
-        optimum.resume(saved)
-        states = saved.most_states
-    for step in block.steps[optimum.place :]:
-        keeping.offer(partial(optimum.saved, states), False)
-        optimum.take_vertex(enough)
-        states = max(states, optimum.states)
-        report(step, optimum.states)
-    keeping.offer(partial(optimum.saved, states), True)
-    return _Found(optimum.best, optimum.ways, states, lambda: _cycle_of(optimum, block, rule, host_memory, enough))
+    return _Found(
+        optimum.best, optimum.ways, optimum.most_states, lambda: _cycle_of(optimum, block, rule, host_memory, enough)
+    )
 
 
 def _cycle_of(

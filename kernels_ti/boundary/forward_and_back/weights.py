@@ -18,14 +18,7 @@ from kernels_ti.graph import Graph
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Weights of all vertices, or of all edges, of a graph.
-
-    Attributes
-    ----------
-    gains : Gains
-        The weights times `scale`.
-    scale : int
-    """
+    """Weights of all vertices, or of all edges, of a graph: gains are the weights times a scale."""
 
     gains: Gains
     scale: int
@@ -37,21 +30,17 @@ class Weights:
 
     @classmethod
     def of_mapping(cls, graph: Graph, weights: Mapping[Any, Any]) -> Weights:
-        """Return the weights of a mapping.
+        """Return the weights of a mapping from the names of vertices, or from the pairs of names of edges or arcs.
 
-        Parameters
-        ----------
-        graph : Graph
-        weights : mapping
-            From the name of each vertex to a number, or from the pair of names of each edge, in either order, or of
-            each arc, the tail first. A float stands for the shortest decimal that is printed for it.
-
-        Raises
-        ------
-        OptionError
-            For a vertex or an edge that the graph does not have, one without a weight, or a weight that is no number.
-            See also `of_edges`.
+        Edges are named in either order, arcs with the tail first. A float stands for the shortest decimal that is
+        printed for it. An OptionError names a vertex or an edge that the graph does not have, one without a weight, or
+        a weight that is no number.
         """
+        if not isinstance(weights, Mapping):
+            raise OptionError(
+                "the weights are a mapping from each vertex, or from the pair of vertices of each edge, to a number, "
+                f"not {weights!r}"
+            )
         names = set(graph.names)
         if not all(_is_pair_of(key, names) for key in weights):
             vertices = vertices_called(graph, weights)
@@ -60,7 +49,7 @@ class Weights:
         for pair, given in zip(weights, weights.values(), strict=True):
             u, v = edges_called(graph, [pair])[0]
             weight = exact(given)
-            if not graph.has_edge(u, v):
+            if u != v and not graph.has_edge(u, v):
                 raise OptionError(f"there is no arc {graph.names[u]} -> {graph.names[v]} in the graph")
             if found.setdefault(key_of_edge(graph, u, v), weight) != weight:
                 raise OptionError(f"the edge {graph.names[u]} - {graph.names[v]} has two weights")
@@ -79,10 +68,7 @@ class Weights:
     def of_edges(cls, graph: Graph, weights: Mapping[tuple[int, int], Fraction]) -> Weights:
         """Return the weights of the edges, given by `key_of_edge`.
 
-        Raises
-        ------
-        OptionError
-            For an edge without a weight, and if the graph has self-loops or parallel edges.
+        An OptionError names an edge without a weight, or refuses a graph with self-loops or parallel edges.
         """
         if graph.loops is not None or graph.is_multigraph:
             raise OptionError(
@@ -102,13 +88,7 @@ def key_of_edge(graph: Graph, u: int, v: int) -> tuple[int, int]:
 
 
 def exact(weight: Any) -> Fraction:
-    """Return a weight as an exact number: a float is the shortest decimal that is printed for it.
-
-    Raises
-    ------
-    OptionError
-        If it is not a finite number.
-    """
+    """Return a finite number as an exact one: a float is the shortest decimal that is printed for it."""
     try:
         number = Fraction(weight) if isinstance(weight, Rational) else Fraction(Decimal(str(weight)))
     except (InvalidOperation, ValueError, OverflowError):
@@ -116,17 +96,21 @@ def exact(weight: Any) -> Fraction:
     return number
 
 
-def attribute_weights(graph: Any, name: str) -> dict[Any, Any]:
+def attribute_weights(graph: Any, name: str, *, simplify: bool = False) -> dict[Any, Any]:
     """Return an attribute of a networkx graph: of its edges if any of them has it, else of its nodes.
 
-    Raises
-    ------
-    OptionError
-        If the graph has no attributes, or neither an edge nor a node has this one.
+    Self-loops are left out if the graph is simplified. An OptionError says that the graph has no attributes, that
+    neither an edge nor a node has this one, or that parallel edges have different weights.
     """
     if not hasattr(graph, "nodes") or not hasattr(graph, "adj"):
         raise OptionError(f"weight={name!r} names an attribute of a networkx graph: give a mapping for other graphs")
-    edges = {(u, v): weight for u, v, weight in graph.edges(data=name) if weight is not None}
+    edges: dict[Any, Any] = {}
+    for u, v, weight in graph.edges(data=name):
+        if weight is None or (simplify and u == v):
+            continue
+        # By identity first, so that NaN is named where weights are checked.
+        if edges.setdefault((u, v), weight) not in (weight,):
+            raise OptionError(f"the edge {u} - {v} has two weights, {edges[u, v]!r} and {weight!r}")
     nodes: dict[Hashable, Any] = {v: weight for v, weight in graph.nodes(data=name) if weight is not None}
     if not edges and not nodes:
         raise OptionError(f"no edge and no node of the graph has an attribute {name!r}")

@@ -9,10 +9,10 @@ linear graph algorithms*, SIAM Journal on Computing 1, 1972).
 from functools import lru_cache
 from typing import Any
 
-import taichi as ti
-
 from kernels_ti.bits import lowest_bit, population
-from kernels_ti.boundary.kernels.tables import TALLIES, state_functions
+from kernels_ti.boundary.kernels.children import symbols
+from kernels_ti.boundary.kernels.tables import TALLIES, row_functions
+from kernels_ti.taichi_door import ti
 
 NODES, DEEP, SLOTS = 0, 1, 2
 """Cells of the tables before the rows: all nodes, the deep ones, and the number of slots."""
@@ -116,15 +116,7 @@ def completion_test(words: int, bits: int) -> Any:
     It takes the state, a vector of words, and the tables of the step, and returns 1 if no vertices to come complete the
     state to a cycle, otherwise 0.
     """
-    slots, field = 64 // bits, (1 << bits) - 1
-
-    @ti.func
-    def symbol(state, slot):
-        found = ti.u64(0)
-        for w in ti.static(range(words)):
-            if ti.static(words == 1) or slot // slots == w:
-                found = state[w] >> ti.cast(slot % slots * bits, ti.u64)
-        return ti.cast(found & ti.u64(field), ti.i32)
+    symbol = symbols(words, bits).symbol
 
     @ti.func
     def parted(state, ends, free, on, ahead: ti.template()):
@@ -266,7 +258,7 @@ def completion_kernel(words: int, bits: int) -> Any:
 @lru_cache
 def dropping_kernel(words: int, bits: int) -> Any:
     """Return the kernel that drops states of a table which cannot be completed."""
-    state_at = state_functions(words, bits, words).state_at
+    state_at = row_functions(words).state_at
     cannot_be_completed = completion_test(words, bits)
 
     @ti.kernel

@@ -3,48 +3,47 @@
 from functools import lru_cache
 from typing import Any
 
-import taichi as ti
-
-from kernels_ti.boundary.kernels.tables import FOUND, FULL, TALLIES, add_ways, array, state_functions
+from kernels_ti.boundary.kernels.children import child_functions
+from kernels_ti.boundary.kernels.tables import FOUND, FULL, TALLIES, add_ways, array, row_functions
+from kernels_ti.taichi_door import ti
 
 
 @lru_cache
-def count_kernel(words: int, bits: int) -> Any:
-    """Return the kernel that counts, for states of a number of words, and symbols of a number of bits."""
-    functions = state_functions(words, bits, words)
-    state_at, row_of, round_of, children = functions.state_at, functions.row_of, functions.round_of, functions.children
+def count_kernel(words: int, bits: int, cells: int) -> Any:
+    """Return the kernel that counts, for states of `words` words with symbols of `bits` bits, in rows of `cells`.
+
+    With one word more, that is the number of vertices on the cycle.
+    """
+    bounded = child_functions(words, bits, cells).bounded
+    state_at, row_of, _found_at = row_functions(cells)
 
     @ti.kernel
     def advance(
         first: ti.i32, last: ti.i32, old: array(ti.u64, 1), stride: ti.i32, lengths: ti.i32, digits: ti.i32,
         new: array(ti.u64, 1), size: ti.i32, new_stride: ti.i32, new_lengths: ti.i32, new_digits: ti.i32,
-        apart: ti.i32, tabled: ti.template(), steps: array(ti.i32, 1), base: ti.i32, changes: array(ti.u64, 1),
-        turn: ti.i32, rounds: ti.i32, spread: ti.i32, copies: ti.i32, tallies: array(ti.u64, 1),
+        apart: ti.i32, spec: array(ti.u64, 1), base: ti.i32, bounds: array(ti.i32, 1),
+        spread: ti.i32, copies: ti.i32, tallies: array(ti.u64, 1),
     ):  # fmt: skip
         """Let a vertex come in the state of one row for each work item: find the rows of its children, add its ways.
 
-        `apart` is 1 where cycles are told apart by their number of vertices. `copies` of the closing ways are kept. Of
-        several rounds, each makes the children that belong to it; the last one counts the cycles that close.
+        `apart` is 1 where cycles are told apart by their number of vertices. `copies` of the closing ways are kept.
         """
         for i in range(first, last):
             begin = i * stride
             is_wanted = 0
             if old[begin] != ti.u64(0) and tallies[FULL] == ti.u64(0):
                 # The ways to a state may all have been dropped.
-                for cell in range(begin + words, begin + words + lengths * digits):
+                for cell in range(begin + cells, begin + cells + lengths * digits):
                     if old[cell] != ti.u64(0):
                         is_wanted = 1
             if is_wanted == 1:
                 mine = i // spread & TALLIES - 1
                 state = state_at(old, begin)
                 rows = ti.Vector([-1, -1])
-                off, on, flags = children(tabled, state, steps, base, changes)
-                added, closing = 0, flags >> 2 & ti.cast(turn + 1 == rounds, ti.i32)
+                off, on, flags = bounded(state, spec, base, bounds)
+                added, closing = 0, flags >> 2
                 for joins in ti.static(range(2)):
-                    is_due = flags >> joins & 1
-                    if is_due == 1 and rounds > 1:
-                        is_due = ti.cast(round_of(on if ti.static(joins == 1) else off, rounds) == turn, ti.i32)
-                    if is_due == 1:
+                    if flags >> joins & 1 == 1:
                         row, is_new = row_of(new, size, new_stride, on if ti.static(joins == 1) else off)
                         rows[joins] = row
                         added += is_new
@@ -56,14 +55,14 @@ def count_kernel(words: int, bits: int) -> Any:
                 for length in range(lengths):
                     row_off, row_on = -1, -1
                     if rows[0] >= 0 and length < new_lengths:
-                        row_off = rows[0] + words + length * new_digits
+                        row_off = rows[0] + cells + length * new_digits
                     if rows[1] >= 0 and length + apart < new_lengths:
-                        row_on = rows[1] + words + (length + apart) * new_digits
+                        row_on = rows[1] + cells + (length + apart) * new_digits
                     found = -1
                     if closing == 1:
                         found = FOUND + 2 * (mine % copies * lengths + length) * new_digits
                     ways = add_ways(
-                        old, begin + words + length * digits, digits, new, row_off, row_on, new_digits, tallies, found
+                        old, begin + cells + length * digits, digits, new, row_off, row_on, new_digits, tallies, found
                     )
                     if ways != ti.u64(0):
                         largest, most = ti.max(largest, ways), length

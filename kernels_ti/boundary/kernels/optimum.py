@@ -10,9 +10,10 @@ have these values. Neither depends on the order of the threads.
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import taichi as ti
-
-from kernels_ti.boundary.kernels.tables import FOUND, FULL, STEP_HEADER, TALLIES, add_ways, array, state_functions
+from kernels_ti.boundary.kernels.children import child_functions, symbols
+from kernels_ti.boundary.kernels.tables import FOUND, FULL, TALLIES, add_ways, array, row_functions
+from kernels_ti.boundary.spec.changes import HEADER
+from kernels_ti.taichi_door import ti
 
 BIAS = 1 << 62
 """Added to a value in a row, so that it is above zero, where a row begins."""
@@ -21,9 +22,8 @@ ORIGIN = FOUND
 
 
 class OptimumKernels(NamedTuple):
-    """The kernels for one length of states and one width of symbols, and what they do with bounds on the length."""
+    """The kernels for one length of states and one width of symbols."""
 
-    bounded: Any
     improve: Any
     settle: Any
 
@@ -43,45 +43,37 @@ def matching(
 
 
 @lru_cache
+def gaining(words: int, bits: int) -> Any:
+    """Return what tells the gain of a vertex that joins, for states of so many words and symbols of so many bits."""
+    symbol = symbols(words, bits).symbol
+
+    @ti.func
+    def gained(state, spec: ti.template(), base, gains: ti.template(), gain_base, of_edges):
+        """Return what the vertex adds to the value when it joins, with its edges."""
+        gain = gains[gain_base]
+        if of_edges == 1:
+            for k in range(ti.cast(spec[base], ti.i32)):
+                if symbol(state, ti.cast(spec[base + HEADER + 2 * words + k], ti.i32)) != 0:
+                    gain += gains[gain_base + 1 + k]
+        return ti.cast(gain, ti.u64)
+
+    return gained
+
+
+@lru_cache
 def optimum_kernels(words: int, bits: int, cells: int) -> OptimumKernels:
     """Return the kernels for states of `words` words with symbols of `bits` bits, in rows with `cells` words.
 
     With one word more, that is the number of vertices on the cycle.
     """
-    functions = state_functions(words, bits, cells)
-    symbol, state_at, row_of, children = functions.symbol, functions.state_at, functions.row_of, functions.children
-
-    @ti.func
-    def bounded(
-        tabled: ti.template(), state, steps: ti.template(), base, changes: ti.template(), bounds: ti.template()
-    ):
-        """Return both children, which of them can become a cycle within the bounds, and whether one closes."""
-        off, on, flags = children(tabled, state, steps, base, changes)
-        if ti.static(cells > words):
-            grown = ti.cast(state[words], ti.i32) + 1
-            if grown < bounds[0] or grown > bounds[1]:
-                flags &= 3
-            # One vertex more has to close the cycle.
-            if bounds[2] == 1 and grown >= bounds[1]:
-                flags &= 5
-            on[words] = ti.cast(ti.select(bounds[2] == 1, grown, ti.min(grown, bounds[0] - 1)), ti.u64)
-        return off, on, flags
-
-    @ti.func
-    def gained(state, steps: ti.template(), base, gains: ti.template(), gain_base, of_edges):
-        """Return what the vertex adds to the value when it joins, with its edges."""
-        gain = gains[gain_base]
-        if of_edges == 1:
-            for k in range(steps[base] - 1):
-                if symbol(state, steps[base + STEP_HEADER + 2 + 2 * k]) != 0:
-                    gain += gains[gain_base + 1 + k]
-        return ti.cast(gain, ti.u64)
+    gained, bounded = gaining(words, bits), child_functions(words, bits, cells).bounded
+    state_at, row_of, _found_at = row_functions(cells)
 
     @ti.kernel
     def improve(
         first: ti.i32, last: ti.i32, old: array(ti.u64, 1), stride: ti.i32,
         new: array(ti.u64, 1), size: ti.i32, new_stride: ti.i32,
-        tabled: ti.template(), steps: array(ti.i32, 1), base: ti.i32, changes: array(ti.u64, 1),
+        spec: array(ti.u64, 1), base: ti.i32,
         bounds: array(ti.i32, 1), gains: array(ti.i64, 1), gain_base: ti.i32, of_edges: ti.i32, spread: ti.i32,
         tallies: array(ti.u64, 1),
     ):  # fmt: skip
@@ -91,9 +83,9 @@ def optimum_kernels(words: int, bits: int, cells: int) -> OptimumKernels:
             if old[begin] != ti.u64(0) and tallies[FULL] == ti.u64(0):
                 mine = i // spread & TALLIES - 1
                 state = state_at(old, begin)
-                off, on, flags = bounded(tabled, state, steps, base, changes, bounds)
+                off, on, flags = bounded(state, spec, base, bounds)
                 value = old[begin + cells]
-                joined = value + gained(state, steps, base, gains, gain_base, of_edges)
+                joined = value + gained(state, spec, base, gains, gain_base, of_edges)
                 added = 0
                 for joins in ti.static(range(2)):
                     if flags >> joins & 1 == 1:
@@ -112,7 +104,7 @@ def optimum_kernels(words: int, bits: int, cells: int) -> OptimumKernels:
     def settle(
         first: ti.i32, last: ti.i32, old: array(ti.u64, 1), stride: ti.i32, digits: ti.i32,
         new: array(ti.u64, 1), size: ti.i32, new_stride: ti.i32, new_digits: ti.i32,
-        tabled: ti.template(), steps: array(ti.i32, 1), base: ti.i32, changes: array(ti.u64, 1),
+        spec: array(ti.u64, 1), base: ti.i32,
         bounds: array(ti.i32, 1), gains: array(ti.i64, 1), gain_base: ti.i32, of_edges: ti.i32, is_origin: ti.i32,
         best: ti.u64, spread: ti.i32, copies: ti.i32, tallies: array(ti.u64, 1),
     ):  # fmt: skip
@@ -125,9 +117,9 @@ def optimum_kernels(words: int, bits: int, cells: int) -> OptimumKernels:
             if old[begin] != ti.u64(0):
                 mine = i // spread & TALLIES - 1
                 state = state_at(old, begin)
-                off, on, flags = bounded(tabled, state, steps, base, changes, bounds)
+                off, on, flags = bounded(state, spec, base, bounds)
                 value = old[begin + cells]
-                joined = value + gained(state, steps, base, gains, gain_base, of_edges)
+                joined = value + gained(state, spec, base, gains, gain_base, of_edges)
                 origin = old[begin + cells + 1]
                 if is_origin == 1:
                     origin = old[begin]
@@ -146,4 +138,4 @@ def optimum_kernels(words: int, bits: int, cells: int) -> OptimumKernels:
                 if ways > tallies[TALLIES + mine]:
                     ti.atomic_max(tallies[TALLIES + mine], ways)
 
-    return OptimumKernels(bounded, improve, settle)
+    return OptimumKernels(improve, settle)

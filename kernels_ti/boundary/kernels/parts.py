@@ -2,7 +2,7 @@
 
 A layer, all states of one boundary, lies in parts. Two states of different parts never have equal children, so each
 worker takes whole parts, and no two workers write to one place: `kernels_ti.boundary.kernels.stretch` lets vertices
-come in a part. The kernels here tabulate what vertices change, and move states to other parts. States have the symbols
+come in a part. The kernel here moves states to other parts. States have the symbols
 of `kernels_ti.boundary.states.states`.
 
 A part is `PART` cells of an array: its first row in the old layer, its rows, its first row in the new layer, its new
@@ -14,9 +14,7 @@ takes. Numbers of ways have digits of 64 bits, the lowest first.
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import taichi as ti
-
-from kernels_ti.boundary.kernels.tables import STEP_HEADER, state_functions
+from kernels_ti.taichi_door import ti
 
 ITERATIONS_PER_WORKER = 512
 """Taichi hands out the iterations of a CPU loop in blocks of 512: a worker is the first of these."""
@@ -85,20 +83,11 @@ def part_functions(words: int) -> PartFunctions:
     return PartFunctions(state_at, mixed, place_of)
 
 
-class PartKernels(NamedTuple):
-    """The kernels for states of one length and one width of symbols."""
-
-    tabulate: Any
-    rearrange: Any
-
-
 @lru_cache
-def part_kernels(words: int, bits: int) -> PartKernels:
-    """Return the kernels for states of a number of words and symbols of a number of bits."""
+def rearranging_kernel(words: int, bits: int) -> Any:
+    """Return the kernel that moves states of a number of words, with symbols of a number of bits, to other parts."""
     vector = ti.types.vector(words, ti.u64)
-    children = state_functions(words, bits, words).children
     state_at, mixed, _place_of = part_functions(words)
-    slots, field = 64 // bits, (1 << bits) - 1
 
     @ti.func
     def bucket_of(state, masks: ti.template(), buckets):
@@ -165,36 +154,4 @@ def part_kernels(words: int, bits: int) -> PartKernels:
                                     moved[into + k] = rows[row * stride + k]
                     group = ti.i32(ti.atomic_add(queue[NEXT], ti.i64(1)))
 
-    @ti.kernel
-    def tabulate(
-        entries: ti.i32, step_of: array(ti.i32, 1), first: array(ti.i32, 1), bases: array(ti.i32, 1),
-        steps: array(ti.i32, 1), changes: array(ti.u64, 1),
-    ):  # fmt: skip
-        """Write what a vertex changes, for one combination of its neighbours' symbols for each work item.
-
-        A state without anything else and one with everything else tell which bits a child keeps and which it is given.
-        """
-        for i in range(entries):
-            base, combination = bases[step_of[i]], i - first[step_of[i]]
-            none, all_else = vector(0), ~vector(0)
-            for k in range(steps[base]):
-                near = steps[base + STEP_HEADER + 2 * k]
-                value = ti.u64(0)
-                if k > 0:
-                    value = ti.cast(combination >> (k - 1) * bits & field, ti.u64)
-                for w in ti.static(range(words)):
-                    if near // slots == w:
-                        shift = ti.cast(near % slots * bits, ti.u64)
-                        none[w] = none[w] & ~(ti.u64(field) << shift) | value << shift
-                        all_else[w] = all_else[w] & ~(ti.u64(field) << shift) | value << shift
-            off, on, flags = children(0, none, steps, base, changes)
-            off_all, on_all, _flags = children(0, all_else, steps, base, changes)
-            at = i * (1 + 3 * words)
-            changes[at] = ti.cast(flags, ti.u64)
-            for w in ti.static(range(words)):
-                # The vertex off the cycle changes no symbol of a neighbour, or clears it.
-                changes[at + 1 + w] = off[w] ^ off_all[w] | off[w]
-                changes[at + 1 + words + w] = on[w]
-                changes[at + 1 + 2 * words + w] = on[w] ^ on_all[w]
-
-    return PartKernels(tabulate, rearrange)
+    return rearrange

@@ -8,9 +8,9 @@ are less than 2^16, so that the product of a point and a value fits into a cell.
 from functools import lru_cache
 from typing import Any
 
-import taichi as ti
-
-from kernels_ti.boundary.kernels.tables import DIGIT_BITS, DIGIT_LIMIT, FOUND, FULL, TALLIES, array, state_functions
+from kernels_ti.boundary.kernels.children import child_functions
+from kernels_ti.boundary.kernels.tables import DIGIT_BITS, DIGIT_LIMIT, FOUND, FULL, TALLIES, array, row_functions
+from kernels_ti.taichi_door import ti
 
 _HALF = (1 << 32) - 1
 
@@ -35,21 +35,20 @@ def reduce(size: ti.i32, stride: ti.i32, before: ti.i32, values: ti.i32, below: 
 @lru_cache
 def points_kernel(words: int, bits: int) -> Any:
     """Return the kernel that evaluates, for states of a number of words, and symbols of a number of bits."""
-    functions = state_functions(words, bits, words)
-    state_at, row_of, round_of, children = functions.state_at, functions.row_of, functions.round_of, functions.children
+    children = child_functions(words, bits, words).children
+    state_at, row_of, _found_at = row_functions(words)
 
     @ti.kernel
     def evaluate(
         first: ti.i32, last: ti.i32, old: array(ti.u64, 1), stride: ti.i32,
         new: array(ti.u64, 1), size: ti.i32, new_stride: ti.i32, values: ti.i32, first_point: ti.i32, below: ti.u64,
-        tabled: ti.template(), steps: array(ti.i32, 1), base: ti.i32, changes: array(ti.u64, 1),
-        turn: ti.i32, rounds: ti.i32, spread: ti.i32, copies: ti.i32, tallies: array(ti.u64, 1),
+        spec: array(ti.u64, 1), base: ti.i32,
+        spread: ti.i32, copies: ti.i32, tallies: array(ti.u64, 1),
     ):  # fmt: skip
         """Let a vertex come in the state of one row for each work item: find the rows of its children, add its values.
 
         Where the vertex joins, each value is multiplied by its point. The tallies are told the most vertices of a cycle
         that closes, and the values of all these cycles, in halves of 32 bits; `copies` of these are kept.
-        Rounds are those of `kernels_ti.boundary.kernels.count`.
         """
         for i in range(first, last):
             begin = i * stride
@@ -61,13 +60,10 @@ def points_kernel(words: int, bits: int) -> Any:
                 mine = i // spread & TALLIES - 1
                 state = state_at(old, begin)
                 rows = ti.Vector([-1, -1])
-                off, on, flags = children(tabled, state, steps, base, changes)
-                added, closing = 0, flags >> 2 & ti.cast(turn + 1 == rounds, ti.i32)
+                off, on, flags = children(state, spec, base)
+                added, closing = 0, flags >> 2
                 for joins in ti.static(range(2)):
-                    is_due = flags >> joins & 1
-                    if is_due == 1 and rounds > 1:
-                        is_due = ti.cast(round_of(on if ti.static(joins == 1) else off, rounds) == turn, ti.i32)
-                    if is_due == 1:
+                    if flags >> joins & 1 == 1:
                         row, is_new = row_of(new, size, new_stride, on if ti.static(joins == 1) else off)
                         rows[joins] = row
                         added += is_new

@@ -1,4 +1,4 @@
-"""Kernels that let a vertex come in all states of a boundary, in one pass.
+"""Tables in which kernels keep the states of a boundary, and let a vertex come in all of them in one pass.
 
 States are those of `kernels_ti.boundary.states.states`, with as many bits to a symbol as the width of the boundary
 takes. A layer, all states of one boundary, is a hash table of rows. A row is a state followed by its values; an empty
@@ -16,14 +16,11 @@ The ways that lead to a state are numbers of any size, one for each number of ve
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import taichi as ti
+from kernels_ti.taichi_door import ti
 
 DIGIT_BITS = 48
 DIGIT_LIMIT = 1 << DIGIT_BITS
 """A cell holds 2^16 digits without overflow."""
-
-STEP_HEADER = 4
-"""Cells of a step before its slots: their number, the new slot, whether it must join, whether cycles may close."""
 
 TALLIES = 1024
 """Cells over which work items spread what they count: atomics on one cell are slow."""
@@ -37,7 +34,6 @@ and the most vertices on a cycle.
 MOST_KEY_BITS = 62
 """Bits of the first word of a state."""
 
-INNER, FIRST_END = 1, 2
 TAKEN, WRITTEN = 1 << 63, 1 << 62
 _KEY, _HALF_KEY = (1 << MOST_KEY_BITS) - 1, MOST_KEY_BITS // 2
 FACTORS = (0x1E3779B97F4A7C15, 0x14D049BB133111EB)
@@ -46,21 +42,18 @@ MIX = 0x94D049BB133111EB
 _HALF = (1 << 32) - 1
 # Rows that are looked at for one state before the table counts as full.
 _MOST_PROBES = 512
+# Looks at a row that is being written: seconds.
+_LONGEST_WAIT = 1 << 30
 
 array = ti.types.ndarray
 
 
-class StateFunctions(NamedTuple):
-    """What kernels do with the states of one length and one width of symbols."""
+class RowFunctions(NamedTuple):
+    """How kernels read the states of rows, and find their rows."""
 
-    tabulate: Any
-    symbol: Any
     state_at: Any
     row_of: Any
     found_at: Any
-    round_of: Any
-    children: Any
-    children_by: Any
 
 
 def initial_row(cells: int, beside: int) -> list[int]:
@@ -119,37 +112,9 @@ def add_ways(
 
 
 @lru_cache
-def state_functions(words: int, bits: int, cells: int) -> StateFunctions:
-    """Return the functions for states of `words` words with symbols of `bits` bits, in rows with `cells` words.
-
-    One word more than those of the symbols tells states apart that have the same symbols.
-    """
+def row_functions(cells: int) -> RowFunctions:
+    """Return the functions for rows that begin with a state of so many words."""
     vector = ti.types.vector(cells, ti.u64)
-    slots, field = 64 // bits, (1 << bits) - 1
-    if bits * slots > MOST_KEY_BITS:
-        slots -= 1
-    end_bits = sum((field & ~1) << bits * k for k in range(slots))
-
-    @ti.func
-    def symbol(state, slot):
-        found = ti.u64(0)
-        if ti.static(words == 1):
-            found = state[0] >> ti.cast(slot * bits, ti.u64)
-        else:
-            shift = ti.cast(slot % slots * bits, ti.u64)
-            for w in ti.static(range(words)):
-                if slot // slots == w:
-                    found = state[w] >> shift
-        return ti.cast(found & ti.u64(field), ti.i32)
-
-    @ti.func
-    def with_symbol(state, slot, value):
-        changed = state
-        shift = ti.cast(slot % slots * bits, ti.u64)
-        for w in ti.static(range(words)):
-            if ti.static(words == 1) or slot // slots == w:
-                changed[w] = state[w] & ~(ti.u64(field) << shift) | ti.cast(value, ti.u64) << shift
-        return changed
 
     @ti.func
     def mask_of(state):
@@ -192,7 +157,7 @@ def state_functions(words: int, bits: int, cells: int) -> StateFunctions:
         """Return the first cell of the row of a state, and whether it is new; -1 for a full table."""
         written = key_of(state) | ti.u64(TAKEN | WRITTEN)
         at = first_row(written, size)
-        row, is_new, left = -1, 0, _MOST_PROBES
+        row, is_new, left, waits = -1, 0, _MOST_PROBES, 0
         while left > 0:
             cell = at * stride
             held = table[cell]
@@ -205,26 +170,29 @@ def state_functions(words: int, bits: int, cells: int) -> StateFunctions:
                     ti.atomic_or(table[cell], written)
                     held = written
                     row, is_new = cell, 1
+            differs, is_written = 0, 1
             if is_new == 1:
                 left = 0
-            else:
+            elif held == written:
+                for w in ti.static(range(1, cells)):
+                    other = table[cell + w]
+                    if other == ti.u64(0):
+                        other = ti.atomic_or(table[cell + w], ti.u64(0))
+                    if other == ti.u64(0):
+                        is_written = 0
+                    elif other != state[w] | ti.u64(TAKEN):
+                        differs = 1
+                if differs == 0 and is_written == 1:
+                    row, left = cell, 0
+            elif held & ti.u64(WRITTEN) != ti.u64(0):
+                differs = 1
+            if differs == 1:
+                at = ti.select(at + 1 == size, 0, at + 1)
                 left -= 1
-                if held == written:
-                    differs, is_written = 0, 1
-                    for w in ti.static(range(1, cells)):
-                        other = table[cell + w]
-                        if other == ti.u64(0):
-                            other = ti.atomic_or(table[cell + w], ti.u64(0))
-                        if other == ti.u64(0):
-                            is_written = 0
-                        elif other != state[w] | ti.u64(TAKEN):
-                            differs = 1
-                    if differs == 1:
-                        at = ti.select(at + 1 == size, 0, at + 1)
-                    elif is_written == 1:
-                        row, left = cell, 0
-                elif held & ti.u64(WRITTEN) != ti.u64(0):
-                    at = ti.select(at + 1 == size, 0, at + 1)
+            elif row < 0:
+                # To wait for a row that is being written is no probe: its writer may have lost its core for a while.
+                waits += 1
+                left = ti.select(waits < _LONGEST_WAIT, left, 0)
         return row, is_new
 
     @ti.func
@@ -252,142 +220,4 @@ def state_functions(words: int, bits: int, cells: int) -> StateFunctions:
                 at = ti.select(at + 1 == size, 0, at + 1)
         return row
 
-    @ti.func
-    def round_of(state, rounds):
-        """Return in which of the rounds of a step a state is made, by the end of its key: the table takes its top."""
-        return ti.cast((key_of(state) & ti.u64(_HALF)) * ti.cast(rounds, ti.u64) >> ti.u64(32), ti.i32)
-
-    @ti.func
-    def joined(state, steps: ti.template(), base):
-        """Put the vertex on the cycle: the state, whether it is possible, whether it closes the cycle.
-
-        It has an edge to every vertex on the cycle that it is next to, so there are at most two, and none is inner.
-        """
-        slot, beside, first, second, alive, closes = steps[base + 1], 0, 0, 0, 1, 0
-        for k in range(1, steps[base]):
-            near = steps[base + STEP_HEADER + 2 * k]
-            at = symbol(state, near)
-            if at != 0:
-                if at == INNER:
-                    alive = 0
-                if beside == 0:
-                    first = near
-                else:
-                    second = near
-                beside += 1
-        if beside > 2:
-            alive = 0
-        # A neighbour that leaves may hand its slot over. It must not stay an end: it has nobody to come.
-        if beside > 0 and (symbol(state, slot) == FIRST_END + slot):
-            alive = 0
-        out = state
-        if alive == 1:
-            if beside == 0:
-                out = with_symbol(out, slot, FIRST_END + slot)
-            else:
-                far = symbol(state, first) - FIRST_END
-                if beside == 1:
-                    if far != first:
-                        out = with_symbol(out, first, INNER)
-                    out = with_symbol(with_symbol(out, far, FIRST_END + slot), slot, FIRST_END + far)
-                elif far == second:
-                    rest = with_symbol(with_symbol(state, first, 0), second, 0)
-                    ends = ti.u64(0)
-                    for w in ti.static(range(words)):
-                        ends |= rest[w] & ti.u64(end_bits)
-                    if ends == ti.u64(0):
-                        closes = steps[base + 3]
-                    alive = 0
-                else:
-                    other = symbol(state, second) - FIRST_END
-                    if far != first:
-                        out = with_symbol(out, first, INNER)
-                    if other != second:
-                        out = with_symbol(out, second, INNER)
-                    out = with_symbol(with_symbol(out, far, FIRST_END + other), other, FIRST_END + far)
-                    out = with_symbol(out, slot, INNER)
-        return out, alive, closes
-
-    @ti.func
-    def child(joins: ti.template(), state, steps: ti.template(), base):
-        """Return a child, whether it can still become a cycle, and whether the vertex closes one."""
-        out, alive, closes = state, 1, 0
-        if ti.static(joins == 1):
-            out, alive, closes = joined(state, steps, base)
-        elif steps[base + 2] == 1:
-            alive = 0
-        if alive == 1:
-            # An end needs a neighbour to come, a vertex alone two. Vertices with none to come leave the boundary.
-            for k in range(1 - joins, steps[base]):
-                slot, to_come = steps[base + STEP_HEADER + 2 * k], steps[base + STEP_HEADER + 1 + 2 * k]
-                handed_over = joins == 1 and k > 0 and slot == steps[base + 1]
-                if to_come < 2 and not handed_over:
-                    at = symbol(out, slot)
-                    if to_come == 0:
-                        if at > INNER:
-                            alive = 0
-                        out = with_symbol(out, slot, 0)
-                    elif at == FIRST_END + slot:
-                        alive = 0
-        return out, alive, closes
-
-    @ti.kernel
-    def tabulate(size: ti.i32, steps: array(ti.i32, 1), base: ti.i32, changes: array(ti.u64, 1)):
-        """Write what a vertex changes, for one combination of its neighbours' symbols for each work item.
-
-        A state without anything else and one with everything else tell which bits a child keeps and which it is given.
-        """
-        for i in range(size):
-            at = i * (1 + 3 * words)
-            flags = 0
-            for joins in ti.static(range(2)):
-                none, all_else = vector(0), ~vector(0)
-                all_else = with_symbol(all_else, steps[base + 1], 0)
-                for k in range(steps[base] - 1):
-                    near, value = steps[base + STEP_HEADER + 2 + 2 * k], i >> k * bits & field
-                    none, all_else = with_symbol(none, near, value), with_symbol(all_else, near, value)
-                given, alive, closes = child(joins, none, steps, base)
-                both, _alive, _closes = child(joins, all_else, steps, base)
-                flags |= (alive | closes << 1) << joins
-                for w in ti.static(range(words)):
-                    kept = (both[w] ^ given[w]) & ti.u64(_KEY)
-                    if ti.static(joins == 1):
-                        changes[at + 1 + words + w] = given[w]
-                        changes[at + 1 + 2 * words + w] = kept
-                    else:
-                        # The vertex off the cycle changes no symbol of a neighbour, or clears it.
-                        changes[at + 1 + w] = kept | given[w]
-            changes[at] = ti.cast(flags, ti.u64)
-
-    @ti.func
-    def children(tabled: ti.template(), state, steps: ti.template(), base, changes: ti.template()):
-        """Return both children, which of them can still become a cycle, and whether the vertex closes one."""
-        off, on, flags = children_by(tabled, state, steps, base, changes, 0)
-        return off, on, flags
-
-    @ti.func
-    def children_by(tabled: ti.template(), state, steps: ti.template(), base, changes: ti.template(), begin):
-        """Return the same as `children`, by a table of the changes that begins at a cell."""
-        off, on, flags = state, state, 0
-        if ti.static(tabled):
-            row = 0
-            for k in range(steps[base] - 1):
-                row |= symbol(state, steps[base + STEP_HEADER + 2 + 2 * k]) << k * bits
-            at = begin + row * (1 + 3 * words)
-            flags = ti.cast(changes[at], ti.i32)
-            ends = ti.u64(0)
-            for w in ti.static(range(words)):
-                off[w] = state[w] & changes[at + 1 + w]
-                kept = state[w] & changes[at + 1 + 2 * words + w]
-                on[w] = kept | changes[at + 1 + words + w]
-                ends |= kept & ti.u64(end_bits)
-            if ends != ti.u64(0):
-                flags &= 3
-        else:
-            lives, joins_alive, closes = 1, 1, 0
-            off, lives, closes = child(0, state, steps, base)
-            on, joins_alive, closes = child(1, state, steps, base)
-            flags = lives | joins_alive << 1 | closes << 2
-        return off, on, flags
-
-    return StateFunctions(tabulate, symbol, state_at, row_of, found_at, round_of, children, children_by)
+    return RowFunctions(state_at, row_of, found_at)

@@ -1,4 +1,4 @@
-"""Kernels that carry the ways to each state along, and go back from some states to those that lead there.
+"""Kernels that let walks go back from states to those that lead there.
 
 They work on the tables of `kernels_ti.boundary.kernels.tables`. With bounds on the length a row has one more word, the
 number of vertices on the cycle.
@@ -7,95 +7,161 @@ number of vertices on the cycle.
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import taichi as ti
-
-from kernels_ti.boundary.kernels.optimum import optimum_kernels
-from kernels_ti.boundary.kernels.tables import FOUND, FULL, TALLIES, add_ways, array, state_functions
-
-OFF, ON, CLOSES = 0, 1, 2
-"""What the vertex does in a state that is found: it stays off the cycle, joins it, or closes it."""
-
-FOUND_CELLS = 3
-"""Cells of what is found: the row, what the vertex does, and which of the wanted states follows."""
+from kernels_ti.boundary.kernels.children import child_functions
+from kernels_ti.boundary.kernels.tables import DIGIT_BITS, DIGIT_LIMIT, array, row_functions
+from kernels_ti.taichi_door import ti
 
 
 class WaysKernels(NamedTuple):
     """The kernels for one length of states and one width of symbols."""
 
-    carry_along: Any
-    trace: Any
+    put_down: Any
+    find_parents: Any
+    go_back: Any
+
+
+@lru_cache
+def _going_back(cells: int) -> Any:
+    """Return the kernel that takes walks to parents, in rows with so many words."""
+
+    @ti.func
+    def comes_before(one, other, layer: ti.template(), stride):
+        """Return 1 if a parent comes before another one: by whether the vertex joins, then by the state."""
+        is_before, is_known = ti.cast((one & 1) < (other & 1), ti.i32), ti.cast((one & 1) != (other & 1), ti.i32)
+        for cell in ti.static(range(cells)):
+            mine, theirs = layer[(one >> 1) * stride + cell], layer[(other >> 1) * stride + cell]
+            if is_known == 0 and mine != theirs:
+                is_known, is_before = 1, ti.cast(mine < theirs, ti.i32)
+        return is_before
+
+    @ti.kernel
+    def go_back(
+        walks: ti.i32, at: array(ti.i32, 1), where: array(ti.i32, 1), ends: array(ti.i32, 1), parents: array(ti.i32, 1),
+        layer: array(ti.u64, 1), stride: ti.i32, rest: array(ti.u64, 1), digits: ti.i32,
+        members: array(ti.u64, 1), words_of_row: ti.i32, word: ti.i32, bit: ti.u64, failed: array(ti.u64, 1),
+    ):  # fmt: skip
+        """Take one walk for each work item to a parent of its state: the one in whose ways its rest lies.
+
+        The parents are taken in one order by all walks, however they lie. `ends` says where those of each wanted state
+        end.
+        """
+        for i in range(walks):
+            first, last = 0, ends[where[i]]
+            if where[i] > 0:
+                first = ends[where[i] - 1]
+            before, chosen, left = -1, -1, last - first
+            while left > 0:
+                following = -1
+                for k in range(first, last):
+                    one = parents[k]
+                    is_next = 1
+                    if before >= 0:
+                        is_next = comes_before(before, one, layer, stride)
+                    if is_next == 1 and following >= 0:
+                        is_next = comes_before(one, following, layer, stride)
+                    if is_next == 1:
+                        following = one
+                ways, own = (following >> 1) * stride + cells, i * digits
+                is_less = 0
+                for digit in range(ti.min(digits, stride - cells)):
+                    mine, theirs = rest[own + digit], layer[ways + digit]
+                    if mine != theirs:
+                        is_less = ti.cast(mine < theirs, ti.i32)
+                for digit in range(stride - cells, digits):
+                    if rest[own + digit] != ti.u64(0):
+                        is_less = 0
+                left -= 1
+                before = following
+                if is_less == 1:
+                    chosen, left = following, 0
+                else:
+                    over = ti.u64(0)
+                    for digit in range(digits):
+                        taken = over
+                        if digit < stride - cells:
+                            taken += layer[ways + digit]
+                        value = rest[own + digit] + ti.u64(DIGIT_LIMIT) - taken
+                        rest[own + digit] = value & ti.u64(DIGIT_LIMIT - 1)
+                        over = ti.u64(1) - (value >> ti.u64(DIGIT_BITS))
+            if chosen < 0:
+                failed[0] = ti.u64(1)
+                chosen = 0
+            at[i] = chosen >> 1
+            if chosen & 1 == 1:
+                cell = i * words_of_row + word
+                members[cell] = members[cell] | bit
+
+    return go_back
 
 
 @lru_cache
 def ways_kernels(words: int, bits: int, cells: int) -> WaysKernels:
     """Return the kernels for states of `words` words with symbols of `bits` bits, in rows with `cells` words."""
-    functions, bounded = state_functions(words, bits, cells), optimum_kernels(words, bits, cells).bounded
-    state_at, row_of, found_at = functions.state_at, functions.row_of, functions.found_at
+    bounded = child_functions(words, bits, cells).bounded
+    state_at, row_of, found_at = row_functions(cells)
 
     @ti.kernel
-    def carry_along(
-        first: ti.i32, last: ti.i32, old: array(ti.u64, 1), stride: ti.i32, digits: ti.i32,
-        new: array(ti.u64, 1), size: ti.i32, new_stride: ti.i32, new_digits: ti.i32,
-        tabled: ti.template(), steps: array(ti.i32, 1), base: ti.i32, changes: array(ti.u64, 1),
-        bounds: array(ti.i32, 1), spread: ti.i32, copies: ti.i32, tallies: array(ti.u64, 1),
+    def put_down(
+        walks: ti.i32, at: array(ti.i32, 1), following: array(ti.u64, 1), stride: ti.i32,
+        wanted: array(ti.u64, 1), size: ti.i32, where: array(ti.i32, 1), full: array(ti.u64, 1),
     ):  # fmt: skip
-        """Let a vertex come in the state of one row for each work item: find the rows of its children, add its ways.
+        """Put the state of one walk for each work item into a table, and write where it is.
 
-        `copies` of the closing ways are kept.
+        The state is row `at` of the layer that follows.
         """
-        for i in range(first, last):
-            begin = i * stride
-            if old[begin] != ti.u64(0) and tallies[FULL] == ti.u64(0):
-                mine = i // spread & TALLIES - 1
-                off, on, flags = bounded(tabled, state_at(old, begin), steps, base, changes, bounds)
-                rows = ti.Vector([-1, -1])
-                added = 0
-                for joins in ti.static(range(2)):
-                    if flags >> joins & 1 == 1:
-                        row, is_new = row_of(new, size, new_stride, on if ti.static(joins == 1) else off)
-                        added += is_new
-                        if row < 0:
-                            tallies[FULL] = ti.u64(1)
-                        else:
-                            rows[joins] = row + cells
-                if added > 0:
-                    ti.atomic_add(tallies[mine], ti.cast(added, ti.u64))
-                found = -1
-                if flags >> 2 == 1:
-                    found = FOUND + 2 * (mine % copies) * new_digits
-                ways = add_ways(old, begin + cells, digits, new, rows[0], rows[1], new_digits, tallies, found)
-                if ways > tallies[TALLIES + mine]:
-                    ti.atomic_max(tallies[TALLIES + mine], ways)
-
-    @ti.func
-    def note(row, does, which, most, met: ti.template(), found: ti.template()):
-        """Put down what was found, if there is room; `met` counts it in any case."""
-        at = ti.cast(ti.atomic_add(met[0], ti.u64(1)), ti.i32)
-        if at < most:
-            found[at * FOUND_CELLS] = row
-            found[at * FOUND_CELLS + 1] = does
-            found[at * FOUND_CELLS + 2] = which
+        for i in range(walks):
+            row, _is_new = row_of(wanted, size, cells, state_at(following, at[i] * stride))
+            if row < 0:
+                full[0] = ti.u64(1)
+            else:
+                where[i] = row // cells
 
     @ti.kernel
-    def trace(
+    def find_parents(
         first: ti.i32, last: ti.i32, layer: array(ti.u64, 1), stride: ti.i32,
-        tabled: ti.template(), steps: array(ti.i32, 1), base: ti.i32, changes: array(ti.u64, 1),
-        bounds: array(ti.i32, 1), wanted: array(ti.u64, 1), size: ti.i32, wants_closing: ti.i32, most: ti.i32,
-        met: array(ti.u64, 1), found: array(ti.i32, 1),
+        spec: array(ti.u64, 1), base: ti.i32,
+        bounds: array(ti.i32, 1), wanted: array(ti.u64, 1), size: ti.i32, places: array(ti.i32, 1), notes: ti.i32,
+        parents: array(ti.i32, 1),
     ):  # fmt: skip
-        """Note the state of one row for each work item, once for each child that is wanted.
+        """Find the children of the state of one row for each work item in a table of wanted states.
 
-        `wanted` is a table of states, each with its number behind it, with one empty row at least. States in which the
-        vertex closes a cycle are noted too, if they are wanted.
+        `places` has a cell for each row of the table, and one for states in which the vertex closes a cycle. It counts
+        what is found. With `notes`, the counts begin where the parents of a state go: the row, and whether the vertex
+        joins.
         """
         for i in range(first, last):
-            off, on, flags = bounded(tabled, state_at(layer, i * stride), steps, base, changes, bounds)
+            off, on, flags = bounded(state_at(layer, i * stride), spec, base, bounds)
             for joins in ti.static(range(2)):
                 if flags >> joins & 1 == 1:
-                    row = found_at(wanted, size, cells + 1, on if ti.static(joins == 1) else off)
+                    row = found_at(wanted, size, cells, on if ti.static(joins == 1) else off)
                     if row >= 0:
-                        note(i, joins, ti.cast(wanted[row + cells], ti.i32), most, met, found)
-            if flags >> 2 == 1 and wants_closing == 1:
-                note(i, CLOSES, 0, most, met, found)
+                        place = ti.atomic_add(places[row // cells], 1)
+                        if notes == 1:
+                            parents[place] = 2 * i + joins
+            if flags >> 2 == 1:
+                place = ti.atomic_add(places[size], 1)
+                if notes == 1:
+                    parents[place] = 2 * i + 1
 
-    return WaysKernels(carry_along, trace)
+    return WaysKernels(put_down, find_parents, _going_back(cells))
+
+
+@ti.kernel
+def begin(
+    first: ti.i32, last: ti.i32, rows: array(ti.i32, 1), left: array(ti.u64, 1), digits: ti.i32, at: array(ti.i32, 1),
+    rest: array(ti.u64, 1), members: array(ti.u64, 1), words_of_row: ti.i32, word: ti.i32, bit: ti.u64,
+):  # fmt: skip
+    """Begin one walk for each work item, in a state in which the vertex closes its cycle."""
+    for i in range(first, last):
+        at[i] = rows[i - first]
+        for digit in range(digits):
+            rest[i * digits + digit] = left[(i - first) * digits + digit]
+        members[i * words_of_row + word] = bit
+
+
+@ti.kernel
+def copy_rows(count: ti.i32, which: array(ti.i32, 1), stride: ti.i32, layer: array(ti.u64, 1), rows: array(ti.u64, 1)):
+    """Copy some rows of a layer; one for each work item."""
+    for i in range(count):
+        for cell in range(stride):
+            rows[i * stride + cell] = layer[(which[i] >> 1) * stride + cell]

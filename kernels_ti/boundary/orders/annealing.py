@@ -15,12 +15,20 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.boundary.orders.order import BoundaryOrder, measured_order, neighbour_lists, states_per_second
+from kernels_ti.boundary.orders.known import found_once
+from kernels_ti.boundary.orders.order import (
+    BoundaryOrder,
+    boundary_sizes,
+    measured_order,
+    neighbour_lists,
+    states_per_second,
+)
 from kernels_ti.device.device import held_device
 from kernels_ti.graph import Graph
 
@@ -31,7 +39,9 @@ if TYPE_CHECKING:
 SECONDS_FOR_PREFIXES = 2.0
 """Longest search for a first order, see `kernels_ti.boundary.orders.order`: annealing finds better ones sooner."""
 
-_GROWTH = 2.7  # of the states, with each vertex of the boundary
+GROWTH = 2.7
+"""How many times more states there are with one vertex more in the boundary."""
+
 # Colder than 0.01 at the end: on road networks that halves the states of the best order, or better.
 _HOTTEST, _COLDEST, _TEMPERATURES = (0.3, 0.2, 0.1), 0.002, 48
 _CHAINS = 16
@@ -59,26 +69,11 @@ def annealed_plan(
 ) -> BoundaryPlan:
     """Look for better orders where a count would gain more time by them than the search for them takes.
 
-    Parameters
-    ----------
-    plan : BoundaryPlan
-    arch : str
-        Where the states will be. The chains run on the CPU, which is opened only if there is something to gain: one
-        work item of a GPU anneals far more slowly.
-    threads : int, optional
-        Worker threads on the CPU. The orders do not depend on it.
-    seconds : float
-        Longest search for the order of one block on one core. The work is counted, not the time, so that everybody who
-        asks finds the same order for a CPU, and the same for a GPU.
-    enough : callable
-        Asked again and again; once it returns True, the best orders so far are taken.
-    tell_width : callable
-        Told the width of the best orders so far, while better ones are sought.
-
-    Returns
-    -------
-    BoundaryPlan
-        The same plan if there is nothing to gain.
+    The states will be on `arch`. The chains run on the CPU, which is opened only if there is something to gain: one
+    work item of a GPU anneals far more slowly. `seconds` bounds the search for the order of one block on one core. The
+    work is counted, not the time, so that everybody who asks finds the same order for a CPU, and the same for a GPU,
+    with any number of threads; one that this process has found lately is taken at once. Once `enough` returns True, the
+    best orders so far are taken; `tell_width` is called with their width.
     """
     rate = states_per_second(arch)
     promising = [
@@ -88,17 +83,18 @@ def annealed_plan(
         return plan
     orders = list(plan.orders)
     tell_width(plan.width)
-    with held_device("cpu", threads=threads) as device:
-        for i, (block, order) in enumerate(zip(plan.blocks, plan.orders, strict=True)):
-            if promising[i] and order is not None:
-                others = max((one.width for one in orders[:i] + orders[i + 1 :] if one is not None), default=0)
 
-                def tell(width: int, others: int = others) -> None:
-                    tell_width(max(width, others))
+    def sought(block: Graph, order: BoundaryOrder, others: int) -> BoundaryOrder:
+        def tell(width: int) -> None:
+            tell_width(max(width, others))
 
-                orders[i] = annealed_order(
-                    device, block, order, arch=arch, seconds=seconds, enough=enough, tell_width=tell
-                )
+        with held_device("cpu", threads=threads) as device:
+            return annealed_order(device, block, order, arch=arch, seconds=seconds, enough=enough, tell_width=tell)
+
+    for i, (block, order) in enumerate(zip(plan.blocks, plan.orders, strict=True)):
+        if promising[i] and order is not None:
+            others = max((one.width for one in orders[:i] + orders[i + 1 :] if one is not None), default=0)
+            orders[i] = found_once(block, (order, rate, seconds), partial(sought, block, order, others))
     return replace(plan, orders=tuple(orders))
 
 
@@ -113,22 +109,9 @@ def annealed_order(
     enough: Callable[[], bool] = lambda: False,
     tell_width: Callable[[int], None] = lambda _: None,
 ) -> BoundaryOrder:
-    """Return an order that is expected to be no worse than a given one.
+    """Return an order of a connected graph that is expected to be no worse than a given one, the first of all chains.
 
-    Parameters
-    ----------
-    device : Device
-        The result does not depend on it.
-    graph : Graph
-        Connected, of two or more vertices.
-    order : BoundaryOrder
-        The first order of all chains.
-    seed : int
-        0 to 2^32 - 1.
-    arch : str
-        Where the states will be.
-    seconds, enough, tell_width
-        See `annealed_plan`.
+    The result does not depend on the device. The seed is 0 to 2^32 - 1. For the others see `annealed_plan`.
     """
     neighbours = neighbour_lists(graph)
     chains = _Chains(device, graph, seed)
@@ -160,17 +143,7 @@ def _work(neighbours: list[list[int]], order: BoundaryOrder) -> float:
     least energy has more than that tells. Their geometric mean judges both kinds alike: on road networks and on the
     books on politics, its least value was that of the order with the fewest states.
     """
-    return math.sqrt(order.cost * float((_GROWTH ** _sizes(neighbours, order.vertices)).sum()))
-
-
-def _sizes(neighbours: list[list[int]], vertices: Sequence[int]) -> npt.NDArray[np.int32]:
-    """Return the boundary of the first k vertices of an order, for each k from 0 to all."""
-    place = np.empty(len(vertices), np.int32)
-    place[list(vertices)] = np.arange(len(vertices))
-    sizes = np.zeros(len(vertices) + 1, np.int32)
-    for v, near in enumerate(neighbours):
-        sizes[place[v] + 1 : place[near].max() + 1] += 1
-    return sizes
+    return math.sqrt(order.cost * float((GROWTH ** boundary_sizes(neighbours, order.vertices)).sum()))
 
 
 def _is_worth(gain: float, order: BoundaryOrder, n: int, number: int, rate: float) -> bool:
@@ -209,7 +182,7 @@ class _Chains:
         above_least = np.arange(kernels.WEIGHTS) - (kernels.WEIGHTS - 1 - kernels.LARGEST_ABOVE)
         # A quarter of the largest energy is left for the sum of all boundaries at their largest.
         scale = min(_SCALE, kernels.LARGEST_ENERGY // 4 // (graph.n + 1))
-        self._weights = device.buffer(np.round(scale * _GROWTH**above_least).astype(np.int32))
+        self._weights = device.buffer(np.round(scale * GROWTH**above_least).astype(np.int32))
         self._facts = device.buffer(np.zeros(_CHAINS * kernels.FACTS, np.int32))
         scratch = np.zeros(_CHAINS * (self._window + 2), np.int32)
         self._scratch = device.buffer(scratch), device.buffer(scratch.copy())
@@ -243,7 +216,7 @@ class _Chains:
     def _cells(self, orders: Sequence[Sequence[int]]) -> tuple[npt.NDArray[np.int32], ...]:
         """Return the orders, the place of each vertex, and the boundary of the first k vertices, chain after chain."""
         order = np.array(orders, np.int32)
-        sizes = np.concatenate([_sizes(self._neighbours, vertices) for vertices in orders])
+        sizes = np.concatenate([boundary_sizes(self._neighbours, vertices) for vertices in orders])
         return order.reshape(-1), np.argsort(order, axis=1).astype(np.int32).reshape(-1), sizes
 
 

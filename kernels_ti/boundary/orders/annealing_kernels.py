@@ -8,7 +8,7 @@ All numbers are integers of 32 bits, and the random ones are hashes of the chain
 on each arch, for any number of threads, and however the moves are parted into launches.
 """
 
-import taichi as ti
+from kernels_ti.taichi_door import ti
 
 WEIGHTS = 32
 """Sizes that have a weight of their own. All smaller ones have the least, all larger ones the largest weight."""

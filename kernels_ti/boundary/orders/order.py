@@ -24,7 +24,7 @@ LARGEST_BOUNDARY = 254
 """Vertices of the largest boundary that is tried."""
 
 # Following prefixes takes at most this part of the time that the count itself will.
-_PART_FOR_ORDERS = 0.3
+_PART_FOR_ORDERS = 0.1
 _STATES_PER_SECOND, _GPU_STATES_PER_SECOND = 2e6, 5e8
 # Prefixes that are followed side by side, more and more of them as long as it is worth it.
 _BEAMS = (8, 32, 128, 512, 2048)
@@ -45,22 +45,12 @@ _WEIGHT_OF_AGE = 0.02
 
 @dataclass(frozen=True)
 class BoundaryOrder:
-    """An order of the vertices.
-
-    Attributes
-    ----------
-    vertices : tuple of int
-    costs : tuple of float
-        About how many states there are when each of the vertices comes.
-    width : int
-        Vertices in the largest boundary, while the one that comes and those that it lets go of are all in it.
-    settled : bool
-        Looking on would find the same order; otherwise the time was too short, and there may be a better one.
-    """
+    """An order of the vertices."""
 
     vertices: tuple[int, ...]
-    costs: tuple[float, ...]
-    width: int
+    costs: tuple[float, ...]  # About how many states there are when each of the vertices comes
+    width: int  # Vertices in the largest boundary, while the one that comes and those that it lets go of are all in it
+    # Looking on would find the same order; otherwise the time was too short, and there may be a better one
     settled: bool = True
 
     @property
@@ -97,29 +87,12 @@ def small_boundary_order(
     enough: Callable[[], bool] = lambda: False,
     tell_width: Callable[[int], None] = lambda _: None,
 ) -> BoundaryOrder | None:
-    """Look for an order with small boundaries.
+    """Look for an order of a connected graph whose boundaries have at most `largest` vertices; None if none was found.
 
-    Parameters
-    ----------
-    graph : Graph
-        Connected.
-    largest : int
-        Vertices that a boundary may have.
-    arch : str
-        Where the states will be: what is counted faster is worth less time.
-    seconds : float
-        Having found one, look for better ones no longer than about this. The work is counted, not the time, so that
-        everybody who asks finds the same order.
-    enough : callable
-        Asked again and again; once it returns True, the best order so far is taken: the greedy one, which a graph that
-        is not large always gets.
-    tell_width : callable
-        Told the width of the best order, whenever a better one was found.
-
-    Returns
-    -------
-    BoundaryOrder or None
-        None if none was found.
+    What is counted faster, as `arch` says, is worth less time. Having found an order, it looks for better ones no
+    longer than about `seconds`. The work is counted, not the time, so that everybody who asks finds the same order.
+    Once `enough` returns True, the best order so far is taken: the greedy one, which a graph that is not large always
+    gets. `tell_width` is called with the width of the best order, whenever a better one was found.
     """
     neighbours = neighbour_lists(graph)
     if graph.n > _LARGEST_FOR_BEAMS:
@@ -179,11 +152,7 @@ def _greedy(neighbours: list[list[int]], largest: int, enough: Callable[[], bool
 class _Beam:
     """Prefixes that are followed side by side, all in arrays: the most promising ones; of two alike, the cheaper.
 
-    Parameters
-    ----------
-    neighbours : list of list of int
-    largest : int
-        Vertices that a boundary may have.
+    No boundary has more than `largest` vertices.
     """
 
     def __init__(self, neighbours: list[list[int]], largest: int) -> None:
@@ -308,15 +277,7 @@ def _states_of(sizes: Indices, edges: Indices) -> npt.NDArray[np.float64]:
 
 
 def measured_order(neighbours: list[list[int]], vertices: Sequence[int]) -> BoundaryOrder:
-    """Go along an order and see what its boundaries are.
-
-    Parameters
-    ----------
-    neighbours : list of list of int
-        See `neighbour_lists`.
-    vertices : sequence of int
-        All vertices.
-    """
+    """Go along an order of all vertices and see what its boundaries are."""
     missing = [len(near) for near in neighbours]
     boundary: set[int] = set()
     edges = width = 0
@@ -335,25 +296,21 @@ def measured_order(neighbours: list[list[int]], vertices: Sequence[int]) -> Boun
     return BoundaryOrder(tuple(vertices), tuple(costs), width)
 
 
-def boundary_sizes(neighbours: list[list[int]], vertices: Sequence[int]) -> list[int]:
-    """Return how many vertices the boundary has when each vertex comes.
-
-    Parameters
-    ----------
-    neighbours : list of list of int
-        See `neighbour_lists`.
-    vertices : sequence of int
-        All vertices.
-    """
+def boundary_sizes(neighbours: list[list[int]], vertices: Sequence[int]) -> npt.NDArray[np.int32]:
+    """Return the boundary of the first k vertices of an order of all, for each k from 0 to all."""
     place = {v: i for i, v in enumerate(vertices)}
-    changes = np.zeros(len(vertices) + 1, np.int64)
+    changes = np.zeros(len(vertices) + 2, np.int32)
     for v, near in enumerate(neighbours):
         last = max((place[u] for u in near), default=-1)
         if last > place[v]:
             # It is there from the next step on, until its last neighbour has come.
             changes[place[v] + 1] += 1
             changes[last + 1] -= 1
-    return [int(size) for size in np.cumsum(changes[:-1])]
+    return np.cumsum(changes[:-1], dtype=np.int32)
+
+
+# Of the states of a boundary of one size. The sum over sizes and over the steps of an order is still a float.
+_LARGEST_LOGARITHM = 600.0
 
 
 @lru_cache(maxsize=1 << 16)
@@ -367,8 +324,11 @@ def _states(vertices: int, edges: int) -> float:
     apart = math.log(1 - edges / pairs) if edges < pairs else -math.inf
     return sum(
         math.exp(
-            math.lgamma(vertices + 1) - math.lgamma(k + 1) - math.lgamma(vertices - k + 1)
-            + k * math.log(2) + (k * (k - 1) / 2 * apart if k > 1 else 0.0)
+            min(
+                math.lgamma(vertices + 1) - math.lgamma(k + 1) - math.lgamma(vertices - k + 1)
+                + k * math.log(2) + (k * (k - 1) / 2 * apart if k > 1 else 0.0),
+                _LARGEST_LOGARITHM,
+            )
         )
         for k in range(vertices + 1)
     )  # fmt: skip

@@ -13,12 +13,14 @@ import numpy as np
 from kernels_ti.blocks.groups import LabelledBlocks
 from kernels_ti.blocks.restriction import Restricted
 from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.boundary.orders.known import found_once
 from kernels_ti.boundary.orders.order import (
     LARGEST_BOUNDARY,
     BoundaryOrder,
     measured_order,
     neighbour_lists,
     small_boundary_order,
+    states_per_second,
 )
 from kernels_ti.errors import OptionError, SizeError
 from kernels_ti.graph import Graph
@@ -31,27 +33,14 @@ _LEFT_BY_ARCS = 0.72
 
 @dataclass(frozen=True)
 class BoundaryPlan:
-    """How a graph would be counted.
+    """How a graph would be counted."""
 
-    Attributes
-    ----------
-    cycles_by_length : dict of int to int
-        Those of blocks that are nothing but a cycle.
-    blocks : tuple of Graph
-        The others.
-    vertices : tuple of tuple of int
-        The vertices of each block in the graph, ascending.
-    orders : tuple of BoundaryOrder or None
-        One to a block; None for a block of which none was found with boundaries that a state can hold.
-    required : tuple of frozenset of int
-        The vertices of each block that every cycle has to pass.
-    """
-
-    cycles_by_length: dict[int, int]
-    blocks: tuple[Graph, ...]
-    vertices: tuple[tuple[int, ...], ...]
+    cycles_by_length: dict[int, int]  # Those of blocks that are nothing but a cycle
+    blocks: tuple[Graph, ...]  # The others
+    vertices: tuple[tuple[int, ...], ...]  # The vertices of each block in the graph, ascending
+    # One to a block; None if none was found with boundaries that a state can hold
     orders: tuple[BoundaryOrder | None, ...]
-    required: tuple[frozenset[int], ...]
+    required: tuple[frozenset[int], ...]  # The vertices of each block that every cycle has to pass
 
     @property
     def width(self) -> int:
@@ -105,10 +94,8 @@ class BoundaryPlan:
     def order_of_graph(self, n: int) -> list[int]:
         """Return an order of all n vertices of the graph in which the vertices of each block come in its order.
 
-        Raises
-        ------
-        OptionError
-            If there is none, as one block is counted in several cases, see `kernels_ti.blocks.restriction`.
+        An OptionError says that there is none, as a block is counted in several cases, see
+        `kernels_ti.blocks.restriction`.
         """
         after: dict[int, list[int]] = {v: [] for v in range(n)}
         for vertices, order in zip(self.vertices, self.orders, strict=True):
@@ -132,23 +119,11 @@ def plan_of(
 ) -> BoundaryPlan:
     """Put the vertices of each block in order.
 
-    Parameters
-    ----------
-    graph : Graph or SearchSpace
-        A space with several cases gives the blocks of all of them; each wanted cycle lies in one of these blocks.
-    order : sequence of int, optional
-        All vertices of the graph. Those of each block are taken in this order, and no other one is looked for.
-    orders : sequence of sequence of int, optional
-        The vertices of each block, in the order to take, as another plan of the same graph has them.
-    arch, seconds, enough : str, float, callable
-        How long to look for the order of a block, see `small_boundary_order`.
-    tell_width : callable
-        Told the width of the best orders so far, while better ones are sought.
-
-    Raises
-    ------
-    SizeError
-        If a boundary of the given order has more vertices than a state can hold.
+    A space with several cases gives the blocks of all of them; each wanted cycle lies in one of these. With an `order`
+    of all vertices of the graph, those of each block are taken in this order; `orders` has those of each block, as
+    another plan of the same graph has them. Otherwise `arch`, `seconds` and `enough` say how long to look, see
+    `small_boundary_order`; an order that this process has found lately is taken at once. `tell_width` is called with
+    the width of the best orders so far. A SizeError refuses a given order with a boundary that a state cannot hold.
     """
     space = SearchSpace.of(graph)
     ordered: Callable[[Graph, tuple[int, ...]], BoundaryOrder | None]
@@ -165,8 +140,12 @@ def plan_of(
 
         def ordered(block: Graph, vertices: tuple[int, ...]) -> BoundaryOrder | None:
             nonlocal widest
-            found = small_boundary_order(
-                block, LARGEST_BOUNDARY, arch=arch, seconds=seconds, enough=enough, tell_width=tell
+            found = found_once(
+                block,
+                (states_per_second(arch), seconds),
+                lambda: small_boundary_order(
+                    block, LARGEST_BOUNDARY, arch=arch, seconds=seconds, enough=enough, tell_width=tell
+                ),
             )
             widest = max(widest, 0 if found is None else found.width)
             return found

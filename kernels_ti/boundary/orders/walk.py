@@ -17,52 +17,23 @@ piece may be either."""
 
 @dataclass(frozen=True)
 class Step:
-    """One vertex comes.
-
-    Attributes
-    ----------
-    vertex : int
-    near_vertices : tuple of int
-        Its neighbours in the boundary.
-    slot : int
-        Its slot.
-    near : tuple of int
-        Slots of these neighbours.
-    ways : tuple of int
-        How a cycle passes from the vertex to each of `near`, as in `Graph.ways`: 1 only to it, 2 only from it, 3 in
-        both directions, 0 not at all, as the edges between them are a chord.
-    to_come : tuple of int
-        Neighbours that are still to come, of the vertex itself and of each of `near`.
-    may_end : tuple of int
-        As what each of these vertices may still end a piece, with the neighbours that are to come: the sum of `TAIL`,
-        `HEAD` and `ALONE`.
-    directed : bool
-        Whether a piece has a tail and a head.
-    required : bool
-        Whether every cycle has to pass the vertex.
-    may_close : bool
-        Whether a cycle may close now: all vertices that it has to pass have come.
-    triangles : int
-        Chordless cycles of the vertex and two that came before, with all vertices to be passed.
-    cost : float
-        About how many states there are when it comes.
-    width : int
-        Vertices in the boundary once those are gone that have no neighbour to come.
-    """
+    """One vertex comes."""
 
     vertex: int
-    near_vertices: tuple[int, ...]
+    near_vertices: tuple[int, ...]  # Its neighbours in the boundary
     slot: int
-    near: tuple[int, ...]
+    near: tuple[int, ...]  # Slots of these neighbours
+    # How a cycle passes from the vertex to each of `near`, as in `Graph.ways`: 1 only to it, 2 only from it, 3 in both
+    # directions, 0 not at all, as the edges between them are a chord
     ways: tuple[int, ...]
-    to_come: tuple[int, ...]
-    may_end: tuple[int, ...]
-    directed: bool
-    required: bool
-    may_close: bool
-    triangles: int
-    cost: float
-    width: int
+    to_come: tuple[int, ...]  # Neighbours that are still to come, of the vertex itself and of each of `near`
+    may_end: tuple[int, ...]  # As what each of these may still end a piece: the sum of `TAIL`, `HEAD` and `ALONE`
+    directed: bool  # Whether a piece has a tail and a head
+    required: bool  # Whether every cycle has to pass the vertex
+    may_close: bool  # Whether all vertices have come that a cycle has to pass
+    triangles: int  # Chordless cycles of the vertex and two before it, with all vertices to be passed
+    cost: float  # About how many states there are when it comes
+    width: int  # Vertices in the boundary once those are gone that have no neighbour to come
 
     @property
     def changed(self) -> tuple[tuple[int, int], ...]:
@@ -76,20 +47,9 @@ class Step:
 
 
 def steps_of(block: Graph, order: BoundaryOrder, required: frozenset[int]) -> Iterator[Step]:
-    """Go along the order of a block.
+    """Go along the order of a block, in which every cycle has to pass the vertices that are `required`.
 
     A vertex that comes takes the slot of a neighbour that leaves, if one does: so fewer slots are needed.
-
-    Parameters
-    ----------
-    block : Graph
-    order : BoundaryOrder
-    required : frozenset of int
-        Vertices that every cycle has to pass.
-
-    Yields
-    ------
-    Step
     """
     neighbours = [block.neighbours(v).tolist() for v in range(block.n)]
     ways = _ways(block)
@@ -137,17 +97,7 @@ def _ways(block: Graph) -> list[dict[int, int]]:
 
 
 class _ToCome:
-    """The neighbours of a vertex that are still to come.
-
-    Parameters
-    ----------
-    ways : iterable of int
-        How a cycle passes to each of them.
-
-    Attributes
-    ----------
-    all : int
-    """
+    """The neighbours of a vertex that are still to come, by how a cycle passes to each; `all` is their number."""
 
     def __init__(self, ways: Iterable[int]) -> None:
         self._counts = Counter(ways)

@@ -24,16 +24,12 @@ def likely_states(plan: BoundaryPlan) -> npt.NDArray[np.float64]:
 
     The costs of an order compare orders. They ignore that a boundary needs time to fill with states. These numbers are
     for the progress of one count.
-
-    Parameters
-    ----------
-    plan : BoundaryPlan
     """
     parts = [np.empty(0)]
     for block, order in zip(plan.blocks, plan.orders, strict=True):
         if order is None:
             continue
-        sizes = np.array(boundary_sizes(neighbour_lists(block), order.vertices), np.float64)
+        sizes = boundary_sizes(neighbour_lists(block), order.vertices)[:-1].astype(np.float64)
         costs = np.array(order.costs)
         left = np.maximum(np.arange(len(sizes)) - sizes, 0) / np.maximum(sizes, 1)
         filled = left**_STEEPNESS / (left**_STEEPNESS + _LEFT_FOR_HALF**_STEEPNESS)
@@ -43,14 +39,9 @@ def likely_states(plan: BoundaryPlan) -> npt.NDArray[np.float64]:
 
 
 def share_done(likely: npt.NDArray[np.float64], states: Sequence[int]) -> float:
-    """Return the share of the work that is done, 0 to 1. The expectation is corrected by what was met so far.
+    """Return the share of the work that is done, 0 to 1, from `likely_states` and the states that were met.
 
-    Parameters
-    ----------
-    likely : ndarray of float64, shape (vertices,)
-        See `likely_states`.
-    states : sequence of int
-        How many there were when each of the first vertices came.
+    The expectation is corrected by the states that were met so far.
     """
     met, expected, whole = float(sum(states)), float(likely[: len(states)].sum()), float(likely.sum())
     trust = _PART_TO_TRUST * whole

@@ -2,7 +2,7 @@
 
 All ends of a state have to come to lie on one cycle, through vertices that are still to come. These are **nodes** of a
 small graph: those next to the boundary and their neighbours, one by one, and **deep** nodes, one for each connected
-part of the rest. What a state leaves free of this graph is tested in some hundred instructions, see
+part of the rest. A state leaves a part of this graph free, which is tested in some hundred instructions, see
 `kernels_ti.boundary.kernels.completion`. A state is dropped only if it is sure that nothing completes it.
 """
 
@@ -15,10 +15,9 @@ import numpy.typing as npt
 
 from kernels_ti.boundary.orders.order import neighbour_lists
 from kernels_ti.boundary.orders.walk import Step
+from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.states.states import GivenUp
-from kernels_ti.boundary.states.transitions import Packing
 from kernels_ti.device.device import held_device
-from kernels_ti.graph import Graph
 
 Words = npt.NDArray[np.uint64]
 Flags = npt.NDArray[np.bool_]
@@ -40,36 +39,21 @@ _STATES_AT_ONCE = 1 << 17
 
 
 class Completion:
-    """Says when a block's states are worth a test, and makes it in numpy's states.
+    """Says when a block's states are worth a test, and makes it in numpy's states."""
 
-    Parameters
-    ----------
-    block : Graph
-    steps : sequence of Step
-        All of the block.
-    packing : Packing
-    """
-
-    def __init__(self, block: Graph, steps: Sequence[Step], packing: Packing) -> None:
+    def __init__(self, block: OrderedBlock) -> None:
+        packing = block.packing
         self._is_possible = packing.roles == 1 and packing.slots <= _MOST_SLOTS
-        self._ahead = Ahead(neighbour_lists(block), steps)
+        self._ahead = Ahead(neighbour_lists(block.graph), block.steps)
         self._packing = packing
         self._part = _FIRST_PART
         self._work, self._has_begun = 0, False
 
     def is_due(self, states: int, numbers: int, *, is_short: bool, met: int = 0) -> bool:
-        """Say whether a test before the next step is expected to save more work than it takes.
+        """Say whether a test of the states before the next step is expected to save more work than it takes.
 
-        Parameters
-        ----------
-        states : int
-            States that the next step begins with.
-        numbers : int
-            Numbers that are added up for each of them.
-        is_short : bool
-            Whether the memory does not suffice for the step.
-        met : int
-            States that more steps began with since the last question.
+        For each of them `numbers` are added up. `is_short` says that the memory does not suffice for the step. More
+        steps since the last question began with `met` states.
         """
         self._work += (states + met) * (_STATE + numbers)
         if not self._is_possible or not (self._has_begun or is_short or self._work > _START):
@@ -86,21 +70,7 @@ class Completion:
         self._work, self._has_begun = 0, True
 
     def possible(self, place: int, words: Words, enough: Callable[[], bool]) -> Flags:
-        """Say which states may be completed.
-
-        Parameters
-        ----------
-        place : int
-            The step after which these states are, from 0 on.
-        words : ndarray of uint64, shape (words, k)
-        enough : callable
-            Asked again and again.
-
-        Raises
-        ------
-        GivenUp
-            Once it was enough.
-        """
+        """Say which states after a step, from 0 on, may be completed; GivenUp once it was enough."""
         from kernels_ti.boundary.kernels.completion import DEAD, completion_kernel
 
         states = words.shape[1]
@@ -119,15 +89,7 @@ class Completion:
 
 
 class Ahead:
-    """What is still to come after each step of a block.
-
-    Parameters
-    ----------
-    neighbours : sequence of sequence of int
-        Of each vertex of the block.
-    steps : sequence of Step
-        All of them.
-    """
+    """The vertices that are still to come after each step of a block."""
 
     def __init__(self, neighbours: Sequence[Sequence[int]], steps: Sequence[Step]) -> None:
         self._neighbours = neighbours
@@ -136,13 +98,7 @@ class Ahead:
         self._slots = 1 + max((slot for step in steps for slot, _ in step.changed), default=0)
 
     def after(self, place: int) -> Words:
-        """Return the tables for the states after a step, as the kernels read them.
-
-        Parameters
-        ----------
-        place : int
-            The number of the step, from 0 on.
-        """
+        """Return the tables for the states after a step, from 0 on, as the kernels read them."""
         coming = [step.vertex for step in self._steps[place + 1 :]]
         missing = set(coming)
         slot_of = {

@@ -1,4 +1,4 @@
-"""What a boundary can look like: the pieces of a chordless cycle that reach it, and how many ways lead there.
+"""States of a boundary: the pieces of a chordless cycle that reach it, and how many ways lead there.
 
 The vertices of a block come one after another. Of those that came, a chordless cycle has some; they are induced paths,
 or **pieces**, until the last of its vertices closes it. All that matters for what can still come is how they meet the
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.boundary.states.transitions import grouped
+from kernels_ti.boundary.spec.transitions import grouped
 from kernels_ti.errors import EngineError, SizeError, bytes_text, parameter, quantity, vertices_text, worded
 
 Words = npt.NDArray[np.uint64]
@@ -45,31 +45,16 @@ def require_memory(
     largest: float = 0.0,
     is_count: bool = True,
 ) -> None:
-    """Refuse a step that needs more than the memory allowed.
+    """Refuse, by a SizeError, a step that needs more bytes than the memory allows; None allows all.
 
-    Parameters
-    ----------
-    needed : int
-        Bytes.
-    memory : int or None
-        Bytes allowed; None allows all.
-    states, width : int
-        The number of states that need the memory, and the vertices of their boundary.
-    by_length : bool
-        Lengths are told apart, which takes more.
-    largest : float
-        Bytes that the largest boundary to come is expected to need.
-    is_count : bool
-        A search can count too; but it finds no longest cycle, and draws no samples.
-
-    Raises
-    ------
-    SizeError
+    The states at a boundary of `width` vertices need the memory; to tell lengths apart takes more. The largest boundary
+    to come is expected to need `largest` bytes. A search can count too (`is_count`); but it finds no longest cycle, and
+    draws no samples.
     """
     if memory is None or needed <= memory:
         return
     # Python has no count of the total alone.
-    before = worded("", "count --total-only needs far less, " if by_length else "")
+    before = worded("", "count --total-only may need less, " if by_length else "")
     after = f", {parameter('method', 'search')} needs next to none" if is_count else ""
     raise SizeError(
         f"{quantity(states, 'state')} at a boundary of {vertices_text(width)} may need {bytes_text(needed)}, "
@@ -80,21 +65,12 @@ def require_memory(
 
 @dataclass
 class States:
-    """States of one boundary, no two alike, each with the number of ways that lead to it.
+    """States of one boundary, no two alike, each with the number of ways that lead to it."""
 
-    Attributes
-    ----------
-    words : ndarray of uint64, shape (W, k)
-        The symbols, see `kernels_ti.boundary.states.transitions.Packing`.
-    counts : ndarray of uint64, shape (k, digits, lengths)
-        Sets of vertices behind each state, by their number of vertices from 0 on; digits of 48 bits, lowest first.
-    bound : int
-        No digit is larger.
-    """
-
-    words: Words
+    words: Words  # The symbols, see `kernels_ti.boundary.spec.packing.Packing`
+    # Sets of vertices behind each state, by their number from 0 on, shape (k, digits, lengths): 48 bits, lowest first
     counts: Words
-    bound: int = 1
+    bound: int = 1  # No digit is larger
 
     @classmethod
     def initial(cls, words: int) -> States:
@@ -151,29 +127,9 @@ def merged(
 ) -> States:
     """Put states together that look alike.
 
-    Parameters
-    ----------
-    states : States
-        Those that the new ones come from.
-    parents : list of ndarray of int64
-        For each new state of each list the one it comes from.
-    words : list of ndarray of uint64, shape (W, k)
-        The new states.
-    added : list of int
-        Vertices, 0 or 1, by which the sets behind the states of each list have grown.
-    longest : int or None
-        Sets of more vertices are dropped; None does not tell sets apart by their number of vertices.
-    enough : callable
-        Asked again and again.
-
-    Returns
-    -------
-    States
-
-    Raises
-    ------
-    GivenUp
-        Once it was enough.
+    The new states come in lists: for each of them its parent among `states`, its words, and by how many vertices, 0 or
+    1, the sets behind the states of the list have grown. Sets of more than `longest` vertices are dropped; None does
+    not tell sets apart by their number of vertices. GivenUp is raised once it was enough.
     """
     # Each of the steps below takes about a second for ten million states.
     if enough():

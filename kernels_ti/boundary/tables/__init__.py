@@ -3,6 +3,5 @@
 `tables` lets the vertices come one by one, `on_device` counts on it, and `rows` turns rows of a table into states and
 back. `dropping` leaves out states that lead to no cycle. Where the states do not fit with a number for each length,
 `in_passes` goes over a block several times: `at_points` carries values of polynomials, and `residues` makes exact
-counts of them. Where they do not fit into two tables at all, `in_rounds` makes a step in rounds over the memory of the
-host.
+counts of them.
 """

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kernels_ti.boundary.orders.walk import Step
+from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.tables.dropping import DroppingTables
 from kernels_ti.boundary.tables.tables import FEW_CELLS, HALF_BITS, Shape
-from kernels_ti.graph import Graph
 
 if TYPE_CHECKING:
     from kernels_ti.device.device import Device
@@ -21,51 +21,23 @@ _BESIDE = 1
 
 
 class BlockAtPoints(DroppingTables):
-    """The polynomial whose coefficients are a block's cycles by length, at some points.
+    """The polynomial whose coefficients are a block's cycles by length, at some points from 1 on, modulo a prime.
 
-    Parameters
-    ----------
-    device : Device
-        A CPU or CUDA.
-    block : Graph
-        Simple and undirected.
-    steps : sequence of Step
-        With a boundary of up to `WIDEST` vertices.
-    memory, host_memory : int or None
-        Bytes that the states may take, see `TablesInRounds`.
-    points : range
-        Successive whole numbers from 1 on.
-    prime : int
-        Just below 2^48.
-
-    Attributes
-    ----------
-    prime : int
-    longest : int
-        Vertices of the longest cycle that closed so far; 0 before any did.
+    The prime is just below 2^48. `longest` has the vertices of the longest cycle that closed so far, 0 before any did.
     """
 
     def __init__(
         self,
         device: Device,
-        block: Graph,
-        steps: Sequence[Step],
+        block: OrderedBlock,
         memory: int | None,
-        host_memory: int | None,
         points: range,
         prime: int,
     ) -> None:
         self._points, self.prime = points, prime
         self.longest = 0
         self._sums = np.zeros(len(points), object)
-        super().__init__(device, block, steps, memory, beside=_BESIDE, host_memory=host_memory)
-
-    _closed = ("longest", "_sums")
-
-    @property
-    def _may_take_rounds(self) -> bool:
-        """Fewer points at once are faster."""
-        return len(self._points) == 1
+        super().__init__(device, block, memory, beside=_BESIDE)
 
     @property
     def values(self) -> list[int]:
@@ -104,14 +76,13 @@ class BlockAtPoints(DroppingTables):
         values = len(self._points)
         copies = max(FEW_CELLS // (2 * values), 1)
         table, tallies = self._cleared(shape, 2 * copies * values)
-        tabled = self._tabulate(step)
         evaluate = points_kernel(self._words, self._bits)
         for first, last in self._slices(step, shape):
             evaluate(
                 first, last, self._buffers[self._old], self._shape.stride,
                 table, shape.rows, shape.stride, values, self._points.start, self._below,
-                tabled, self._buffers["steps"], self._bases[self._place], self._buffers["changes"],
-                *self._round, self._spread, copies, tallies,
+                self._buffers["spec"], self._bases[self._place],
+                self._spread, copies, tallies,
             )  # fmt: skip
             yield True
         told = self._device.download(tallies)[: FOUND + 2 * copies * values]

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from typing import TYPE_CHECKING
 
-from kernels_ti.boundary.orders.walk import Step
+from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.states.completion import Completion
 from kernels_ti.boundary.states.states import GivenUp
-from kernels_ti.boundary.states.transitions import Packing
-from kernels_ti.boundary.tables.in_rounds import TablesInRounds
-from kernels_ti.boundary.tables.tables import Shape
-from kernels_ti.graph import Graph
+from kernels_ti.boundary.tables.tables import DeviceTables, Shape
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,35 +19,19 @@ if TYPE_CHECKING:
 _FEWEST_NUMBERS = 16
 
 
-class DroppingTables(TablesInRounds):
-    """The states of one block, without those that were seen to lead to no cycle.
-
-    Parameters
-    ----------
-    device : Device
-        A CPU or CUDA.
-    block : Graph
-    steps, memory, beside, host_memory
-        See `TablesInRounds`.
-
-    Attributes
-    ----------
-    dropped : int
-        States that were dropped, as nothing completes them.
-    """
+class DroppingTables(DeviceTables):
+    """The states of one block, without those that were seen to lead to no cycle: `dropped` is the number of these."""
 
     def __init__(
         self,
         device: Device,
-        block: Graph,
-        steps: Sequence[Step],
+        block: OrderedBlock,
         memory: int | None,
         *,
         beside: int = 0,
-        host_memory: int | None = None,
     ) -> None:
-        super().__init__(device, steps, memory, beside=beside, host_memory=host_memory)
-        self._completion = Completion(block, self._steps, Packing.of(self._steps))
+        super().__init__(device, block, memory, beside=beside)
+        self._completion = Completion(block)
         self.dropped = 0
 
     def take_vertex(self, enough: Callable[[], bool]) -> float:
@@ -60,8 +41,6 @@ class DroppingTables(TablesInRounds):
 
     def _drop(self, enough: Callable[[], bool]) -> None:
         """Drop states that cannot be completed, where that is expected to save time, or the room is short."""
-        if self._parts is not None:
-            return
         shape = self._next_shape(self._steps[self._place])
         is_short = 8 * shape.cells > self._room()
         numbers = self._shape.numbers(self._cells)
@@ -74,12 +53,6 @@ class DroppingTables(TablesInRounds):
         while self._device.call(next, slices, False):
             if enough():
                 raise GivenUp
-
-    def _drop_new(self, shape: Shape) -> Generator[bool, None, None]:
-        """Drop new states of a round: the room is short."""
-        is_last = self._place + 1 == len(self._steps)
-        if not is_last and self._completion.is_due(self.states, shape.numbers(self._cells), is_short=True):
-            yield from self._dropping(self._new, shape, self._place)
 
     def _dropping(self, name: str, shape: Shape, place: int) -> Generator[bool, None, None]:
         """Drop states of a table, as they are after a step; yield between launches."""

@@ -15,16 +15,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kernels_ti.boundary.orders.order import BoundaryOrder
-from kernels_ti.boundary.orders.walk import steps_of
+from kernels_ti.boundary.spec.block import OrderedBlock
 from kernels_ti.boundary.states.saved import SavedBlock, SavedPasses, SavedStates
-from kernels_ti.boundary.states.transitions import Packing
 from kernels_ti.boundary.tables.at_points import BlockAtPoints
 from kernels_ti.boundary.tables.on_device import DeviceBlock
 from kernels_ti.boundary.tables.residues import coefficients, combined, primes_beyond
 from kernels_ti.boundary.tables.tables import cells_of_two_tables
 from kernels_ti.errors import EngineError, SizeError
-from kernels_ti.graph import Graph
 
 if TYPE_CHECKING:
     from kernels_ti.device.device import Device
@@ -43,49 +40,24 @@ NUMBERS_OF_A_ROW = 8
 
 
 class BlockInPasses:
-    """The count of one block by length, in kernels.
+    """The count of one block by length, in kernels; see `PythonBlock` for the parameters.
 
-    Parameters
-    ----------
-    device : Device
-        A CPU or CUDA.
-    block : Graph
-    order : BoundaryOrder
-        Of a width up to `WIDEST`.
-    required : frozenset of int
-        Vertices that every cycle has to pass.
-    longest : int
-        Longer cycles are not counted.
-    memory, host_memory : int or None
-        Bytes that the states may take, see `TablesInRounds`.
-    cost : float
-        What `take_vertex` shares out among all vertices of all passes.
-    saved : SavedPasses, optional
-        Passes that have been made before.
-
-    Attributes
-    ----------
-    cycles : dict of int to int
-        Cycles by length, known once all passes are made.
-    triangles : int
+    `take_vertex` shares `cost` out among all vertices of all passes. `saved` has passes that have been made before.
+    `cycles` is known once all passes are made.
     """
 
     def __init__(
         self,
         device: Device,
-        block: Graph,
-        order: BoundaryOrder,
-        required: frozenset[int],
+        block: OrderedBlock,
         longest: int,
         memory: int | None,
-        host_memory: int | None,
         cost: float,
         saved: SavedPasses | None = None,
     ) -> None:
-        self._device, self._block, self._order, self._required = device, block, order, required
-        self._steps = tuple(steps_of(block, order, required))
-        self._longest, self._memory, self._host_memory, self._cost = longest, memory, host_memory, cost
-        self._work = sum(step.cost for step in self._steps)
+        self._device, self._block = device, block
+        self._longest, self._memory, self._cost = longest, memory, cost
+        self._work = sum(step.cost for step in block.steps)
         self._told = self._told_of_passes_made = self._passed = 0.0
         self.cycles: dict[int, int] = {}
         self.triangles = 0
@@ -123,20 +95,11 @@ class BlockInPasses:
         left = sum(math.ceil(max(self._lengths - values, 0) / self._at_once) for values in made)
         return before + (left > 0), before + left
 
-    @property
-    def rounds(self) -> int:
-        """Rounds of the last step, see `TablesInRounds`."""
-        return 1 if self._pass is None else self._pass.rounds
-
     def take_vertex(self, enough: Callable[[], bool]) -> float:
         """Let the next vertex of a pass come, in all states; return the part of the cost.
 
-        Raises
-        ------
-        GivenUp
-            Once it was enough; the pass can go on.
-        SizeError
-            If the states do not fit, even with one number each.
+        Once it was enough, GivenUp is raised; the pass can go on. A SizeError says that the states do not fit, even
+        with one number each.
         """
         if self._pass is None:
             self._pass = self._next_pass()
@@ -167,7 +130,7 @@ class BlockInPasses:
 
     def saved(self) -> SavedBlock:
         """Return the passes that are made; the one that is under way is begun anew."""
-        words = np.zeros((Packing.of(self._steps).words, 1), np.uint64)
+        words = np.zeros((self._block.packing.words, 1), np.uint64)
         states = SavedStates(words, np.ones((1, 1, 1), np.uint64))
         return SavedBlock(0, states, {}, 0, self._known)
 
@@ -175,7 +138,7 @@ class BlockInPasses:
     def _lengths(self) -> int:
         """How many lengths there may be: as many points are needed."""
         known = self._known
-        most = self._block.n if known is None or known.longest is None else known.longest
+        most = self._block.graph.n if known is None or known.longest is None else known.longest
         return max(most - SHORTEST + 1, 0)
 
     @property
@@ -196,12 +159,10 @@ class BlockInPasses:
 
     def _next_pass(self) -> DeviceBlock | BlockAtPoints:
         if self._known is None:
-            return DeviceBlock(
-                self._device, self._block, self._order, self._required, None, self._memory, self._host_memory
-            )
+            return DeviceBlock(self._device, self._block, None, self._memory)
         prime, first, last = self._next_points(self._known)
         points = range(first, last)
-        return BlockAtPoints(self._device, self._block, self._steps, self._memory, self._host_memory, points, prime)
+        return BlockAtPoints(self._device, self._block, self._memory, points, prime)
 
     def _next_points(self, known: SavedPasses) -> tuple[int, int, int]:
         """Return the prime, the first point and the end of the points of the next pass."""
@@ -231,7 +192,7 @@ class BlockInPasses:
 
     def _numbers_that_fit(self, states: int) -> int:
         """Return how many numbers to a state are expected to fit, at least one."""
-        beside, rows = Packing.of(self._steps).words + 1, ROWS_TO_A_STATE * states
+        beside, rows = self._block.packing.words + 1, ROWS_TO_A_STATE * states
         return max(min(int(cells_of_two_tables(self._memory) / rows) - beside, self._lengths), 1)
 
     def _finish_if_known(self, known: SavedPasses) -> None:

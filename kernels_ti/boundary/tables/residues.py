@@ -19,14 +19,7 @@ _BASES = (2, 3, 5, 7, 11, 13, 17)
 
 
 def primes_beyond(number: int, bits: int) -> list[int]:
-    """Return the largest primes below 2^bits whose product is larger than a number, as few as suffice.
-
-    Parameters
-    ----------
-    number : int
-    bits : int
-        6 to 48.
-    """
+    """Return the largest primes below 2^bits, 6 to 48, whose product is larger than a number, as few as suffice."""
     primes: list[int] = []
     candidate = (1 << bits) - 1
     while prod(primes) <= number:
@@ -37,13 +30,7 @@ def primes_beyond(number: int, bits: int) -> list[int]:
 
 
 def combined(remainders: Sequence[int], primes: Sequence[int]) -> int:
-    """Return the least number that has these remainders, by the Chinese remainder theorem.
-
-    Parameters
-    ----------
-    remainders, primes : sequence of int
-        A remainder for each of the primes, which are all different.
-    """
+    """Return the least number with a remainder for each of some different primes, by the Chinese remainder theorem."""
     found, modulus = 0, 1
     for remainder, prime in zip(remainders, primes, strict=True):
         found += modulus * ((remainder - found) * pow(modulus, -1, prime) % prime)
@@ -54,16 +41,7 @@ def combined(remainders: Sequence[int], primes: Sequence[int]) -> int:
 def coefficients(values: Sequence[int], prime: int) -> list[int]:
     """Return the coefficients, modulo a prime, of the polynomial with given values at the points 1, 2, 3, ...
 
-    Parameters
-    ----------
-    values : sequence of int
-        Fewer than the prime. The degree of the polynomial is less than their number.
-    prime : int
-
-    Returns
-    -------
-    list of int
-        The coefficient of each power, from 0 on; as many as there are values.
+    There are as many coefficients as values, the lowest power first, and fewer than the prime.
     """
     # Newton's divided differences; the points of each differ by `gap`.
     differences = list(values)

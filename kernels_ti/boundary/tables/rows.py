@@ -11,15 +11,7 @@ Words = npt.NDArray[np.uint64]
 
 
 def states_in(rows: Words, words: int, lengths: int, digits: int) -> SavedStates:
-    """Return the states of the rows, without those to which no way leads.
-
-    Parameters
-    ----------
-    rows : ndarray of uint64, shape (k, stride)
-        None of them empty.
-    words, lengths, digits : int
-        Words of a state; lengths and digits of the ways to it.
-    """
+    """Return the states of rows, none of them empty, without those to which no way leads."""
     rows = rows[rows[:, words : words + lengths * digits].any(axis=1)]
     counts = rows[:, words : words + lengths * digits].reshape(-1, lengths, digits)
     return SavedStates(words_in(rows, words), np.ascontiguousarray(counts.transpose(0, 2, 1)))
@@ -56,13 +48,6 @@ def rows_of(states: SavedStates) -> Words:
     ways = states.counts.transpose(0, 2, 1).reshape(count, lengths * digits)  # also of no state
     others = states.words[1:].T | np.uint64(TAKEN)
     return np.concatenate(((key | np.uint64(TAKEN | WRITTEN))[:, None], others, ways), axis=1)
-
-
-def first_row(key: int, size: int) -> int:
-    """Return the row of a table of so many rows at which the search for a state begins; the key is its first cell."""
-    from kernels_ti.boundary.kernels.tables import MOST_KEY_BITS
-
-    return ((key & (1 << MOST_KEY_BITS) - 1) >> MOST_KEY_BITS - 32) * size >> 32
 
 
 def _mask_of(words: Words) -> Words:

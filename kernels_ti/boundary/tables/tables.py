@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kernels_ti.boundary.orders.walk import Step, most_states_from
+from kernels_ti.boundary.orders.walk import Step
+from kernels_ti.boundary.spec.block import OrderedBlock
+from kernels_ti.boundary.spec.changes import ChangesOfSteps
+from kernels_ti.boundary.spec.packing import Packing
 from kernels_ti.boundary.states.states import GivenUp, require_memory
 from kernels_ti.device.buffers import LARGEST_BUFFER
 from kernels_ti.errors import SizeError, worded
 
 if TYPE_CHECKING:
     from kernels_ti.device.device import Device
-
-WIDEST = 62
-"""Vertices in a boundary whose states the kernels hold: 7 words of 10 symbols. Wider ones are counted in Python."""
 
 # Work items of a launch: about 0.1 s on a CPU, so that a pause or an interrupt need not wait.
 _ROWS_AT_ONCE = {"cpu": 1 << 19, "cuda": 1 << 24}
@@ -39,9 +39,6 @@ _MOST_ADDITIONS, _ROWS_BETWEEN_CARRIES = 1 << 16, 1 << 14
 HALF_BITS = 32
 FEW_CELLS = 64
 """Cells of closing ways up to which there are several copies of each."""
-# The changes by a vertex are tabulated for this many combinations of symbols at least; for more if there are many
-# states.
-_SMALL_TABLE, _STATES_TO_A_COMBINATION = 1 << 10, 4
 _EVEN_UP_TO = 4
 # Between two questions whether it is enough. The way to the thread that owns Taichi and back takes as long as a launch.
 _SECONDS_OF_LAUNCHES = 0.05
@@ -51,20 +48,12 @@ _ROWS_TOGETHER = 8
 
 @dataclass(frozen=True)
 class Shape:
-    """How a table lies in its cells.
+    """How a table lies in its cells."""
 
-    Attributes
-    ----------
-    rows, words : int
-        The rows, empty ones too, and the cells before the ways: the state, and what else belongs to it.
-    lengths, digits : int
-        Numbers of vertices on the cycle, from 0 on, and digits of the ways for each.
-    """
-
-    rows: int
-    words: int
-    lengths: int = 1
-    digits: int = 1
+    rows: int  # The empty ones too
+    words: int  # The cells before the ways: the state, and what else belongs to it
+    lengths: int = 1  # Numbers of vertices on the cycle, from 0 on
+    digits: int = 1  # Of the ways for each length
 
     @property
     def stride(self) -> int:
@@ -83,43 +72,22 @@ class Shape:
 
 
 class DeviceTables:
-    """The states of one block, in kernels.
+    """The states of one block whose states fit kernels, on a CPU or CUDA.
 
-    Parameters
-    ----------
-    device : Device
-        A CPU or CUDA.
-    steps : sequence of Step
-        Of a simple undirected block, with a boundary of up to `WIDEST` vertices.
-    memory : int or None
-        Bytes that the states may take.
-    told_apart : int
-        Cells of a row that tell states with the same symbols apart.
-    beside : int
-        Cells of a row between the state and the ways to it.
-
-    Attributes
-    ----------
-    states : int
-        States held now.
-    width : int
-        Vertices in the boundary.
+    The states may take `memory` bytes. `told_apart` cells of a row tell states with the same symbols apart, and
+    `beside` cells lie between the state and the ways to it. `states` are held now; `width` vertices are in the
+    boundary.
     """
 
     _is_count = True
     """Whether a search could give the same answer."""
 
     def __init__(
-        self, device: Device, steps: Sequence[Step], memory: int | None, *, told_apart: int = 0, beside: int = 0
+        self, device: Device, block: OrderedBlock, memory: int | None, *, told_apart: int = 0, beside: int = 0
     ) -> None:
-        self._device = device
-        self._steps = tuple(steps)
-        self._most_from = most_states_from(self._steps)
+        self._device, self._block, self._steps, self._packing = device, block, block.steps, block.packing
         self._place = 0
-        slots = 1 + max(slot for step in self._steps for slot, _ in step.changed)
-        # One kernel serves all boundaries of up to 14 slots.
-        self._bits = max((slots + 1).bit_length(), 4)
-        self._words = -(-slots // (64 // self._bits))
+        self._words, self._bits = self._packing.words, self._packing.bits
         self._cells = self._words + told_apart
         self._memory = memory
         self.width = 0
@@ -143,15 +111,7 @@ class DeviceTables:
         return self._place == len(self._steps)
 
     def take_vertex(self, enough: Callable[[], bool]) -> float:
-        """Let the next vertex come, in all states; return the expected cost of that.
-
-        Raises
-        ------
-        GivenUp
-            Once it was enough.
-        SizeError
-            If the states do not fit into the memory allowed.
-        """
+        """Let the next vertex come, in all states; see `PythonBlock.take_vertex`."""
         step = self._steps[self._place]
         slices = self._take(step)
         is_through = False
@@ -166,16 +126,14 @@ class DeviceTables:
 
     def _begin(self) -> None:
         """Make the one state of no vertex: one way leads there."""
-        from kernels_ti.boundary.kernels.tables import initial_row, state_functions
+        from kernels_ti.boundary.kernels.tables import initial_row
 
-        self._functions = state_functions(self._words, self._bits, self._cells)
-        coded = [coded_step(step) for step in self._steps]
-        self._bases = np.cumsum([0, *map(len, coded)]).tolist()
-        self._upload("steps", np.concatenate(coded))
+        self._buffers["spec"], bases = spec_on_device(self._device, self._steps, self._packing)
+        self._bases = bases.tolist()
         row = np.zeros(self._shape.stride, np.uint64)
         row[: self._shape.words + 1] = initial_row(self._cells, self._shape.words - self._cells)
         self._upload(self._old, row)
-        self._buffer("changes", 1)
+        self._upload("bounds", np.zeros(3, np.int32))
 
     def _take(self, step: Step) -> Generator[bool, None, None]:
         """Let a vertex come; yield between launches."""
@@ -192,6 +150,41 @@ class DeviceTables:
     def _advanced(self, step: Step, shape: Shape) -> Generator[bool, None, bool]:
         """Put the children of all states into the other table; say whether they fit."""
         raise NotImplementedError
+
+    def _added_up(
+        self, step: Step, shape: Shape, *, apart: bool
+    ) -> Generator[bool, None, tuple[list[int], int] | None]:
+        """Add the ways to all states to those of their children in the other table; None if they do not fit.
+
+        With `apart`, a number of ways for each number of vertices. Return the ways that close a cycle, by number of
+        vertices before the last one, and the most vertices behind a state.
+        """
+        from kernels_ti.boundary.kernels.count import count_kernel
+        from kernels_ti.boundary.kernels.tables import DIGIT_BITS, FOUND, FULL, TALLIES
+
+        old, cells = self._shape, 2 * self._shape.lengths * shape.digits
+        copies = max(FEW_CELLS // cells, 1)
+        table, tallies = self._cleared(shape, copies * cells)
+        advance = count_kernel(self._words, self._bits, self._cells)
+        for first, last in self._slices(step, shape):
+            advance(
+                first, last, self._buffers[self._old], old.stride, old.lengths, old.digits,
+                table, shape.rows, shape.stride, shape.lengths, shape.digits,
+                int(apart), self._buffers["spec"], self._bases[self._place], self._buffers["bounds"],
+                self._spread, copies, tallies,
+            )  # fmt: skip
+            yield True
+        told = self._device.download(tallies)[: FOUND + copies * cells]
+        if told[FULL]:
+            return None
+        self._measure(step, told)
+        # Halves of 32 bits of fewer than 2^31 rows: their sum fits into a word.
+        halves = told[FOUND:].reshape(copies, old.lengths, shape.digits, 2).sum(axis=0)
+        found = [0] * old.lengths
+        for vertices in np.flatnonzero(halves.any(axis=(1, 2))).tolist():
+            digits = halves[vertices].tolist()
+            found[vertices] = sum(low + (high << HALF_BITS) << DIGIT_BITS * k for k, (low, high) in enumerate(digits))
+        return found, int(told[2 * TALLIES : 3 * TALLIES].max())
 
     def _next_shape(self, step: Step) -> Shape:
         """Return a table that surely holds the ways to the new states, and probably all of these."""
@@ -221,15 +214,6 @@ class DeviceTables:
         highest, digit = divmod(int(told[TALLIES : 2 * TALLIES].max()), DIGIT_LIMIT)
         self._most_ways = ((digit + 1) << DIGIT_BITS * highest) * most_additions(step, self.states)
         self.states = int(told[:TALLIES].sum())
-
-    def _tabulate(self, step: Step) -> bool:
-        """Tabulate what the vertex changes, unless its neighbours have too many combinations of symbols."""
-        combinations = 1 << self._bits * len(step.near)
-        if combinations > max(_SMALL_TABLE, self.states // _STATES_TO_A_COMBINATION):
-            return False
-        changes = self._buffer("changes", combinations * (1 + 3 * self._words))
-        self._functions.tabulate(combinations, self._buffers["steps"], self._bases[self._place], changes)
-        return True
 
     def _slices(self, step: Step, shape: Shape) -> Iterator[tuple[int, int]]:
         """Cut the rows of the old table into pieces for one launch each; carry between them where it takes that."""
@@ -291,7 +275,7 @@ class DeviceTables:
         table[: len(rows), : rows.shape[1]] = rows
         self._upload(self._old, table.reshape(-1))
         self._place, self.states, self._most_ways = place, len(rows), most_ways
-        self.width = self._steps[place - 1].width if place else 0
+        self.width = self._block.width_after(place)
 
     def _room(self) -> int:
         """Return the bytes that the other table may take."""
@@ -312,7 +296,7 @@ class DeviceTables:
         if self._memory is not None:
             needed = self._beside_other_table() + self._other_table(shape)
             two_tables = 2 * 8 * shape.stride * _ROWS_TO_A_STATE
-            largest = two_tables * self._most_from[self._place]
+            largest = two_tables * self._block.most_from[self._place]
             by_length = self._shape.lengths > 1
             require_memory(
                 needed,
@@ -334,6 +318,18 @@ def _bytes(buffer: Any) -> int:
     if buffer is None:
         return 0
     return int(buffer.shape[0]) * (buffer.dtype.itemsize if isinstance(buffer, np.ndarray) else 8)
+
+
+def spec_on_device(device: Device, steps: Sequence[Step], packing: Packing) -> tuple[Any, npt.NDArray[np.int32]]:
+    """Return what all vertices change, as kernels read it, and where each begins; on the thread that owns Taichi."""
+    from kernels_ti.boundary.kernels.children import tabulating_kernel
+
+    coded = ChangesOfSteps(steps, packing).coded()
+    spec = device.buffer(coded.spec)
+    if len(coded.first):
+        tabulate = tabulating_kernel(packing.words, packing.bits)
+        tabulate(len(coded.first), device.buffer(coded.step_of), device.buffer(coded.first), spec)
+    return spec, coded.bases
 
 
 def made_for_a_while(launches: Iterator[object]) -> bool:
@@ -364,9 +360,3 @@ def most_additions(step: Step, states: int) -> int:
     """
     near, slots = len(step.near), step.width + step.leaving + 1
     return min(2 * states, (1 << min(step.leaving, 62)) + 1 + (near + near * near) * slots)
-
-
-def coded_step(step: Step) -> np.ndarray:
-    """Return a step as the kernels read it."""
-    header = [len(step.to_come), step.slot, int(step.required), int(step.may_close)]
-    return np.array(header + [cell for slot, to_come in step.changed for cell in (slot, min(to_come, 2))], np.int32)

@@ -1,0 +1,53 @@
+"""A block as the boundary method takes it: with an order of its vertices, and what each of them changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from kernels_ti.boundary.orders.order import BoundaryOrder
+from kernels_ti.boundary.orders.plan import BoundaryPlan
+from kernels_ti.boundary.orders.walk import Step, most_states_from, steps_of
+from kernels_ti.boundary.spec.changes import ChangesOfSteps
+from kernels_ti.boundary.spec.packing import Packing
+from kernels_ti.graph import Graph
+
+
+@dataclass(frozen=True, eq=False)
+class OrderedBlock:
+    """A block that is not only a cycle, with an order; every cycle has to pass the vertices that are `required`."""
+
+    graph: Graph
+    order: BoundaryOrder
+    required: frozenset[int]
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """One for each vertex, in the order."""
+        return tuple(steps_of(self.graph, self.order, self.required))
+
+    @cached_property
+    def packing(self) -> Packing:
+        """How its states lie in words."""
+        return Packing.of(self.steps)
+
+    @cached_property
+    def changes(self) -> ChangesOfSteps:
+        """What its vertices change."""
+        return ChangesOfSteps(self.steps, self.packing)
+
+    @cached_property
+    def most_from(self) -> Sequence[float]:
+        """About how many states there are at the largest boundary from each step on."""
+        return most_states_from(self.steps)
+
+    def width_after(self, place: int) -> int:
+        """Return the vertices in the boundary when so many vertices have come."""
+        return self.steps[place - 1].width if place else 0
+
+
+def ordered_blocks(plan: BoundaryPlan) -> list[OrderedBlock]:
+    """Return the blocks of a plan that have an order."""
+    blocks = zip(plan.blocks, plan.orders, plan.required, strict=True)
+    return [OrderedBlock(graph, order, required) for graph, order, required in blocks if order is not None]

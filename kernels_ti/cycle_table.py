@@ -1,0 +1,392 @@
+"""All cycles of a search in arrays: as bit rows, as vertices in cycle order, as lists of names, as an Arrow table."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from html import escape
+from operator import index
+from typing import Any, Literal, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from kernels_ti.arrow import arrow_columns, integer_names, name_column
+from kernels_ti.cycles import CYCLES_AT_ONCE, Cycles, name_array
+from kernels_ti.device.machine import cores
+from kernels_ti.errors import OptionError, quantity
+from kernels_ti.graph import Graph, IntArray
+from kernels_ti.state import STATE_WORD_BITS, Rows, populations
+
+Order = Callable[[Rows, IntArray, npt.NDArray[np.int32]], None]
+"""Writes the vertices of bit rows in cycle order, such as `kernels_ti.found.cycle_order.CycleOrder`."""
+
+_ROWS_AT_ONCE = 1 << 17
+"""Cycles that are put in order at a time where not all of them are wanted in one array."""
+
+_SHOWN = 5
+"""Cycles that a notebook shows of a table."""
+
+
+class CycleTable:
+    """All cycles of a search, in arrays.
+
+    A table is made of bit rows or of vertices in cycle order. It makes the other form when that is asked for, and then
+    keeps both. A search fills it with bit rows where the graph has 512 vertices or fewer.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph that was searched.
+    offsets : ndarray of int64, shape (k + 1,)
+        Cycle i is ``vertices[offsets[i]:offsets[i + 1]]``.
+    vertices : ndarray of int32
+        Vertex indices of `graph` in cycle order; each cycle starts at its smallest vertex and goes on to that
+        vertex's smaller neighbour, in a directed graph along the arc from it.
+    complete : bool
+        False if the search ended before it was done: there may be more cycles.
+
+    Attributes
+    ----------
+    graph : Graph
+    complete : bool
+
+    Examples
+    --------
+    >>> from kernels_ti import Graph, collect_cycles
+    >>> table = collect_cycles(Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)], names="abcd"), arch="cpu")
+    >>> len(table), table.offsets, table.vertices
+    (1, array([0, 4]), array([0, 1, 2, 3], dtype=int32))
+    >>> table.lists()
+    [['a', 'b', 'c', 'd']]
+    >>> table[0]
+    ['a', 'b', 'c', 'd']
+    >>> table.rows()
+    array([[15]], dtype=uint64)
+    """
+
+    def __init__(self, graph: Graph, offsets: IntArray, vertices: npt.NDArray[Any], complete: bool = True) -> None:
+        self.graph = graph
+        self.complete = complete
+        self._count = len(offsets) - 1
+        self._offsets: IntArray | None = offsets
+        self._vertices: npt.NDArray[Any] | None = vertices
+        self._rows: Rows | None = None
+        self._order: Order | None = None
+
+    @classmethod
+    def of_rows(cls, graph: Graph, rows: Rows, order: Order, *, complete: bool = True) -> CycleTable:
+        """Make a table of the bit rows that a search has found.
+
+        Parameters
+        ----------
+        graph : Graph
+        rows : ndarray of uint64, shape (k, ceil(n / 64))
+            They belong to the table.
+        order : callable
+            Puts them in cycle order.
+        complete : bool
+        """
+        table = cls(graph, np.zeros(1, np.int64), np.empty(0, np.int32), complete)
+        table._count = len(rows)
+        table._rows, table._order = rows, order
+        table._offsets = table._vertices = None
+        return table
+
+    @classmethod
+    def of_pieces(cls, graph: Graph, pieces: Iterable[Cycles], *, complete: bool = True) -> CycleTable:
+        """Concatenate the cycles of some pieces; `pieces` may be a generator, it is consumed piece by piece."""
+        lengths: list[npt.NDArray[np.int32]] = []
+        parts: list[npt.NDArray[np.int32]] = []
+        for piece in pieces:
+            lengths.append(piece.lengths.astype(np.int32))
+            parts.append(piece.vertices)
+        vertices = np.empty(sum(map(len, parts)), np.int32)
+        filled = len(vertices)
+        while parts:  # from the end, so that each part is freed as soon as it is copied
+            part = parts.pop()
+            vertices[filled - len(part) : filled] = part
+            filled -= len(part)
+        return cls(graph, _ends(np.concatenate([np.empty(0, np.int32), *lengths])), vertices, complete)
+
+    @property
+    def offsets(self) -> IntArray:
+        """Where each cycle begins in `vertices`, and where the last one ends: int64, shape (k + 1,)."""
+        if self._offsets is None:
+            assert self._rows is not None
+            self._offsets = _ends(populations(self._rows))
+        return self._offsets
+
+    @property
+    def vertices(self) -> npt.NDArray[Any]:
+        """Vertex indices in cycle order: int32, shape (offsets[-1],)."""
+        if self._vertices is None:
+            vertices = np.empty(int(self.offsets[-1]), np.int32)
+            self._write_vertices(0, len(self), vertices)
+            self._vertices = vertices
+        return self._vertices
+
+    @property
+    def lengths(self) -> IntArray:
+        """Vertices of each cycle, shape (k,)."""
+        if self._rows is not None:
+            return populations(self._rows)
+        lengths: IntArray = np.diff(self.offsets)
+        return lengths
+
+    def rows(self) -> Rows:
+        """Return each cycle as a bit row.
+
+        Returns
+        -------
+        ndarray of uint64, shape (k, ceil(n / 64))
+            Bit ``v % 64`` of word ``v // 64`` is set when vertex v lies on the cycle. It is a view of the table that
+            cannot be written to; make a copy to change it.
+        """
+        if self._rows is None:
+            self._rows = self._rows_of_vertices()
+        view: Rows = self._rows.view()
+        view.flags.writeable = False
+        return view
+
+    def first(self, count: int) -> CycleTable:
+        """Return a table of the first `count` cycles. It is complete if it has all cycles of a complete table.
+
+        Raises
+        ------
+        OptionError
+            If `count` is below 0.
+        """
+        if count < 0:
+            raise OptionError(f"a table cannot have {count} cycles")
+        return self if count >= len(self) else self[:count]
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, which: int) -> list[Hashable]: ...
+    @overload
+    def __getitem__(self, which: slice) -> CycleTable: ...
+    def __getitem__(self, which: int | slice) -> list[Hashable] | CycleTable:
+        """Return cycle i as the list of its vertices' names, -1 is the last one; or a table of a slice, a view."""
+        if isinstance(which, slice):
+            return self._slice(which)
+        try:
+            i = range(len(self))[index(which)]
+        except IndexError:
+            raise IndexError(f"there is no cycle {which}: the table has {quantity(len(self), 'cycle')}") from None
+        return next(self._some(i, i + 1).named(self.graph.names))
+
+    def __iter__(self) -> Iterator[list[Hashable]]:
+        """Yield each cycle as the list of its vertices' names, as `enumerate_cycles` does."""
+        names = name_array(self.graph.names)
+        for start in range(0, len(self), _ROWS_AT_ONCE):
+            yield from self._some(start, min(start + _ROWS_AT_ONCE, len(self))).named(names)
+
+    def __repr__(self) -> str:
+        return f"CycleTable({quantity(len(self), 'cycle')} of {self.graph!r})"
+
+    def _repr_html_(self) -> str:
+        """Return a short table of the first cycles, for notebooks."""
+        shown = [
+            f"<tr><td>{i}</td><td>{len(cycle)}</td><td>{escape(', '.join(map(str, cycle)))}</td></tr>"
+            for i, cycle in enumerate(self.first(_SHOWN))
+        ]
+        more = len(self) - len(shown)
+        foot = f"<p>{quantity(more, 'more cycle')}</p>" if more else ""
+        head = "<tr><th></th><th>length</th><th>vertices</th></tr>"
+        return f"<p>{escape(repr(self))}</p><table>{head}{''.join(shown)}</table>{foot}"
+
+    def lists(self) -> list[list[Hashable]]:
+        """Return each cycle as the list of its vertices' names, as `enumerate_cycles` yields them."""
+        return list(self)
+
+    def to_arrow(self) -> Any:
+        """Return an Arrow table.
+
+        Returns
+        -------
+        pyarrow.Table
+            The columns ``length`` (int32) and ``vertices``, a list of the names in cycle order: integers where all
+            names of the graph are (int32 if they fit, otherwise int64), and text otherwise, as a dictionary.
+
+        Raises
+        ------
+        OptionError
+            If pyarrow is not installed (``pip install 'chordless[parquet]'``).
+        """
+        names = name_column(self.graph)
+        of_vertex = integer_names(names)
+        if of_vertex is None:
+            return arrow_columns(self.offsets, self._mapped(None), names)
+        plain = self.graph.vertex_names is None
+        return arrow_columns(self.offsets, self._mapped(None if plain else of_vertex), None)
+
+    def to_pandas(self) -> Any:
+        """Return a pandas DataFrame with the columns of `to_arrow`, in the memory of Arrow.
+
+        Raises
+        ------
+        OptionError
+            If pyarrow or pandas is not installed.
+        """
+        try:
+            pandas = importlib.import_module("pandas")
+        except ImportError:
+            raise OptionError("a data frame needs pandas: pip install 'chordless[pandas]'") from None
+        return self.to_arrow().to_pandas(types_mapper=pandas.ArrowDtype)
+
+    def _slice(self, which: slice) -> CycleTable:
+        chosen = range(len(self))[which]
+        complete = self.complete and len(chosen) == len(self)
+        if self._rows is not None and self._order is not None:
+            return CycleTable.of_rows(self.graph, self._rows[which], self._order, complete=complete)
+        if chosen.step == 1:
+            some = self._some(chosen.start, max(chosen.stop, chosen.start))
+        else:
+            numbers = np.arange(len(self))[which]
+            lengths = self.lengths[numbers]
+            offsets = _ends(lengths)
+            places = np.repeat(self.offsets[numbers] - offsets[:-1], lengths) + np.arange(offsets[-1])
+            some = Cycles(offsets, self.vertices[places])
+        return CycleTable(self.graph, some.offsets, some.vertices, complete)
+
+    def _some(self, start: int, stop: int) -> Cycles:
+        """Return cycles `start` to ``stop - 1`` in cycle order; only these are put in order."""
+        if self._vertices is None:
+            assert self._rows is not None
+            offsets = _ends(populations(self._rows[start:stop]))
+            vertices = np.empty(int(offsets[-1]), np.int32)
+            assert self._order is not None
+            self._order(self._rows[start:stop], offsets, vertices)
+            return Cycles(offsets, vertices)
+        offsets = self.offsets[start : stop + 1]
+        return Cycles(offsets - offsets[0], self._vertices[offsets[0] : offsets[-1]])
+
+    def _write_vertices(self, start: int, stop: int, target: npt.NDArray[np.int32]) -> None:
+        """Write the vertices of cycles `start` to ``stop - 1`` to `target`."""
+        offsets = self.offsets[start : stop + 1]
+        if self._vertices is not None:
+            target[:] = self._vertices[offsets[0] : offsets[-1]]
+            return
+        assert self._rows is not None
+        assert self._order is not None
+        self._order(self._rows[start:stop], offsets, target)
+
+    def _mapped(self, of_vertex: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
+        """Return all vertices in cycle order, each replaced by its number in `of_vertex`; they are not kept."""
+        if of_vertex is None and self._vertices is not None:
+            return self._vertices
+        offsets = self.offsets
+        values = np.empty(int(offsets[-1]), np.int32 if of_vertex is None else of_vertex.dtype)
+        if of_vertex is None:
+            self._write_vertices(0, len(self), values)
+            return values
+        for start in range(0, len(self), _ROWS_AT_ONCE):
+            stop = min(start + _ROWS_AT_ONCE, len(self))
+            np.take(
+                of_vertex, self._some(start, stop).vertices, out=values[offsets[start] : offsets[stop]], mode="clip"
+            )
+        return values
+
+    def _rows_of_vertices(self) -> Rows:
+        rows = np.empty((len(self), -(-self.graph.n // STATE_WORD_BITS)), np.uint64)
+
+        def fill(start: int) -> None:
+            some = self._some(start, min(start + CYCLES_AT_ONCE, len(self)))
+            rows[start : start + len(some)] = some.rows(self.graph.n)
+
+        with ThreadPoolExecutor(cores()) as threads:
+            list(threads.map(fill, range(0, len(self), CYCLES_AT_ONCE)))
+        return rows
+
+
+def _ends(lengths: npt.NDArray[np.integer]) -> IntArray:
+    """Return where each of some cycles begins, and where the last one ends."""
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+class CycleStream(Iterator[list[Hashable]]):
+    """The cycles of a search that goes on while they are taken.
+
+    Nothing is searched between two takes, so a slow consumer makes the search wait; no more than the cycles of one
+    slice, about a tenth of a second, are in memory. Take lists or batches: a cycle is given once.
+
+    Parameters
+    ----------
+    graph : Graph
+    pieces : iterator of CycleTable or Cycles
+        The cycles found by each slice. A complete table among them says that no cycle is missing after it.
+
+    Attributes
+    ----------
+    complete : bool
+        Whether all cycles have been taken. At the end it is False where a limit or a time-out ended the search.
+
+    Examples
+    --------
+    >>> from kernels_ti import Graph, enumerate_cycles
+    >>> square = Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)], names="abcd")
+    >>> list(enumerate_cycles(square, arch="cpu"))
+    [['a', 'b', 'c', 'd']]
+    >>> [table.vertices.tolist() for table in enumerate_cycles(square, arch="cpu").batches()]
+    [[0, 1, 2, 3]]
+    """
+
+    def __init__(self, graph: Graph, pieces: Iterator[CycleTable | Cycles]) -> None:
+        self.graph = graph
+        self.pieces = pieces
+        self.complete = False
+        self._tables = map(self._table, pieces)
+        self._took_lists = False
+        self._lists = self._each()
+
+    def __iter__(self) -> Iterator[list[Hashable]]:
+        # The generator itself: a loop over it does not pass through `__next__`.
+        return self._lists
+
+    def __next__(self) -> list[Hashable]:
+        """Return the next cycle as the list of its vertices' names."""
+        return next(self._lists)
+
+    @overload
+    def batches(self, *, rows: Literal[False] = False) -> Iterator[CycleTable]: ...
+    @overload
+    def batches(self, *, rows: Literal[True]) -> Iterator[Rows]: ...
+    def batches(self, *, rows: bool = False) -> Iterator[CycleTable] | Iterator[Rows]:
+        """Yield the cycles in arrays, those of a slice of the search at a time.
+
+        Parameters
+        ----------
+        rows : bool
+            Yield bit rows alone, see `CycleTable.rows`.
+
+        Yields
+        ------
+        CycleTable or ndarray of uint64, shape (k, ceil(n / 64))
+            At least one cycle, in arrays that belong to the caller. `complete` of a table is False: more may follow.
+
+        Raises
+        ------
+        OptionError
+            If cycles have been taken one by one: the rest of a slice would be lost.
+        """
+        if self._took_lists:
+            raise OptionError("cycles of this stream have been taken one by one: take lists or batches, not both")
+        found = (table for table in self._tables if len(table))
+        return (table.rows() for table in found) if rows else found
+
+    def _each(self) -> Iterator[list[Hashable]]:
+        self._took_lists = True
+        for table in self._tables:
+            yield from table
+
+    def _table(self, piece: CycleTable | Cycles) -> CycleTable:
+        if isinstance(piece, CycleTable):
+            self.complete = piece.complete
+            return piece
+        return CycleTable(self.graph, piece.offsets, piece.vertices, complete=False)

@@ -1,0 +1,102 @@
+"""Bit rows that come slice by slice and are to lie side by side, in memory that grows where it is."""
+
+from __future__ import annotations
+
+import mmap
+from contextlib import suppress
+
+import numpy as np
+
+from kernels_ti.errors import EngineError
+from kernels_ti.state import Rows, populations
+
+FIRST_BYTES = 16 << 20
+"""Bytes that are reserved at first. The system gives memory only where it is written to."""
+
+GROWTH = 2
+
+
+class RowStore:
+    """Rows of the same number of words, one behind the other; rows with fewer than `shortest` bits are dropped.
+
+    A row is written once, to the place where it stays: the memory grows without a copy where the system can move it.
+    """
+
+    def __init__(self, words: int, shortest: int = 0) -> None:
+        self._words = words
+        self._shortest = shortest
+        self._count = 0
+        self._memory: mmap.mmap | None = None
+
+    def __len__(self) -> int:
+        return self._count
+
+    def room(self, count: int) -> Rows:
+        """Return the place behind the rows, shape (count, words), to be written to.
+
+        It is valid until the next call of a method. Nobody may hold it, or a view of it, when that call grows the
+        memory. An EngineError says that the system has no memory for them.
+        """
+        size = 8 * self._words * (self._count + count)
+        if self._memory is None or len(self._memory) < size:
+            self._grow(max(size, FIRST_BYTES if self._memory is None else GROWTH * len(self._memory)))
+        return self._rows(self._count, count)
+
+    def keep(self, count: int) -> None:
+        """Keep the first `count` rows of the last `room`."""
+        if self._shortest:
+            rows = self._rows(self._count, count)
+            long_enough = rows[populations(rows) >= self._shortest]
+            count = len(long_enough)
+            rows[:count] = long_enough
+        self._count += count
+
+    def add(self, rows: Rows) -> None:
+        """Copy some rows behind the others."""
+        self.room(len(rows))[:] = rows
+        self.keep(len(rows))
+
+    def take(self) -> Rows:
+        """Return all rows, shape (k, words). They belong to the caller; the store is empty again."""
+        if self._memory is None:
+            return np.empty((0, self._words), np.uint64)
+        self._resize(self._memory, max(8 * self._words * self._count, mmap.PAGESIZE))
+        rows = self._rows(0, self._count)
+        self._memory, self._count = None, 0
+        return rows
+
+    def _rows(self, first: int, count: int) -> Rows:
+        if not self._words or self._memory is None:
+            return np.empty((count, self._words), np.uint64)
+        flat: Rows = np.frombuffer(self._memory, np.uint64, count * self._words, 8 * self._words * first)
+        return flat.reshape(count, self._words)
+
+    def _grow(self, size: int) -> None:
+        size = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
+        if self._memory is None:
+            self._memory = _reserved(size)
+        elif not self._resize(self._memory, size):
+            before, self._memory = self._memory, _reserved(size)
+            kept = 8 * self._words * self._count
+            self._memory[:kept] = before[:kept]
+
+    def _resize(self, memory: mmap.mmap, size: int) -> bool:
+        """Give a memory another size; return whether the system can do that without a copy."""
+        with suppress(SystemError, OSError):  # not Linux
+            memory.resize(size)
+            return True
+        return False
+
+
+def _reserved(size: int) -> mmap.mmap:
+    try:
+        memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except OSError as error:
+        raise EngineError(
+            f"the system has no {size / 2**20:,.0f} MiB for the cycles found: enumerate_cycles(...).batches() gives "
+            "them slice by slice"
+        ) from error
+    if hasattr(mmap, "MADV_HUGEPAGE"):
+        with suppress(OSError):  # a system without large pages
+            memory.madvise(mmap.MADV_HUGEPAGE)
+    return memory
