@@ -23,6 +23,7 @@ from chordless.commands import (
     longest,
     merge,
     overlap,
+    paths,
     plot,
     replay,
     report,
@@ -33,12 +34,20 @@ from chordless.commands import (
 from chordless.commands import help as help_
 from chordless.commands import list as list_
 from chordless.commands.parser import USAGE_EXIT_CODE, ProgramParser, examples
+from chordless.termination import TerminatedError, termination_interrupts
 from chordless.words.shown import error_line
 from kernels_ti import ChordlessError, EngineError
 from kernels_ti.errors import in_words_of_command_line
 
 _INTERRUPTED_EXIT_CODE = 130
 _READER_GONE_EXIT_CODE = 4
+
+_EVERYWHERE = ("help", "completion")
+_NEEDS_POSIX = (
+    "the command line needs Linux, macOS or another POSIX system, such as WSL on Windows: it stops its engine by "
+    "signals, talks to it over inherited pipes and locks its files. The Python library needs none of that: "
+    "import chordless"
+)
 
 DESCRIPTION = """\
 Find every chordless cycle of a graph, on CPU, CUDA or Vulkan.
@@ -50,7 +59,7 @@ those next to each other on it. Triangles count as well.
 
 _GROUPS = {
     "find": (count, list_, first),
-    "ask": (estimate, longest, sample, overlap),
+    "ask": (estimate, longest, paths, sample, overlap),
     "long runs": (resume, merge, export),
     "many graphs": (batch,),
     "look": (tui, replay, plot, report),
@@ -119,6 +128,8 @@ def _run(argv: list[str], program_start: float) -> int:
     parser = make_parser()
     try:
         options = parser.parse_args(argv)
+        if os.name != "posix" and options.command not in _EVERYWHERE:
+            return _fail(_NEEDS_POSIX, USAGE_EXIT_CODE)
         if options.command is None and tui.is_usable_terminal():
             options = parser.parse_args(["tui"])
         if options.command is None:
@@ -130,9 +141,12 @@ def _run(argv: list[str], program_start: float) -> int:
     except SystemExit as leaving:
         return USAGE_EXIT_CODE if leaving.code else 0
     try:
-        return int(options.act(options))
+        with termination_interrupts():
+            return int(options.act(options))
     except ChordlessError as error:
         return _fail(str(error), error.exit_code)
+    except TerminatedError as ended:
+        return _fail(str(ended), ended.exit_code)
     except KeyboardInterrupt:
         return _fail("interrupted", _INTERRUPTED_EXIT_CODE)
     except MemoryError:

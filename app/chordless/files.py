@@ -73,6 +73,30 @@ def replaced(path: str | Path, *, private: bool = False) -> Iterator[BinaryIO]:
     sync_folder(path.parent)
 
 
+@contextlib.contextmanager
+def whole_file(path: str | Path) -> Iterator[BinaryIO]:
+    """Yield a stream whose content replaces a file at the end; after a failure the old file stays.
+
+    A link, or something that is no regular file, such as /dev/stdout, is written to directly, because it must not be
+    replaced. See `replaced` for all others. An EngineError says that it cannot be written.
+    """
+    path = Path(path)
+    try:
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            with path.open("wb") as stream:
+                yield stream
+            return
+        if path.exists():
+            # Raises if the file is write-protected: such a file is not to be replaced.
+            path.open("ab").close()
+        with replaced(path) as stream:
+            yield stream
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise EngineError(f"cannot write {path}: {error.strerror or error}") from error
+
+
 def open_to_read(path: str | Path, *, pipes: bool = False) -> BinaryIO:
     """Open a file that has an end.
 
@@ -298,12 +322,17 @@ def open_own(path: str | Path, flags: int, *, folder: int | None = None) -> int:
     OSError
         If that is not possible.
     EngineError
-        If it is a link.
+        If it is a link, a pipe or a device.
     """
     try:
         name = path if folder is None else Path(path).name
-        return os.open(name, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666, dir_fd=folder)
+        # Opening a pipe would wait for whoever opens its other end.
+        descriptor = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666, dir_fd=folder)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise EngineError(f"{path} is a symbolic link: a run writes only to files of its own folder") from error
         raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise EngineError(f"{path} is no plain file: a run writes only to files of its own folder")
+    return descriptor

@@ -83,7 +83,7 @@ class Backend:
             See `kernels_ti.enumerate_cycles`.
         """
         global _begun
-        from kernels_ti import CycleStream, Options, as_graph, enumerate_cycles
+        from kernels_ti import CycleTable, Options, as_graph, enumerate_cycles
         from kernels_ti.blocks.search_space import SearchSpace
         from kernels_ti.reference.at_once import found_at_once
 
@@ -98,7 +98,7 @@ class Backend:
             space = SearchSpace(graph, Options(min_length=shortest, max_length=longest))
             found = found_at_once(space, collect=True)
             if found is not None:
-                yield from CycleStream(graph, found.pieces())
+                yield from CycleTable.of_pieces(graph, found.pieces())
                 return
         _begun = True
         yield from enumerate_cycles(graph, arch=arch or "cpu", min_length=shortest, max_length=longest)

@@ -2,7 +2,7 @@
 
 `chordless.engine.process` starts it. It reads commands from one pipe and writes events to another, see
 `chordless.protocol.codec`. It ignores the signals of the terminal, because its client decides what to do with them; if
-the client dies, the pipes close.
+the client dies, the system kills this process (see `kernels_ti.child`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import asdict, replace
 from chordless.engine.channel import Channel, ClientIsGone
 from chordless.protocol.events import DeviceReport, Failed
 from chordless.protocol.orders import BatchCommand, ProbeCommand, RunCommand
-from kernels_ti import ChordlessError, DeviceError, EngineError
+from kernels_ti import ChordlessError, DeviceError, EngineError, taichi_door
 from kernels_ti.device import owner
 from kernels_ti.errors import in_words_of_command_line
 
@@ -89,6 +89,7 @@ def main(commands: int, events: int) -> None:
     os.dup2(2, 1)
     channel = Channel(commands, events)
     owner.own()
+    taichi_door.hurry()
     try:
         with in_words_of_command_line():
             serve(channel, standard_output)
@@ -111,7 +112,7 @@ def serve(channel: Channel, standard_output: int) -> None:
 
             run(command, channel, standard_output)
         elif isinstance(command, BatchCommand):
-            from chordless.batch.runner import run_batch
+            from chordless.batch.run import run_batch
 
             run_batch(command, channel)
         elif isinstance(command, ProbeCommand):

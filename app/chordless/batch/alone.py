@@ -21,19 +21,10 @@ _SUFFIXES = {"text": ".txt", "jsonl": ".jsonl", "npy": ".npy"}
 
 
 class AloneChannel(Channel):
-    """The channel of a search within a batch. It obeys the commands to the batch, and sends no events to the client.
+    """The channel of a search within a batch.
 
-    Parameters
-    ----------
-    channel : Channel
-        The channel of the batch.
-    hear : callable
-        Called with every event except the last.
-
-    Attributes
-    ----------
-    finished : Finished or None
-        The last event, or None before the end.
+    It obeys the commands to the batch, keeps the last event in `finished`, and gives all others to `hear` instead of
+    the client.
     """
 
     def __init__(self, channel: Channel, hear: Callable[[Event], None]) -> None:

@@ -28,28 +28,10 @@ from chordless.protocol.orders import BatchCommand
 
 
 class BatchClient:
-    """A running batch.
+    """A running batch; it takes what `chordless.engine.process.EngineProcess` takes.
 
-    Use it as a context manager. Its end leaves no child process, even after an exception.
-
-    Parameters
-    ----------
-    command : BatchCommand
-    recording : text file, optional
-    polite : bool, default False
-        See `chordless.engine.process.EngineProcess`.
-
-    Attributes
-    ----------
-    search_began : bool
-        Whether the search has begun. From then on `stop` takes effect soon.
-    engines : int
-        Number of engines started so far.
-
-    Raises
-    ------
-    EngineError
-        If the system does not start a process.
+    Use it as a context manager. Its end leaves no child process, even after an exception. `engines` says how many
+    engines were started so far. An EngineError is raised if the system does not start a process.
     """
 
     def __init__(self, command: BatchCommand, *, recording: IO[str] | None = None, polite: bool = False) -> None:
@@ -83,18 +65,10 @@ class BatchClient:
         self._engine.kill()
 
     def poll(self, timeout: float | None = None) -> Event | None:
-        """Return the next event.
+        """Return the next event; None after `timeout` seconds, or after the last event.
 
-        Parameters
-        ----------
-        timeout : float, optional
-            Seconds to wait. The default is to wait until there is an event.
-
-        Returns
-        -------
-        Event or None
-            None after a time-out, or after the last event, which is a `BatchFinished` or a `Failed`. If a graph kills
-            an engine, this is an error of that graph, not an event.
+        The last event is a `BatchFinished` or a `Failed`. If a graph kills an engine, this is an error of that graph,
+        not an event.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         while self._last is None:

@@ -28,30 +28,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class CycleFile:
-    """The cycles of one graph.
+    """The cycles of one graph."""
 
-    Attributes
-    ----------
-    path : str
-        Where the file is to be, as the user named it.
-    part : str or None
-        Where it is now; None if it travels.
-    content : bytes
-        The whole file, if it travels.
-    """
-
-    path: str
-    part: str | None
-    content: bytes = b""
+    path: str  # Where the file is to be, as the user named it
+    part: str | None  # Where it is now; None if it travels
+    content: bytes = b""  # The whole file, if it travels
 
 
 class PartFolders:
     """The driver's hidden folders, one in each folder of cycles; they are removed with the block.
 
-    Parameters
-    ----------
-    name : str
-        Unique among all batches.
+    Their name is unique among all batches.
     """
 
     def __init__(self, name: str) -> None:
@@ -59,13 +46,7 @@ class PartFolders:
         self._made: dict[str, str] = {}
 
     def beside(self, folder: str) -> str:
-        """Make the hidden folder in a folder, and return its absolute path.
-
-        Raises
-        ------
-        EngineError
-            If that is not possible.
-        """
+        """Make the hidden folder in a folder, and return its absolute path; an EngineError if that is not possible."""
         if folder not in self._made:
             made = os.path.join(os.path.abspath(folder), self._name)
             try:
@@ -76,13 +57,7 @@ class PartFolders:
         return self._made[folder]
 
     def take(self, file: CycleFile) -> None:
-        """Put a file in its place.
-
-        Raises
-        ------
-        EngineError
-            If it cannot be written.
-        """
+        """Put a file in its place; an EngineError if it cannot be written."""
         try:
             if file.part is not None:
                 os.replace(file.part, file.path)
@@ -104,26 +79,10 @@ def is_seen(parts: str) -> bool:
 
 
 def written(parts: str, write: Callable[[str], tuple[T, str | None]]) -> tuple[T, CycleFile | None]:
-    """Let a worker write a file of cycles where the driver finds it.
+    """Let a worker write a file of cycles where the driver finds it: below its hidden folder `parts`, if it sees that.
 
-    Parameters
-    ----------
-    parts : str
-        The driver's hidden folder.
-    write : callable
-        Writes into a folder; returns anything, and the path of the file, None if there is none.
-
-    Returns
-    -------
-    object
-        What `write` returned.
-    CycleFile or None
-        The file; its place is in the folder of `parts`.
-
-    Raises
-    ------
-    EngineError
-        If the worker does not see the driver's folder, and the file is too large to travel.
+    `write` writes into a folder, and returns anything, and the path of the file, None if there is none. Returns what it
+    returned, and the file. An EngineError is raised for a file that is too large to travel.
     """
     with nullcontext() if is_seen(parts) else tempfile.TemporaryDirectory(prefix="chordless-cycles-") as own:
         folder = tempfile.mkdtemp(dir=parts) if own is None else own

@@ -57,13 +57,7 @@ def _count_records(stream: IO[bytes]) -> int:
 
 
 def checked_format(name: str) -> str:
-    """Return the name of a format of graph files.
-
-    Raises
-    ------
-    OptionError
-        If there is no such format.
-    """
+    """Return the name of a format of graph files; an OptionError if there is no such format."""
     if name not in INPUT_FORMATS:
         raise OptionError(f"there is no file format {name!r}; the formats are {', '.join(INPUT_FORMATS)}")
     return name

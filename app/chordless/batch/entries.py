@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
 
 from chordless.batch.inputs import Chunk
 from chordless.batch.output import UNREADABLE
+from chordless.graphs.writers import graph6_line
 from chordless.protocol.orders import BatchJob
 from kernels_ti.many.graphs import ManyGraphs
 
@@ -18,29 +20,15 @@ _KEY_BYTES = 16
 
 
 class Entry(NamedTuple):
-    """One line to be written.
+    """One line to be written."""
 
-    Attributes
-    ----------
-    place : int
-        Place of the line in the batch, from 0 on.
-    title, name : str, str or None
-        See `chordless.batch.inputs.Chunk`.
-    key : str
-        The hash that identifies its line in an earlier output.
-    error : str or None
-        Why there is no graph; None if there is one.
-    chunk, number : Chunk, int
-        The chunk, and the index of the graph among its graphs.
-    """
-
-    place: int
-    title: str
+    place: int  # Of the line in the batch, from 0 on
+    title: str  # See `chordless.batch.inputs.Chunk`
     name: str | None
-    key: str
-    error: str | None
+    key: str  # The hash that identifies its line in an earlier output
+    error: str | None  # Why there is no graph; None if there is one
     chunk: Chunk
-    number: int
+    number: int  # The index of the graph among those of the chunk
 
 
 def entries_of(chunk: Chunk, first: int) -> list[Entry]:
@@ -95,7 +83,23 @@ def _options(job: BatchJob) -> bytes:
     asked = [job.min_length, job.max_length, listing, job.limit, job.timeout]
     # Every method counts the same.
     # The line of a food web has more fields than that of the same niche overlap graph.
-    return json.dumps([*asked, *["overlap"] * job.overlap]).encode()
+    return json.dumps([*asked, *["overlap"] * job.overlap, *["graph"] * job.with_graph]).encode()
+
+
+def graph6_of(entry: Entry) -> str | None:
+    """Return the graph of an entry as a line of graph6; None if it is not simple."""
+    chunk = entry.chunk
+    if chunk.loaded is not None:
+        graph = chunk.loaded.graph
+        if not graph.is_simple:
+            return None
+        n, edges = graph.n, np.asarray(graph.edges())
+    else:
+        assert chunk.graphs is not None
+        first, end = chunk.graphs.first_edge[entry.number : entry.number + 2]
+        n, edges = int(chunk.graphs.vertices[entry.number]), chunk.graphs.edges[first:end].astype(np.int64)
+    least, most = edges.min(axis=1, initial=n), edges.max(axis=1, initial=0)
+    return graph6_line(n, most * (most - 1) // 2 + least, n * (n - 1) // 2).rstrip("\n")
 
 
 def largest_degrees(many: ManyGraphs) -> list[int]:
@@ -113,21 +117,17 @@ def gathered(entries: list[Entry]) -> tuple[ManyGraphs, list[int]]:
     """Combine the graphs of entries of one or more chunks. Return them with their largest degrees."""
     parts: list[ManyGraphs] = []
     degrees: list[int] = []
-    start = 0
-    while start < len(entries):
-        chunk = entries[start].chunk
-        end = start
-        while end < len(entries) and entries[end].chunk is chunk:
-            end += 1
+    for _, same in groupby(entries, key=lambda entry: id(entry.chunk)):
+        some = list(same)
+        chunk = some[0].chunk
         if chunk.loaded is not None:
             parts.append(ManyGraphs.from_graphs([chunk.loaded.graph]))
             degrees.append(chunk.loaded.graph.max_degree)
         else:
             assert chunk.graphs is not None
             chosen = chunk.graphs
-            if end - start < len(chosen):
-                chosen = chosen.chosen(np.array([entry.number for entry in entries[start:end]], np.int64))
+            if len(some) < len(chosen):
+                chosen = chosen.chosen(np.array([entry.number for entry in some], np.int64))
             parts.append(chosen)
             degrees += largest_degrees(chosen)
-        start = end
     return ManyGraphs.joined(parts), degrees

@@ -34,32 +34,18 @@ LINES_AT_ONCE = 1 << 14
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Consecutive graphs of one input.
+    """Consecutive graphs of one input."""
 
-    Attributes
-    ----------
-    job : BatchJob
-        The job of every graph.
-    titles : sequence of str
-        The input. If it has many graphs: a colon and the line number follow, or for SDF the number of the graph.
-    names : sequence of (str or None)
-        The names in the file; None for a graph without a name.
-    errors : dict of int to str
-        Errors of unreadable graphs, by index in `titles`.
-    graphs : ManyGraphs
-        All readable graphs, in order. Empty if `loaded` is given.
-    loaded : LoadedGraph or None
-        The graph of an input that holds exactly one.
-    atom_names : callable or None
-        For molecules: returns the names of the vertices of readable graph `i`.
-    """
-
-    job: BatchJob
+    job: BatchJob  # Of every graph
+    # The input. If it has many graphs: a colon and the line number follow, or for SDF the number of the graph
     titles: Sequence[str]
-    names: Sequence[str | None]
-    errors: dict[int, str] = field(default_factory=dict)
-    graphs: ManyGraphs | None = None
-    loaded: LoadedGraph | None = None
+    names: Sequence[str | None]  # In the file; None for a graph without a name
+    errors: dict[int, str] = field(default_factory=dict)  # Of unreadable graphs, by index in `titles`
+    graphs: ManyGraphs | None = None  # All readable graphs, in order; empty if `loaded` is given
+    loaded: LoadedGraph | None = None  # The graph of an input that holds exactly one
+    # What the reader has to tell: the title of the graph, and the note, which begins with it
+    notes: Sequence[tuple[str, str]] = ()
+    # For molecules: returns the names of the vertices of readable graph `i`
     atom_names: Callable[[int], tuple[str, ...]] | None = None
 
     @functools.cached_property
@@ -86,20 +72,9 @@ class Chunk:
 def read_job(job: BatchJob, limits: Limits, output: str | None = None) -> Iterator[Chunk]:
     """Yield the graphs of an input, in chunks of thousands if it holds many.
 
-    Errors of the input or of single graphs are in the chunks' `errors`. They are not raised.
-
-    Parameters
-    ----------
-    job : BatchJob
-    limits : Limits
-        Limits for reading. For a file with one graph, the time-out of the job also applies.
-    output : str, optional
-        The output file of the batch. What came from standard input is kept beside it.
-
-    Raises
-    ------
-    EngineError
-        If they cannot be kept.
+    Errors of the input or of single graphs are in the chunks' `errors`. They are not raised. For a file with one graph,
+    the time-out of the job is a limit of reading too. What came from standard input is kept beside `output`, the output
+    file of the batch; an EngineError is raised if that fails.
     """
     try:
         if job.overlap:
@@ -118,7 +93,8 @@ def read_job(job: BatchJob, limits: Limits, output: str | None = None) -> Iterat
             )
             if job.graph == STANDARD_INPUT and output is not None:
                 keep_lone_graph(loaded, output)
-            yield Chunk(job, (_label(job),), (None,), loaded=loaded)
+            notes = [(job.graph, note) for note in loaded.notes]
+            yield Chunk(job, (_label(job),), (None,), loaded=loaded, notes=notes)
             return
         if job.directed:
             require_direction_unsaid(file_format)
@@ -162,8 +138,10 @@ def _read_molecules(job: BatchJob, stream: IO[bytes], file_format: str) -> Itera
         empty = False
         titles = [f"{_label(job)}:{number}" for number in some.numbers]
         errors = {place: f"{titles[place]}: {message}" for place, message in some.errors.items()}
+        notes = [(titles[place], f"{titles[place]}: {problem}") for place, problem in some.problems.items()]
         graphs = ManyGraphs(some.first_vertex, some.first_edge, some.edges.astype(np.int32))
-        yield Chunk(job, titles, [name or None for name in some.names], errors, graphs, None, some.atom_names)
+        names = [name or None for name in some.names]
+        yield Chunk(job, titles, names, errors, graphs, notes=notes, atom_names=some.atom_names)
     if empty:
         raise GraphError(f"{_label(job)}: the file has no molecules")
 

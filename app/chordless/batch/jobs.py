@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -15,32 +16,40 @@ from kernels_ti import GraphError, OptionError
 _SEARCHED = ("vulkan", "reference")
 
 
+_RANGE = re.compile(r"\{([0-9]{1,9})\.\.([0-9]{1,9})\}")
+_MOST_OF_RANGE = 1_000_000
+
+
+def first_number(graphs: Sequence[str]) -> int:
+    """Return the number of the first graph of a family: 3 for ``grid:4x{3..9}`` alone, and 1 for anything else."""
+    found = _RANGE.findall(graphs[0]) if len(graphs) == 1 else []
+    return int(found[0][0]) if len(found) == 1 else 1
+
+
 def expand(graph: str) -> list[str]:
-    """Return the inputs that one GRAPH stands for.
+    """Return the inputs that one GRAPH stands for: itself, or files sorted by name.
 
-    Parameters
-    ----------
-    graph : str
-        A file, a pattern of files such as ``webs/*.net`` (``**`` goes through all folders), a spec, or ``-``.
-
-    Returns
-    -------
-    list of str
-        One input, or the files that match, sorted by name.
-
-    Raises
-    ------
-    GraphError
-        If there is no such file or spec, no file matches, or `graph` is a folder.
+    It is a file, a pattern of files such as ``webs/*.net`` (``**`` goes through all folders), a folder, a spec, or
+    ``-``. A folder stands for all files in it, and ``hypercube:{1..5}`` for five specs. A GraphError is raised if there
+    is no such file or spec, no file matches, or a folder has no files.
     """
     if graph == STANDARD_INPUT:
         return [graph]
     if os.path.isdir(graph):
-        raise GraphError(f"{graph}: this is a folder; for all files in it, {os.path.join(graph, '*')} in quotes")
+        files = _files(os.path.join(glob.escape(graph), "*"))
+        if not files:
+            raise GraphError(f"{graph}: there is no file in this folder")
+        return files
     if os.path.lexists(graph):
         return [graph]
+    if (found := _RANGE.search(graph)) is not None:
+        first, last = int(found[1]), int(found[2])
+        if not first <= last < first + _MOST_OF_RANGE:
+            raise OptionError(f"{graph}: {found[0]} has no number, or more than {_MOST_OF_RANGE:,}")
+        numbered = (f"{graph[: found.start()]}{number}{graph[found.end() :]}" for number in range(first, last + 1))
+        return [path for each in numbered for path in expand(each)]
     if glob.has_magic(graph):
-        files = sorted(path for path in glob.glob(graph, recursive=True) if not os.path.isdir(path))
+        files = _files(graph)
         if not files:
             raise GraphError(f"{graph}: no file matches this pattern")
         return files
@@ -52,6 +61,10 @@ def expand(graph: str) -> list[str]:
     return [graph]
 
 
+def _files(pattern: str) -> list[str]:
+    return sorted(path for path in glob.glob(pattern, recursive=True) if not os.path.isdir(path))
+
+
 def jobs_of(graphs: Iterable[str], template: BatchJob) -> list[BatchJob]:
     """Return a job for each input that `graphs` stand for, with the options of `template`."""
     return [replace(template, graph=path) for graph in graphs for path in expand(graph)]
@@ -60,10 +73,7 @@ def jobs_of(graphs: Iterable[str], template: BatchJob) -> list[BatchJob]:
 def checked(jobs: Sequence[BatchJob]) -> tuple[BatchJob, ...]:
     """Return `jobs` as a tuple if they can be done in one batch.
 
-    Raises
-    ------
-    OptionError
-        If there are no jobs, two jobs are equal, or the bounds of a job contradict each other.
+    An OptionError is raised if there are no jobs, two jobs are equal, or the options of a job contradict each other.
     """
     seen: set[BatchJob] = set()
     reads_input = False

@@ -7,7 +7,8 @@ import io
 import os
 from typing import IO, Any, cast
 
-from chordless.graphs.load import LoadedGraph, save_graph
+from chordless.graphs.load import LoadedGraph
+from chordless.graphs.writers import save_graph
 from kernels_ti import EngineError, GraphError
 
 LONE = "edgelist"
@@ -20,12 +21,7 @@ _SUFFIXES = {"graph6": ".stdin.g6", "sdf": ".stdin.sdf", "smiles": ".stdin.smi",
 def keep_lone_graph(loaded: LoadedGraph, output: str) -> None:
     """Write the only graph that came through standard input beside the output file of a batch, as it was read.
 
-    A graph whose names do not fit into an edge list is not kept.
-
-    Raises
-    ------
-    EngineError
-        If it cannot be written.
+    A graph whose names do not fit into an edge list is not kept. An EngineError is raised if it cannot be written.
     """
     with contextlib.suppress(GraphError):
         save_graph(loaded, path_to_keep(output, LONE))
@@ -60,12 +56,8 @@ def find_kept(output: str) -> str | None:
 def keeping(source: IO[bytes], path: str) -> IO[bytes]:
     """Return a stream with the bytes of `source`. The bytes that were read are also in the file `path`.
 
-    An earlier copy is cut off where it differs. So the copy fits the lines of an interrupted batch at all times.
-
-    Raises
-    ------
-    EngineError
-        If the copy cannot be written, here or while the stream is read.
+    An earlier copy is cut off where it differs. So the copy fits the lines of an interrupted batch at all times. An
+    EngineError is raised if it cannot be written, here or while the stream is read.
     """
     return cast("IO[bytes]", io.BufferedReader(_Keeping(source, path)))
 

@@ -49,24 +49,11 @@ _TABLES = ("defaults", "jobs")
 
 
 def read_manifest(path: str, template: BatchJob) -> tuple[BatchJob, ...]:
-    """Return the jobs of a manifest.
+    """Return the jobs of a manifest in its order, with the files that match instead of patterns.
 
-    Parameters
-    ----------
-    path : str
-    template : BatchJob
-        Values for fields that neither the job nor the defaults set. Its `listing` is the folder for the jobs that
-        list cycles. It does not turn a job into a listing.
-
-    Returns
-    -------
-    tuple of BatchJob
-        Patterns are replaced by the files that match, in the order of the manifest.
-
-    Raises
-    ------
-    OptionError
-        If it is not TOML, or a key or a value is wrong. The message names file, job and key, and what would be right.
+    `template` has the values for fields that neither the job nor the defaults set. Its `listing` is the folder for the
+    jobs that list cycles. It does not turn a job into a listing. An OptionError, which names file, job and key and says
+    what would be right, is raised if the file is not TOML, or a key or a value is wrong.
     """
     values = _read(path)
     for name in values:

@@ -67,18 +67,8 @@ EARLIER = ".earlier"
 class BatchFile:
     """The output file. Only one engine at a time can hold it.
 
-    Parameters
-    ----------
-    path : str
-    keep_unreadable : bool
-        Whether to keep the lines of unreadable graphs while their error is the same.
-
-    Raises
-    ------
-    OptionError
-        If the file is not the output of a batch, or another engine holds it.
-    EngineError
-        If the file cannot be written.
+    With `keep_unreadable` the lines of unreadable graphs are kept while their error is the same. An OptionError is
+    raised if the file is not the output of a batch, or another engine holds it; an EngineError if it cannot be written.
     """
 
     def __init__(self, path: str, *, keep_unreadable: bool = True) -> None:
@@ -100,19 +90,10 @@ class BatchFile:
         self._next = self._read_next()
 
     def find(self, key: str, graph: str) -> tuple[dict[str, Any], bool] | None:
-        """Look for the earlier line of the next graph.
+        """Look for the earlier line of the next graph by its hash, see `chordless.batch.entries.Entry`.
 
-        Parameters
-        ----------
-        key : str
-            Its hash, see `chordless.batch.entries.Entry`.
-        graph : str
-            Its current name, which replaces an earlier one.
-
-        Returns
-        -------
-        (dict, bool) or None
-            The line, and whether it is already at its place. If not, it must be written. None if there is no line.
+        The current name of the graph replaces an earlier one. Returns the line, and whether it is already at its place.
+        If not, it must be written. None if there is no line.
         """
         if self._in_place is not None:
             line = self._next

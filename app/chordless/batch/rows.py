@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from chordless.batch.entries import Entry
+from chordless.batch.entries import Entry, graph6_of
 from chordless.batch.output import FIELDS, encoded
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import BatchJob, RunCommand
@@ -31,6 +31,8 @@ def alone_line(entry: Entry, command: RunCommand, finished: Finished) -> bytes:
     values.update(interval=entry.chunk.interval)
     if command.output is not None:
         values.update(listing=command.output, listed=finished.listed)
+    if entry.chunk.job.with_graph:
+        values.update(graph6=graph6_of(entry))
     return encoded(values)
 
 
@@ -38,11 +40,6 @@ class TogetherLines:
     """Makes the lines of graphs that were counted together, from a template.
 
     The frontier and the time of a single graph are unknown here, so these fields are null.
-
-    Parameters
-    ----------
-    job : BatchJob
-    arch, device : str
     """
 
     def __init__(self, job: BatchJob, arch: str, device: str) -> None:
@@ -67,24 +64,17 @@ class TogetherLines:
         self._counts: dict[tuple[int, ...], str] = {}
 
     def line(self, entry: Entry, n: int, m: int, max_degree: int, counts: Sequence[int]) -> str:
-        """Return a line.
-
-        Parameters
-        ----------
-        entry : Entry
-        n, m, max_degree : int
-        counts : sequence of int
-            Number of cycles of each length, from length 0 on.
-        """
+        """Return a line; `counts` has the number of cycles of each length, from length 0 on."""
         known = tuple(counts)
         said = self._counts.get(known)
         if said is None:
             said = self._counts[known] = _counts_text(self._min_length, counts)
         name = "null" if entry.name is None else json.dumps(entry.name)
+        graph6 = f', "graph6": {json.dumps(graph6_of(entry))}' if entry.chunk.job.with_graph else ""
         return (
             f'{{"graph": {json.dumps(entry.title)}, "name": {name}, "status": "complete", "error": null, "n": {n}, '
             f'"m": {m}, "max_degree": {max_degree}, {self._bounds}, {said}, {self._rest}, '
-            f'"interval": {json.dumps(entry.chunk.interval)}, "hash": "{entry.key}"}}\n'
+            f'"interval": {json.dumps(entry.chunk.interval)}, "hash": "{entry.key}"{graph6}}}\n'
         )
 
 

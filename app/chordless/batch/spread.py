@@ -7,14 +7,16 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 import numpy as np
 
 from chordless.batch.alone import message_of
+from chordless.batch.counting import Result
 from chordless.batch.cycle_files import PartFolders
 from chordless.batch.entries import Entry
 from chordless.batch.inputs import Chunk
-from chordless.batch.on_worker import Result, count_entries
+from chordless.batch.on_worker import count_entries
 from chordless.batch.output import BatchFile, encoded
 from chordless.batch.rows import error_line
 from chordless.batch.runner import Batch
@@ -49,15 +51,8 @@ class _Slot:
 class SpreadBatch(Batch):
     """A batch on a cluster.
 
-    Parameters
-    ----------
-    command : BatchCommand
-    channel : Channel
-    output : BatchFile
-    reach : callable
-        Returns the workers. It is called when the first graph is to be counted: a batch whose lines are all there
-        needs no cluster.
-    pace : Pace, optional
+    `reach` returns the workers. It is called when the first graph is to be counted: a batch whose lines are all there
+    needs no cluster.
     """
 
     def __init__(
@@ -107,7 +102,7 @@ class SpreadBatch(Batch):
         to_count: list[Entry] = []
         for entry in entries:
             known = self.output.find(entry.key, entry.title)
-            error = entry.error or self._crash_of(entry)
+            error = self._counting.error_of(entry)
             if known is None and error is None:
                 to_count.append(entry)
                 continue
@@ -186,10 +181,7 @@ class SpreadBatch(Batch):
 def go_on_cluster(command: BatchCommand, channel: Channel, output: BatchFile) -> None:
     """Do all jobs of a batch on the workers of a cluster.
 
-    Raises
-    ------
-    ChordlessError
-        If the output cannot be written, or the cluster cannot be reached or used.
+    A ChordlessError is raised if the output cannot be written, or the cluster cannot be reached or used.
     """
     arches = {job.arch for job in command.jobs}
     arch = arches.pop() if len(arches) == 1 else "auto"
@@ -206,14 +198,9 @@ def go_on_cluster(command: BatchCommand, channel: Channel, output: BatchFile) ->
 
 def _without_others(entries: list[Entry]) -> Iterator[Entry]:
     """Yield entries whose chunks hold no other graphs, so that only these travel."""
-    first = 0
-    while first < len(entries):
-        chunk = entries[first].chunk
-        stop = first
-        while stop < len(entries) and entries[stop].chunk is chunk:
-            stop += 1
-        some = entries[first:stop]
-        first = stop
+    for _, same in groupby(entries, key=lambda entry: id(entry.chunk)):
+        some = list(same)
+        chunk = some[0].chunk
         if chunk.job.listing is not None:
             for entry in some:  # with the names of its vertices
                 alone = Chunk(chunk.job, (entry.title,), (entry.name,), loaded=chunk.graph(entry.number))

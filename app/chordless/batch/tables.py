@@ -24,6 +24,8 @@ _SHORTEST = 3
 _LONGEST_COLUMN_OF_ALL = 1000
 _LENGTH_COLUMN = re.compile(r"c(\d+)")
 _ROWS_AT_ONCE = 1 << 15
+_MOST_IN_64_BITS = (1 << 63) - 1
+_MOST_DECIMAL_DIGITS = 38  # of decimal128
 _FLAGS = {"true": True, "false": False}
 _READ: dict[str, Callable[[Any], Any]] = {
     "text": lambda cell: text_of_cell(cell),
@@ -44,7 +46,8 @@ def write_table(lines: Lines, path: str, table_format: TableFormat) -> None:
 
     The counts by length are in the columns ``c3``, ``c4`` and so on, up to the longest cycle of any graph. Above 1000,
     only lengths that occur have a column. A cell is null if its length was not asked for, or nothing was counted.
-    A byte of a name that is not UTF-8 is written as ``\xHH``.
+    A byte of a name that is not UTF-8 is written as ``\xHH``. In Parquet a column of whole numbers that do not all fit
+    into 64 bits has the type decimal128, and with more than 38 digits it is text.
 
     Parameters
     ----------
@@ -56,7 +59,7 @@ def write_table(lines: Lines, path: str, table_format: TableFormat) -> None:
     Raises
     ------
     OptionError
-        If pyarrow is not installed, or a count does not fit into a column of Parquet.
+        If pyarrow is not installed.
     EngineError
         If the file cannot be written.
     """
@@ -105,15 +108,23 @@ def text_of_cell(cell: str) -> str:
 
 
 def _kinds(lines: Iterable[dict[str, Any]]) -> dict[str, str]:
-    """Return the kind of each column."""
+    """Return the kind of each column: those of `FIELDS`, and ``wide`` or ``long`` for large whole numbers."""
     occurring: set[int] = set()
+    large: dict[str, int] = {}
     for line in lines:
-        occurring.update(map(int, line.get(_BY_LENGTH) or ()))
+        by_length = line.get(_BY_LENGTH) or {}
+        occurring.update(map(int, by_length))
+        for field, number in (*line.items(), *((f"c{length}", count) for length, count in by_length.items())):
+            if isinstance(number, int) and number > _MOST_IN_64_BITS:
+                large[field] = max(number, large.get(field, 0))
     longest = min(max(occurring, default=_SHORTEST), _LONGEST_COLUMN_OF_ALL)
     lengths = sorted({*range(_SHORTEST, longest + 1), *occurring})
     kinds: dict[str, str] = {}
     for field, kind in FIELDS.items():
         kinds.update({f"c{length}": "whole" for length in lengths} if field == _BY_LENGTH else {field: kind})
+    for field, number in large.items():
+        if kinds.get(field) == "whole":
+            kinds[field] = "wide" if number < 10**_MOST_DECIMAL_DIGITS else "long"
     return kinds
 
 
@@ -158,6 +169,8 @@ def _write_parquet(lines: Lines, stream: Any) -> None:
     types = {
         "text": pyarrow.string(),
         "whole": pyarrow.int64(),
+        "wide": pyarrow.decimal128(_MOST_DECIMAL_DIGITS),
+        "long": pyarrow.string(),
         "real": pyarrow.float64(),
         "json": pyarrow.string(),
         "flag": pyarrow.bool_(),
@@ -168,26 +181,20 @@ def _write_parquet(lines: Lines, stream: Any) -> None:
     with parquet.ParquetWriter(stream, schema) as writer:
         while some := list(islice(rows, _ROWS_AT_ONCE)):
             columns = [[_parquet_cell(row.get(field), kind) for row in some] for field, kind in kinds.items()]
-            try:
-                arrays = [pyarrow.array(column, type_) for column, type_ in zip(columns, schema.types, strict=True)]
-            except (OverflowError, pyarrow.ArrowInvalid):
-                raise OptionError("a count has more than 63 bits: write JSON lines or CSV instead of Parquet") from None
+            arrays = [pyarrow.array(column, type_) for column, type_ in zip(columns, schema.types, strict=True)]
             writer.write_table(pyarrow.table(arrays, schema=schema))
 
 
 def _parquet_cell(value: Any, kind: str) -> Any:
-    return json.dumps(value) if kind == "json" and value is not None else value
+    if value is None:
+        return None
+    return json.dumps(value) if kind == "json" else str(value) if kind == "long" else value
 
 
 def lines_of_table(path: str, table_format: TableFormat) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a table.
+    """Yield the lines of a table, or raise an OptionError if the file is not a table of a batch.
 
     Tables of version 0.4.0 have one JSON column in place of the columns by length, and lack some columns.
-
-    Raises
-    ------
-    OptionError
-        If the file is not a table of a batch.
     """
     try:
         rows = _csv_rows(path) if table_format == "csv" else _parquet_rows(path)
@@ -242,7 +249,7 @@ def _require_columns(names: Iterable[str]) -> None:
 def _value(value: Any, kind: str, table_format: TableFormat) -> Any:
     if value is None or (table_format == "csv" and value == ""):
         return None
-    value = _READ[kind](value) if table_format == "csv" or kind == "json" else value
+    value = _READ[kind](value) if table_format == "csv" or kind in ("json", "whole") else value
     return _from_encodable(value) if kind == "text" else value
 
 

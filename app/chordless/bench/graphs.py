@@ -6,23 +6,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from chordless.graphs.load import write_edge_list
+from chordless.graphs.writers import write_edge_list, write_graph_file
 from kernels_ti import Graph
 
 
 @dataclass(frozen=True, eq=False)
 class BenchGraph:
-    """A graph and its files. Each file is written at its first use.
+    """A graph with the user's name for it, and its files in an empty folder. Each file is written at its first use.
 
     All files number the vertices in the same way, so that every program searches the same graph in the same order.
-
-    Parameters
-    ----------
-    title : str
-        The user's name for it.
-    graph : Graph
-    folder : Path
-        An empty folder for the files.
     """
 
     title: str
@@ -50,11 +42,7 @@ class BenchGraph:
     @cached_property
     def graph6(self) -> str:
         """Path of a graph6 file."""
-        import networkx as nx
-
         path = self.folder / "graph.g6"
-        other = nx.Graph()
-        other.add_nodes_from(range(self.graph.n))
-        other.add_edges_from(self.graph.edges().tolist())
-        path.write_bytes(nx.to_graph6_bytes(other, header=False))
+        with path.open("wb") as stream:
+            write_graph_file(self.graph, str(path), stream)
         return str(path)

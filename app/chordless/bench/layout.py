@@ -11,20 +11,11 @@ NOTHING = "-"
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table.
-
-    Attributes
-    ----------
-    heading : str
-    group : str
-        A common heading above neighbouring columns of the same group.
-    left : bool
-        Whether it is aligned to the left.
-    """
+    """One column of a table."""
 
     heading: str
-    group: str = ""
-    left: bool = False
+    group: str = ""  # A common heading above neighbouring columns of the same group
+    left: bool = False  # Whether it is aligned to the left
 
 
 def text_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Iterator[str]:

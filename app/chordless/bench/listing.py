@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,199 +13,117 @@ from typing import Any
 
 from chordless.bench.graphs import BenchGraph
 from chordless.bench.layout import NOTHING, Column, figures
-from chordless.bench.measure import Outcome, Series, take_turns
-from chordless.bench.process import Ended, program_command, run_process
-from chordless.bench.searches import SearchProcess
+from chordless.bench.measure import Outcome, Series, series_columns
+from chordless.bench.process import checked, program_command, run_chordless, run_process
+from chordless.bench.rows import Row
+from chordless.bench.warm import WarmProcess
 from chordless.cycles.read import CycleStore, read_rows, row_words
-from kernels_ti import EngineError
-from kernels_ti.device.machine import cores
 
 DEFAULT_GRAPHS = ("grid:7x10", "grid:8x10")
 
 LEGEND = (
-    "Seconds to have all chordless cycles: medians of the runs, which were taken in turns. count, kept (the cycles "
-    "stay in the memory of the device), rows (bit rows in the memory of the host) and lists (Python lists of names, "
-    "each dropped at once) are the search alone, with its kernels loaded; times count is the median over that of "
-    "counting. .npy, .txt, pipe (list | wc -l), folder (a run directory), Parquet and Arrow are whole processes with "
-    "a warm cache. GB/s: bytes of rows or of output over the median; of limit: the share of what the memory, a file "
-    "or a pipe takes here, measured before (memory: a copy into a new array by all threads; file: without a sync; "
-    "pipe: head | wc -l; link: from a GPU to pinned memory). The target is what this program was to reach: on two "
-    "idle cores, on 16 if it had as many threads, or on one H200."
+    "Seconds to have all chordless cycles: medians of the runs, which were taken in turns. The first ones are calls of "
+    "the library in a process that has made the same call before: count (count_cycles), rows "
+    "(collect_cycles(graph).rows(), in one array), batches (enumerate_cycles(graph).batches(), vertices in order) "
+    "and lists (enumerate_cycles, Python lists of names, each dropped at once). search, search rows (bit rows in the "
+    "memory of the host) and kept (they stay in the memory of the device) are the search inside these calls alone. "
+    "times count is the median over that of count. .npy, .txt, pipe (list | wc -l), folder (a run directory), Parquet "
+    "and Arrow are whole processes with a warm cache. GB/s: bytes of rows or of output over the median."
 )
-
 COLUMNS = (
     Column("graph", left=True),
     Column("cycles"),
-    Column("way", left=True),
-    Column("runs"),
-    Column("median, s"),
-    Column("fastest"),
-    Column("slowest"),
+    *series_columns("way"),
     Column("cycles/s"),
     Column("times count"),
     Column("GB/s"),
-    Column("of limit"),
-    Column("target, s"),
 )
-
-_TARGETS = {
-    ("2 cores", "grid:7x10", "rows"): 0.3,
-    ("2 cores", "grid:8x10", "rows"): 2.0,
-    ("2 cores", "grid:7x10", ".npy"): 1.2,
-    ("2 cores", "grid:7x10", ".txt"): 4.0,
-    ("16 cores", "grid:8x10", "rows"): 0.7,
-    ("cuda", "grid:7x10", "rows"): 0.008,
-    ("cuda", "grid:8x10", "rows"): 0.06,
-    ("cuda", "gnp:80,0.1,1", "rows"): 0.09,
-    ("cuda", "grid:8x10", "kept"): 0.008,
-}
-_MANY_THREADS = 16
-_SEARCHES = ("count", "kept", "rows", "lists")
-WAYS = (*_SEARCHES, ".npy", ".txt", "pipe", "folder", "Parquet", "Arrow")
-_LIMITS = {"rows": "memory", "pipe": "pipe"}
-"""What limits a way to list; a file limits the others."""
+_IN_MEMORY = ("count", "rows", "batches", "lists", "search", "search rows", "kept")
+WAYS = (*_IN_MEMORY, ".npy", ".txt", "pipe", "folder", "Parquet", "Arrow")
 _LINES_READ = 1 << 24
 
 
-class ListingRow:
-    """The measurements for one graph.
+class ListingRow(Row):
+    """The measurements for one graph, whose folder takes the outputs; counting is measured in any case."""
 
-    Parameters
-    ----------
-    graph : BenchGraph
-        Its folder takes the outputs.
-    searches : SearchProcess
-        Makes the searches in memory.
-    arch : str
-    threads : int or None
-        Of the commands.
-    bandwidth : mapping
-        See `chordless.bench.bandwidth.bandwidth`.
-    ways : sequence of str
-        The ways of `WAYS` to measure. Counting is measured in any case.
-    """
+    keys = ("graph", "series")
 
     def __init__(
-        self,
-        graph: BenchGraph,
-        searches: SearchProcess,
-        arch: str,
-        threads: int | None,
-        bandwidth: Mapping[str, float],
-        ways: Sequence[str] = WAYS,
+        self, graph: BenchGraph, searches: WarmProcess, arch: str, threads: int | None, ways: Sequence[str] = WAYS
     ) -> None:
-        self.title = graph.title
         self._graph = graph
-        self._place = arch if arch == "cuda" else "16 cores" if (threads or cores()) >= _MANY_THREADS else "2 cores"
-        self._bandwidth = bandwidth
         self._bytes: dict[str, int] = {}
-        how = ["--arch", arch, *([] if threads is None else ["--threads", str(threads)])]
-        folder = graph.folder
-        npy, text, run, parquet, arrow = (folder / f for f in ("c.npy", "c.txt", "run/", "c.parquet", "c.arrow"))
-        lists = ["list", graph.file, *how, "--quiet"]
-        search = [
-            Series(each, f"a search of {graph.title}: {each}", partial(searches.once, graph.file, each))
-            for each in _SEARCHES
-        ]
+        self._lists = ["list", graph.file, "--arch", arch, *([] if threads is None else ["--threads", str(threads)])]
+        self._lists.append("--quiet")
         every = [
-            *search,
-            self._command(".npy", [*lists, "-o", str(npy)], npy, lambda: len(CycleStore(read_rows(npy)))),
-            self._command(".txt", [*lists, "-o", str(text)], text, lambda: _lines(text)),
-            Series("pipe", f"{self._shown(lists)} | wc -l", partial(self._through_pipe, lists)),
-            self._command("folder", [*lists, "-o", f"{run}/"], run, lambda: len(CycleStore(read_rows(run)))),
-            self._command("Parquet", [*lists, "-o", str(parquet)], parquet, lambda: _parquet_rows(parquet)),
-            self._command("Arrow", [*lists, "-o", str(arrow)], arrow, lambda: _arrow_rows(arrow)),
+            Series(each, f"{each} of {graph.title}, in a warm process", partial(searches.once, graph.file, each))
+            for each in _IN_MEMORY
+        ]
+        every += [
+            self._to_file(".npy", "c.npy", _rows_of),
+            self._to_file(".txt", "c.txt", _lines),
+            Series("pipe", f"{self._shown(self._lists)} | wc -l", self._through_pipe),
+            self._to_file("folder", "run/", _rows_of),
+            self._to_file("Parquet", "c.parquet", _parquet_rows),
+            self._to_file("Arrow", "c.arrow", _arrow_rows),
         ]
         if find_spec("pyarrow") is None:
             for one in every[-2:]:
                 one.stopped = "no pyarrow"
-        self.series = [one for one in every if one.name == "count" or one.name in ways]
+        super().__init__(graph.title, [one for one in every if one.name == "count" or one.name in ways])
 
-    @property
-    def measured(self) -> bool:
-        """Whether there is any result."""
-        return any(one.seconds for one in self.series)
+    def agreement(self, one: Series) -> bool | None:
+        """Return whether a way to list has all cycles, triangles included."""
+        known = self.series[0]
+        return None if one is known or not one.count or not known.count else one.total == known.total
 
-    def measure(self, repeat: int) -> None:
-        """Run everything in turns. After an interrupt, the results so far stay."""
-        take_turns(self.series, repeat)
+    def _head(self) -> tuple[str, ...]:
+        return (f"{self.known.total:,}" if self.known.count else NOTHING,)
 
-    @property
-    def _cycles(self) -> int | None:
-        return _total(self.series[0]) if self.series[0].count else None
+    def _behind(self, one: Series) -> tuple[str, ...]:
+        median, counting, speed = one.median, self.series[0].median, self._speed(one)
+        return (
+            f"{one.total / median:,.0f}" if median else NOTHING,
+            f"{median / counting:.1f}" if median and counting and one.name in _IN_MEMORY else NOTHING,
+            NOTHING if speed is None else figures(speed / 1e9),
+        )
 
-    @property
-    def problems(self) -> Iterator[str]:
-        """Yield one line for each problem."""
-        for one in self.series:
-            if one.error is not None:
-                yield f"{self.title}, {one.name}: {one.error}"
-            elif one.count and self._cycles is not None and _total(one) != self._cycles:
-                yield f"{self.title}: {one.name} has {_total(one):,} cycles, the count is {self._cycles:,}"
+    def _facts(self) -> dict[str, Any]:
+        return {"cycles": self.known.total if self.known.count else None}
 
-    def cells(self) -> Iterator[tuple[str, ...]]:
-        """Yield the rows of the table, one for each way."""
-        counting = self.series[0].median
-        for i, one in enumerate(self.series):
-            median = one.median if one.error is None else None
-            target, speed = self._target(one.name), self._speed(one)
-            yield (
-                self.title if i == 0 else "",
-                f"{self._cycles:,}" if i == 0 and self._cycles is not None else "",
-                one.name,
-                str(len(one.seconds)) if one.seconds else NOTHING,
-                one.stopped or NOTHING if median is None else figures(median),
-                figures(min(one.seconds)) if one.seconds else NOTHING,
-                figures(max(one.seconds)) if one.seconds else NOTHING,
-                f"{_total(one) / median:,.0f}" if median else NOTHING,
-                f"{median / counting:.1f}" if median and counting and one.name in _SEARCHES else NOTHING,
-                NOTHING if speed is None else figures(speed / 1e9),
-                NOTHING if speed is None else f"{100 * speed / self._bandwidth[_LIMITS.get(one.name, 'file')]:.0f} %",
-                NOTHING if target is None else f"{target:g}",
-            )
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the data for the report."""
-        return {
-            "graph": self.title,
-            "cycles": self._cycles,
-            "series": [
-                {
-                    **one.to_json(),
-                    "target_seconds": self._target(one.name),
-                    "bytes": self._bytes_of(one),
-                    "bytes_per_second": None if self._speed(one) is None else round(self._speed(one) or 0),
-                }
-                for one in self.series
-            ],
-        }
+    def _facts_of(self, one: Series) -> dict[str, Any]:
+        speed = self._speed(one)
+        return {"bytes": self._bytes_of(one), "bytes_per_second": None if speed is None else round(speed)}
 
     def _bytes_of(self, one: Series) -> int | None:
-        """Return the bytes of the bit rows, or of the output of a command; None for what has none."""
-        if one.name == "rows" and one.count:
-            return _total(one) * 8 * row_words(self._graph.graph.n)
+        """Return the bytes of the bit rows, or of the output of a command; None for a way that has none."""
+        if one.name in ("rows", "search rows") and one.count:
+            return one.total * 8 * row_words(self._graph.graph.n)
         return self._bytes.get(one.name)
 
     def _speed(self, one: Series) -> float | None:
         """Return the bytes a second of a way to list."""
         size = self._bytes_of(one)
-        return None if size is None or not one.median or one.error is not None else size / one.median
+        return None if size is None or not one.median else size / one.median
 
-    def _command(self, name: str, arguments: list[str], output: Path, cycles: Callable[[], int]) -> Series:
-        return Series(name, self._shown(arguments), partial(self._run_once, name, arguments, output, cycles))
+    def _to_file(self, name: str, file: str, cycles: Callable[[Path], int]) -> Series:
+        arguments = [*self._lists, "-o", f"{self._graph.folder}{os.sep}{file}"]
+        run = partial(self._run_once, name, arguments, self._graph.folder / file, cycles)
+        return Series(name, self._shown(arguments), run)
 
-    def _run_once(self, name: str, arguments: list[str], output: Path, cycles: Callable[[], int]) -> Outcome:
+    def _run_once(self, name: str, arguments: list[str], output: Path, cycles: Callable[[Path], int]) -> Outcome:
         """Run a command without the output of the run before; count the cycles and bytes that it wrote."""
         if output.is_dir():
             shutil.rmtree(output)
         output.unlink(missing_ok=True)
-        seconds = _well(run_process(program_command(*arguments))).seconds
+        seconds = run_chordless(*arguments).seconds
         parts = output.glob("cycles/part-*") if output.is_dir() else [output]
         self._bytes[name] = sum(part.stat().st_size for part in parts)
-        return Outcome(seconds, count={"cycles": cycles()})
+        return Outcome(seconds, count={"cycles": cycles(output)})
 
-    def _through_pipe(self, arguments: list[str]) -> Outcome:
-        ended = _well(run_process(["sh", "-c", f"{shlex.join(program_command(*arguments))} | wc -lc"]))
+    def _through_pipe(self) -> Outcome:
+        command = f"{shlex.join(program_command(*self._lists))} | wc -lc"
+        ended = checked(run_process(["sh", "-c", command]))
         lines, self._bytes["pipe"] = map(int, ended.printed.split())
         return Outcome(ended.seconds, count={"cycles": lines})
 
@@ -214,18 +132,9 @@ class ListingRow:
         named = [self._graph.title if each == self._graph.file else each for each in arguments]
         return shlex.join(["chordless", *(each.replace(f"{self._graph.folder}{os.sep}", "") for each in named)])
 
-    def _target(self, name: str) -> float | None:
-        return _TARGETS.get((self._place, self.title, name))
 
-
-def _total(series: Series) -> int:
-    return sum(series.count.values())
-
-
-def _well(ended: Ended) -> Ended:
-    if ended.exit_code != 0:
-        raise EngineError(f"chordless ended with exit code {ended.exit_code}{ended.last_words}")
-    return ended
+def _rows_of(path: Path) -> int:
+    return len(CycleStore(read_rows(path)))
 
 
 def _lines(path: Path) -> int:

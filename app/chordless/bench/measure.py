@@ -7,10 +7,11 @@ import os
 import platform
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
+from chordless.bench.layout import NOTHING, Column, figures
 from chordless.engine.process import EngineProcess
 from chordless.protocol.events import DeviceReport, Failed, Finished
 from chordless.protocol.orders import Method, ProbeCommand, RunCommand
@@ -19,68 +20,62 @@ from kernels_ti import ChordlessError, DeviceError, EngineError
 Count = dict[str, int]
 """A program's count: ``c3`` triangles and ``clc`` longer cycles, or just ``cycles`` if it does not separate them."""
 
+_NAMES = {"c3": "triangles", "clc": "longer cycles"}
+_AnyEvent = TypeVar("_AnyEvent")
+
+
+class _Handle(Protocol):
+    def events(self) -> Iterator[Any]: ...
+
 
 @dataclass(frozen=True)
 class Outcome:
-    """One run of one program.
-
-    Attributes
-    ----------
-    seconds : float
-    complete : bool
-        False if the time-out ended it. Then there is no count.
-    count : dict
-    by_length : dict or None
-        Cycles by number of vertices; None if the program does not print that.
-    """
+    """One run of one program."""
 
     seconds: float
+    # False if the time-out ended it. Then there is no count.
     complete: bool = True
     count: Count = field(default_factory=dict)
+    # Cycles by number of vertices; None if the program does not print that
     by_length: dict[int, int] | None = None
 
 
 @dataclass
 class Series:
-    """The runs of one program on one graph.
+    """The runs of one program on one graph."""
 
-    Attributes
-    ----------
-    name : str
-        The name of the program in the table.
-    command : str
-        The command line, for readers.
-    run : callable
-        Runs the program once.
-    patience : float
-        It is not run again after this many seconds of runs.
-    seconds : list of float
-        Times of the complete runs.
-    count, by_length
-        The result of every run; see `Outcome`.
-    stopped : str or None
-        A short reason why there are no more runs: ``> 60 s``, ``n > 64``, ``failed``.
-    time_limit : float or None
-        The time-out in seconds, if it stopped a run.
-    error : ChordlessError or None
-        The error of a failed run.
-    """
-
-    name: str
-    command: str
+    name: str  # Of the program, in the table
+    command: str  # The command line, for readers
     run: Callable[[], Outcome]
-    patience: float = math.inf
-    seconds: list[float] = field(default_factory=list)
-    count: Count = field(default_factory=dict)
+    patience: float = math.inf  # It is not run again after this many seconds of runs
+    seconds: list[float] = field(default_factory=list)  # Of the complete runs
+    count: Count = field(default_factory=dict)  # Of every run, see `Outcome`
     by_length: dict[int, int] | None = None
-    stopped: str | None = None
-    time_limit: float | None = None
+    stopped: str | None = None  # A short reason why there are no more runs: ``> 60 s``, ``n > 64``, ``failed``
+    time_limit: float | None = None  # The time-out in seconds, if it stopped a run
     error: ChordlessError | None = None
 
     @property
     def median(self) -> float | None:
         """Median of the times in seconds; None without a complete run."""
         return statistics.median(self.seconds) if self.seconds else None
+
+    @property
+    def total(self) -> int:
+        """All cycles of the count."""
+        return sum(self.count.values())
+
+    def shown(self, units: float = 1.0) -> str:
+        """Return the median in `units` of a second for a table, or why there is none."""
+        if self.median is None or self.error is not None:
+            return self.stopped or NOTHING
+        return figures(units * self.median)
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The cells of the columns `series_columns`."""
+        spread = [figures(most(self.seconds)) if self.seconds else NOTHING for most in (min, max)]
+        return (self.name, str(len(self.seconds) or NOTHING), self.shown(), *spread)
 
     def run_again(self) -> None:
         """Run once more and keep the time. A failure, or a different count than before, ends the series."""
@@ -95,7 +90,7 @@ class Series:
         found, before = (outcome.count, outcome.by_length), (self.count, self.by_length)
         if self.seconds and found != before:
             self.stopped = "failed"
-            self.error = EngineError(f"{self.name} counted {self.count}, and then {outcome.count}")
+            self.error = EngineError(f"counted {self.count}, and then {outcome.count}")
             return
         self.seconds.append(outcome.seconds)
         self.count, self.by_length = found
@@ -113,14 +108,15 @@ class Series:
         }
 
 
+def series_columns(name: str) -> tuple[Column, ...]:
+    """Return the columns of a series, whose names stand below `name`."""
+    return (Column(name, left=True), Column("runs"), Column("median, s"), Column("fastest"), Column("slowest"))
+
+
 def take_turns(series: Sequence[Series], repeat: int) -> None:
     """Run every program `repeat` times. They take turns, so that a busy moment of the machine affects all of them.
 
-    Parameters
-    ----------
-    series : sequence of Series
-        A series with a reason to stop is skipped.
-    repeat : int
+    A series with a reason to stop is skipped.
     """
     for _ in range(repeat):
         for one in series:
@@ -128,67 +124,64 @@ def take_turns(series: Sequence[Series], repeat: int) -> None:
                 one.run_again()
 
 
+def agrees(reported: Count, known: Count) -> bool:
+    """Return whether a reported count is right. A single number may include the triangles or not."""
+    if "clc" not in known:
+        return reported == known
+    if "clc" not in reported:
+        return reported["cycles"] in (known["clc"], sum(known.values()))
+    return reported["clc"] == known["clc"] and reported.get("c3", known["c3"]) == known["c3"]
+
+
+def in_words(count: Count) -> str:
+    """Return a count for a message."""
+    return " and ".join(f"{number:,} {_NAMES.get(name, name)}" for name, number in count.items())
+
+
 def count_once(
     graph: str, arch: str, threads: int | None, timeout: float | None = None, method: Method = "search"
 ) -> Outcome:
     """Count the cycles of a graph file in a new engine. The time is that of the search or count only."""
     command = RunCommand(graph, time.time(), arch=arch, threads=threads, timeout=timeout, method=method)
-    finished = _engine_run(command)
+    with EngineProcess(command) as engine:
+        finished = first_event(engine, Finished)
     if not finished.complete:
         if finished.reason != "timeout" or timeout is None:
             raise EngineError(f"the engine did not search to the end: {finished.reason}")
         return Outcome(timeout, complete=False)
-    by_length = finished.cycles_by_length
-    return Outcome(finished.enumerate_seconds, count=split_count(by_length), by_length=by_length)
+    return outcome_of(finished.enumerate_seconds, finished.cycles_by_length)
 
 
-def split_count(by_length: dict[int, int]) -> Count:
-    """Return the number of triangles, and of longer cycles."""
+def outcome_of(seconds: float, by_length: dict[int, int]) -> Outcome:
+    """Return the outcome of a run that has counted the cycles by length."""
     triangles = by_length.get(3, 0)
-    return {"c3": triangles, "clc": sum(by_length.values()) - triangles}
+    count = {"c3": triangles, "clc": sum(by_length.values()) - triangles}
+    return Outcome(seconds, count=count, by_length=by_length)
 
 
-def _engine_run(command: RunCommand) -> Finished:
-    with EngineProcess(command) as engine:
-        for event in engine.events():
-            if isinstance(event, Finished):
-                return event
-            if isinstance(event, Failed):
-                raise event.to_error()
+def first_event(engine: _Handle, kind: type[_AnyEvent]) -> _AnyEvent:
+    """Return the first event of a kind from an engine; a ChordlessError if it fails, or ends without one."""
+    for event in engine.events():
+        if isinstance(event, Failed):
+            raise event.to_error()
+        if isinstance(event, kind):
+            return event
     raise EngineError("the engine ended without a result")
 
 
 def probe(arch: str) -> DeviceReport:
-    """Open and test an arch, in a separate engine.
-
-    Raises
-    ------
-    DeviceError
-        If it is not available.
-    """
+    """Open and test an arch, in a separate engine. A DeviceError is raised if it is not available."""
     with EngineProcess(ProbeCommand(arch)) as engine:
-        for event in engine.events():
-            if isinstance(event, Failed):
-                raise event.to_error()
-            if isinstance(event, DeviceReport):
-                if not event.available:
-                    raise DeviceError(event.message or f"arch {arch} is not available here")
-                return event
-    raise EngineError("the engine ended without a result")
+        report = first_event(engine, DeviceReport)
+    if not report.available:
+        raise DeviceError(report.message or f"arch {arch} is not available here")
+    return report
 
 
 def machine(device: DeviceReport) -> dict[str, Any]:
-    """Describe the machine of a measurement.
+    """Describe the machine of a measurement on a device for JSON.
 
-    Parameters
-    ----------
-    device : DeviceReport
-        The device that is measured.
-
-    Returns
-    -------
-    dict
-        Values for JSON. ``load`` is the system's load average over one minute, before the first run.
+    ``load`` is the system's load average over one minute, before the first run.
     """
     host = device if device.arch == "cpu" else probe("cpu")
     return {

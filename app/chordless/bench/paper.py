@@ -12,52 +12,27 @@ SOURCE = (
 
 @dataclass(frozen=True)
 class PaperFigures:
-    """The printed cells of a row.
-
-    Attributes
-    ----------
-    n, m, max_degree : int
-        Number of vertices, number of edges, and largest degree (Delta).
-    triangles, chordless_cycles : int
-        C3, and #clc: cycles of four or more vertices.
-    sequential, processing, total : float
-        T_seq, T_par-proc and T_par-total in milliseconds. T_par-total adds the transfer of all cycles to the host.
-    speedup : float
-        T_seq / T_par-total.
-    """
+    """The printed cells of a row. Times are in milliseconds; `total` adds the transfer of all cycles to the host."""
 
     n: int
     m: int
-    max_degree: int
-    triangles: int
-    chordless_cycles: int
-    sequential: float
-    processing: float
-    total: float
-    speedup: float
+    max_degree: int  # Delta
+    triangles: int  # C3
+    chordless_cycles: int  # #clc: cycles of four or more vertices
+    sequential: float  # T_seq
+    processing: float  # T_par-proc
+    total: float  # T_par-total
+    speedup: float  # T_seq / T_par-total
 
 
 @dataclass(frozen=True)
 class PaperRow:
-    """A row of the table, and the source of its graph.
-
-    Attributes
-    ----------
-    name : str
-    figures : PaperFigures or None
-        None for a row of question marks.
-    spec : str or None
-        The spec of a graph that can be generated.
-    file : str or None
-        The file of any other graph: a graph (``.txt``) or a food web (``.net``), whose niche
-        overlap graph is searched.
-    note : str or None
-        A remark about the row.
-    """
+    """A row of the table, and the source of its graph."""
 
     name: str
-    figures: PaperFigures | None
-    spec: str | None = None
+    figures: PaperFigures | None  # None for a row of question marks
+    spec: str | None = None  # Of a graph that can be generated
+    # Of any other graph: a graph (``.txt``), or a food web (``.net``), whose niche overlap graph is searched
     file: str | None = None
     note: str | None = None
 

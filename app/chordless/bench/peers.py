@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from chordless.bench.graphs import BenchGraph
 from chordless.bench.layout import NOTHING, Column, figures
-from chordless.bench.measure import Series, count_once, take_turns
-from chordless.bench.programs import Program, agrees
-from chordless.protocol.events import DeviceReport
+from chordless.bench.measure import Series, count_once, series_columns
+from chordless.bench.programs import Program
+from chordless.bench.rows import Row
 from chordless.protocol.orders import Method
 
 DEFAULT_GRAPHS = ("grid:6x10", "gnp:60,0.1,1", "grid:7x10", "grid:8x10", "gnp:80,0.1,1")
@@ -29,11 +29,7 @@ LEGEND = (
 COLUMNS = (
     Column("graph", left=True),
     Column("cycles"),
-    Column("program", left=True),
-    Column("runs"),
-    Column("median, s"),
-    Column("fastest"),
-    Column("slowest"),
+    *series_columns("program"),
     Column("ratio"),
     Column("agree", left=True),
 )
@@ -41,58 +37,36 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Ours:
-    """One way to run this program.
+    """One way to run this program."""
 
-    Attributes
-    ----------
-    name : str
-        Its name in the table.
-    arch : str
-    threads : int or None
-    method : {"search", "boundary"}
-    """
-
-    name: str
+    name: str  # In the table
     arch: str
     threads: int | None
     method: Method = "search"
 
 
-def our_programs(arch: str, threads: int | None, device: DeviceReport) -> list[Ours]:
-    """Return the ways of this program to measure.
+def our_programs(arch: str, threads: int | None, machine: Mapping[str, Any]) -> list[Ours]:
+    """Return the ways of this program to measure on a machine, see `chordless.bench.measure.machine`.
 
     On a CPU: a search with `threads` threads (default: all), a search with one thread, and the boundary method.
     """
-    if device.threads is None or arch == "reference":
+    if machine["arch"] != "cpu":
         return [Ours(f"chordless, {arch}", arch, None)]
-    several = threads or device.threads
+    several = threads or machine["cores"]
     both = [several, 1] if several > 1 else [1]
     searches = [Ours(f"chordless, {count} thread{'s' * (count > 1)}", arch, count) for count in both]
     return [*searches, Ours("chordless, boundary", "cpu", None, "boundary")]
 
 
-class PeersRow:
-    """The measurements on one graph.
+class PeersRow(Row):
+    """The measurements on one graph: of this program in some ways, then of the others.
 
-    Parameters
-    ----------
-    graph : BenchGraph
-    ours : sequence of Ours
-        All others are compared with the first one.
-    programs : sequence of Program
-    timeout : float
-        Seconds for one run. A program whose runs took so long in total is not run again.
-
-    Attributes
-    ----------
-    series : list of Series
-        The series of this program, then those of the others.
+    A run may take `timeout` seconds. A program whose runs took so long in total is not run again.
     """
 
     def __init__(self, graph: BenchGraph, ours: Sequence[Ours], programs: Sequence[Program], timeout: float) -> None:
         self.graph = graph
-        self._ours = len(ours)
-        self.series = [
+        series = [
             Series(
                 one.name,
                 _our_command(graph, one),
@@ -104,102 +78,33 @@ class PeersRow:
         ]
         for program in programs:
             run = partial(program.run, graph, timeout)
-            self.series.append(
-                Series(program.name, program.shown, run, patience=timeout, stopped=program.obstacle(graph))
-            )
+            series.append(Series(program.name, program.shown, run, patience=timeout, stopped=program.obstacle(graph)))
+        super().__init__(graph.title, series, len(ours))
 
-    @property
-    def title(self) -> str:
-        """The title of the graph."""
-        return self.graph.title
-
-    @property
-    def measured(self) -> bool:
-        """Whether there is any result."""
-        return any(one.seconds or one.stopped for one in self.series[: self._ours])
-
-    def measure(self, repeat: int) -> None:
-        """Run all programs. After an interrupt, the results so far stay."""
-        take_turns(self.series, repeat)
-
-    @property
-    def known(self) -> Series:
-        """The series to compare with: the first complete one of this program, or else its first one."""
-        return next((one for one in self.series[: self._ours] if one.count), self.series[0])
-
-    def agreement(self, one: Series) -> bool | None:
-        """Return whether a series found the same count as this program; None if one of them has no count."""
-        known = self.known
-        if not one.count or not known.count or one is known:
-            return None
-        if one.by_length is not None:
-            return one.by_length == known.by_length
-        return agrees(one.count, known.count["c3"], known.count["clc"])
-
-    def ratio(self, one: Series) -> float | None:
+    def _ratio(self, one: Series) -> float | None:
         """Return the time of a series divided by that of the first series."""
         first = self.series[0].median
         return None if one.median is None or not first or one is self.series[0] else one.median / first
 
-    @property
-    def problems(self) -> Iterator[str]:
-        """Yield one line for each problem."""
-        for one in self.series:
-            if self.agreement(one) is False:
-                yield (
-                    f"{self.graph.title}: the counts disagree: {one.name} found {_counted(one)}, "
-                    f"{self.known.name} {_counted(self.known)}"
-                )
-            if one.error is not None:
-                yield f"{self.graph.title}: {one.error}"
+    def _head(self) -> tuple[str, ...]:
+        return (f"{self.known.total:,}" if self.known.count else NOTHING,)
 
-    def cells(self) -> Iterator[tuple[str, ...]]:
-        """Yield the rows of the table, one for each program."""
-        for i, one in enumerate(self.series):
-            ratio, agreement = self.ratio(one), self.agreement(one)
-            yield (
-                self.graph.title if i == 0 else "",
-                _total(self.known) if i == 0 else "",
-                one.name,
-                str(len(one.seconds)) if one.seconds else NOTHING,
-                _median(one),
-                figures(min(one.seconds)) if one.seconds else NOTHING,
-                figures(max(one.seconds)) if one.seconds else NOTHING,
-                figures(ratio) if ratio is not None else NOTHING,
-                {True: "yes", False: "NO", None: NOTHING}[agreement],
-            )
+    def _behind(self, one: Series) -> tuple[str, ...]:
+        ratio = self._ratio(one)
+        return (NOTHING if ratio is None else figures(ratio), self._agree_cell(one))
 
-    def markdown_cells(self) -> tuple[str, ...]:
-        """Return one row for the graph, with a cell for each program."""
-        times = []
-        for one in self.series:
-            ratio = self.ratio(one)
-            compared = f" ({figures(ratio)} times)" if ratio is not None else ""
-            wrong = " wrong count" if self.agreement(one) is False else ""
-            times.append(f"{_median(one)}{compared}{wrong}")
-        return (f"`{self.graph.title}`", _total(self.known), *times)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the data for the report."""
-        known = self.known
+    def _facts(self) -> dict[str, Any]:
         return {
-            "graph": self.graph.title,
             "n": self.graph.graph.n,
             "m": self.graph.graph.m,
-            "triangles": known.count.get("c3"),
-            "chordless_cycles": known.count.get("clc"),
-            "by_length": known.by_length,
-            "programs": [
-                {**one.to_json(), "ratio": _rounded(self.ratio(one)), "agree": self.agreement(one)}
-                for one in self.series
-            ],
+            "triangles": self.known.count.get("c3"),
+            "chordless_cycles": self.known.count.get("clc"),
+            "by_length": self.known.by_length,
         }
 
-
-def markdown_columns(row: PeersRow) -> list[Column]:
-    """Return the columns of the Markdown table, one for each program."""
-    names = [Column(one.name) for one in row.series]
-    return [Column("graph", left=True), Column("cycles"), *names]
+    def _facts_of(self, one: Series) -> dict[str, Any]:
+        ratio = self._ratio(one)
+        return {"ratio": None if ratio is None else round(ratio, 3), "agree": self.agreement(one)}
 
 
 def _obstacle(graph: BenchGraph, one: Ours, timeout: float) -> str | None:
@@ -217,24 +122,3 @@ def _our_command(graph: BenchGraph, one: Ours) -> str:
     threads = ["--threads", str(one.threads)] if one.threads else []
     how = ["--method", one.method, *(["--arch", one.arch, *threads] if one.method == "search" else [])]
     return shlex.join(["chordless", "count", graph.title, *how, "--json"])
-
-
-def _median(one: Series) -> str:
-    if one.median is not None and one.error is None:
-        return figures(one.median)
-    return one.stopped or NOTHING
-
-
-def _counted(one: Series) -> str:
-    if "cycles" in one.count:
-        return f"{one.count['cycles']:,} cycles"
-    triangles = f"{one.count['c3']:,} triangles and " if "c3" in one.count else ""
-    return f"{triangles}{one.count['clc']:,} longer cycles"
-
-
-def _total(one: Series) -> str:
-    return f"{one.count['c3'] + one.count['clc']:,}" if one.count else NOTHING
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 3)

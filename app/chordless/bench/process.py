@@ -1,4 +1,7 @@
-"""A child process in its own process group, with exact timing. No process of the group stays behind."""
+"""A child process in its own process group, with exact timing. No process of the group stays behind.
+
+If this process is killed, the system kills the group, see `kernels_ti.child`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -14,74 +16,58 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO
 
-from kernels_ti import EngineError
+from kernels_ti import EngineError, child
 
 _OUTPUT_READ = 1 << 16
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a process ended.
+    """How a process ended."""
 
-    Attributes
-    ----------
-    exit_code : int or None
-        None after a time-out.
-    seconds : float
-        Time from just before the start until the end.
-    printed, errors : str
-        The end of standard output, and of standard error.
-    """
-
-    exit_code: int | None
-    seconds: float
-    printed: str
-    errors: str
+    exit_code: int | None  # None after a time-out
+    seconds: float  # From just before the start until the end
+    printed: str  # The end of standard output
+    errors: str  # The end of standard error
 
     @property
     def last_words(self) -> str:
         """A colon and the last line of standard error that is not empty, or else of standard output."""
-        lines = [line.strip() for line in (self.printed + "\n" + self.errors).splitlines() if line.strip()]
-        return f": {lines[-1][:200]}" if lines else ""
+        return last_line(self.printed + "\n" + self.errors)
 
 
-def module_command(module: str, *arguments: str) -> tuple[str, ...]:
-    """Return the command line that calls ``main(*arguments)`` of a module of this program in a new process.
-
-    The new process gets the module search path of this process.
-    """
-    boot = f"import sys; sys.path[:] = sys.argv[{1 + len(arguments)}:]; from {module} import main; "
-    call = f"main(*sys.argv[1:{1 + len(arguments)}])"
-    return (sys.executable, "-c", boot + call, *arguments, *sys.path)
+def in_child(function: str) -> str:
+    """Return the code of a process that calls a function of `chordless.bench.children` with its arguments."""
+    return f"from chordless.bench.children import {function}; {function}(*sys.argv[1:])"
 
 
 def program_command(*arguments: str) -> tuple[str, ...]:
-    """Return the command line of this program with these arguments; see `module_command` for its search path."""
-    boot = f"import sys; sys.path[:] = sys.argv[{1 + len(arguments)}:]; from chordless.cli import main; "
-    call = f"sys.exit(main(sys.argv[1:{1 + len(arguments)}]))"
-    return (sys.executable, "-c", boot + call, *arguments, *sys.path)
+    """Return the command line of this program with these arguments."""
+    return child.command("from chordless.cli import main; sys.exit(main())", *arguments)
+
+
+def run_chordless(*arguments: str, environment: Mapping[str, str] | None = None, good: Sequence[int] = (0,)) -> Ended:
+    """Run this program to its end. Another exit code than a good one is an EngineError."""
+    return checked(run_process(program_command(*arguments), environment=environment), "chordless ", good)
+
+
+def checked(ended: Ended, name: str = "", good: Sequence[int] = (0,)) -> Ended:
+    """Return how a process ended; another exit code than a good one is an EngineError."""
+    if ended.exit_code not in good:
+        raise EngineError(f"{name}ended with exit code {ended.exit_code}{ended.last_words}")
+    return ended
 
 
 def run_process(
     arguments: Sequence[str], timeout: float | None = None, environment: Mapping[str, str] | None = None
 ) -> Ended:
-    """Run a program to its end.
+    """Run a program to its end. An EngineError is raised if it cannot be started.
 
-    Parameters
-    ----------
-    arguments : sequence of str
-    timeout : float, optional
-        Seconds after which it is killed. At the end of this function, even after an exception, all processes of its
-        group are killed.
-    environment : mapping of str to str, optional
-        All environment variables of the program; by default those of this process.
-
-    Raises
-    ------
-    EngineError
-        If the program cannot be started.
+    It is killed after `timeout` seconds. At the end of this function, even after an exception, all processes of its
+    group are killed. `environment` has all its environment variables; by default those of this process.
     """
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        lifeline = child.Lifeline()
         start = time.perf_counter()
         try:
             process = subprocess.Popen(
@@ -90,10 +76,14 @@ def run_process(
                 stdout=output,
                 stderr=errors,
                 start_new_session=True,
+                pass_fds=(lifeline.below,),
                 env=environment,
             )
         except OSError as error:
+            lifeline.cut()
             raise EngineError(f"cannot start {arguments[0]}: {error.strerror}") from error
+        lifeline.hold_group(process.pid)
+        lifeline.hold(process)
         time_is_up = threading.Event()
 
         def end() -> None:
@@ -125,3 +115,9 @@ def end_of(file: IO[bytes]) -> str:
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - _OUTPUT_READ))
     return file.read().decode(errors="replace")
+
+
+def last_line(text: str) -> str:
+    """Return a colon and the last line that is not empty; nothing if there is none."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return f": {lines[-1][:200]}" if lines else ""

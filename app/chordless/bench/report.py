@@ -6,97 +6,49 @@ import json
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from types import FrameType
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any
 
+from chordless.bench.rows import Row
+from chordless.termination import TerminatedError, termination_interrupts
 from chordless.words.shown import on_terminal
 from kernels_ti import EngineError
 
 
-class Row(Protocol):
-    """A row of a benchmark."""
-
-    @property
-    def title(self) -> str:
-        """The title of the row."""
-
-    @property
-    def measured(self) -> bool:
-        """Whether there is anything to show."""
-
-    @property
-    def problems(self) -> Iterator[str]:
-        """Yield one line for each problem."""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the data for the report."""
-
-
-AnyRow = TypeVar("AnyRow", bound=Row)
-
-
-class _TerminatedError(KeyboardInterrupt):
-    """SIGTERM. It is handled like Ctrl-C."""
-
-
 @dataclass
-class Report(Generic[AnyRow]):
-    """The rows of a benchmark, and how they were measured.
+class Report:
+    """The rows of a benchmark, and how they were measured."""
 
-    Attributes
-    ----------
-    heading : dict
-        The fields before the rows in the JSON object.
-    rows : list
-        The rows measured so far. The last one may be incomplete.
-    notes : list of str
-        Remarks below the table.
-    interrupted : int or None
-        The signal that ended the measurement.
-    """
-
-    heading: dict[str, Any]
-    rows: list[AnyRow] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    interrupted: int | None = None
+    heading: dict[str, Any]  # The fields before the rows in the JSON object
+    rows: list[Row] = field(default_factory=list)  # Measured so far; the last one may be incomplete
+    notes: list[str] = field(default_factory=list)  # Remarks below the table
+    interrupted: int | None = None  # The signal that ended the measurement
 
     @property
     def problems(self) -> list[str]:
         """The problems of all rows."""
         return [problem for row in self.rows for problem in row.problems]
 
-    def measure(self, rows: Sequence[AnyRow], measure: Callable[[AnyRow], None], save_to: str | None) -> None:
+    def measure(self, rows: Sequence[Row], repeat: int, save_to: str | None) -> None:
         """Measure row by row, and print the row's title on standard error. Ctrl-C and SIGTERM end it; results stay.
 
-        Parameters
-        ----------
-        rows : sequence of Row
-        measure : callable
-            Measures one row.
-        save_to : str or None
-            A file for the JSON object. It is written after every row.
-
-        Raises
-        ------
-        EngineError
-            If the file cannot be written. This is tried before the first row.
+        The JSON object is written to the file `save_to` after every row. An EngineError is raised before the first row
+        if the file cannot be written.
         """
         if save_to is not None:
             _write(save_to, "a", "")
-        with _termination_interrupts():
+        with termination_interrupts():
             try:
                 for i, row in enumerate(rows):
                     sys.stderr.write(f"{i + 1}/{len(rows)}  {on_terminal(row.title, sys.stderr)}\n")
                     self.rows.append(row)
-                    measure(row)
+                    row.measure(repeat)
                     if save_to is not None:
                         self.save(save_to)
             except KeyboardInterrupt as interrupt:
-                self.interrupted = signal.SIGTERM if isinstance(interrupt, _TerminatedError) else signal.SIGINT
+                self.interrupted = interrupt.number if isinstance(interrupt, TerminatedError) else signal.SIGINT
                 if self.rows and not self.rows[-1].measured:
                     self.rows.pop()
         if save_to is not None and self.rows:
@@ -118,21 +70,7 @@ class Report(Generic[AnyRow]):
 
 
 def heading(kind: str, legend: str, version: str | None, machine: dict[str, Any], **settings: Any) -> dict[str, Any]:
-    """Return the fields before the rows: benchmark, time, settings and machine.
-
-    Parameters
-    ----------
-    kind : str
-        ``table1``, ``peers``, ``batch`` or ``start``.
-    legend : str
-        The meaning of the columns.
-    version : str or None
-        The version of this program.
-    machine : dict
-        See `chordless.bench.measure.machine`.
-    **settings
-        The settings of the benchmark.
-    """
+    """Return the fields before the rows; the legend says what the columns mean."""
     return {
         "bench": kind,
         "legend": legend,
@@ -150,15 +88,3 @@ def _write(path: str, mode: str, text: str) -> None:
             file.write(text)
     except OSError as error:
         raise EngineError(f"cannot write {path}: {error.strerror}") from error
-
-
-@contextmanager
-def _termination_interrupts() -> Iterator[None]:
-    def interrupt(number: int, frame: FrameType | None) -> None:
-        raise _TerminatedError
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -6,8 +6,7 @@ import json
 import os
 import shlex
 import shutil
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,161 +14,73 @@ from typing import Any
 import numpy as np
 
 from chordless.bench.layout import NOTHING, Column, figures
-from chordless.bench.measure import Outcome, Series, take_turns
-from chordless.bench.process import module_command, program_command, run_process
-from kernels_ti import EngineError
+from chordless.bench.measure import Outcome, Series, series_columns
+from chordless.bench.process import checked, in_child, run_chordless, run_process
+from chordless.bench.rows import Row
+from kernels_ti import EngineError, child
 
 LEGEND = (
     "Seconds of the whole process: medians of the runs. cold: with an empty cache of compiled kernels; warm: with the "
     "cache that the cold run before it has filled. read: an edge list is read, labelled by degree and split into "
-    "blocks, without the start of Python; memory: the most that this process took, in bytes for each byte of the file. "
-    "The target is what this program was to reach on two idle cores, and on CUDA with one H200."
+    "blocks, without the start of Python; memory: the most that this process took, in bytes for each byte of the file."
 )
-
-COLUMNS = (
-    Column("command", left=True),
-    Column("cache", left=True),
-    Column("runs"),
-    Column("median, s"),
-    Column("fastest"),
-    Column("slowest"),
-    Column("memory"),
-    Column("target, s"),
-)
+COLUMNS = (Column("command", left=True), *series_columns("cache"), Column("memory"))
 
 _LIMIT_EXIT_CODE = 4
 # Triangles are found before the large kernels are compiled.
 _FIRST_CYCLES = ("--min-length", "4", "--limit", "1")
-_LARGE_TARGETS = {2_000_000: 2.0, 10_000_000: 12.0}
-_SEED = 1
-# Variables that would move the cache of compiled kernels, or keep Python from storing its compiled sources.
-_CHANGES_THE_START = ("TI_OFFLINE_CACHE", "PYTHONDONTWRITEBYTECODE")
-
-
-@dataclass(frozen=True)
-class Start:
-    """A short command to measure.
-
-    Attributes
-    ----------
-    arguments : tuple of str
-    targets : dict of str to float
-        For ``cold`` and ``warm`` the target in seconds. A command that compiles nothing has no ``cold``.
-    compiles : bool
-        Whether the command may compile kernels.
-    """
-
-    arguments: tuple[str, ...]
-    targets: dict[str, float]
-    compiles: bool = True
-
-
-DEFAULT_STARTS = (
-    Start(("--help",), {"warm": 0.1}, compiles=False),
-    Start(("count", "petersen"), {"warm": 0.3}),
-    Start(("count", "grid:7x10"), {"cold": 3.0, "warm": 0.7}),
-    Start(("count", "planar:400,1", *_FIRST_CYCLES), {"cold": 5.0}),
-)
-
-CUDA_STARTS = (Start(("count", "grid:8x10"), {"cold": 3.0, "warm": 1.0}),)
+_HELP = ("--help",)
+DEFAULT_STARTS = (_HELP, ("count", "petersen"), ("count", "grid:7x10"), ("count", "planar:400,1", *_FIRST_CYCLES))
+CUDA_STARTS = (("count", "grid:8x10"),)
 """In place of the others and of the large edge list, which have no use for a GPU."""
 
+_SEED = 1
+# Variables that would move the cache of compiled kernels, or keep Python from storing its compiled sources.
+_CHANGES_THE_START = ("TI_OFFLINE_CACHE", "QD_OFFLINE_CACHE", "PYTHONDONTWRITEBYTECODE")
 
-class StartRow:
-    """The measurements of one command, or of one large file.
 
-    Parameters
-    ----------
-    title : str
-    series : sequence of Series
-        They are named ``cold`` and ``warm``, or ``read``.
-    targets : dict of str to float
-        Targets in seconds by the name of the series.
-    memory : list of float, optional
-        A list to which each run adds the memory that it took, in bytes for each byte of the file.
+class StartRow(Row):
+    """The measurements of one command, ``cold`` and ``warm``, or of one large file, ``read``.
+
+    Each run may add to `memory` what it took, in bytes for each byte of the file.
     """
 
-    def __init__(
-        self, title: str, series: Sequence[Series], targets: dict[str, float], memory: list[float] | None = None
-    ) -> None:
-        self.title = title
-        self.series = list(series)
-        self._targets = targets
+    keys = ("command", "series")
+
+    def __init__(self, title: str, series: Sequence[Series], memory: list[float] | None = None) -> None:
+        super().__init__(title, series)
         self._memory = [] if memory is None else memory
 
-    @property
-    def measured(self) -> bool:
-        """Whether there is any result."""
-        return any(one.seconds or one.stopped for one in self.series)
+    def _behind(self, one: Series) -> tuple[str, ...]:
+        return (figures(max(self._memory)) if self._memory else NOTHING,)
 
-    def measure(self, repeat: int) -> None:
-        """Run the series in turns. After an interrupt, the results so far stay."""
-        take_turns(self.series, repeat)
-
-    @property
-    def problems(self) -> Iterator[str]:
-        """Yield one line for each problem."""
-        for one in self.series:
-            if one.error is not None:
-                yield f"{self.title}: {one.error}"
-
-    def cells(self) -> Iterator[tuple[str, ...]]:
-        """Yield the rows of the table, one for each series."""
-        for i, one in enumerate(self.series):
-            failed = one.error is not None or one.median is None
-            target = self._targets.get(one.name)
-            yield (
-                self.title if i == 0 else "",
-                one.name,
-                str(len(one.seconds)) if one.seconds else NOTHING,
-                one.stopped or NOTHING if failed else figures(one.median or 0.0),
-                figures(min(one.seconds)) if one.seconds else NOTHING,
-                figures(max(one.seconds)) if one.seconds else NOTHING,
-                figures(max(self._memory)) if self._memory else NOTHING,
-                NOTHING if target is None else f"{target:g}",
-            )
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the data for the report."""
-        return {
-            "command": self.title,
-            "memory_per_byte": round(max(self._memory), 2) if self._memory else None,
-            "series": [{**one.to_json(), "target_seconds": self._targets.get(one.name)} for one in self.series],
-        }
+    def _facts(self) -> dict[str, Any]:
+        return {"memory_per_byte": round(max(self._memory), 2) if self._memory else None}
 
 
 def rows(folder: Path, graphs: Sequence[str], arch: str, threads: int | None, lines: int) -> list[StartRow]:
-    """Return the rows to measure.
+    """Return the rows to measure. The folder takes the caches of compiled kernels and a large edge list.
 
-    Parameters
-    ----------
-    folder : Path
-        For the caches of compiled kernels, and for the large edge list.
-    graphs : sequence of str
-        Graphs to search until there are cycles. Without any, `DEFAULT_STARTS` and the large edge list are measured, on
-        CUDA `CUDA_STARTS`.
-    arch : str
-    threads : int or None
-    lines : int
-        Lines of the large edge list.
+    Graphs are searched until there are cycles. Without any, `DEFAULT_STARTS` and an edge list of so many lines are
+    measured, on CUDA `CUDA_STARTS`.
     """
-    defaults = CUDA_STARTS if arch == "cuda" else DEFAULT_STARTS
-    starts = [Start(("count", graph, *_FIRST_CYCLES), {"cold": 5.0}) for graph in graphs] or defaults
+    starts = [("count", graph, *_FIRST_CYCLES) for graph in graphs]
     how = ["--arch", arch] if arch != "auto" else []
     how += [] if threads is None else ["--threads", str(threads)]
-    if how:
-        starts = [replace(start, arguments=(*start.arguments, *how)) if start.compiles else start for start in starts]
-    made = [_start_row(start, folder / f"cache{i}") for i, start in enumerate(starts)]
+    made = [
+        _start_row(start if start == _HELP else (*start, *how), folder / f"cache{i}")
+        for i, start in enumerate(starts or (CUDA_STARTS if arch == "cuda" else DEFAULT_STARTS))
+    ]
     return made if graphs or arch == "cuda" else [*made, _large_row(folder / "large.txt", lines)]
 
 
-def _start_row(start: Start, cache: Path) -> StartRow:
-    title = shlex.join(start.arguments)
+def _start_row(arguments: Sequence[str], cache: Path) -> StartRow:
+    title = shlex.join(arguments)
     series = [
-        Series(name, f"chordless {title}", partial(_run_once, start.arguments, cache, empty=name == "cold"))
-        for name in (("cold", "warm") if start.compiles else ("warm",))
+        Series(name, f"chordless {title}", partial(_run_once, arguments, cache, empty=name == "cold"))
+        for name in (("warm",) if arguments == _HELP else ("cold", "warm"))
     ]
-    return StartRow(title, series, start.targets)
+    return StartRow(title, series)
 
 
 def _run_once(arguments: Sequence[str], cache: Path, *, empty: bool) -> Outcome:
@@ -180,27 +91,20 @@ def _run_once(arguments: Sequence[str], cache: Path, *, empty: bool) -> Outcome:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(_CHANGES_THE_START)}
     # The driver of CUDA has a cache of its own.
     environment |= {"XDG_CACHE_HOME": str(cache), "CUDA_CACHE_PATH": str(cache / "cuda")}
-    ended = run_process(program_command(*arguments), environment=environment)
-    if ended.exit_code not in (0, _LIMIT_EXIT_CODE):
-        raise EngineError(f"chordless ended with exit code {ended.exit_code}{ended.last_words}")
-    return Outcome(ended.seconds)
+    return Outcome(run_chordless(*arguments, environment=environment, good=(0, _LIMIT_EXIT_CODE)).seconds)
 
 
 def _large_row(path: Path, lines: int) -> StartRow:
     memory: list[float] = []
     series = Series("read", f"an edge list of {lines} lines", partial(_read_once, path, lines, memory))
-    targets = {"read": _LARGE_TARGETS[lines]} if lines in _LARGE_TARGETS else {}
-    return StartRow(f"{lines:,} lines", [series], targets, memory)
+    return StartRow(f"{lines:,} lines", [series], memory)
 
 
 def _read_once(path: Path, lines: int, memory: list[float]) -> Outcome:
     if not path.exists():
         write_large_edge_list(path, lines)
-    ended = run_process(module_command("chordless.bench.reading", str(path)))
-    printed = ended.printed.splitlines()
-    if ended.exit_code or not printed:
-        raise EngineError(f"the process ended with exit code {ended.exit_code}{ended.last_words}")
-    result = json.loads(printed[-1])
+    ended = checked(run_process(child.command(in_child("read"), str(path))))
+    result = json.loads(ended.printed.splitlines()[-1])
     if "error" in result:
         raise EngineError(result["error"])
     memory.append(result["memory"] / path.stat().st_size)

@@ -10,56 +10,36 @@ from typing import Any
 
 from chordless.bench.graphs import BenchGraph
 from chordless.bench.layout import NOTHING, Column, figures
-from chordless.bench.measure import Series, count_once, take_turns
+from chordless.bench.measure import Series, count_once, in_words
 from chordless.bench.paper import ROWS, PaperFigures, PaperRow
-from chordless.bench.programs import Program, agrees
-from chordless.bench.searches import SearchProcess
+from chordless.bench.programs import Program
+from chordless.bench.rows import Row, yes_or_no
+from chordless.bench.warm import WarmProcess
 from chordless.graphs.load import load_graph
 from chordless.graphs.overlap import niche_overlap
 from kernels_ti import Graph, OptionError
 
-GRAPH_COLUMNS = (
-    Column("graph", left=True), Column("n"), Column("m"), Column("Delta"), Column("C3"), Column("#clc"),
-)  # fmt: skip
-_TIMES = ("T_seq", "T_par-proc", "T_par-total", "speedup")
-_AGREE = Column("agree", left=True)
+_TIMES = ("T_seq", "proc", "total", "speedup")
 COLUMNS = (
-    *GRAPH_COLUMNS,
-    *(Column(time.removeprefix("T_par-"), group) for group in ("paper, ms", "here, ms") for time in _TIMES),
-    _AGREE,
+    *(Column(heading, left=heading == "graph") for heading in ("graph", "n", "m", "Delta", "C3", "#clc")),
+    *(Column(time, group) for group in ("paper, ms", "here, ms") for time in _TIMES),
+    Column("agree", left=True),
 )
-MARKDOWN_COLUMNS = (*GRAPH_COLUMNS, *(Column(time, group) for group in ("paper", "here") for time in _TIMES), _AGREE)
 
 LEGEND = (
     "n, m, Delta, C3 and #clc are the paper's; agree: C3 and #clc are the same here. Times are medians in ms. T_seq is "
     "the sequential algorithm, here in plain Python unless --sequential names a program; T_par-proc the search alone, "
-    "cycles counted; T_par-total search and transfer of all cycles to the memory of the host, here as bit rows; "
-    "speedup is T_seq / T_par-total. All parallel searches are made in one process, which has searched the graph "
-    "before; each T_seq in one of its own. Start-up and compilation are not counted."
+    "cycles counted; T_par-total the whole call collect_cycles(graph).rows(), which has all cycles in the host's "
+    "memory; speedup is T_seq / T_par-total. All parallel searches are made in one process, which has searched the "
+    "graph before; each T_seq in one of its own. Start-up and compilation are not counted."
 )
 
 
 def chosen_rows(names: Sequence[str] | None, data: str | None) -> tuple[list[PaperRow], list[PaperRow]]:
-    """Choose the rows to show.
+    """Return the rows to show, and those that are left out because there is no folder `data` with their graphs.
 
-    Parameters
-    ----------
-    names : sequence of str, or None
-        Names of rows; upper and lower case are equal. The default is all rows.
-    data : str or None
-        Folder with the graphs that cannot be generated.
-
-    Returns
-    -------
-    list of PaperRow
-        The rows to show.
-    list of PaperRow
-        The rows that are left out because `data` is None.
-
-    Raises
-    ------
-    OptionError
-        If a name is not in the table, a named row needs the folder, or the folder does not exist.
+    By default all rows are shown; upper and lower case of `names` are equal. An OptionError is raised for a name that
+    is not in the table, a named row that needs the folder, or a folder that does not exist.
     """
     if data is not None and not Path(data).is_dir():
         raise OptionError(f"--data {data}: there is no such folder")
@@ -76,35 +56,46 @@ def chosen_rows(names: Sequence[str] | None, data: str | None) -> tuple[list[Pap
     return [row for row in ROWS if row.name.lower() in wanted], []
 
 
-class Table1Row:
+class Table1Row(Row):
     """One row: the paper's figures and ours.
 
-    Parameters
-    ----------
-    paper : PaperRow
-    folder : Path
-        An empty folder for the row's files.
-    data : str or None
-        Folder with the graphs that cannot be generated. Its subfolders are searched too.
-
-    Attributes
-    ----------
-    graph : BenchGraph or None
-        None if it is not available.
-    sequential, processing, total : Series or None
-        T_seq, T_par-proc and T_par-total.
+    The empty `folder` takes the files of the graph; `data` has the graphs that cannot be generated. A run of the
+    sequential algorithm, by default our own in plain Python, has `timeout` seconds, after which in total it is not run
+    again.
     """
 
-    def __init__(self, paper: PaperRow, folder: Path, data: str | None) -> None:
-        self.paper = paper
-        self.sequential: Series | None = None
-        self.processing: Series | None = None
-        self.total: Series | None = None
-        self._note = paper.note
-        graph = self._load(data)
-        self.graph = None if graph is None else BenchGraph(paper.spec or paper.file or paper.name, graph, folder)
+    def __init__(
+        self,
+        paper: PaperRow,
+        folder: Path,
+        data: str | None,
+        searches: WarmProcess,
+        arch: str,
+        timeout: float,
+        sequential: Program | None = None,
+    ) -> None:
+        self.paper, self._note = paper, paper.note
+        self.graph: BenchGraph | None = None
+        graph = self._graph(data)
+        if graph is None:
+            super().__init__(paper.name, [])
+            return
+        self.graph = BenchGraph(paper.spec or paper.file or paper.name, graph, folder)
+        file, title = self.graph.file, self.graph.title
+        shown = shlex.join(["chordless", "count", title, "--arch", "reference"])
+        run = partial(count_once, file, "reference", None, timeout)
+        if sequential is not None:
+            shown, run = sequential.shown, partial(sequential.run, self.graph, timeout)
+        count = shlex.join(["chordless", "count", title, "--method", "search", "--arch", arch])
+        call = f'collect_cycles(generate({title!r}), arch="{arch}").rows()'
+        series = [
+            Series("T_seq", shown, run, patience=timeout),
+            Series("T_par-proc", count, partial(searches.once, file, "search")),
+            Series("T_par-total", call, partial(searches.once, file, "rows")),
+        ]
+        super().__init__(paper.name, series)
 
-    def _load(self, data: str | None) -> Graph | None:
+    def _graph(self, data: str | None) -> Graph | None:
         if self.paper.spec is not None:
             return load_graph(self.paper.spec).graph
         if self.paper.file is None or data is None:
@@ -117,167 +108,94 @@ class Table1Row:
         return niche_overlap(path) if path.endswith(".net") else load_graph(path).graph
 
     @property
-    def title(self) -> str:
-        """The title of the row."""
-        return self.paper.name
-
-    @property
     def measured(self) -> bool:
         """Whether there is any result, or the row has no graph that could give one."""
-        return self.graph is None or any(one.seconds or one.stopped for one in self._series())
-
-    def measure(
-        self,
-        searches: SearchProcess,
-        arch: str,
-        repeat: int,
-        sequential_timeout: float,
-        sequential: Program | None = None,
-    ) -> None:
-        """Run everything in turns. After an interrupt, the results so far stay.
-
-        Parameters
-        ----------
-        searches : SearchProcess
-            Makes the parallel searches.
-        arch : str
-            Its arch.
-        repeat : int
-        sequential_timeout : float
-            Seconds for one run of the sequential algorithm. After this many seconds in total it is not run again.
-        sequential : Program, optional
-            The sequential algorithm; the default is our own in plain Python.
-        """
-        if self.graph is None:
-            return
-        file = self.graph.file
-        count = shlex.join(["chordless", "count", self.graph.title, "--method", "search", "--arch", arch])
-        self.processing = Series("T_par-proc", count, partial(searches.once, file, "count"))
-        self.total = Series(
-            "T_par-total", f"{count}, all cycles brought to the host", partial(searches.once, file, "rows")
-        )
-        shown = shlex.join(["chordless", "count", self.graph.title, "--arch", "reference"])
-        run = partial(count_once, file, "reference", None, sequential_timeout)
-        if sequential is not None:
-            shown, run = sequential.shown, partial(sequential.run, self.graph, sequential_timeout)
-        self.sequential = Series("T_seq", shown, run, patience=sequential_timeout)
-        take_turns(self._series(), repeat)
-
-    def _series(self) -> list[Series]:
-        return [one for one in (self.sequential, self.processing, self.total) if one is not None]
+        return self.graph is None or super().measured
 
     @property
-    def _known(self) -> Series | None:
-        """A series with the counts of this program by length."""
-        return next((one for one in self._series() if one.by_length is not None), None)
-
-    @staticmethod
-    def _equals(one: Series, known: Series) -> bool:
-        if one.by_length is not None:
-            return one.by_length == known.by_length
-        return agrees(one.count, known.count["c3"], known.count["clc"])
+    def known(self) -> Series:
+        """A series with the counts of this program by length, or else the first one."""
+        return next((one for one in self.series if one.by_length is not None), self.series[0])
 
     @property
-    def agreement(self) -> bool | None:
+    def as_in_paper(self) -> bool | None:
         """Whether C3 and #clc equal those of the paper; None if ours or theirs are unknown."""
-        known = self._known
-        if known is None or self.paper.figures is None:
+        figures_of_paper = self.paper.figures
+        if not self.series or self.known.by_length is None or figures_of_paper is None:
             return None
-        return known.count == {"c3": self.paper.figures.triangles, "clc": self.paper.figures.chordless_cycles}
+        return self.known.count == {"c3": figures_of_paper.triangles, "clc": figures_of_paper.chordless_cycles}
 
     @property
     def speedup(self) -> tuple[float | None, bool]:
         """T_seq / T_par-total, and whether it is only a lower bound, because T_seq was stopped."""
-        if self.sequential is None or self.total is None or not self.total.median:
+        if not self.series or not self.series[2].median:
             return None, False
-        if self.sequential.median is not None:
-            return self.sequential.median / self.total.median, False
-        if self.sequential.time_limit is not None:
-            return self.sequential.time_limit / self.total.median, True
+        sequential, total = self.series[0], self.series[2].median
+        if sequential.median is not None:
+            return sequential.median / total, False
+        if sequential.time_limit is not None:
+            return sequential.time_limit / total, True
         return None, False
 
     @property
     def problems(self) -> Iterator[str]:
         """Yield one line for each problem."""
-        known = self._known
-        for one in self._series():
-            if known is not None and one.count and not self._equals(one, known):
-                yield (
-                    f"{self.paper.name}: the counts disagree: {one.name} found {one.count}, {known.name} {known.count}"
-                )
-        if known is not None and self.agreement is False and self.paper.figures is not None:
+        yield from super().problems
+        if self.as_in_paper is False and self.paper.figures is not None:
+            theirs = {"c3": self.paper.figures.triangles, "clc": self.paper.figures.chordless_cycles}
             yield (
-                f"{self.paper.name}: the counts disagree: C3 and #clc are {known.count['c3']:,} and "
-                f"{known.count['clc']:,} here, {self.paper.figures.triangles:,} and "
-                f"{self.paper.figures.chordless_cycles:,} in the paper"
+                f"{self.title}: the counts disagree: C3 and #clc are {in_words(self.known.count)} here, "
+                f"{in_words(theirs)} in the paper"
             )
-        for one in self._series():
-            if one.error is not None:
-                yield f"{self.paper.name}: {one.name}: {one.error}"
 
     @property
     def note(self) -> str | None:
         """Differences from the paper's n, m and degree, and the remark about the row."""
         differs = [f"{name} is {ours:,}, not {theirs:,}" for name, ours, theirs in self._differences()]
         parts = [*differs, *([self._note] if self._note else [])]
-        return f"{self.paper.name}: {'; '.join(parts)}" if parts else None
+        return f"{self.title}: {'; '.join(parts)}" if parts else None
 
     def _differences(self) -> Iterator[tuple[str, int, int]]:
-        figures_of_paper = self.paper.figures
-        if self.graph is None or figures_of_paper is None:
+        theirs = self.paper.figures
+        if self.graph is None or theirs is None:
             return
-        graph = self.graph.graph
-        for name, ours, theirs in (
-            ("n", graph.n, figures_of_paper.n),
-            ("m", graph.m, figures_of_paper.m),
-            ("Delta", graph.max_degree, figures_of_paper.max_degree),
-        ):
-            if ours != theirs:
-                yield name, ours, theirs
+        ours = self.graph.graph
+        pairs = (("n", ours.n, theirs.n), ("m", ours.m, theirs.m), ("Delta", ours.max_degree, theirs.max_degree))
+        yield from (each for each in pairs if each[1] != each[2])
 
-    def cells(self) -> tuple[str, ...]:
-        """Return the row of the table."""
-        paper = self.paper.figures
-        return (self.paper.name, *_paper_cells(paper), *self._our_cells(), self._agree_cell())
-
-    def _our_cells(self) -> Iterator[str]:
-        for one in (self.sequential, self.processing, self.total):
-            if one is None:
-                yield NOTHING
-            elif one.median is None or one.error is not None:
-                yield one.stopped or NOTHING
-            else:
-                yield figures(1000 * one.median)
+    def cells(self) -> Iterator[tuple[str, ...]]:
+        """Yield the line of the table."""
         speedup, bound = self.speedup
-        yield NOTHING if speedup is None else f"{'>' * bound}{figures(speedup)}"
-
-    def _agree_cell(self) -> str:
-        return {True: "yes", False: "NO", None: NOTHING}[self.agreement]
+        yield (
+            self.title,
+            *_paper_cells(self.paper.figures),
+            *([one.shown(1000) for one in self.series] or [NOTHING] * 3),
+            NOTHING if speedup is None else f"{'>' * bound}{figures(speedup)}",
+            yes_or_no(self.as_in_paper),
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the data for the report."""
-        series = self._series()
-        known = self._known
-        speedup, bound = self.speedup
         here = None
         if self.graph is not None:
+            known, (speedup, bound) = self.known, self.speedup
             here = {
                 "graph": self.graph.title,
                 "n": self.graph.graph.n,
                 "m": self.graph.graph.m,
                 "max_degree": self.graph.graph.max_degree,
-                "triangles": known.count["c3"] if known else None,
-                "chordless_cycles": known.count["clc"] if known else None,
-                "by_length": known.by_length if known else None,
-                "times": [one.to_json() for one in series],
+                "triangles": known.count.get("c3"),
+                "chordless_cycles": known.count.get("clc"),
+                "by_length": known.by_length,
+                "times": [one.to_json() for one in self.series],
                 "speedup": None if speedup is None else round(speedup, 3),
                 "speedup_is_lower_bound": bound,
             }
         return {
-            "name": self.paper.name,
+            "name": self.title,
             "paper": None if self.paper.figures is None else _paper_json(self.paper.figures),
             "here": here,
-            "agree": self.agreement,
+            "agree": self.as_in_paper,
             "note": self.note,
         }
 

@@ -3,36 +3,41 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
 import sys
-import time
-from collections.abc import Iterator
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from chordless.batch.properties import NAMES, Property
 from chordless.commands import options as shared
-from chordless.commands.batch_plan import lines_path, print_plan
+from chordless.commands.batch_output import (
+    DERIVED,
+    STANDARD_OUTPUT,
+    WAY_ON,
+    copy_to_standard_output,
+    first_failure,
+    lines_file,
+    print_note,
+    write_table,
+)
+from chordless.commands.batch_plan import print_plan
 from chordless.commands.parser import examples
-from chordless.values import ALL_LIVING, any_cycle_length
+from chordless.values import ALL_LIVING, SHORTEST_CYCLE, any_cycle_length
 from kernels_ti.choices import METHODS
 
 if TYPE_CHECKING:
-    from chordless.protocol.events import BatchFinished
     from chordless.protocol.orders import BatchCommand, BatchJob
 
 SUMMARY = "count the cycles of many graphs: files, patterns, molecules"
-STANDARD_OUTPUT = "-"
 FORMATS = ("jsonl", "csv", "parquet")
-_WAY_ON = "--resume goes on from there"
-_COPIED_AT_ONCE = 1 << 20
 
 DESCRIPTION = """\
 Count the chordless cycles of many graphs, in one engine: small graphs side by
 side, thousands at a time, larger ones one after another.
 
-A GRAPH is a file, a spec, a pattern in quotes ('webs/*.net', ** goes through
-all folders), or - for standard input. Files of graph6 and sparse6 hold a graph
+A GRAPH is a file, a folder (all files in it), a spec, a pattern in quotes
+('webs/*.net', ** goes through all folders), a family ('grid:{2..9}x4'), or -
+for standard input. Files of graph6 and sparse6 hold a graph
 to a line, as geng of nauty writes them; SDF and SMILES files hold molecules
 (pip install 'chordless[molecules]').
 
@@ -81,6 +86,8 @@ def add_parser(subparsers: Any) -> None:
                 examples(
                     "chordless batch 'graphs/*.txt' roads.gml grid:6x6 -o counts.jsonl",
                     "chordless batch --overlap 'webs/*.net' -o webs.csv   # food webs",
+                    "geng -q 8 | chordless batch - --keep 'odd > 0' -o odd.g6   # with an odd hole",
+                    "chordless batch 'hypercube:{1..5}' --bfile total   # rows n a(n)",
                     "geng -q 8 | chordless batch - --max-length 6 -o counts.csv",
                     "chordless batch molecules.smi -o rings.parquet --resume",
                     "chordless batch --manifest jobs.toml -o counts.jsonl --dry-run",
@@ -90,7 +97,9 @@ def add_parser(subparsers: Any) -> None:
             ]
         ),
     )
-    parser.add_argument("graphs", nargs="*", metavar="GRAPH", help="files, patterns, specs, or - for standard input")
+    parser.add_argument(
+        "graphs", nargs="*", metavar="GRAPH", help="files, folders, patterns, specs, or - for standard input"
+    )
     parser.add_argument("--manifest", metavar="FILE.toml", help="jobs with options of their own, see below")
     parser.add_argument(
         "-o", "--output", metavar="FILE", default=STANDARD_OUTPUT, help="write to FILE (default, or -: standard output)"
@@ -104,6 +113,19 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--resume", action="store_true", help="keep the lines that FILE has already of these graphs")
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
+        "--keep",
+        metavar="EXPR",
+        help="write the graphs themselves, in graph6, for which EXPR is true: whole numbers and the names "
+        f"{' '.join(NAMES)} with + - * // %% < <= == != and or not; odd, even, longest and shortest are of holes, "
+        "that is, of chordless cycles of 4 or more",
+    )
+    group.add_argument(
+        "--bfile",
+        metavar="EXPR",
+        help="write rows 'n a(n)', a(n) being EXPR for the graph with number n: 'hypercube:{1..5}' --bfile total",
+    )
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--keep-going", action="store_true", help="go on after a graph that fails (default)")
     group.add_argument("--fail-fast", action="store_true", help="end at the first graph that fails")
@@ -174,6 +196,8 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         parser.error(f"{'-o' if options.output == '' else '--cycles'}: the name is empty")
     if to_file and (options.output.endswith("/") or os.path.isdir(options.output)):
         parser.error(f"-o {options.output}: this is a folder; the output is a file")
+    if options.keep is not None or options.bfile is not None:
+        _check_derived(parser, options)
     if options.output_format is None:
         suffix = PurePath(options.output).suffix.lower().removeprefix(".")
         if to_file and suffix not in FORMATS:
@@ -184,6 +208,27 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     if not to_file and options.resume:
         parser.error("--resume needs a file to go on with: -o FILE")
     shared.check_cluster(parser, options)
+
+
+def _check_derived(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """Settle the output of --keep and --bfile; end with a usage error for options that they exclude."""
+    name = "--keep" if options.keep is not None else "--bfile"
+    others = {
+        "--manifest": options.manifest is not None,
+        "--cycles": options.cycles is not None,
+        "--limit": options.limit is not None,
+        "--max-length": options.max_length is not None,
+        "--min-length": options.min_length != SHORTEST_CYCLE,
+        "--directed and --multigraph": options.directed or options.multigraph,
+        f"--format {options.output_format}": options.output_format is not None,
+    }
+    for option, is_given in others.items():
+        if is_given:
+            parser.error(f"{name} is for simple graphs and cycles of all lengths: leave {option} out")
+    suffixes = (".g6", ".graph6") if options.keep is not None else (".txt",)
+    if options.output != STANDARD_OUTPUT and PurePath(options.output).suffix.lower() not in suffixes:
+        parser.error(f"-o {options.output}: {name} writes a file *{suffixes[0]}")
+    options.output_format = DERIVED
 
 
 def act(options: argparse.Namespace) -> int:
@@ -215,7 +260,10 @@ def act(options: argparse.Namespace) -> int:
         timeout=options.timeout,
         overlap=options.overlap,
         types=options.types,
+        with_graph=options.keep is not None or (options.bfile is not None and Property(options.bfile).needs_graph),
     )
+    if options.keep is not None:
+        Property(options.keep)  # it is read before anything is done
     if options.manifest is not None:
         from chordless.batch.manifest import read_manifest
 
@@ -235,7 +283,7 @@ def act(options: argparse.Namespace) -> int:
         _make_folder(folder)
     if not options.quiet:
         _warn_of_missing_types(jobs)
-    with _lines_file(options) as lines:
+    with lines_file(options) as lines:
         command = BatchCommand(
             jobs,
             lines,
@@ -268,118 +316,14 @@ def _make_folder(path: str) -> None:
         raise OptionError(f"cannot make the folder {path} for the cycles: {error.strerror}") from error
 
 
-@contextlib.contextmanager
-def _lines_file(options: argparse.Namespace) -> Iterator[str]:
-    """Yield the path of the file to which the engine writes its lines."""
-    import tempfile
-
-    from kernels_ti import OptionError
-
-    if options.output == STANDARD_OUTPUT:
-        with tempfile.TemporaryDirectory(prefix="chordless-batch-") as folder:
-            yield str(Path(folder, "lines.jsonl"))
-        return
-    path = lines_path(options)
-    for there in {path, options.output}:
-        if os.path.lexists(there) and not options.resume:
-            raise OptionError(f"{there} is there already: --resume keeps what is done, or write to another")
-    if path != options.output and not os.path.exists(path) and os.path.exists(options.output):
-        from chordless.batch.tables import table_to_lines
-
-        table_to_lines(options.output, options.output_format, path)
-    yield path
-
-
 def _run(command: BatchCommand, options: argparse.Namespace) -> int:
     from chordless.commands.batch_session import run_batch
 
     to_file = options.output != STANDARD_OUTPUT
-    with _copy_to_standard_output(command, options) as copy:
-        outcome = run_batch(command, options, meanwhile=None if to_file else copy, way_on=_WAY_ON if to_file else None)
-    failure = _first_failure(command) if outcome.end.failed and not options.quiet else None
-    _write_table(command, options, outcome.end)
+    with copy_to_standard_output(command, options) as copy:
+        outcome = run_batch(command, options, meanwhile=None if to_file else copy, way_on=WAY_ON if to_file else None)
+    failure = first_failure(command) if outcome.end.failed and not options.quiet else None
+    write_table(command, options, outcome.end)
     if not options.quiet:
-        _print_note(options, outcome.end, failure, deaths=outcome.deaths)
+        print_note(options, outcome.end, failure, deaths=outcome.deaths)
     return outcome.exit_code
-
-
-@contextlib.contextmanager
-def _copy_to_standard_output(command: BatchCommand, options: argparse.Namespace) -> Iterator[Any]:
-    """Yield a function that copies the lines written since its last call; a table is printed at the end instead."""
-    if options.output != STANDARD_OUTPUT or options.output_format != "jsonl":
-        yield lambda: None
-        return
-    done = 0
-
-    def copy() -> None:
-        nonlocal done
-        if not os.path.exists(command.output):
-            return
-        with open(command.output, "rb") as stream:
-            stream.seek(done)
-            while data := stream.read(_COPIED_AT_ONCE):
-                whole = data[: data.rfind(b"\n") + 1]
-                if not whole:
-                    break
-                sys.stdout.buffer.write(whole)
-                done += len(whole)
-                stream.seek(done)
-        sys.stdout.buffer.flush()
-
-    yield copy
-    copy()
-
-
-def _write_table(command: BatchCommand, options: argparse.Namespace, end: BatchFinished) -> None:
-    """Turn the lines of a batch that has ended into a CSV or Parquet file."""
-    if options.output_format == "jsonl":
-        return
-    from chordless.batch.kept_input import find_kept
-    from chordless.batch.output import read_lines
-    from chordless.batch.tables import write_csv, write_table
-
-    if options.output == STANDARD_OUTPUT:
-        write_csv(lambda: read_lines(command.output), sys.stdout)
-    elif end.reason == "complete":
-        write_table(lambda: read_lines(command.output), options.output, options.output_format)
-        os.unlink(command.output)
-        # A table does not open its graphs.
-        kept = find_kept(command.output)
-        if kept is not None:
-            os.unlink(kept)
-
-
-def _first_failure(command: BatchCommand) -> str | None:
-    from chordless.batch.output import read_lines
-
-    return next((line["error"] for line in read_lines(command.output) if line["status"] == "error"), None)
-
-
-def _print_note(options: argparse.Namespace, end: BatchFinished, failure: str | None, *, deaths: int) -> None:
-    """Print to standard error how a batch ended, its engine's deaths, the first error and the notes of readers."""
-    from chordless.batch.output import EARLIER
-    from chordless.words.numbers import seconds_text
-    from chordless.words.shown import on_terminal, shortened
-
-    # The table is written only when the batch is complete; until then there are only the lines.
-    path = options.output if end.reason == "complete" else lines_path(options)
-    where = "" if options.output == STANDARD_OUTPUT else f" in {path}"
-    parts = [f"{end.done:,} graph{'s' * (end.done != 1)}{where}, {end.cycles:,} cycle{'s' * (end.cycles != 1)}"]
-    parts += [f"{end.kept:,} done before"] * (end.kept > 0 and options.resume)
-    parts += [f"{end.failed:,} failed"] * (end.failed > 0)
-    parts += [f"{end.stopped:,} stopped by a limit"] * (end.stopped > 0)
-    parts.append(f"{seconds_text(time.time() - options.program_start)} in all")
-    line = ", ".join(parts)
-    if end.reason == "interrupted":
-        line = f"interrupted; {line}; {'nothing more to report' if options.output == STANDARD_OUTPUT else _WAY_ON}"
-    elif end.reason == "failed":
-        line = f"ended at the first failure; {line}"
-    if deaths:
-        line += f"\nthe engine died {'once' if deaths == 1 else f'{deaths} times'}; a new one continued"
-    if end.beside:
-        lines, kept = ("1 line", "is") if end.beside == 1 else (f"{end.beside:,} lines", "are")
-        line += f"\n{lines} of other graphs or with other options {kept} kept in {lines_path(options)}{EARLIER}"
-    if failure is not None:
-        line += f"\n{'the failure' if end.failed == 1 else 'the first failure'}: {failure}"
-    for one in (*line.split("\n"), *end.notes):
-        sys.stderr.write(f"{on_terminal(shortened(one), sys.stderr)}\n")

@@ -39,7 +39,7 @@ def print_plan(options: argparse.Namespace, jobs: tuple[BatchJob, ...]) -> int:
 
 def _lines_so_far(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     path = lines_path(options)
-    if os.path.exists(path) or not os.path.exists(options.output):
+    if os.path.exists(path) or options.keep or options.bfile or not os.path.exists(options.output):
         from chordless.batch.output import read_lines
 
         return read_lines(path)

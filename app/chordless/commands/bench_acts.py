@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,53 +21,44 @@ _PROBLEM_EXIT_CODE = 1
 
 def act_table1(options: argparse.Namespace) -> int:
     """Measure Table 1, print it, return the exit code."""
-    import tempfile
-
     from chordless.bench import programs, table1
-    from chordless.bench.measure import machine, probe
-    from chordless.bench.report import Report, heading
-    from chordless.bench.searches import SearchProcess
-    from chordless.commands.info import version_of
+    from chordless.bench.warm import WarmProcess
 
     chosen, left_out = table1.chosen_rows(options.rows, options.data)
     sequential = None if options.sequential is None else programs.given(options.sequential, "--sequential")
-    with tempfile.TemporaryDirectory(prefix="chordless-bench-") as folder:
-        rows = [table1.Table1Row(row, _folder(folder, i), options.data) for i, row in enumerate(chosen)]
-        device = probe(options.arch)
-        settings = {
-            "arch": options.arch,
-            "threads": options.threads,
-            "repeat": options.repeat,
-            "sequential_timeout": options.seq_timeout,
-            "sequential": None if sequential is None else sequential.name,
-        }
-        heads = heading("table1", table1.LEGEND, version_of("chordless"), machine(device), **settings)
-        report = Report[table1.Table1Row](heads)
-        if sequential is not None:
-            report.notes.append(f"T_seq is that of {sequential.name}: {sequential.shown}")
-        if left_out:
-            names = ", ".join(row.name for row in left_out)
-            report.notes.append(f"left out, as their graphs are read from files (--data DIR): {names}")
-        with SearchProcess(options.arch, options.threads) as searches:
-            report.measure(
-                rows,
-                lambda row: row.measure(searches, options.arch, options.repeat, options.seq_timeout, sequential),
-                report_file(options),
+    notes = []
+    if sequential is not None:
+        notes.append(f"T_seq is that of {sequential.name}: {sequential.shown}")
+    if left_out:
+        names = ", ".join(row.name for row in left_out)
+        notes.append(f"left out, as their graphs are read from files (--data DIR): {names}")
+    with _folder() as folder, WarmProcess(options.arch, options.threads) as searches:
+        rows = [
+            table1.Table1Row(
+                row, _below(folder, i), options.data, searches, options.arch, options.seq_timeout, sequential
             )
-    report.notes += [row.note for row in report.rows if row.note is not None]
-    columns = table1.MARKDOWN_COLUMNS if options.markdown else table1.COLUMNS
-    return print_report(report, options, columns, [row.cells() for row in report.rows])
+            for i, row in enumerate(chosen)
+        ]
+        report = _report(
+            "table1",
+            table1.LEGEND,
+            options,
+            options.arch,
+            notes,
+            **{
+                "sequential_timeout": options.seq_timeout,
+                "sequential": None if sequential is None else sequential.name,
+            },
+        )
+        report.measure(rows, options.repeat, report_file(options))
+    report.notes += [row.note for row in rows[: len(report.rows)] if row.note is not None]
+    return print_report(report, options, table1.COLUMNS)
 
 
 def act_peers(options: argparse.Namespace) -> int:
     """Measure all programs on all graphs, print the table, return the exit code."""
-    import tempfile
-
     from chordless.bench import peers, programs
     from chordless.bench.graphs import BenchGraph
-    from chordless.bench.measure import machine, probe
-    from chordless.bench.report import Report, heading
-    from chordless.commands.info import version_of
     from chordless.graphs.load import load_graph
     from kernels_ti import OptionError
 
@@ -75,127 +67,148 @@ def act_peers(options: argparse.Namespace) -> int:
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
         raise OptionError(f"--program {repeated}=...: there are two programs of that name")
-    with tempfile.TemporaryDirectory(prefix="chordless-bench-") as folder:
+    with _folder() as folder:
         graphs = [
-            BenchGraph(title, load_graph(title, simplify=options.simplify).graph, _folder(folder, i))
+            BenchGraph(title, load_graph(title, simplify=options.simplify).graph, _below(folder, i))
             for i, title in enumerate(options.graphs or peers.DEFAULT_GRAPHS)
         ]
-        device = probe(options.arch)
-        ours = peers.our_programs(options.arch, options.threads, device)
-        settings = {
-            "arch": options.arch,
-            "threads": options.threads,
-            "repeat": options.repeat,
-            "timeout": options.timeout,
-        }
-        heads = heading("peers", peers.LEGEND, version_of("chordless"), machine(device), **settings)
-        report = Report[peers.PeersRow](heads)
+        report = _report("peers", peers.LEGEND, options, options.arch, timeout=options.timeout)
+        ours = peers.our_programs(options.arch, options.threads, report.heading["machine"])
         rows = [peers.PeersRow(graph, ours, others, options.timeout) for graph in graphs]
-        report.measure(rows, lambda row: row.measure(options.repeat), report_file(options))
-    if options.markdown and report.rows:
-        columns = peers.markdown_columns(report.rows[0])
-        return print_report(report, options, columns, [row.markdown_cells() for row in report.rows])
-    lines = [line for row in report.rows for line in row.cells()]
-    return print_report(report, options, peers.COLUMNS, lines)
+        report.measure(rows, options.repeat, report_file(options))
+    return print_report(report, options, peers.COLUMNS)
 
 
 def act_batch(options: argparse.Namespace) -> int:
     """Measure batches of small graphs, print the table, return the exit code."""
-    import tempfile
-    from pathlib import Path
-
     from chordless.bench import batch
-    from chordless.bench.measure import machine, probe
-    from chordless.bench.report import Report, heading
-    from chordless.commands.info import version_of
     from kernels_ti import OptionError
 
-    with tempfile.TemporaryDirectory(prefix="chordless-bench-") as folder:
-        files, notes = batch.graph_files(Path(folder), options.vertices, options.molecules)
-        if not files:
+    with _folder() as folder:
+        rows, notes = batch.rows(folder, options.vertices, options.molecules, options.arch, options.threads)
+        if not rows:
             raise OptionError(f"there is nothing to measure: {'; '.join(notes)}")
-        device = probe("cpu" if options.arch == "auto" else options.arch)
-        settings = {"arch": options.arch, "threads": options.threads, "repeat": options.repeat}
-        heads = heading("batch", batch.LEGEND, version_of("chordless"), machine(device), **settings)
-        report = Report[batch.BatchRow](heads, notes=notes)
-        rows = [batch.BatchRow(graphs, Path(folder), options.arch, options.threads) for graphs in files]
-        report.measure(rows, lambda row: row.measure(options.repeat), report_file(options))
-    lines = [line for row in report.rows for line in row.cells()]
-    return print_report(report, options, batch.COLUMNS, lines)
+        report = _report("batch", batch.LEGEND, options, _cpu_for_auto(options), notes)
+        report.measure(rows, options.repeat, report_file(options))
+    return print_report(report, options, batch.COLUMNS)
 
 
 def act_start(options: argparse.Namespace) -> int:
     """Measure starts and the reading of a large file, print the table, return the exit code."""
-    import tempfile
-    from pathlib import Path
-
     from chordless.bench import start
-    from chordless.bench.measure import machine, probe
-    from chordless.bench.report import Report, heading
-    from chordless.commands.info import version_of
 
-    with tempfile.TemporaryDirectory(prefix="chordless-bench-") as folder:
-        device = probe("cpu" if options.arch == "auto" else options.arch)
-        settings = {"arch": options.arch, "threads": options.threads, "repeat": options.repeat, "lines": options.lines}
-        heads = heading("start", start.LEGEND, version_of("chordless"), machine(device), **settings)
-        rows = start.rows(Path(folder), options.graphs, options.arch, options.threads, options.lines)
-        report = Report[start.StartRow](heads)
-        report.measure(rows, lambda row: row.measure(options.repeat), report_file(options))
-    return print_report(report, options, start.COLUMNS, [line for row in report.rows for line in row.cells()])
+    with _folder() as folder:
+        report = _report("start", start.LEGEND, options, _cpu_for_auto(options), lines=options.lines)
+        rows = start.rows(folder, options.graphs, options.arch, options.threads, options.lines)
+        report.measure(rows, options.repeat, report_file(options))
+    return print_report(report, options, start.COLUMNS)
 
 
 def act_listing(options: argparse.Namespace) -> int:
     """Measure listing, print the table, return the exit code."""
+    from chordless.bench import listing
+    from chordless.bench.graphs import BenchGraph
+    from chordless.bench.warm import WarmProcess
+    from chordless.graphs.load import load_graph
+
+    ways = _known(options.ways, listing.WAYS)
+    arch = _cpu_for_auto(options)
+    with _folder() as folder, WarmProcess(arch, options.threads) as searches:
+        graphs = [
+            BenchGraph(title, load_graph(title).graph, _below(folder, i))
+            for i, title in enumerate(options.graphs or listing.DEFAULT_GRAPHS)
+        ]
+        report = _report("listing", listing.LEGEND, options, arch, ways=options.ways)
+        rows = [listing.ListingRow(graph, searches, arch, options.threads, ways) for graph in graphs]
+        report.measure(rows, options.repeat, report_file(options))
+    return print_report(report, options, listing.COLUMNS)
+
+
+def act_scale(options: argparse.Namespace) -> int:
+    """Measure numbers of workers, print the table, return the exit code."""
+    from chordless.bench import scale
+
+    counts = _numbers_of_workers(options)
+    if options.plot is not None:
+        from chordless.pictures.style import require_matplotlib
+
+        require_matplotlib()
+        _format_of(options.plot)
+    report = _report("scale", scale.LEGEND, options, _cpu_for_auto(options), workers=list(counts))
+    more = ["--arch", options.arch, *([] if options.threads is None else ["--threads", str(options.threads)])]
+    rows = [scale.ScaleRow(graph, counts, more, options.gpus) for graph in options.graphs or scale.DEFAULT_GRAPHS]
+    report.measure(rows, options.repeat, report_file(options))
+    if options.plot is not None:
+        _draw([row.to_json() for row in report.rows], options.plot)
+    return print_report(report, options, scale.COLUMNS)
+
+
+def act_boundary(options: argparse.Namespace) -> int:
+    """Measure the boundary method, print the table, return the exit code."""
+    from chordless.bench import boundary
+    from chordless.bench.warm import WarmProcess
+
+    ways = _known(options.ways, tuple(boundary.WAYS))
+    arch = "cpu" if options.arch == "reference" else _cpu_for_auto(options)
+    report = _report("boundary", boundary.LEGEND, options, arch, ways=list(ways))
+    with WarmProcess(options.arch, options.threads, "chordless.bench.boundary_calls") as process:
+        rows = boundary.rows(options.graphs, ways, options.arch, process)
+        report.measure(rows, options.repeat, report_file(options))
+    return print_report(report, options, boundary.COLUMNS)
+
+
+def act_estimates(options: argparse.Namespace) -> int:
+    """Count and estimate, print the table, return the exit code."""
+    from chordless.bench import estimates
+
+    cases = [estimates.Case(graph, options.max_length, tuple(options.through)) for graph in options.graphs]
+    rows = [estimates.EstimatesRow(case, options.seconds) for case in cases or estimates.DEFAULT_CASES]
+    options.arch, options.threads = "reference", None  # The host estimates
+    report = _report("estimates", estimates.LEGEND, options, options.arch, seconds=options.seconds)
+    report.measure(rows, options.repeat, report_file(options))
+    report.notes.append(estimates.summary(rows))
+    return print_report(report, options, estimates.COLUMNS)
+
+
+def _report(
+    kind: str, legend: str, options: argparse.Namespace, arch: str, notes: Sequence[str] = (), **settings: Any
+) -> Report:
+    """Return an empty report; the arch is opened and tested before."""
+    from chordless.bench import measure
+    from chordless.bench.report import Report, heading
+    from chordless.commands.info import version_of
+
+    settings = {"arch": options.arch, "threads": options.threads, "repeat": options.repeat, **settings}
+    machine = measure.machine(measure.probe(arch))
+    return Report(heading(kind, legend, version_of("chordless"), machine, **settings), notes=list(notes))
+
+
+def _cpu_for_auto(options: argparse.Namespace) -> str:
+    return "cpu" if options.arch == "auto" else str(options.arch)
+
+
+def _known(ways: Sequence[str] | None, all_ways: Sequence[str]) -> Sequence[str]:
+    """Return the ways to measure, by default all."""
+    from kernels_ti import OptionError
+
+    unknown = [way for way in ways or () if way not in all_ways]
+    if unknown:
+        raise OptionError(f"--ways {unknown[0]}: there is no such way; there are {', '.join(all_ways)}")
+    return ways or all_ways
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    """Make a folder for the time of a bench."""
     import tempfile
     from pathlib import Path
 
-    from chordless.bench import listing
-    from chordless.bench.bandwidth import bandwidth
-    from chordless.bench.graphs import BenchGraph
-    from chordless.bench.measure import machine, probe
-    from chordless.bench.report import Report, heading
-    from chordless.bench.searches import SearchProcess
-    from chordless.commands.info import version_of
-    from chordless.graphs.load import load_graph
-    from kernels_ti import OptionError
-    from kernels_ti.device.machine import cores
-
-    unknown = [way for way in options.ways or () if way not in listing.WAYS]
-    if unknown:
-        raise OptionError(f"--ways {unknown[0]}: there is no such way; there are {', '.join(listing.WAYS)}")
     with tempfile.TemporaryDirectory(prefix="chordless-bench-") as folder:
-        graphs = [
-            BenchGraph(title, load_graph(title).graph, _folder(folder, i))
-            for i, title in enumerate(options.graphs or listing.DEFAULT_GRAPHS)
-        ]
-        device = probe("cpu" if options.arch == "auto" else options.arch)
-        limits = bandwidth(Path(folder), options.threads or cores())
-        settings = {
-            "arch": device.arch,
-            "threads": options.threads,
-            "repeat": options.repeat,
-            "ways": options.ways,
-        }
-        with SearchProcess(device.arch, options.threads) as searches:
-            link = searches.link_speed()
-            limits |= {} if link is None else {"link": link}
-            settings["bytes_per_second"] = {name: round(value) for name, value in limits.items()}
-            heads = heading("listing", listing.LEGEND, version_of("chordless"), machine(device), **settings)
-            report = Report[listing.ListingRow](heads)
-            shown = ", ".join(f"{name} {value / 1e9:.3g} GB/s" for name, value in limits.items())
-            report.notes.append(f"what this machine takes: {shown}")
-            rows = [
-                listing.ListingRow(graph, searches, device.arch, options.threads, limits, options.ways or listing.WAYS)
-                for graph in graphs
-            ]
-            report.measure(rows, lambda row: row.measure(options.repeat), report_file(options))
-    return print_report(report, options, listing.COLUMNS, [line for row in report.rows for line in row.cells()])
+        yield Path(folder)
 
 
-def _folder(parent: str, number: int) -> Path:
-    from pathlib import Path
-
-    folder = Path(parent, str(number))
+def _below(parent: Path, number: int) -> Path:
+    folder = parent / str(number)
     folder.mkdir()
     return folder
 
@@ -205,9 +218,7 @@ def report_file(options: argparse.Namespace) -> str | None:
     return None if options.json in (None, STANDARD_OUTPUT) else str(options.json)
 
 
-def print_report(
-    report: Report[Any], options: argparse.Namespace, columns: Sequence[Column], lines: Sequence[Sequence[str]]
-) -> int:
+def print_report(report: Report, options: argparse.Namespace, columns: Sequence[Column]) -> int:
     """Print what was measured, then what is wrong; return the exit code."""
     import json
 
@@ -223,7 +234,8 @@ def print_report(
         print(json.dumps(report.to_json()))
     else:
         make = markdown_table if options.markdown else text_table
-        for line in (*make(columns, lines), "", *_below(report, options.markdown)):
+        lines = [line for row in report.rows for line in row.cells()]
+        for line in (*make(columns, lines), "", *_lines_below(report, options.markdown)):
             print(on_terminal(line, sys.stdout))
     sys.stdout.flush()
     for problem in report.problems:
@@ -233,7 +245,7 @@ def print_report(
     return _PROBLEM_EXIT_CODE if report.problems else 0
 
 
-def _below(report: Report[Any], markdown: bool) -> Iterator[str]:
+def _lines_below(report: Report, markdown: bool) -> Iterator[str]:
     """Yield the lines below the table: machine and date, the meaning of the columns, notes."""
     import textwrap
 
@@ -247,3 +259,42 @@ def _below(report: Report[Any], markdown: bool) -> Iterator[str]:
     said = [f"{where}; chordless {heading['chordless']}, {heading['date'][:10]}, {runs}{ended}.", heading["legend"]]
     for text in (*said, *report.notes):
         yield from [f"- {text}"] if markdown else textwrap.wrap(text, _WIDTH)
+
+
+def _numbers_of_workers(options: argparse.Namespace) -> tuple[int, ...]:
+    """Return the numbers of workers to measure, ascending; 0, or more workers than GPUs, is an OptionError."""
+    from kernels_ti import OptionError
+    from kernels_ti.device.machine import cores
+
+    most = cores() if options.gpus is None else len(options.gpus)
+    counts = options.workers or tuple(count for count in (1, 2, 4) if count <= most)
+    if min(counts) < 1:
+        raise OptionError("--workers: a search needs at least one worker")
+    if options.gpus is not None and max(counts) > most:
+        raise OptionError(f"--workers {max(counts)}: --gpus names {most}")
+    return tuple(sorted(set(counts)))
+
+
+def _format_of(path: str) -> str:
+    """Return the format of a picture by the name of its file; another than those of pictures is an OptionError."""
+    from pathlib import PurePath
+
+    from chordless.pictures.style import FORMATS
+    from kernels_ti import OptionError
+
+    suffix = PurePath(path).suffix.lower().removeprefix(".")
+    if suffix not in FORMATS:
+        raise OptionError(f"--plot {path}: a picture ends in {', '.join(f'.{each}' for each in FORMATS)}")
+    return suffix
+
+
+def _draw(rows: list[dict[str, Any]], path: str) -> None:
+    """Write the picture of ``bench scale``."""
+    from chordless.files import whole_file
+    from chordless.pictures.scale import scale_chart
+    from chordless.pictures.style import file_bytes, in_style
+
+    with in_style():
+        picture = file_bytes(scale_chart(rows), _format_of(path))
+    with whole_file(path) as stream:
+        stream.write(picture)

@@ -32,13 +32,16 @@ def add_parser(subparsers: Any) -> None:
             "chordless count petersen --json | jq .by_length",
             "chordless count web.net --checkpoint week/   # chordless resume week/",
             "chordless count karate --through 0,33 --avoid 2 --per-vertex",
+            "chordless count karate --proof",
             "chordless count grid:12x12 --method boundary   # 421,587,920,205,546 cycles",
+            "chordless count hypercube:6 --symmetry   # 149,137,552 cycles in 10 ms",
         ),
     )
     shared.add_graph(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--per-vertex", action="store_true", help="also count the cycles through each vertex")
     parser.add_argument("--per-edge", action="store_true", help="also count the cycles through each edge")
+    shared.add_proof(parser)
     group = parser.add_argument_group("how to count")
     group.add_argument(
         "--method",
@@ -52,7 +55,7 @@ def add_parser(subparsers: Any) -> None:
     group.add_argument(
         "--total-only",
         action="store_true",
-        help="along a boundary: only the total of all lengths, in less time and far less memory",
+        help="along a boundary: only the total of all lengths, in less time, and mostly in less memory",
     )
     group.add_argument(
         "--order",
@@ -60,6 +63,12 @@ def add_parser(subparsers: Any) -> None:
         help="along a boundary: take the vertices in the order of FILE, all names, one a line",
     )
     group.add_argument("--write-order", metavar="FILE", help="along a boundary: write the order that is used to FILE")
+    group.add_argument(
+        "--symmetry",
+        action="store_true",
+        help="search one path of each orbit under the automorphisms of the graph: far less work for hypercubes, tori "
+        "and other symmetric graphs (pip install 'chordless[symmetry]')",
+    )
     shared.add_search(parser, limit_help="stop once N cycles or more were found")
     shared.add_checkpoint(parser)
     shared.add_reporting(parser)
@@ -74,7 +83,28 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
         parser.error("--per-vertex and --per-edge keep no checkpoint: leave --checkpoint out")
     if options.cluster is not None and (options.per_vertex or options.per_edge):
         parser.error("--per-vertex and --per-edge are counted on one machine: leave --cluster out")
+    if options.proof and (options.per_vertex or options.per_edge):
+        parser.error("--proof needs every cycle, --per-vertex and --per-edge keep none: leave one of them out")
+    if options.symmetry:
+        _check_symmetry(parser, options)
     _check_method(parser, options)
+
+
+def _check_symmetry(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """End with a usage error for options that cannot be combined with symmetry."""
+    others = {
+        "--per-vertex and --per-edge": options.per_vertex or options.per_edge,
+        "--part": options.part is not None,
+        "--proof": options.proof,
+        "--cluster": options.cluster is not None,
+        "--avoid-edge": bool(options.avoid_edge),
+        "--expansion paper": options.expansion != EXPANSIONS[0],
+        "--arch reference": options.arch == "reference",
+        "--directed and --multigraph": options.directed or options.multigraph,
+    }
+    for option, is_given in others.items():
+        if is_given:
+            parser.error(f"--symmetry counts whole simple graphs on one machine: leave {option} out")
 
 
 def _check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
@@ -84,6 +114,8 @@ def _check_method(parser: argparse.ArgumentParser, options: argparse.Namespace) 
         "--cluster": options.cluster is not None,
         "--limit": options.limit is not None,
         "--expansion": options.expansion != EXPANSIONS[0],
+        "--symmetry": options.symmetry,
+        "--proof": options.proof,
         f"--arch {options.arch}": options.arch == "reference",
     }
     meant_for_boundary = {
@@ -127,6 +159,8 @@ def act(options: argparse.Namespace) -> int:
         total_only=options.total_only,
         order=options.order,
         write_order=options.write_order,
+        symmetry=options.symmetry,
+        proof=options.proof,
     )
     finished, exit_code = run_engine(command, options)
     print_result(command, finished, as_json=options.json)

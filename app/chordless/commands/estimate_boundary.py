@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from chordless.words.numbers import bytes_text, duration_text
+from chordless.words.numbers import bytes_text, does_not_fit_text, duration_text
 from kernels_ti.errors import vertices_text
 
 if TYPE_CHECKING:
@@ -24,38 +24,20 @@ _PYTHON = "reference"
 
 @dataclass(frozen=True)
 class AlongBoundary:
-    """A count along a boundary as one arch would make it.
+    """A count along a boundary as one arch would make it."""
 
-    Attributes
-    ----------
-    arch : str
-        What ``--arch`` asks for it.
-    device : str
-        Where all lengths are counted together.
-    memory : int or None
-        Bytes that a count may take there.
-    seconds, seconds_by_length : float
-    bytes, bytes_by_length : float
-        Of the states; of states that do not fit, the least that would do.
-    fits, fits_by_length : bool
-        Whether that fits into the memory.
-    rounds : int
-        Over the memory of the host, in the largest step of a count of all lengths together.
-    passes_by_length : int
-        Over the graph.
-    """
-
-    arch: str
-    device: str
-    memory: int | None
+    arch: str  # What ``--arch`` asks for it
+    device: str  # Where all lengths are counted together
+    memory: int | None  # Bytes that a count may take there
     seconds: float
     seconds_by_length: float
+    # `bytes`, `bytes_by_length`: of the states; of states that do not fit, the least that would do
     bytes: float
     bytes_by_length: float
+    # `fits`, `fits_by_length`: whether that fits into the memory
     fits: bool = True
     fits_by_length: bool = True
-    rounds: int = 1
-    passes_by_length: int = 1
+    passes_by_length: int = 1  # Over the graph
 
 
 def counts_along(
@@ -68,24 +50,9 @@ def counts_along(
 ) -> list[AlongBoundary]:
     """Estimate a count along a boundary on the device that would be used, and on CUDA if that is here.
 
-    A rate that is not known is measured, once on a machine; a line on standard error says so.
-
-    Parameters
-    ----------
-    plan : BoundaryPlan
-    longest : int
-        Vertices of the longest cycle that is wanted.
-    arch : str
-        Of the run; ``auto`` stands for what it takes.
-    threads, memory : int or None
-        What the user allows.
-    tell_first : callable
-        Gets the count in Python, if it takes less than a day, before the rates of a device are measured.
-
-    Returns
-    -------
-    list of AlongBoundary
-        Empty if there is no order with boundaries that a state can hold.
+    A rate that is not known is measured, once on a machine, and a line on standard error says so. Before that,
+    `tell_first` gets the count in Python if it takes less than a day. The list is empty if no order has boundaries that
+    a state can hold.
     """
     from chordless.engine.rates import Way, known_rates, ways_along
 
@@ -122,7 +89,6 @@ def _count(plan: BoundaryPlan, longest: int, way: Way, threads: int | None, memo
         bytes_by_length=needs_by_length.bytes,
         fits=needs.fits,
         fits_by_length=needs_by_length.fits,
-        rounds=needs.rounds,
         passes_by_length=needs_by_length.passes,
     )
 
@@ -164,7 +130,6 @@ def boundary_object(plan: BoundaryPlan, counts: Sequence[AlongBoundary]) -> dict
         "bytes_by_length": first.bytes_by_length,
         "fits": first.fits,
         "fits_by_length": first.fits_by_length,
-        "rounds": first.rounds,
         "passes_by_length": first.passes_by_length,
         "settled": plan.is_settled,
         "devices": [asdict(count) for count in counts],
@@ -172,14 +137,9 @@ def boundary_object(plan: BoundaryPlan, counts: Sequence[AlongBoundary]) -> dict
 
 
 def boundary_lines(plan: BoundaryPlan, counts: Sequence[AlongBoundary], search_seconds: float | None) -> Iterator[str]:
-    """Yield what people read of the other method, where it is the better one.
+    """Yield the lines for people about the boundary method.
 
-    Parameters
-    ----------
-    plan : BoundaryPlan
-    counts : sequence of AlongBoundary
-    search_seconds : float or None
-        How long a search takes; None if that is not known.
+    They come where it is the better one, or where `search_seconds` is None.
     """
     if not counts or min(count.seconds for count in counts) > LONGEST_COUNT:
         width = vertices_text(plan.width) if counts else "hundreds of vertices"
@@ -191,7 +151,7 @@ def boundary_lines(plan: BoundaryPlan, counts: Sequence[AlongBoundary], search_s
     if any(count.fits or count.fits_by_length for count in counts):
         yield f"  --method boundary counts them without meeting each: {boundary}"
     else:
-        yield f"  --method boundary does not fit into the memory here: {boundary}"
+        yield f"  --method boundary cannot count them here: {boundary}"
     for count in counts:
         yield from _lines_of(count)
     if not plan.is_settled:
@@ -204,12 +164,11 @@ def _lines_of(count: AlongBoundary) -> Iterator[str]:
     there = "" if count.memory is None else f", {bytes_text(count.memory)} to use"
     yield f"    {where}{there}"
     passes = f" in {count.passes_by_length:,} passes" if count.passes_by_length > 1 else ""
-    rounds = f" in {count.rounds:,} rounds over the memory of the host" if count.rounds > 1 else ""
     by_length = f"{duration_text(count.seconds_by_length)}{passes}, {bytes_text(int(count.bytes_by_length))}"
     if not count.fits_by_length:
-        by_length = f"does not fit: it takes {bytes_text(int(count.bytes_by_length))} at least"
-    together = f"{duration_text(count.seconds)}{rounds}, {bytes_text(int(count.bytes))}"
+        by_length = does_not_fit_text(count.bytes_by_length)
+    together = f"{duration_text(count.seconds)}, {bytes_text(int(count.bytes))}"
     if not count.fits:
-        together = f"does not fit: it takes {bytes_text(int(count.bytes))}"
+        together = does_not_fit_text(count.bytes)
     yield f"      by length     {by_length}"
     yield f"      --total-only  {together}"

@@ -68,15 +68,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--graph", metavar="GRAPH", help="for a FILE.npy: the graph whose cycles it holds")
     shared.add_kind(parser)
     shared.add_encoding(parser)
-    group = parser.add_argument_group("progress (on standard error)")
-    group.add_argument(
-        "--progress",
-        choices=shared.PROGRESS,
-        default="auto",
-        metavar="HOW",
-        help="auto: a live line on a terminal; plain: a line every 2 s; none",
-    )
-    group.add_argument("-q", "--quiet", action="store_true", help="only errors: no progress, no notes")
+    shared.add_reporting(parser, events=False)
     parser.set_defaults(act=act, check=check, parser=parser)
 
 

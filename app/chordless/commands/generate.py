@@ -1,4 +1,4 @@
-"""``chordless generate``: write the graph of a spec as an edge list."""
+"""``chordless generate``: write the graph of a spec to a file, in the format of its suffix."""
 
 from __future__ import annotations
 
@@ -8,7 +8,13 @@ from typing import Any
 from chordless.commands import options as shared
 from chordless.commands.parser import examples
 
-SUMMARY = "write a generated graph, such as grid:7x10, as an edge list"
+SUMMARY = "write a generated graph, such as grid:7x10, to a file"
+
+DESCRIPTION = """\
+Write the graph of a spec as an edge list, a line `u v` for each edge, or in the
+format that the suffix of FILE says: .g6 graph6, .s6 sparse6, .col DIMACS, .net
+Pajek, .mtx Matrix Market, .graphml, .gml. A second suffix .gz compresses it.
+"""
 
 
 def add_parser(subparsers: Any) -> None:
@@ -16,8 +22,12 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "generate",
         help=SUMMARY,
-        description="Write the graph of a spec as an edge list, a line `u v` for each edge.",
-        closing=lambda: examples("chordless generate grid:7x10 -o grid.txt", "chordless generate gnp:60,0.1,1 | wc -l"),
+        description=DESCRIPTION,
+        closing=lambda: examples(
+            "chordless generate grid:7x10 -o grid.txt",
+            "chordless generate petersen -o petersen.g6",
+            "chordless generate gnp:60,0.1,1 | wc -l",
+        ),
     )
     parser.add_argument("spec", metavar="SPEC", help="what to generate, such as grid:7x10; see chordless help specs")
     shared.add_output(parser)
@@ -26,8 +36,10 @@ def add_parser(subparsers: Any) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Generate, write, return the exit code."""
-    from chordless.commands.writing import write_graph
+    from chordless.commands.session import print_notes
+    from chordless.commands.writing import require_writable, write_graph
     from chordless.graphs.generators import generate
 
-    write_graph(generate(options.spec), options.output, [options.spec])
+    require_writable(options.output)
+    print_notes(write_graph(generate(options.spec), options.output, [options.spec]))
     return 0

@@ -62,6 +62,7 @@ _FORMATS = {
     "graph6": "graph6 and sparse6 of nauty; FILE:12 is the graph in line 12",
     "mtx": "a symmetric matrix in MatrixMarket format",
     "adjlist": "a line `u v w ...`: a vertex, then its neighbours",
+    "matrix": "a table of numbers with names in the first row and column (Excel's CSV)",
     "sdf": "one molecule, or FILE:12 for the twelfth; chordless batch reads all",
     "smiles": "one molecule, or FILE:12 for that of line 12; also a table with a column `smiles`",
 }

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from chordless.protocol.events import DeviceReport
 
 SUMMARY = "show versions, and the arches that this machine can use"
-PACKAGES = ("chordless", "taichi", "numpy", "networkx", "textual")
 _PROBE_SECONDS = 120.0
 
 
@@ -40,7 +39,7 @@ def act(options: argparse.Namespace) -> int:
 
     from chordless.words.shown import on_terminal
 
-    versions = {package: version_of(package) for package in PACKAGES}
+    versions = {package: version_of(package) for package in _packages()}
     versions["python"] = platform.python_version()
     reports = probe_all()
     if options.json:
@@ -55,6 +54,18 @@ def act(options: argparse.Namespace) -> int:
     return 0
 
 
+def _packages() -> list[str]:
+    """Return the packages whose versions are shown, among them the library below: Taichi or its fork."""
+    from kernels_ti import DeviceError
+    from kernels_ti.taichi_door import LIBRARIES, library
+
+    try:
+        below = [library().package]
+    except DeviceError:  # each arch says so
+        below = [each.package for each in LIBRARIES]
+    return ["chordless", *below, "numpy", "networkx", "textual"]
+
+
 def version_of(package: str) -> str | None:
     """Return the installed version of `package`, None if it is not installed."""
     from importlib.metadata import PackageNotFoundError, version
@@ -66,13 +77,7 @@ def version_of(package: str) -> str | None:
 
 
 def probe_all() -> list[DeviceReport]:
-    """Open every arch, each in an engine of its own, at the same time.
-
-    Returns
-    -------
-    list of DeviceReport
-        In the order in which the arches are listed for users.
-    """
+    """Open every arch, each in an engine of its own, at the same time; the reports come in the order shown to users."""
     from chordless.engine.process import EngineProcess
     from chordless.protocol.orders import ProbeCommand
 

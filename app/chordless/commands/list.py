@@ -24,7 +24,9 @@ A line holds the names of the cycle's vertices in the order of the cycle. They
 are separated by blanks, or by TABs if some vertex of the graph has white space
 in its name. A FILE.jsonl has a JSON array in each line. Each cycle comes once
 and starts at its first vertex in the order of the graph. The lines come in the
-order in which the cycles are found, which differs between arches.
+order in which the cycles are found, which differs between arches. --sorted
+keeps all cycles in memory and writes them at the end, by length, then by their
+vertices in the order of the graph.
 
 A FILE.npy has a bit row for each cycle: bit v % 64 of word v // 64 is set where
 vertex v lies on it. This is the fastest output. A FILE.parquet or FILE.arrow
@@ -46,6 +48,7 @@ def add_parser(subparsers: Any) -> None:
             "chordless list karate -o cycles.jsonl",
             "chordless list roads.txt --min-length 5 --limit 100",
             "chordless list grid:6x9 -o cycles.parquet",
+            "chordless list karate --sorted --proof -o cycles.txt",
             "chordless list grid:7x10 -o run/   # then: chordless export run",
         ),
     )
@@ -58,6 +61,10 @@ def add_parser(subparsers: Any) -> None:
         help="write to FILE: text (.txt, or no suffix), .jsonl, .npy, .parquet or .arrow; or to a run directory, "
         "with a slash: DIR/ (default, or -: text to standard output)",
     )
+    parser.add_argument(
+        "--sorted", action="store_true", help="write the cycles by length, then by their vertices, once all are found"
+    )
+    shared.add_proof(parser)
     shared.add_search(parser, limit_help="stop after N cycles")
     shared.add_checkpoint(parser, also="; for -o FILE only: -o DIR/ has its own")
     shared.add_reporting(parser)
@@ -81,6 +88,10 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
             f"--checkpoint: a run cannot go on with {options.output}, which is written as a whole: "
             f"list to a folder DIR/, then `chordless export DIR -o {options.output}`"
         )
+    if options.sorted and options.limit is not None:
+        parser.error("--sorted sorts the cycles that there are: leave --limit out, or bound their length")
+    if options.sorted and (options.checkpoint is not None or output_format == "parts"):
+        parser.error("--sorted writes at the end of the search, so it keeps no checkpoint: list to a file without one")
     if options.checkpoint is not None and output_format == "parts":
         parser.error(f"-o {options.output} is a folder, which keeps a checkpoint anyway: leave --checkpoint out")
     shared.check_checkpoint_every(parser, options, _directory_of(options, output_format))
@@ -88,16 +99,20 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """List the cycles, print how it ended unless the output shows it, return the exit code."""
+    from dataclasses import replace
+
     from chordless.commands.session import print_way_on, run_command, run_engine
 
     output_format = _format_of(options.output)
     assert output_format is not None
     directory = _directory_of(options, output_format)
     command = run_command(options, output=options.output, output_format=output_format, checkpoint=directory)
+    command = replace(command, in_order=options.sorted, proof=options.proof)
     finished, exit_code = run_engine(command, options)
     if not options.quiet:
         print_note(finished, options.output)
         print_way_on(finished)
+    print_proof(finished)
     return exit_code
 
 
@@ -117,6 +132,12 @@ def print_note(finished: Finished, output: str) -> None:
         sys.stderr.write(f"{listed}, {seconds_text(finished.total_seconds)} in all\n")
     else:
         sys.stderr.write(f"not complete: {ending(finished)}; {listed}\n")
+
+
+def print_proof(finished: Finished) -> None:
+    """Print the hash of all cycles to standard error, if there is one."""
+    if finished.proof is not None:
+        sys.stderr.write(f"proof {finished.proof}\n")
 
 
 def _directory_of(options: argparse.Namespace, output_format: CycleFormat) -> str | None:

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from chordless.commands import along_boundary
 from chordless.commands import options as shared
+from kernels_ti import OptionError
+from kernels_ti.choices import METHODS
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from chordless.commands.kept_pick import KeptPick
-    from chordless.graphs.load import LoadedGraph
+    from chordless.protocol.events import Finished
     from chordless.protocol.orders import RunCommand
-    from kernels_ti import BestCycle
 
 SUMMARY = "find the longest, shortest, heaviest or lightest chordless cycle"
 
@@ -24,9 +22,11 @@ DESCRIPTION = """\
 Find the longest chordless cycle of a graph, or the shortest, heaviest or
 lightest one. Also tell how many cycles are as long, or weigh as much.
 
-The cycle is found by dynamic programming over a path decomposition, without
-looking at every cycle. The time depends on the boundary of the graph, as that
-of `chordless count --method boundary` does, and hardly on the number of cycles.
+The shortest and the lightest cycle are found by shortest paths: in a moment in
+the network of a city. The longest and the heaviest one are found by dynamic
+programming over a path decomposition, without looking at every cycle: the time
+depends on the boundary of the graph, as that of `chordless count --method
+boundary` does, and hardly on the number of cycles.
 """
 
 
@@ -59,6 +59,15 @@ def add_parser(subparsers: Any) -> None:
         help="find the heaviest cycle instead: FILE has a line `v weight` for each vertex, or `u v weight` for each "
         "edge; it may be the edge list of the graph",
     )
+    group.add_argument(
+        "--method",
+        choices=METHODS,
+        default="auto",
+        metavar="HOW",
+        help="search: by shortest paths, or all cycles for a longest one; boundary: by dynamic programming over a path "
+        "decomposition; "
+        "auto (default): the one that is expected to be faster",
+    )
     along_boundary.add_options(parser)
     parser.set_defaults(act=act, check=check, parser=parser)
 
@@ -73,119 +82,78 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Find the cycle, print it, return the exit code."""
+    from dataclasses import replace
+
+    command = along_boundary.command_of(options)
     if options.checkpoint is None:
-        return _answer(options, along_boundary.loaded_graph(options))
-    from dataclasses import replace
-
-    from chordless.commands.kept_pick import begun
-    from chordless.graphs.readers.incoming import read_bytes
-    from chordless.runs.directory import check_is_free
-
-    check_is_free(options.checkpoint)
-    loaded = along_boundary.loaded_graph(options)
-    weights = None if options.weight is None else read_bytes(options.weight)
-    command = replace(
-        along_boundary.command_of(options), pick="longest", shortest=options.shortest, weight=options.weight
-    )
-    with begun(command, loaded, weights) as kept:
-        return _answer(options, loaded, kept)
+        command = replace(command, method=options.method)
+    elif options.method == "search":
+        raise OptionError("--checkpoint is for the method boundary: leave one of them out")
+    return answer(replace(command, pick="longest", shortest=options.shortest, weight=options.weight), options)
 
 
-def resume(command: RunCommand, options: argparse.Namespace) -> int:
-    """Go on from a checkpoint, print the cycle, return the exit code."""
-    from chordless.commands.kept_pick import resumed
-
-    with resumed(command) as (kept, loaded):
-        return _answer(along_boundary.options_of(command, options), loaded, kept)
-
-
-def _answer(options: argparse.Namespace, loaded: LoadedGraph, kept: KeptPick | None = None) -> int:
+def answer(command: RunCommand, options: argparse.Namespace) -> int:
+    """Let the engine begin, or go on; print the cycle, return the exit code."""
     import json
-    from contextlib import nullcontext
-    from dataclasses import replace
 
-    from kernels_ti.boundary.longest import longest_in
+    from chordless.commands.session import print_way_on
 
-    space = along_boundary.space_of(options, loaded.graph)
-    weights, path = None, options.weight if kept is None else kept.weights
-    if path is not None:
-        from chordless.graphs.load import read_weight_file
-
-        weights = read_weight_file(path, space.graph, encoding=options.encoding)
-    orders = along_boundary.orders(options, space.graph)
-    at_work = nullcontext(None) if kept is None else kept.at_work()
-    with along_boundary.progress(options) as report, at_work as keeping:
-        best = longest_in(
-            space,
-            weights,
-            shortest=options.shortest,
-            arch=options.arch,
-            timeout=options.timeout,
-            report=report,
-            keeping=keeping,
-            **orders,
-        )
-    if kept is not None:
-        best = replace(best, seconds=kept.finish())
+    finished, exit_code = along_boundary.picked(command, options)
+    assert finished.best is not None
     if options.json:
-        print(json.dumps(_result_object(loaded.title, best)))
+        print(json.dumps(_result_object(finished, finished.best)))
     else:
-        bounds = options.min_length, options.max_length
-        for line in _lines(loaded.title, best, bounds, shortest=options.shortest, weighted=weights is not None):
+        for line in _lines(command, finished, finished.best):
             print(line)
-    return 0
+    if not options.quiet:
+        print_way_on(finished)
+    return exit_code
 
 
-def _result_object(name: str, best: BestCycle) -> dict[str, Any]:
-    from chordless.cycles.participation import json_name
-
+def _result_object(finished: Finished, best: dict[str, Any]) -> dict[str, Any]:
+    found = finished.boundary or {}
     return {
-        "graph": name,
-        "length": best.length,
-        "cycle": [json_name(vertex) for vertex in best.cycle],
-        "weight": None if best.weight is None else _number(best.weight),
-        "ways": best.ways,
-        "method": "boundary",
-        "boundary": {"width": best.width, "states": best.states},
-        "seconds": round(best.seconds, 6),
+        "graph": finished.graph,
+        "length": len(best["cycle"]),
+        "cycle": best["cycle"],
+        "weight": None if best["weight"] is None else _number(best["weight"]),
+        "ways": best["ways"],
+        "method": best["method"],
+        "complete": finished.complete,
+        **({"no_longer_than": best["no_longer_than"]} if "no_longer_than" in best else {}),
+        "boundary": {name: found[name] for name in ("width", "states")} if best["method"] == "boundary" else None,
+        "seconds": round(finished.enumerate_seconds, 6),
     }
 
 
-def _number(weight: int | Fraction) -> int | float | str:
+def _number(weight: str) -> int | float | str:
     """Return a weight for JSON: a number where that is exact, else its decimals as text."""
-    if isinstance(weight, int):
-        return weight
-    return float(weight) if _text(weight) == repr(float(weight)) else _text(weight)
+    if "." not in weight:
+        return int(weight)
+    return float(weight) if repr(float(weight)) == weight else weight
 
 
-def _text(weight: int | Fraction) -> str:
-    """Return the decimals of a weight; all weights are decimals, so they end."""
-    from decimal import Context, Decimal
-
-    if isinstance(weight, int):
-        return str(weight)
-    exact = Context(prec=200).divide(Decimal(weight.numerator), Decimal(weight.denominator))
-    return f"{exact.normalize():f}"
-
-
-def _lines(
-    name: str, best: BestCycle, bounds: tuple[int, int | None], *, shortest: bool, weighted: bool
-) -> Iterator[str]:
+def _lines(command: RunCommand, finished: Finished, best: dict[str, Any]) -> Iterator[str]:
     from chordless.words.numbers import lengths_text, seconds_text
     from chordless.words.shown import on_terminal
     from kernels_ti.errors import quantity, vertices_text
 
-    yield on_terminal(name, sys.stdout)
-    if not best.cycle:
-        yield f"  no chordless {lengths_text(*bounds) or 'cycle'}"
+    yield on_terminal(finished.graph, sys.stdout)
+    cycle, boundary = best["cycle"], finished.boundary or {}
+    if not cycle:
+        yield f"  no chordless {lengths_text(command.min_length, command.max_length) or 'cycle'}"
         return
-    what = ("lightest" if shortest else "heaviest") if weighted else "shortest" if shortest else "longest"
-    if weighted and best.weight is not None:
-        yield f"  {what:<9} weight {_text(best.weight)}, {best.length:,} vertices"
-    else:
-        yield f"  {what:<9} {best.length:,} vertices"
-    yield f"  {'cycles':<9} {best.ways:,} of this {'weight' if weighted else 'length'}"
-    if best.width:
-        yield f"  {'boundary':<9} {vertices_text(best.width)}, {quantity(best.states, 'state')} at most"
-    yield f"  {'time':<9} {seconds_text(best.seconds)}"
-    yield f"  {'one':<9} {on_terminal(' '.join(map(str, best.cycle)), sys.stdout)}"
+    weighted, so_far = best["weight"] is not None, "" if finished.complete else " so far"
+    kind = (
+        ("lightest" if command.shortest else "heaviest") if weighted else "shortest" if command.shortest else "longest"
+    )
+    weight = f"weight {best['weight']}, " if weighted else ""
+    yield f"  {kind:<9} {weight}{len(cycle):,} vertices{so_far}"
+    if not finished.complete:
+        bound = f"; none has more than {best['no_longer_than']:,} vertices" if "no_longer_than" in best else ""
+        yield f"  {'not all':<9} the time was up before all cycles were compared{bound}"
+    yield f"  {'cycles':<9} {best['ways']:,} of this {'weight' if weighted else 'length'}{so_far}"
+    if boundary.get("width"):
+        yield f"  {'boundary':<9} {vertices_text(boundary['width'])}, {quantity(boundary['states'], 'state')} at most"
+    yield f"  {'time':<9} {seconds_text(finished.enumerate_seconds)}"
+    yield f"  {'one':<9} {on_terminal(' '.join(map(str, cycle)), sys.stdout)}"

@@ -89,25 +89,17 @@ def add_search(parser: argparse.ArgumentParser, *, limit_help: str) -> None:
     )
 
 
-def add_lengths(group: Any, length: Callable[[str], int] = cycle_length) -> None:
+def add_lengths(group: Any, length: Callable[[str], int] = cycle_length, things: str = "cycles") -> None:
     """Add the bounds on the length; `settle_lengths` makes ``min_length`` and ``max_length`` of what is given."""
-    group.add_argument("--length", type=length, metavar="N", help="only cycles of exactly N vertices")
-    group.add_argument("--min-length", type=length, metavar="N", help="only cycles of N vertices or more")
-    group.add_argument("--max-length", type=length, metavar="N", help="only cycles of N vertices or fewer")
+    group.add_argument("--length", type=length, metavar="N", help=f"only {things} of exactly N vertices")
+    group.add_argument("--min-length", type=length, metavar="N", help=f"only {things} of N vertices or more")
+    group.add_argument("--max-length", type=length, metavar="N", help=f"only {things} of N vertices or fewer")
 
 
 def settle_lengths(
     parser: argparse.ArgumentParser, options: argparse.Namespace, shortest: int = SHORTEST_CYCLE
 ) -> None:
-    """Set ``min_length`` and ``max_length``; end with a usage error if no length lies within the bounds.
-
-    Parameters
-    ----------
-    parser : argparse.ArgumentParser
-    options : argparse.Namespace
-    shortest : int
-        The lower bound where none is given.
-    """
+    """Set ``min_length``, by default `shortest`, and ``max_length``; a usage error if no length lies within them."""
     if options.length is not None:
         if options.min_length is not None or options.max_length is not None:
             parser.error(f"--length {options.length} is both bounds: leave --min-length and --max-length out")
@@ -118,31 +110,31 @@ def settle_lengths(
         parser.error(f"--max-length {options.max_length} is below --min-length {options.min_length}")
 
 
-def add_restriction(group: Any) -> None:
-    """Add which vertices and edges a cycle must contain or must not contain; both shorten the search."""
+def add_restriction(group: Any, things: str = "cycles") -> None:
+    """Add which vertices and edges a cycle, or a path, must contain or must not contain; both shorten the search."""
     group.add_argument(
         "--through",
         action="append",
         default=[],
         metavar="V[,V..]",
-        help="only cycles through all of these vertices, named as `chordless list` names them",
+        help=f"only {things} through all of these vertices, named as `chordless list` names them",
     )
     group.add_argument(
         "--through-edge",
         action="append",
         default=[],
         metavar="U-V",
-        help="only cycles with this edge; may be given several times",
+        help=f"only {things} with this edge; may be given several times",
     )
     group.add_argument(
-        "--avoid", action="append", default=[], metavar="V[,V..]", help="only cycles through none of these vertices"
+        "--avoid", action="append", default=[], metavar="V[,V..]", help=f"only {things} through none of these vertices"
     )
     group.add_argument(
         "--avoid-edge",
         action="append",
         default=[],
         metavar="U-V",
-        help="only cycles without this edge; it stays a chord of others; may be given several times",
+        help=f"only {things} without this edge; it stays a chord of others; may be given several times",
     )
 
 
@@ -222,6 +214,16 @@ def check_cluster(parser: argparse.ArgumentParser, options: argparse.Namespace) 
             parser.error(str(error))
 
 
+def add_proof(group: Any) -> None:
+    """Add ``--proof``."""
+    group.add_argument(
+        "--proof",
+        action="store_true",
+        help="also make a hash of all cycles that does not depend on their order: the sum of their SHA-256, which a "
+        "short program makes again from a listing (see the documentation, Output)",
+    )
+
+
 def add_checkpoint(parser: argparse.ArgumentParser, *, also: str = "") -> None:
     """Add what makes a run resumable."""
     group = parser.add_argument_group("to continue later (chordless resume DIR)")
@@ -243,8 +245,8 @@ def add_checkpoint_every(group: Any, *, resumed: bool = False) -> None:
     )
 
 
-def add_reporting(parser: argparse.ArgumentParser) -> None:
-    """Add what is reported while the search runs."""
+def add_reporting(parser: argparse.ArgumentParser, *, events: bool = True) -> None:
+    """Add what is reported while the command runs; `events` if an engine does the work."""
     group = parser.add_argument_group("progress (on standard error)")
     group.add_argument(
         "--progress",
@@ -253,7 +255,8 @@ def add_reporting(parser: argparse.ArgumentParser) -> None:
         metavar="HOW",
         help="auto: a live line on a terminal; plain: a line every 2 s; none",
     )
-    group.add_argument("--events", metavar="FILE", help="record every event of the engine, one JSON object a line")
+    if events:
+        group.add_argument("--events", metavar="FILE", help="record every event of the engine, one JSON object a line")
     group.add_argument("-q", "--quiet", action="store_true", help="only errors: no progress, no notes")
 
 

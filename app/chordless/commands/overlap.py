@@ -24,15 +24,17 @@ TABLES = (".csv", ".jsonl")
 DESCRIPTION = """\
 Write the niche overlap graph of a directed food web as an edge list: two
 species are joined if they share a living prey. An arc from a to b in the web
-means that b eats a.
+means that b eats a. The web is a Pajek network; a table with prey in rows and
+predators in columns, such as Excel's CSV; a list of lines `prey -> predator`;
+or a directed graph in another format (chordless help formats).
 
 With --report, say of that graph what an ecologist asks: how many species and
 niche overlap edges there are, how many holes (chordless cycles of 4 or more
 species) by length, which species lie in most of them, and whether the species
-can be ordered along one line of niches. That is so if the graph is an interval
-graph (Cohen 1978). For this it is necessary that there is no hole, but not
-sufficient: there must be no asteroidal triple either (Lekkerkerker and Boland
-1962), and that is checked as well.
+can be ordered along one line of niches, and in which order. That is so if the
+graph is an interval graph (Cohen 1978). For this it is necessary that there is
+no hole, but not sufficient: there must be no asteroidal triple either
+(Lekkerkerker and Boland 1962), and that is checked as well.
 
 Several webs, or a pattern in quotes ('webs/*.net', ** goes through all
 folders), become one table with a row for each web: living species, feeding
@@ -53,12 +55,13 @@ def add_parser(subparsers: Any) -> None:
             "chordless overlap Mondego.net -o niche.txt",
             "chordless overlap web.net --types types.clu | chordless count -",
             "chordless overlap Everglades.net --report",
+            "chordless overlap predation.csv --report",
             "chordless overlap Everglades.net --json | jq '.species[0]'",
             "chordless overlap 'webs/*.net' -o webs.csv",
         ),
     )
     parser.add_argument(
-        "webs", metavar="WEB.net", nargs="+", help="the food web, a Pajek network; several, or a pattern, for a table"
+        "webs", metavar="WEB", nargs="+", help="the file of a food web; several, or a pattern, for a table"
     )
     parser.add_argument(
         "--types",
@@ -70,7 +73,8 @@ def add_parser(subparsers: Any) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help="write the graph to FILE (default, or -: standard output, unless there is a report); of several webs "
+        help="write the graph to FILE, in the format of its suffix, such as .txt or .g6 (default, or -: an edge list "
+        "to standard output, unless there is a report); of several webs "
         "the table, to a FILE.csv or FILE.jsonl",
     )
     parser.add_argument("--report", action="store_true", help="print a report on the graph of each web")
@@ -137,20 +141,25 @@ def act(options: argparse.Namespace) -> int:
 
 
 def _act_on_one(path: str, options: argparse.Namespace) -> int:
-    from chordless.commands.writing import write_graph
+    from chordless.commands.session import print_notes
+    from chordless.commands.writing import require_writable, write_graph
     from chordless.graphs.overlap import read_food_web, warning_of_missing_types
     from chordless.words.shown import on_terminal
 
+    output = STANDARD_OUTPUT if options.output is None and not options.report else options.output
+    if output is not None:
+        require_writable(output)
     web = read_food_web(path, options.types, options.encoding)
     if options.types is None and web.types_path is None and not options.quiet:
         sys.stderr.write(f"warning: {warning_of_missing_types([path])}\n")
+    print_notes([] if options.quiet else web.notes)
+    if output is not None:
+        notes = write_graph(web.overlap, output, [f"niche overlap graph of {PurePath(path).name}"])
+        print_notes([] if options.quiet else notes)
     if not options.report:
-        write_graph(web.overlap, options.output or STANDARD_OUTPUT, [_comment(path)])
         if options.types is None and web.types_path is not None and not options.quiet:
             sys.stderr.write(f"types of the vertices: {on_terminal(web.types_path, sys.stderr)}\n")
         return 0
-    if options.output is not None:
-        write_graph(web.overlap, options.output, [_comment(path)])
 
     from chordless.graphs.overlap_report import report_lines, report_of_holes, report_without_holes
     from kernels_ti import is_chordal
@@ -171,10 +180,6 @@ def _act_on_one(path: str, options: argparse.Namespace) -> int:
     else:
         print("\n".join(on_terminal(line, sys.stdout) for line in report_lines(report)))
     return exit_code
-
-
-def _comment(path: str) -> str:
-    return f"niche overlap graph of {PurePath(path).name}"
 
 
 def _count_holes(path: str, options: argparse.Namespace) -> tuple[Finished, int]:

@@ -15,11 +15,10 @@ from chordless.batch.jobs import checked, jobs_of
 from chordless.batch.output import read_lines
 from chordless.batch.tables import cell_of_text
 from chordless.commands.batch_session import run_batch
-from chordless.commands.writing import whole_file
-from chordless.files import text_of
+from chordless.files import text_of, whole_file
 from chordless.graphs.overlap import FoodWeb, read_food_web, warning_of_missing_types
 from chordless.protocol.orders import BatchCommand, BatchJob
-from chordless.words.shown import on_terminal
+from chordless.words.shown import lines_on_terminal, on_terminal
 from kernels_ti import GraphError
 from kernels_ti.options import require_threads
 
@@ -31,15 +30,7 @@ COLUMNS = (
 
 
 def print_table(webs: list[str], options: argparse.Namespace) -> int:
-    """Count the cycles of all webs in one engine, write the table, return the exit code.
-
-    Parameters
-    ----------
-    webs : list of str
-        Pajek networks.
-    options : argparse.Namespace
-        Of ``chordless overlap``.
-    """
+    """Count the cycles of all food webs in one engine, write the table, return the exit code."""
     require_threads(options.threads)
     template = BatchJob(
         "",
@@ -59,7 +50,7 @@ def print_table(webs: list[str], options: argparse.Namespace) -> int:
         outcome = run_batch(command, options)
         rows = [_row(line, options.types, options.encoding) for line in read_lines(lines)]
     if options.output in (None, "-"):
-        _write(rows, sys.stdout, as_json=options.json)
+        _write(rows, lines_on_terminal(sys.stdout), as_json=options.json)
     else:
         with whole_file(options.output) as file, text_of(file) as stream:
             _write(rows, stream, as_json=PurePath(options.output).suffix.lower() == ".jsonl")

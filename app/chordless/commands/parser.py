@@ -43,10 +43,8 @@ def _usage_of(option: argparse.Action) -> str:
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are two lines and name the nearest option or choice.
 
-    Parameters
-    ----------
-    closing : callable, optional
-        Returns the help text below the options. Only ``--help`` calls it, so it may import what it needs.
+    `closing` returns the help text below the options. Only ``--help`` calls it, so it may import modules that take
+    long.
     """
 
     def __init__(self, *arguments: Any, closing: Callable[[], str] | None = None, **options: Any) -> None:

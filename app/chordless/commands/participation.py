@@ -13,17 +13,9 @@ _PLURALS = {"vertex": "vertices", "edge": "edges"}
 
 
 def participation_table(entries: list[dict[str, Any]], what: str, total: int, stream: TextIO) -> Iterator[str]:
-    """Yield the lines of a table for people: those in the most cycles, and how many lie in none.
+    """Yield the lines of a table for people: the vertices or edges in the most cycles, and how many lie in none.
 
-    Parameters
-    ----------
-    entries : list of dict
-        The vertices or the edges, see `chordless.cycles.participation.participation_object`.
-    what : {"vertex", "edge"}
-    total : int
-        Cycles in all.
-    stream : text file
-        Where the lines will go.
+    `entries` are those of `chordless.cycles.participation.participation_object`.
     """
     found = [entry for entry in entries if entry["cycles"]]
     if not found:

@@ -69,7 +69,7 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Draw, write, return the exit code."""
-    from chordless.commands.writing import whole_file
+    from chordless.files import whole_file
     from chordless.pictures import style
 
     style.require_matplotlib()

@@ -53,7 +53,7 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Write the page; return the exit code."""
-    from chordless.commands.writing import whole_file
+    from chordless.files import whole_file
     from chordless.pictures import style
 
     style.require_matplotlib()

@@ -58,7 +58,7 @@ def act(options: argparse.Namespace) -> int:
     from dataclasses import replace
     from pathlib import Path
 
-    from chordless.commands import count
+    from chordless.commands import count, longest, sample
     from chordless.commands import list as list_
     from chordless.commands.session import print_way_on, run_engine
     from chordless.runs.directory import RunDirectory
@@ -67,10 +67,16 @@ def act(options: argparse.Namespace) -> int:
     command = directory.command()
     changed = _changed(command, options)
     if command.pick != "all" and command.output_format != "parts":
-        return _resume_pick(changed, options)
+        _check_pick(command, options)
+        answer = longest.answer if command.pick == "longest" else sample.answer
+        # A sample without a file goes to standard output, as at first.
+        if command.pick == "sample" and command.output is None:
+            changed = replace(changed, output=sample.STANDARD_OUTPUT)
+        return answer(changed, options)
     if command.output is not None and options.json:
         raise OptionError(f"--json is for counts, but the run in {options.directory} lists cycles: leave --json out")
-    command = replace(changed, limit=options.limit, cluster=options.cluster, gpus=options.gpus)
+    limit = options.limit if command.pick == "all" else command.limit
+    command = replace(changed, limit=limit, cluster=options.cluster, gpus=options.gpus)
     end = None if options.events is not None else _end_in_read_only(directory)
     finished, exit_code = run_engine(command, options) if end is None else (end, 0)
     if command.output is None:
@@ -79,6 +85,8 @@ def act(options: argparse.Namespace) -> int:
         list_.print_note(finished, command.output)
     if not options.quiet:
         print_way_on(finished)
+    if command.output is not None:
+        list_.print_proof(finished)
     return exit_code
 
 
@@ -91,18 +99,13 @@ def _changed(command: RunCommand, options: argparse.Namespace) -> RunCommand:
     return replace(command, program_start=options.program_start, timeout=options.timeout, **changed)
 
 
-def _resume_pick(command: RunCommand, options: argparse.Namespace) -> int:
-    """Go on with a run of ``longest`` or ``sample``, print its result, return the exit code."""
-    from chordless.commands import longest, sample
-
-    unfit = [f"--{name}" for name in ("limit", "threads", "cluster", "gpus", "events") if getattr(options, name)]
+def _check_pick(command: RunCommand, options: argparse.Namespace) -> None:
+    """Refuse options that a run of ``longest`` or ``sample`` does not have."""
+    unfit = [f"--{name}" for name in ("limit", "threads", "cluster", "gpus") if getattr(options, name)]
     if command.pick == "sample" and options.json:
         unfit.append("--json")
     if unfit:
         raise OptionError(f"{unfit[0]} is not for a run of chordless {command.pick}: leave it out")
-    if command.pick == "longest":
-        return longest.resume(command, options)
-    return sample.resume(command, options)
 
 
 def _end_in_read_only(directory: RunDirectory) -> Finished | None:

@@ -13,16 +13,12 @@ from chordless.commands import options as shared
 from chordless.values import positive, seed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from chordless.commands.kept_pick import KeptPick
-    from chordless.graphs.load import LoadedGraph
-    from chordless.protocol.orders import RunCommand
-    from kernels_ti import CycleTable
+    from chordless.protocol.orders import CycleFormat, RunCommand
 
 SUMMARY = "draw chordless cycles uniformly at random"
 STANDARD_OUTPUT = "-"
-_FORMATS = {"": "text", ".txt": "text", ".jsonl": "jsonl", ".npy": "npy"}
+_MOST = 10**12
+_FORMATS: dict[str, CycleFormat] = {"": "text", ".txt": "text", ".jsonl": "jsonl", ".npy": "npy"}
 
 DESCRIPTION = """\
 Draw chordless cycles uniformly at random: each with exactly the same
@@ -74,6 +70,8 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """End with a usage error for impossible bounds or outputs."""
     shared.settle_lengths(parser, options)
     shared.check_checkpoint_every(parser, options, options.checkpoint)
+    if options.k > _MOST:
+        parser.error(f"-k {options.k}: {_MOST:,} cycles are the most that are drawn in one run")
     if options.output == "":
         parser.error("-o: the name of the output is empty")
     if options.json and options.output != STANDARD_OUTPUT and _suffix(options) != ".jsonl":
@@ -84,114 +82,31 @@ def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Draw the cycles, write them, return the exit code."""
-    if options.checkpoint is None:
-        return _answer(options, along_boundary.loaded_graph(options))
     from dataclasses import replace
 
-    from chordless.commands.kept_pick import begun
-    from chordless.runs.directory import check_is_free
-
-    check_is_free(options.checkpoint)
-    loaded = along_boundary.loaded_graph(options)
+    output_format = "jsonl" if options.json else _FORMATS[_suffix(options)]
     command = replace(
         along_boundary.command_of(options),
         pick="sample",
         limit=options.k,
         seed=options.seed,
-        output=None if options.output == STANDARD_OUTPUT else options.output,
-        output_format="jsonl" if options.json else "text",
+        output=options.output,
+        output_format=output_format,
     )
-    with begun(command, loaded) as kept:
-        return _answer(options, loaded, kept)
+    return answer(command, options)
 
 
-def resume(command: RunCommand, options: argparse.Namespace) -> int:
-    """Go on from a checkpoint, write the cycles, return the exit code."""
-    from chordless.commands.kept_pick import resumed
+def answer(command: RunCommand, options: argparse.Namespace) -> int:
+    """Let the engine begin, or go on; say how many cycles there were, return the exit code."""
+    from kernels_ti.errors import quantity
 
-    with resumed(command) as (kept, loaded):
-        options = along_boundary.options_of(command, options)
-        options.k, options.output = command.limit, command.output or STANDARD_OUTPUT
-        options.json = command.output_format == "jsonl"
-        return _answer(options, loaded, kept)
-
-
-def _answer(options: argparse.Namespace, loaded: LoadedGraph, kept: KeptPick | None = None) -> int:
-    from chordless.commands.writing import whole_file
-
-    table, total = _drawn(options, loaded, kept)
-    if options.output == STANDARD_OUTPUT:
-        sys.stdout.flush()
-        for data in _data(table, "jsonl" if options.json else "text", for_terminal=sys.stdout.isatty()):
-            sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-    else:
-        with whole_file(options.output) as stream:
-            for data in _data(table, _FORMATS[_suffix(options)]):
-                stream.write(data)
-    if not options.quiet and (total == 0 or options.output != STANDARD_OUTPUT):
-        from kernels_ti.errors import quantity
-
-        drawn = (
-            f"{quantity(len(table), 'cycle')}, drawn from {total:,}" if total else "there is no chordless cycle to draw"
-        )
-        sys.stderr.write(f"{drawn}\n")
-    return 0
-
-
-def _drawn(options: argparse.Namespace, loaded: LoadedGraph, kept: KeptPick | None) -> tuple[CycleTable, int]:
-    """Draw the cycles, or take those of a run that is finished; return them, and how many there are in all."""
-    from contextlib import nullcontext
-
-    from kernels_ti import CycleTable
-    from kernels_ti.boundary.sample import sample_in
-    from kernels_ti.cycles import Cycles
-
-    if kept is not None and kept.last is not None and kept.last.finished:
-        assert kept.last.pick is not None
-        table = CycleTable.of_pieces(loaded.graph, [each for each in kept.last.unwritten if isinstance(each, Cycles)])
-        return table, kept.last.pick.done[0].ways
-    space = along_boundary.space_of(options, loaded.graph)
-    orders = along_boundary.orders(options, space.graph)
-    at_work = nullcontext(None) if kept is None else kept.at_work()
-    with along_boundary.progress(options) as report, at_work as keeping:
-        table, total = sample_in(
-            space,
-            options.k,
-            options.seed,
-            report,
-            arch=options.arch,
-            timeout=options.timeout,
-            keeping=keeping,
-            **orders,
-        )
-    if kept is not None:
-        kept.finish(Cycles(table.offsets, table.vertices), total)
-    return table, total
+    finished, exit_code = along_boundary.picked(command, options)
+    total = (finished.boundary or {}).get("drawn_from", 0)
+    if not options.quiet and finished.complete and (total == 0 or command.output != STANDARD_OUTPUT):
+        drawn = f"{quantity(finished.listed, 'cycle')}, drawn from {total:,}"
+        sys.stderr.write(f"{drawn if total else 'there is no chordless cycle to draw'}\n")
+    return exit_code
 
 
 def _suffix(options: argparse.Namespace) -> str:
     return PurePath(options.output).suffix.lower()
-
-
-def _data(table: CycleTable, output_format: str, *, for_terminal: bool = False) -> Iterator[bytes]:
-    """Yield the bytes of an output."""
-    if output_format == "npy":
-        import io
-
-        import numpy as np
-
-        stream = io.BytesIO()
-        np.save(stream, table.rows())
-        yield stream.getvalue()
-        return
-    from chordless.cycles.lines import CycleEncoder
-    from chordless.words.shown import visible
-    from kernels_ti.cycles import Cycles
-
-    names = table.graph.names
-    if for_terminal:
-        names = tuple(visible(str(name)) for name in names)
-    encoder = CycleEncoder(names, "jsonl" if output_format == "jsonl" else "text")
-    for _, data in encoder.encode(Cycles(table.offsets, table.vertices.astype("int64"))):
-        yield data

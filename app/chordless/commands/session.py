@@ -10,17 +10,20 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import FrameType
 from typing import IO, TYPE_CHECKING, Protocol
 
 from chordless.commands import options as shared
 from chordless.commands.terminal import ProgressDisplay, is_live
+from chordless.commands.writing import require_other_files
 from chordless.engine.at_once import searched_at_once
 from chordless.engine.process import EngineProcess, record
-from chordless.files import open_alone
+from chordless.files import open_alone, remove_abandoned
 from chordless.protocol.events import Event, Failed, Finished, Progress, Started
 from chordless.protocol.orders import CycleFormat, RunCommand
 from chordless.runs.directory import resume_line
+from chordless.termination import SAME_SIGNAL_SECONDS
 from chordless.words.shown import on_terminal
 from kernels_ti import ChordlessError, EngineError
 
@@ -29,8 +32,14 @@ if TYPE_CHECKING:
 
 STOPPED_EXIT_CODE = 4
 _TICK_SECONDS = 0.2
-_SAME_SIGNAL_SECONDS = 0.2
+_SECONDS_TO_COMPILE_ON = 1.0
 _LAST_WORDS_SHOWN = 30
+# Fields of a `Finished` that a `Started` and a `Progress` have as well.
+_OF_STARTED = ("graph", "n", "m", "max_degree", "arch", "device", "setup_seconds", "program")
+_OF_PROGRESS = (
+    "cycles", "cycles_by_length", "paths", "frontier", "frontier_by_length", "listed", "device_bytes", "share",
+    "waiting_by_length", "workers",
+)  # fmt: skip
 
 
 class InterruptedRunError(ChordlessError):
@@ -45,6 +54,7 @@ class InterruptedRunError(ChordlessError):
 
     def __init__(self, number: int, message: str) -> None:
         super().__init__(message)
+        self.number = number
         self.exit_code = 128 + number
 
 
@@ -71,8 +81,7 @@ class Stopping(Protocol):
 class Signals:
     """Handles Ctrl-C, SIGTERM and hang-up while in force: the first stops the engine, a second kills it.
 
-    A second hang-up changes nothing. Signals within a fifth of a second count as one, because job managers and
-    `timeout` send each signal twice: to the process and to its group.
+    A second hang-up changes nothing. Signals within `SAME_SIGNAL_SECONDS` count as one.
     """
 
     def __init__(self, engine: Stoppable, display: Stopping) -> None:
@@ -81,7 +90,13 @@ class Signals:
         self.received: int | None = None
         self.killed = False
         self._at = 0.0
+        self._stopped_at: float | None = None
         self._terminals = [descriptor for descriptor in (1, 2) if os.isatty(descriptor)]
+
+    @property
+    def stopped_for(self) -> float:
+        """Seconds since the engine was asked to stop; 0 if it was not."""
+        return 0.0 if self._stopped_at is None else time.monotonic() - self._stopped_at
 
     def handle(self, number: int, frame: FrameType | None) -> None:
         """Stop the engine at the first signal, kill it at the second."""
@@ -92,11 +107,12 @@ class Signals:
             if self.received is not None:
                 return
         now = time.monotonic()
-        if self.received is not None and now - self._at < _SAME_SIGNAL_SECONDS:
+        if self.received is not None and now - self._at < SAME_SIGNAL_SECONDS:
             return
         self._at = now
         if self.received is None and self._engine.search_began:
             self._engine.stop()
+            self._stopped_at = now
         else:
             self.killed = True
             self._engine.kill()
@@ -187,6 +203,8 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
     """
     live = is_live(sys.stderr) and not (command.output == "-" and sys.stdout.isatty())
     mode = "none" if options.quiet else options.progress
+    outputs = {"-o": command.output, "--write-order": command.write_order, "--events": options.events}
+    require_other_files(command.graph, outputs)
     display = ProgressDisplay(mode, sys.stderr, live=live)
     with contextlib.ExitStack() as stack:
         recording = recording_of(options, stack)
@@ -197,9 +215,17 @@ def run_engine(command: RunCommand, options: argparse.Namespace) -> tuple[Finish
         stack.callback(display.clear)
         signals = Signals(engine, display)
         with signals.in_force():
-            end = _follow(engine, display, quiet=options.quiet)
+            end, known = _follow(engine, display, signals, quiet=options.quiet)
         display.clear()
         resumable = command.checkpoint if engine.directory is not None else None
+        if known is not None and not isinstance(end, Finished):
+            assert signals.received is not None
+            if command.output_format in ("parquet", "arrow") and command.output is not None:
+                remove_abandoned(Path(os.path.realpath(command.output)))
+                raise InterruptedRunError(
+                    signals.received, f"interrupted while kernels were compiled; no part of {command.output} is kept"
+                )
+            end = replace(known, checkpoint=resumable)
         if signals.killed and signals.received is not None and not isinstance(end, Finished):
             when = "" if engine.search_began else " before the search began"
             how = "nothing to report" if resumable is None else _last_checkpoint(resumable)
@@ -259,16 +285,49 @@ def print_notes(notes: Sequence[str]) -> None:
         sys.stderr.write(f"{on_terminal(note, sys.stderr)}\n")
 
 
-def _follow(engine: EngineProcess, display: ProgressDisplay, *, quiet: bool) -> Finished | Failed:
+def _follow(
+    engine: EngineProcess, display: ProgressDisplay, signals: Signals, *, quiet: bool
+) -> tuple[Finished | Failed, Finished | None]:
+    """Show the events up to the last one; return it.
+
+    An engine that is to stop while it compiles could take half a minute, because Taichi holds Python's lock. It is
+    killed after a second. Then what is known of its search comes as well.
+    """
+    started: Started | None = None
+    progress: Progress | None = None
+    known: Finished | None = None
+
+    def is_late() -> bool:
+        return signals.stopped_for >= _SECONDS_TO_COMPILE_ON
+
     while True:
         event = engine.poll(_TICK_SECONDS)
         if isinstance(event, (Finished, Failed)):
-            return event
-        if isinstance(event, Started) and not quiet:
-            display.clear()
-            print_notes(event.notes)
+            return event, known
+        if isinstance(event, Started):
+            started = event
+            if not quiet:
+                display.clear()
+                print_notes(event.notes)
+        if isinstance(event, Progress):
+            progress = event
+        elif known is None and started is not None and progress is not None and progress.compiling and is_late():
+            known = _known_of(started, progress)
+            engine.kill()
         display.show_warning(event)
         display.show(event if isinstance(event, Progress) else None)
+
+
+def _known_of(started: Started, progress: Progress) -> Finished:
+    """Return what is known of a search whose engine is killed while it compiles: all that it had found before."""
+    return Finished(
+        reason="interrupted",
+        **{name: getattr(started, name) for name in _OF_STARTED},
+        **{name: getattr(progress, name) for name in _OF_PROGRESS},
+        enumerate_seconds=progress.seconds,
+        total_seconds=started.setup_seconds + progress.seconds,
+        peak_memory_bytes=progress.memory_bytes,
+    )
 
 
 def _last_checkpoint(directory: str) -> str:

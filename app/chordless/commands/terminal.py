@@ -11,10 +11,10 @@ from typing import TextIO
 from chordless.commands.writing import silence
 from chordless.protocol.events import Event, Finished, Log, Progress
 from chordless.protocol.orders import RunCommand
-from chordless.protocol.results import hole_count, triangle_count
+from chordless.protocol.results import SYMMETRY, hole_count, triangle_count
+from chordless.words.cycle_range import CycleRange
 from chordless.words.numbers import (
     pass_text,
-    round_number,
     seconds_text,
     seeking_text,
     share_text,
@@ -22,7 +22,7 @@ from chordless.words.numbers import (
     time_left_text,
 )
 from chordless.words.shown import on_terminal
-from kernels_ti.errors import vertices_text
+from kernels_ti.errors import quantity, vertices_text
 
 _BOLD, _DIM, _YELLOW, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"
 _CLEAR_LINE = "\r\x1b[K"
@@ -58,13 +58,8 @@ def ending(finished: Finished) -> str:
 def result_table(command: RunCommand, finished: Finished, stream: TextIO) -> Iterator[str]:
     """Yield the lines of a count for people, fit for 80 columns.
 
-    Parameters
-    ----------
-    command : RunCommand
-        What was asked. Triangles, or longer cycles, that its bounds exclude have no line.
-    finished : Finished
-    stream : text file
-        Where the lines will go: decides on colour and on the characters of the bars.
+    Triangles, or longer cycles, that the bounds exclude have no line. The stream decides on colour and on the
+    characters of the bars.
     """
     colour = has_colour(stream)
     by_length = finished.cycles_by_length
@@ -92,8 +87,13 @@ def result_table(command: RunCommand, finished: Finished, stream: TextIO) -> Ite
         width = finished.boundary["width"]
         # A block that is nothing but a cycle has no boundary to go along.
         how = f"along a boundary of {vertices_text(width)}" if width else "without a boundary"
+    if finished.symmetry is not None:
+        automorphisms, begun = (finished.symmetry[name] for name in SYMMETRY)
+        how = f"search up to {automorphisms:,} automorphisms, from {quantity(begun, 'path')}"
     times = f"{seconds_text(finished.enumerate_seconds)} {how}, {seconds_text(finished.total_seconds)} in all"
     yield _styled(f"  {times}, on {finished.arch}: {finished.device}", _DIM, colour)
+    if finished.proof is not None:
+        yield f"  proof  {finished.proof}"
 
 
 def _styled(text: str, style: str, colour: bool) -> str:
@@ -173,17 +173,10 @@ def seconds_between(mode: str, *, live: bool) -> float:
 
 
 class ProgressLine:
-    """A line of progress on standard error. Nothing is shown of what ends within a second.
+    """A line of progress on standard error. Nothing is shown of a command that ends within a second.
 
-    A subclass returns the parts of the line in `_parts`.
-
-    Parameters
-    ----------
-    mode : {"auto", "plain", "none"}
-    stream : text file
-        Standard error.
-    live : bool
-        Whether ``auto`` may redraw one line; otherwise it writes a new line every ten seconds.
+    A subclass returns the parts of the line in `_parts`. The mode is ``auto``, ``plain`` or ``none``; `live` says
+    whether ``auto`` may redraw one line. Otherwise it writes a new line every ten seconds.
     """
 
     def __init__(self, mode: str, stream: TextIO, *, live: bool) -> None:
@@ -264,22 +257,26 @@ class ProgressDisplay(ProgressLine):
             return [*stopping, f"{elapsed:.0f} s  compiling, once for this kind of graph"]
         if state.seeking_order:
             return [*stopping, seconds_text(elapsed), seeking_text(state.width)]
+        if state.states is not None and state.width and not state.cycles:
+            held = "1 state" if state.states == 1 else f"{short_number(state.states)} states"
+            boundary = f"boundary of {vertices_text(state.width)}"
+            return [*stopping, seconds_text(elapsed), share_text(state.share), held, boundary]
         # Divide by the time on the clock, not by that of the search: a listing spends most of its time on writing.
         found = f"{state.cycles:,} {{}} ({short_number(state.cycles / elapsed)}/s)"
         waiting = f"waiting: {short_number(state.frontier)} paths"
         if state.states is not None:
             waiting = f"{short_number(state.states)} states held"
         passes = [text] if (text := pass_text(state.pass_number, state.passes)) else []
-        low, high = state.cycles_low, state.cycles_high
-        total = state.cycles_estimate
-        if total is None or low is None or high is None or not 0 < state.cycles <= total:
-            # There is no estimate yet, or it is already exceeded.
+        known = CycleRange.told(state.cycles_estimate, state.cycles_low, state.cycles_high, state.cycles)
+        if known is None or known.is_vague or not state.cycles:
+            # There is no estimate yet, or it is refuted, or it says next to nothing.
             parts = [share_text(state.share), *passes, found.format("cycles"), waiting]
         else:
-            all_cycles = f"about {round_number(total)} cycles"
+            spread = f" {known.spread}" if known.spread else ""
+            about, found = f"of {known.number}", f"{state.cycles:,} cycles"
             if not self._live:
-                all_cycles += f" ({round_number(low)} to {round_number(high)})"
-            left = time_left_text(elapsed * (low / state.cycles - 1), elapsed * (high / state.cycles - 1))
+                about, found = f"{about} cycles{spread}", f"{state.cycles:,} found"
+            left = time_left_text(*(elapsed * (end / state.cycles - 1) for end in (known.low, known.high)))
             rate = f"{short_number(state.cycles / elapsed)}/s"
-            parts = [f"{share_text(state.share)} of {all_cycles}", f"{state.cycles:,} found", left, rate, waiting]
+            parts = [f"{share_text(state.share)} {about}", found, left, rate, waiting]
         return [*stopping, seconds_text(elapsed), *parts]

@@ -29,13 +29,8 @@ _SECONDS_TO_START = 10.0  # at most, for an arch that was asked for: whether it 
 class Trial:
     """A short run in an engine of its own, which starts while this process does something else.
 
-    Parameters
-    ----------
-    options : argparse.Namespace
-    folder : str
-        Where a graph that came through a pipe is written for the engine.
-    loaded : LoadedGraph, optional
-        A graph that came through a pipe, which only one process can read.
+    A graph that came through a pipe can be read once only: it is given as `loaded`, and written to `folder` for the
+    engine.
     """
 
     def __init__(self, options: argparse.Namespace, folder: str, loaded: LoadedGraph | None = None) -> None:

@@ -94,13 +94,7 @@ def act(options: argparse.Namespace) -> int:
 
 
 def check_terminal(otherwise: str) -> None:
-    """Refuse to draw where nobody can see it.
-
-    Raises
-    ------
-    OptionError
-        If standard input or output is no terminal; the message ends with `otherwise`.
-    """
+    """Raise OptionError if standard input or output is no terminal; the message ends with `otherwise`."""
     if not is_usable_terminal():
         raise OptionError(f"the dashboard needs a terminal; {otherwise}")
 

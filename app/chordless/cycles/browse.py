@@ -23,18 +23,10 @@ _NEW_SESSION = b'"event": "started"'
 
 
 class PartRows:
-    """The rows of a part, read on request.
+    """The rows of a part, read on request; they begin at byte `offset`.
 
     This is not a memory map, because an engine that resumes the run cuts the file back to its checkpoint, and touching
     a mapped page that is gone kills the process.
-
-    Parameters
-    ----------
-    path : Path
-    offset : int
-        Bytes before the first row.
-    shape : (int, int)
-        Rows, and 64-bit words of a row.
     """
 
     def __init__(self, path: Path, offset: int, shape: tuple[int, int]) -> None:
@@ -46,13 +38,7 @@ class PartRows:
         return self.shape[0]
 
     def __getitem__(self, which: slice) -> Rows:
-        """Read a slice of step 1.
-
-        Raises
-        ------
-        EngineError
-            If the file is gone, or shorter than it was.
-        """
+        """Read a slice of step 1; an EngineError if the file is gone, or shorter than it was."""
         start, stop, _ = which.indices(len(self))
         rows, words = max(stop - start, 0), self.shape[1]
         try:
@@ -66,18 +52,10 @@ class PartRows:
 
 @dataclass(frozen=True)
 class FoundCycle:
-    """A cycle to show.
+    """A cycle to show."""
 
-    Parameters
-    ----------
-    position : int
-        Number of cycles that the run found before it.
-    vertices : ndarray of int64, shape (length,)
-        Vertex indices in cycle order; empty where `error` says why they cannot be shown.
-    error : str or None
-    """
-
-    position: int
+    position: int  # Number of cycles that the run found before it
+    # int64, shape (length,): vertex indices in cycle order; empty where `error` says why they cannot be shown
     vertices: IntArray
     error: str | None = None
 
@@ -87,28 +65,9 @@ class RunCycles:
 
     While an engine is at work in the directory, all cycles in the files are shown. Afterwards only those up to the
     checkpoint are: the others are cut off when the run is resumed, and may be damaged after a crash of the machine.
-
-    Parameters
-    ----------
-    path : Path
-        The run directory.
-
-    Attributes
-    ----------
-    loaded : LoadedGraph
-    store : CycleStore
-        Those that were there at the last `refresh`.
-    at_work : bool
-        Whether an engine was at work then.
-    session : int
-        Increases whenever a position may stand for a different cycle than before.
-
-    Raises
-    ------
-    CheckpointError
-        If there is no run, or it is damaged.
-    OptionError
-        If the run only counts, or lists to another place.
+    `store` and `at_work` are as of the last `refresh`; `session` increases whenever a position may stand for a
+    different cycle than before. Raises CheckpointError for no run or a damaged one, OptionError for one that only
+    counts, or lists to another place.
     """
 
     def __init__(self, path: Path) -> None:
@@ -134,11 +93,8 @@ class RunCycles:
     def refresh(self) -> bool:
         """Update the set of cycles; return whether it has changed.
 
-        Raises
-        ------
-        ChordlessError
-            If a part is missing or damaged. Where an engine is at work, it may just be making a new part, and the
-            cycles known before stay.
+        A ChordlessError says that a part is missing or damaged. Where an engine is at work, it may just be making a new
+        part, and the cycles known before stay.
         """
         was = (len(self.store), self.session, self.at_work)
         if self._has_begun_again():
@@ -166,17 +122,7 @@ class RunCycles:
         return was != (len(self.store), self.session, self.at_work)
 
     def found(self, positions: IntArray) -> list[FoundCycle]:
-        """Read the cycles at any positions, with their vertices in cycle order.
-
-        Parameters
-        ----------
-        positions : ndarray of int64, shape (k,)
-
-        Returns
-        -------
-        list of FoundCycle
-            In the same order.
-        """
+        """Read the cycles at any positions, shape (k,), in the same order, with their vertices in cycle order."""
         if len(positions) == 0:
             return []
         try:
@@ -188,31 +134,11 @@ class RunCycles:
             return [FoundCycle(int(positions[0]), np.empty(0, np.int64), reason)]
 
     def cycles_at(self, positions: IntArray) -> Cycles:
-        """Read the cycles at any positions, in the same order.
-
-        Parameters
-        ----------
-        positions : ndarray of int64, shape (k,)
-
-        Raises
-        ------
-        ChordlessError
-            If one of them is damaged, or no longer there.
-        """
+        """Read the cycles at any positions, in the same order; a ChordlessError if one is damaged or gone."""
         return self._walker.order(self.rows_at(positions))
 
     def rows_at(self, positions: IntArray) -> Rows:
-        """Read the cycles at any positions as bit rows, in the same order.
-
-        Parameters
-        ----------
-        positions : ndarray of int64, shape (k,)
-
-        Raises
-        ------
-        EngineError
-            If one of them is no longer there.
-        """
+        """Read the cycles at any positions as bit rows, in the same order; an EngineError if one is gone."""
         # Adjacent rows of the file are read together.
         breaks = np.flatnonzero(np.diff(positions) != 1) + 1
         runs = np.split(positions, breaks)
@@ -249,13 +175,7 @@ class RunCycles:
 
 @dataclass(frozen=True)
 class ShownCycles:
-    """The cycles of a run that an index chooses, in its order.
-
-    Parameters
-    ----------
-    run : RunCycles
-    index : CycleIndex
-    """
+    """The cycles of a run that an index chooses, in its order."""
 
     run: RunCycles
     index: CycleIndex

@@ -19,64 +19,34 @@ from kernels_ti.cycles import Cycles
 
 ColumnFormat = Literal["parquet", "arrow"]
 
-# Cycles of a row group; fewer if their vertices might not fit in memory.
+# Cycles and vertices of a row group; a single cycle may have more vertices. Two row groups are in memory at once.
 _CYCLES_AT_ONCE = 1 << 17
-_VERTICES_AT_ONCE = 1 << 25
+_VERTICES_AT_ONCE = 1 << 18
 _FEW_NAMES = 1 << 12
 
 
 def require_parquet() -> tuple[Any, Any]:
-    """Return pyarrow and pyarrow.parquet.
-
-    Raises
-    ------
-    OptionError
-        If they are not installed.
-    """
+    """Return pyarrow and pyarrow.parquet; an OptionError if they are not installed."""
     return require_pyarrow("Parquet"), importlib.import_module("pyarrow.parquet")
 
 
 def require_columns(file_format: ColumnFormat) -> None:
-    """Load what writes files of a format.
-
-    Raises
-    ------
-    OptionError
-        If it is not installed.
-    """
+    """Load the library that writes files of a format; an OptionError if it is not installed."""
     if file_format == "parquet":
         require_parquet()
     else:
         require_pyarrow("an Arrow file")
 
 
-def cycles_at_once(graph: Graph) -> int:
-    """Return how many cycles of a graph make a row group, which is held in memory."""
-    return max(min(_CYCLES_AT_ONCE, _VERTICES_AT_ONCE // max(graph.n, 1)), 1)
-
-
 @contextlib.contextmanager
 def column_file(path: str, graph: Graph, file_format: ColumnFormat) -> Iterator[Callable[[Cycles], None]]:
-    """Yield a function that adds cycles to a file, as a row group with the columns ``length`` and ``vertices``.
+    """Yield a function that adds cycles to a Parquet or Arrow IPC (Feather version 2) file, a row group at a time.
 
     A thread encodes and writes a row group while the caller makes the next one; no more than these two are in memory.
     The column ``vertices`` has the names in cycle order: integers where all are, and text otherwise. The end of such a
     file is written last, and no reader takes a file without it. So the file gets its name when the block has ended
-    without an error. Otherwise nothing is left, and an older file of that name stays as it was.
-
-    Parameters
-    ----------
-    path : str
-    graph : Graph
-    file_format : {"parquet", "arrow"}
-        Parquet, or Arrow IPC (Feather version 2).
-
-    Raises
-    ------
-    OptionError
-        If pyarrow is not installed, or `path` is something else than a file.
-    EngineError
-        If the file cannot be written.
+    without an error. Otherwise nothing is left, and an older file of that name stays as it was. Raises OptionError
+    without pyarrow or if the path is no file, EngineError if it cannot be written.
     """
     require_columns(file_format)
     if os.path.exists(path) and not os.path.isfile(path):
@@ -100,7 +70,9 @@ def column_file(path: str, graph: Graph, file_format: ColumnFormat) -> Iterator[
 
         def add(cycles: Cycles) -> None:
             with _failures_of(path):
-                table = arrow_table(cycles.offsets, cycles.vertices, names, index_type=index_type).cast(schema)
+                table = arrow_table(cycles.offsets, cycles.vertices, names, index_type=index_type)
+                if table.schema != schema:
+                    table = table.cast(schema)
                 beside.begin(lambda: writer.write_table(table))
 
         try:
@@ -168,64 +140,45 @@ def _failures_of(path: str) -> Iterator[None]:
 
 
 class ColumnOutput:
-    """The cycles of a listing, gathered to row groups, see `column_output`.
+    """Cycles that come in pieces, gathered to row groups, see `column_output`.
 
-    Parameters
-    ----------
-    path : str
-        For messages.
-    add : callable
-        Takes a row group, see `column_file`.
-    group : int
-        Cycles of a row group.
-    limit : int or None
-        Never take more cycles than this.
-
-    Attributes
-    ----------
-    listed : int
-        Cycles taken.
+    `path` is for messages; `add` takes a row group. No more than `limit` cycles are taken; `listed` counts them.
     """
 
     rows = False
 
-    def __init__(self, path: str, add: Callable[[Cycles], None], group: int, limit: int | None) -> None:
+    def __init__(self, path: str, add: Callable[[Cycles], None], limit: int | None) -> None:
         self._path = path
         self._add = add
-        self._group = group
         self._limit = limit
         self._gathered: list[Cycles] = []
+        self._cycles = self._vertices = 0  # of what is gathered
         self.listed = 0
 
     def write(self, found: Cycles, give_up: Callable[[], bool]) -> bool:
         """Take the cycles of a slice, and write those that fill a row group.
 
-        Parameters
-        ----------
-        found : Cycles
-        give_up : callable
-            Asked between row groups; once it says True the rest is not taken.
-
-        Returns
-        -------
-        bool
-            Whether every one of them was taken; False if the limit came first or the rest was given up.
-
-        Raises
-        ------
-        EngineError
-            If the file cannot be written.
+        Returns whether all were taken: False after the limit, or once `give_up`, asked between row groups, is True. An
+        EngineError says that the file cannot be written.
         """
         wanted = len(found) if self._limit is None else min(len(found), self._limit - self.listed)
         start = 0
         while start < wanted:
             if give_up():
                 return False
-            stop = min(wanted, start + self._group - self.listed % self._group)
+            end = found.offsets[start] + _VERTICES_AT_ONCE - self._vertices
+            fitting = int(np.searchsorted(found.offsets, end, "right")) - 1
+            stop = min(wanted, start + _CYCLES_AT_ONCE - self._cycles, fitting)
+            if stop <= start and self._gathered:
+                self.close()
+                continue
+            stop = max(stop, start + 1)
             self._gathered.append(found.part(start, stop))
+            self._cycles += stop - start
+            self._vertices += int(found.offsets[stop] - found.offsets[start])
             self.listed += stop - start
             start = stop
-            if self.listed % self._group == 0:
+            if self._cycles >= _CYCLES_AT_ONCE or self._vertices >= _VERTICES_AT_ONCE:
                 self.close()
         return wanted == len(found)
 
@@ -241,6 +194,7 @@ class ColumnOutput:
         """Write what has been taken and not written."""
         if self._gathered:
             gathered, self._gathered = self._gathered, []
+            self._cycles = self._vertices = 0
             self._add(Cycles.joined(gathered))
 
 
@@ -248,6 +202,6 @@ class ColumnOutput:
 def column_output(path: str, graph: Graph, file_format: ColumnFormat, limit: int | None) -> Iterator[ColumnOutput]:
     """Yield the output of a listing to a Parquet or an Arrow file, see `column_file`."""
     with column_file(path, graph, file_format) as add:
-        output = ColumnOutput(path, add, cycles_at_once(graph), limit)
+        output = ColumnOutput(path, add, limit)
         yield output
         output.close()

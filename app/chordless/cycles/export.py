@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from chordless.cycles.columns import ColumnFormat, column_file, cycles_at_once
+from chordless.cycles.columns import ColumnFormat, column_output
 from chordless.cycles.output import LineOutput
 from chordless.cycles.read import CycleStore, Rows, read_rows, row_words
 from chordless.cycles.write import RowOutput
@@ -19,42 +19,29 @@ from kernels_ti import Graph, GraphError, OptionError
 from kernels_ti.cycles import Cycles
 from kernels_ti.found.order import CycleWalker
 
+# Bit rows of a chunk; fewer if the vertices of their cycles might not fit in memory.
+_ROWS_AT_ONCE = 1 << 17
+_VERTICES_AT_ONCE = 1 << 25
+
 Tell = Callable[[int], None]
 """Called after each chunk with the number of cycles that are done."""
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Cycles to export.
+    """Cycles to export."""
 
-    Attributes
-    ----------
-    graph : Graph
-        The graph of the cycles.
-    store : CycleStore
-    complete : bool
-        False if the search that wrote them is known to be unfinished.
-    name : str
-        The file or the run directory, for messages.
-    """
-
-    graph: Graph
+    graph: Graph  # The graph of the cycles
     store: CycleStore
-    complete: bool
-    name: str
+    complete: bool  # False if the search that wrote them is known to be unfinished
+    name: str  # The file or the run directory, for messages
 
     def chunks(self) -> Iterator[Rows]:
         """Yield the bit rows in chunks whose vertices fit in memory."""
-        return self.store.chunks(cycles_at_once(self.graph))
+        return self.store.chunks(max(min(_ROWS_AT_ONCE, _VERTICES_AT_ONCE // max(self.graph.n, 1)), 1))
 
     def ordered(self) -> Iterator[Cycles]:
-        """Yield the cycles in cycle order, a chunk at a time.
-
-        Raises
-        ------
-        GraphError
-            If the rows are not cycles of this graph.
-        """
+        """Yield the cycles in cycle order, a chunk at a time; a GraphError if the rows are not cycles of this graph."""
         walker = CycleWalker(self.graph)
         for rows in self.chunks():
             try:
@@ -67,12 +54,7 @@ class Source:
 def open_run(path: str) -> Source:
     """Open the cycles of a run directory, up to its checkpoint.
 
-    Raises
-    ------
-    CheckpointError
-        If there is no run, or it is damaged.
-    OptionError
-        If its cycles are elsewhere, or were only counted.
+    Raises CheckpointError for no run or a damaged one, OptionError if its cycles are elsewhere or only counted.
     """
     directory = RunDirectory(Path(path))
     command = directory.command()
@@ -87,15 +69,7 @@ def open_run(path: str) -> Source:
 def open_runs(paths: Sequence[str]) -> Source:
     """Open the cycles of a run directory, or those of all the parts of one search, in the order of their numbers.
 
-    Parameters
-    ----------
-    paths : sequence of str
-        One run directory or more.
-
-    Raises
-    ------
-    CheckpointError, OptionError
-        See `open_run`, and for several `chordless.runs.merge.check_parts`.
+    The errors are those of `open_run`, and for several parts of `chordless.runs.merge.check_parts`.
     """
     if len(paths) == 1:
         return open_run(paths[0])
@@ -122,14 +96,9 @@ def _source(path: str, loaded: LoadedGraph, store: CycleStore, complete: bool) -
 
 
 def export_lines(source: Source, output: LineOutput, tell: Tell) -> None:
-    """Write a line for each cycle.
+    """Write a line for each cycle: whole lines also where it fails.
 
-    Raises
-    ------
-    BrokenPipeError
-        If the reader has gone.
-    EngineError
-        If the output cannot be written; what is there are whole lines.
+    Errors: BrokenPipeError for a reader that has gone, else EngineError.
     """
     for cycles in source.ordered():
         output.write(cycles, _never)
@@ -137,13 +106,7 @@ def export_lines(source: Source, output: LineOutput, tell: Tell) -> None:
 
 
 def export_rows(source: Source, path: str, tell: Tell) -> None:
-    """Join all bit rows in one .npy file.
-
-    Raises
-    ------
-    EngineError
-        If it cannot be written.
-    """
+    """Join all bit rows in one .npy file; an EngineError if it cannot be written."""
     output = RowOutput(Path(path), source.graph.n)
     try:
         for rows in source.chunks():
@@ -154,21 +117,14 @@ def export_rows(source: Source, path: str, tell: Tell) -> None:
 
 
 def export_columns(source: Source, path: str, file_format: ColumnFormat, tell: Tell) -> None:
-    """Write a Parquet or an Arrow file, see `chordless.cycles.columns.column_file`.
+    """Write a Parquet or an Arrow file, see `chordless.cycles.columns.column_output`.
 
-    Raises
-    ------
-    OptionError
-        If pyarrow is not installed.
-    EngineError
-        If the file cannot be written; none is left then.
+    Raises OptionError without pyarrow, and EngineError, with no file left, if it cannot be written.
     """
-    done = 0
-    with column_file(path, source.graph, file_format) as add:
+    with column_output(path, source.graph, file_format, None) as output:
         for cycles in source.ordered():
-            add(cycles)
-            done += len(cycles)
-            tell(done)
+            output.write(cycles, _never)
+            tell(output.listed)
 
 
 def _never() -> bool:

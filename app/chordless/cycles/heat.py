@@ -21,21 +21,11 @@ _CELLS_AT_ONCE = 1 << 24
 
 @dataclass(frozen=True, eq=False)
 class Heat:
-    """How many cycles pass each edge.
+    """How many cycles pass each edge."""
 
-    Parameters
-    ----------
-    pairs : ndarray of int64, shape (pairs, 2)
-        The pairs of adjacent vertices, as `Graph.pairs` returns them.
-    counts : tuple of int
-        Cycles through each of them.
-    total : int
-        All cycles that were looked at.
-    """
-
-    pairs: IntArray
-    counts: tuple[int, ...]
-    total: int
+    pairs: IntArray  # int64, shape (pairs, 2): the pairs of adjacent vertices, as `Graph.pairs` returns them
+    counts: tuple[int, ...]  # Cycles through each of them
+    total: int  # All cycles that were looked at
 
     @property
     def shares(self) -> npt.NDArray[np.float64]:
@@ -50,17 +40,9 @@ class Heat:
 
 
 def heat_of_rows(graph: Graph, chunks: Iterable[Rows], enough: Callable[[], bool] = lambda: False) -> Heat:
-    """Count the cycles through each edge.
+    """Count the cycles, given as pieces of bit rows (k, words), through each edge; `enough` ends it between two pieces.
 
     A chordless cycle contains every edge between two of its vertices, so both ends tell that an edge is passed.
-
-    Parameters
-    ----------
-    graph : Graph
-    chunks : iterable of ndarray of uint64, shape (k, words)
-        The cycles as bit rows over the vertices.
-    enough : callable
-        Asked between two pieces; once it says so, the rest is left out.
     """
     pairs = graph.pairs()
     counts, total = np.zeros(len(pairs), np.int64), 0
@@ -76,16 +58,7 @@ def heat_of_rows(graph: Graph, chunks: Iterable[Rows], enough: Callable[[], bool
 
 
 def heat_of_counts(graph: Graph, participation: dict[str, Any], total: int) -> Heat:
-    """Return what a run has counted for each edge.
-
-    Parameters
-    ----------
-    graph : Graph
-    participation : dict
-        See `chordless.cycles.participation.participation_object`; with edges.
-    total : int
-        All cycles.
-    """
+    """Return the counts of a run for each edge, from `chordless.cycles.participation.participation_object`."""
     pairs = graph.pairs()
     names = [json_name(name) for name in graph.names]
     counted = {frozenset(entry["name"]): int(entry["cycles"]) for entry in participation["edges"]}

@@ -29,20 +29,11 @@ _LENGTHS_EXAMPLE = "write a length such as 8, a range such as 8-12, or a bound s
 
 @dataclass(frozen=True)
 class CycleFilter:
-    """Which cycles to show.
-
-    Parameters
-    ----------
-    min_length : int
-    max_length : int or None
-        Vertices of a cycle; None stands for any number.
-    through : tuple of int
-        Vertex indices that all lie on the cycle.
-    """
+    """Which cycles to show."""
 
     min_length: int = _SHORTEST
-    max_length: int | None = None
-    through: tuple[int, ...] = ()
+    max_length: int | None = None  # Vertices of a cycle; None stands for any number
+    through: tuple[int, ...] = ()  # Vertex indices that all lie on the cycle
 
     @property
     def keeps_all(self) -> bool:
@@ -59,23 +50,7 @@ class CycleFilter:
 
 
 def parse_lengths(text: str) -> tuple[int, int | None]:
-    """Read a range of lengths.
-
-    Parameters
-    ----------
-    text : str
-        ``8``, ``8-12``, ``>=30``, ``>30``, ``<=9``, ``<9``, or nothing for all lengths.
-
-    Returns
-    -------
-    least : int
-    greatest : int or None
-
-    Raises
-    ------
-    OptionError
-        If it is none of these, or no cycle has such a length.
-    """
+    """Read ``8``, ``8-12``, ``>=30``, ``>30``, ``<=9``, ``<9``, or nothing for all lengths; else an OptionError."""
     words = text.replace(",", "").strip()
     if not words:
         return _SHORTEST, None
@@ -102,22 +77,9 @@ def parse_lengths(text: str) -> tuple[int, int | None]:
 
 
 def parse_vertices(text: str, graph: Graph) -> tuple[int, ...]:
-    """Parse names of vertices, separated by blanks or by commas with blanks; a name may contain blanks.
+    """Return the vertices of names, each once; an OptionError for a name that no vertex has.
 
-    Parameters
-    ----------
-    text : str
-    graph : Graph
-
-    Returns
-    -------
-    tuple of int
-        Vertex indices, each once.
-
-    Raises
-    ------
-    OptionError
-        For a name that no vertex has.
+    Names are separated by blanks or by commas with blanks; a name may contain blanks.
     """
     index = {str(name): v for v, name in enumerate(graph.names)}
     words = text.split()
@@ -148,26 +110,16 @@ def _no_such_vertex(name: str, names: Sequence[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class CycleIndex:
-    """The cycles to show and their order, with fast access to any range of lines.
+    """The cycles to show and their order, with fast access to any range of lines."""
 
-    Parameters
-    ----------
-    covered : int
-        Number of cycles examined, from the first that the run found.
-    chosen : CycleFilter
-    order : {"found", "longest", "shortest"}
-        Cycles of the same length are in the order in which they were found.
-    positions : ndarray of uint32 or uint64, shape (k,), or None
-        How many cycles were found before each of them: ascending or, where the order is by length, for one length
-        after the other from the shortest, and ascending within each. None stands for all, as found.
-    starts : ndarray of int64, or None
-        Cycles of length t are ``positions[starts[t]:starts[t + 1]]``, where the order is by length.
-    """
-
-    covered: int
+    covered: int  # Number of cycles examined, from the first that the run found
     chosen: CycleFilter = CycleFilter()
-    order: Order = "found"
+    order: Order = "found"  # Cycles of the same length are in the order in which they were found
+    # uint32 or uint64, shape (k,): how many cycles were found before each of them: ascending or, where the order is by
+    # length, for one length after the other from the shortest, and ascending within each. None stands for all, as
+    # found.
     positions: npt.NDArray[np.unsignedinteger] | None = None
+    # Cycles of length t are ``positions[starts[t]:starts[t + 1]]``, where the order is by length
     starts: IntArray | None = None
 
     def __len__(self) -> int:
@@ -189,14 +141,7 @@ class CycleIndex:
         return np.concatenate(pieces)
 
     def line_of(self, position: int, length: int) -> int | None:
-        """Return the line of a cycle; None if it is not shown.
-
-        Parameters
-        ----------
-        position : int
-        length : int
-            Its vertices.
-        """
+        """Return the line of a cycle by its position and its number of vertices; None if it is not shown."""
         if self.positions is None:
             return position if 0 <= position < self.covered else None
         first, last = 0, len(self.positions)
@@ -242,32 +187,11 @@ def build_index(
     tell: Callable[[float], None] = lambda share: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> CycleIndex | None:
-    """Filter and sort all cycles of a store, a chunk at a time.
+    """Filter and sort all cycles of a store, a chunk at a time; None if it was cancelled.
 
-    Takes 1 byte for each cycle of the store in a graph of at most 255 vertices (2 up to 65,535, else 4), and 4 for
-    each one that passes (8 beyond 2^32 of them); only the latter stay.
-
-    Parameters
-    ----------
-    store : CycleStore
-    chosen : CycleFilter
-    order : {"found", "longest", "shortest"}
-    vertices : int
-        Vertices of the graph.
-    tell : callable
-        Called after each chunk with the share that is done.
-    cancelled : callable
-        Asked before each chunk.
-
-    Returns
-    -------
-    CycleIndex or None
-        None if it was cancelled.
-
-    Raises
-    ------
-    EngineError
-        If a part cannot be read, or memory is short.
+    `tell` gets the share that is done after each chunk. Takes 1 byte for each cycle of the store in a graph of at most
+    255 vertices (2 up to 65,535, else 4), and 4 for each one that passes (8 beyond 2^32 of them); only the latter stay.
+    An EngineError says that a part cannot be read, or memory is short.
     """
     count = len(store)
     if chosen.keeps_all and order == "found":

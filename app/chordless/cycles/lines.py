@@ -30,18 +30,9 @@ _TRIANGLE = 3
 class CycleEncoder:
     """Turns cycles of vertex indices into lines of vertex names, vectorised over all vertices of a slice.
 
-    Parameters
-    ----------
-    names : sequence of hashable
-        Name of each vertex.
-    line_format : {"text", "jsonl"}
-        ``text``: names separated by a blank, or by a TAB in the whole output if some name contains white space.
-        ``jsonl``: a JSON array a line; names that are integers stay integers, all others are strings.
-
-    Raises
-    ------
-    OptionError
-        If a name cannot be told from the separators of the text format.
+    A line of ``text`` has names separated by a blank, or by a TAB in the whole output if some name contains white
+    space. A line of ``jsonl`` is a JSON array; names that are integers stay integers, all others are strings. An
+    OptionError names a name that cannot be told from the separators of the text format.
     """
 
     def __init__(self, names: Sequence[Hashable], line_format: LineFormat) -> None:

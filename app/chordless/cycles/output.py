@@ -11,15 +11,16 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from chordless.cycles.identity import identity_of, require_own
+from chordless.cycles.identity import identity_of, not_own, require_own
 from chordless.cycles.lines import CycleEncoder
 from chordless.cycles.pipe import PipeRoom
 from chordless.cycles.read import CYCLES_FOLDER
-from chordless.cycles.write import RowOutput
+from chordless.cycles.write import RowOutput, begins_like_rows
 from chordless.files import open_alone
 from chordless.words.shown import visible
 from kernels_ti import EngineError, OptionError
 from kernels_ti.cycles import Cycles
+from kernels_ti.errors import CheckpointError
 
 if TYPE_CHECKING:
     from chordless.protocol.orders import RunCommand
@@ -39,15 +40,15 @@ class CycleOutput(Protocol):
     ----------
     rows : bool
         Takes bit rows, uint64 (k, ceil(n / 64)); otherwise `kernels_ti.cycles.Cycles`.
-    listed : int
-        Cycles written in all sessions.
     """
 
     @property
     def rows(self) -> bool:
         """Whether the output takes bit rows."""
 
-    listed: int
+    @property
+    def listed(self) -> int:
+        """Cycles written in all sessions."""
 
     def write(self, found: Any, give_up: Callable[[], bool]) -> bool:
         """Write the cycles of a slice; return whether every one was written."""
@@ -68,22 +69,10 @@ def open_output(
 ) -> Iterator[CycleOutput]:
     """Open the output that `command` names: standard output, a file of lines, bit rows or columns, a run directory.
 
-    Parameters
-    ----------
-    command : RunCommand
-        ``output``, ``output_format`` and ``limit`` count.
-    graph : Graph
-    standard_output : int
-        Descriptor of the user's standard output. If it is the output, it is closed at the end.
-    position : mapping, optional
-        A result of `CycleOutput.position`: output beyond it is cut off, and writing continues there.
-
-    Raises
-    ------
-    OptionError
-        If a vertex name does not fit in a line, or the graph is too large for bit rows.
-    EngineError
-        If the output cannot be opened, or no longer holds what `position` says.
+    The descriptor of standard output is closed at the end if it is the output. With a result of `CycleOutput.position`,
+    output beyond it is cut off, and writing continues there. Raises OptionError for a name that does not fit in a line
+    or a graph too large for bit rows, EngineError for an output that cannot be opened or no longer holds what
+    `position` says.
     """
     assert command.output is not None
     output: CycleOutput
@@ -113,21 +102,39 @@ def open_output(
         output.close()
 
 
-class LineOutput:
-    """Lines to a file, or to the standard output of the program.
+def check_listing(command: RunCommand, graph: Graph, position: Mapping[str, int]) -> None:
+    """Raise CheckpointError if the cycles of a finished listing are not in its file any more; see `require_own`."""
+    if command.output is None:
+        return
+    if command.output_format == "text" or command.output_format == "jsonl":
+        LineOutput.check_own(command.output, CycleEncoder(graph.names, command.output_format), position)
+    elif command.output_format == "npy" and not begins_like_rows(command.output, graph.n):
+        raise not_own(command.output)
 
-    Parameters
-    ----------
-    descriptor : int
-        Open for writing; `close` closes it.
-    label : str
-        Its name in messages.
-    encoder : CycleEncoder
-        Makes the lines.
-    limit : int or None
-        Never write more lines than this.
-    listed : int
-        Number of existing lines.
+
+def require_listing(command: RunCommand, graph: Graph) -> None:
+    """Raise CheckpointError if the output of a resumed run is a file with content that is no listing of this graph.
+
+    The cycles of a pick are written anew from the beginning. What somebody else has put in their place must not be
+    lost.
+    """
+    path = command.output
+    if path is None or path == STANDARD_OUTPUT or not os.path.isfile(path) or not os.path.getsize(path):
+        return
+    if command.output_format == "npy":
+        is_listing = begins_like_rows(path, graph.n)
+    else:
+        with open(path, "rb") as stream:
+            encoder = CycleEncoder(graph.names, "jsonl" if command.output_format == "jsonl" else "text")
+            is_listing = encoder.could_begin(stream.readline(_LONGEST_FIRST_LINE))
+    if not is_listing:
+        raise not_own(path)
+
+
+class LineOutput:
+    """Lines to a file, or to the standard output of the program, of which `listed` exist.
+
+    No more than `limit` lines are written. `label` names the descriptor in messages; `close` closes it.
     """
 
     rows = False
@@ -157,22 +164,34 @@ class LineOutput:
             except OSError as error:
                 raise EngineError(f"cannot write {path}: {error.strerror}") from error
             return cls(descriptor, path, encoder, limit=limit)
+        descriptor = cls._own(path, encoder, position)
+        os.ftruncate(descriptor, position["bytes"])
+        os.lseek(descriptor, 0, os.SEEK_END)
+        return cls(descriptor, path, encoder, limit=limit, listed=position["listed"])
+
+    @classmethod
+    def check_own(cls, path: str, encoder: CycleEncoder, position: Mapping[str, int]) -> None:
+        """Raise EngineError or CheckpointError if the lines up to a position are not in the file any more."""
+        os.close(cls._own(path, encoder, position))
+
+    @staticmethod
+    def _own(path: str, encoder: CycleEncoder, position: Mapping[str, int]) -> int:
+        """Open the file that the run wrote, as far as a position; return the descriptor."""
+        again = "put the run's file back in its place, or begin the run again"
         try:
             descriptor = open_alone(path, os.O_RDWR)
         except OSError as error:
-            raise EngineError(f"cannot go on with {path}: {error.strerror}") from error
+            raise CheckpointError(f"cannot go on with {path}: {error.strerror}; {again}") from error
         try:
             if os.fstat(descriptor).st_size < position["bytes"]:
-                raise EngineError(f"cannot go on with {path}: it is shorter than it was when the run paused")
+                raise CheckpointError(f"cannot go on with {path}: it is shorter than the run left it; {again}")
             require_own(
                 descriptor, path, position, 0, position["bytes"], lambda: encoder.could_begin(_first_line(descriptor))
             )
         except BaseException:
             os.close(descriptor)
             raise
-        os.ftruncate(descriptor, position["bytes"])
-        os.lseek(descriptor, 0, os.SEEK_END)
-        return cls(descriptor, path, encoder, limit=limit, listed=position["listed"])
+        return descriptor
 
     @property
     def full(self) -> bool:
@@ -180,25 +199,10 @@ class LineOutput:
         return self._limit is not None and self.listed >= self._limit
 
     def write(self, found: Cycles, give_up: Callable[[], bool]) -> bool:
-        """Write the cycles of a slice.
+        """Write the cycles of a slice; return False after the limit, or once `give_up` is True.
 
-        Parameters
-        ----------
-        found : Cycles
-        give_up : callable
-            Asked between pieces, and while a reader sleeps; once it says True the rest is not written.
-
-        Returns
-        -------
-        bool
-            Whether every one of them was written; False if the limit came first or the rest was given up.
-
-        Raises
-        ------
-        BrokenPipeError
-            If the reader has gone.
-        EngineError
-            If the output cannot be written; what is there are whole lines.
+        That is asked between pieces, and while a reader sleeps. Raises BrokenPipeError if the reader has gone,
+        EngineError if the output cannot be written; only whole lines are there.
         """
         for lines, data in self._encoder.encode(found):
             if give_up():
@@ -222,14 +226,8 @@ class LineOutput:
     def position(self) -> dict[str, int]:
         """Sync everything written to the disk; return the position from which to continue.
 
-        It has ``bytes``, ``listed`` and the identity of the file, see `chordless.cycles.identity.identity_of`.
-
-        Raises
-        ------
-        OptionError
-            If this is not a file.
-        EngineError
-            If the disk fails.
+        It has ``bytes``, ``listed`` and the identity of the file, see `chordless.cycles.identity.identity_of`. Raises
+        OptionError if this is not a file, EngineError if the disk fails.
         """
         if not self._regular:
             raise OptionError(f"{self._label} is not a file, so a run that writes to it cannot be resumed later")

@@ -11,20 +11,10 @@ if TYPE_CHECKING:
 
 
 def participation_object(graph: Graph, counted: Participation, *, vertices: bool) -> dict[str, Any]:
-    """Return the counts as an object for JSON.
+    """Return counts as an object for JSON.
 
-    Parameters
-    ----------
-    graph : Graph
-    counted : Participation
-    vertices : bool
-        Whether the vertices are wanted; the edges are, where they were counted.
-
-    Returns
-    -------
-    dict
-        ``vertices``: for each vertex, in the order of the graph, its ``name``, the ``cycles`` through it and these
-        ``by_length``. ``edges``: the same, with the names of both ends.
+    It has ``vertices`` where they are wanted and ``edges`` where they were counted. Each entry, in the order of the
+    graph, has its ``name`` (of an edge the names of both ends), the ``cycles`` through it and these ``by_length``.
     """
     names = [json_name(name) for name in graph.names]
     found: dict[str, Any] = {}
@@ -37,20 +27,7 @@ def participation_object(graph: Graph, counted: Participation, *, vertices: bool
 
 
 def shares_object(graph: Graph, shares: CycleShares, *, vertices: bool, edges: bool) -> dict[str, Any]:
-    """Return counts that were made along a boundary as an object for JSON.
-
-    Parameters
-    ----------
-    graph : Graph
-    shares : CycleShares
-    vertices, edges : bool
-        What is wanted.
-
-    Returns
-    -------
-    dict
-        As `participation_object`, with ``by_length`` empty: all lengths are counted together.
-    """
+    """Return counts along a boundary as `participation_object` does; ``by_length`` is empty."""
     names = [json_name(name) for name in graph.names]
     found: dict[str, Any] = {}
     if vertices:

@@ -18,15 +18,10 @@ _WANTED_BYTES = 1 << 20
 
 
 class PipeRoom:
-    """The room in a pipe, seen from its writing end.
+    """The room in a pipe, seen from its writing end. Linux keeps what is written in pages.
 
-    Linux keeps what is written in pages. A write fills up the last page only if its rest fits there, so pages are
-    counted, not bytes. A page that the reader has begun counts as full.
-
-    Parameters
-    ----------
-    descriptor : int
-        Open for writing. If it is not a pipe, or the system is not Linux, there is room for ``select.PIPE_BUF`` bytes.
+    A write fills up the last page only if its rest fits there, so pages are counted, not bytes. A page that the reader
+    has begun counts as full. For another kind of file, or another system, there is room for ``select.PIPE_BUF`` bytes.
     """
 
     def __init__(self, descriptor: int) -> None:

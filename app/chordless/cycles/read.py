@@ -37,26 +37,11 @@ def parts_in(folder: Path) -> list[int]:
 
 
 def read_rows(path: str | Path, position: Mapping[str, int] | None = None) -> list[Rows]:
-    """Map the cycles that a run wrote into memory.
+    """Map the cycles of a run directory or a .npy file into memory, a read-only map (k, words) for each part, in order.
 
-    Parameters
-    ----------
-    path : str or Path
-        A run directory, or a .npy file.
-    position : mapping, optional
-        Leave out what lies beyond it; see `chordless.cycles.write.RowOutput.position`.
-
-    Returns
-    -------
-    list of ndarray of uint64, shape (k, words)
-        One read-only memory map for each part, in order; nothing is read yet.
-
-    Raises
-    ------
-    OptionError
-        If this is neither a run directory with cycles nor a file of bit rows.
-    CheckpointError
-        If a part is missing, is of another graph, or holds fewer cycles than `position` says.
+    Rows beyond `position`, see `chordless.cycles.write.RowOutput.position`, are left out. Nothing is read yet. Raises
+    OptionError for a path without bit rows, CheckpointError for a part that is missing, of another graph or too short
+    for `position`.
     """
     path = Path(path)
     if not path.is_dir():
@@ -101,19 +86,7 @@ def _mapped(file: Path) -> Rows:
 
 
 class CycleStore:
-    """Cycles as bit rows that stay on the disk, with fast access to any slice.
-
-    Parameters
-    ----------
-    maps : sequence of ndarray of uint64, shape (k, words)
-        See `read_rows`.
-
-    Examples
-    --------
-    >>> store = CycleStore([np.array([[7]], np.uint64), np.array([[11], [13]], np.uint64)])
-    >>> len(store), store[1:3].tolist()
-    (3, [[11], [13]])
-    """
+    """Cycles as bit rows that stay on the disk in maps of shape (k, words), with fast access to any slice."""
 
     def __init__(self, maps: Sequence[Rows]) -> None:
         self._maps = list(maps)

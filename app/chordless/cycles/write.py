@@ -27,33 +27,14 @@ _TRIANGLE = 3
 
 
 class RowFile:
-    """A .npy file of shape (rows, words) to which rows are added.
+    """A .npy file of shape (rows, words) to which rows of 64-bit words are added.
 
     The header has room for any number of rows. It is rewritten in place whenever rows were added, so the file is valid
-    however the process ends.
-
-    Parameters
-    ----------
-    path : Path
-    words : int
-        64-bit words of a row.
-    position : mapping, optional
-        Keep this many ``rows`` of the file, cut off the rest and continue; by default, begin an empty file. For a file
-        outside a run directory it also has the file's identity, see `chordless.cycles.identity`.
-    folder : int, optional
-        Descriptor of the run directory's folder of parts, in which the file lies wherever that was moved. Other files
-        are locked.
-
-    Raises
-    ------
-    OSError
-        If it cannot be opened or written.
-    OptionError
-        If it is not a file, or if another process writes to it.
-    CheckpointError
-        If it is not the file that the run wrote.
-    EngineError
-        If it has fewer rows than `position` says, or if a link is in the place of a part.
+    however the process ends. With `position` that many ``rows`` stay, and the rest is cut off; outside a run directory
+    it also has the file's identity, see `chordless.cycles.identity`. `folder` is the descriptor of the folder of parts
+    in which the file lies, wherever that was moved; files elsewhere are locked. Raises OSError if it cannot be opened
+    or written, OptionError if it is no file or another process writes to it, CheckpointError if the run did not write
+    it, and EngineError for too few rows or a link in the place of a part.
     """
 
     def __init__(
@@ -61,7 +42,7 @@ class RowFile:
     ) -> None:
         self._row_bytes = words * _WORD.itemsize
         self._words = words
-        self._header_bytes = len(_header(0, words))
+        self._header_bytes = len(npy_header(0, words))
         flags = os.O_RDWR | (os.O_CREAT | os.O_TRUNC if position is None else 0)
         if folder is None:
             self._descriptor = open_alone(path, flags)
@@ -115,10 +96,7 @@ class RowFile:
     def append(self, rows: Rows) -> None:
         """Add rows, shape (k, words).
 
-        Raises
-        ------
-        OSError
-            If that is not possible; the rows that fit are there, none in part, and `rows` counts them.
+        After an OSError the rows that fit are there, none in part, and `rows` counts them.
         """
         data = np.ascontiguousarray(rows, _WORD).reshape(-1).view(np.uint8).data
         written = 0
@@ -142,10 +120,11 @@ class RowFile:
         os.close(self._descriptor)
 
     def _write_header(self) -> None:
-        os.pwrite(self._descriptor, _header(self.rows, self._words), 0)
+        os.pwrite(self._descriptor, npy_header(self.rows, self._words), 0)
 
 
-def _header(rows: int, words: int) -> bytes:
+def npy_header(rows: int, words: int) -> bytes:
+    """Return the first bytes of a .npy file of bit rows."""
     header = io.BytesIO()
     # numpy pads for a first dimension of 20 digits, so the header of every number of rows is of the same size.
     np.lib.format.write_array_header_1_0(
@@ -154,28 +133,21 @@ def _header(rows: int, words: int) -> bytes:
     return header.getvalue()
 
 
+def begins_like_rows(path: str, n: int) -> bool:
+    """Return whether a file is an array of bit rows of a graph with n vertices."""
+    try:
+        rows = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError):
+        return False
+    return bool(rows.dtype == _WORD and rows.shape[1:] == (row_words(n),))
+
+
 class RowOutput:
     """Bit rows to a .npy file, or to a folder of parts: see `to_folder`.
 
-    Parameters
-    ----------
-    path : Path
-        The file, or the folder.
-    n : int
-        Vertices of the graph.
-    limit : int or None
-        Never write more rows than this.
-    position : mapping, optional
-        Continue from there; see `position`.
-    part_rows : int or None
-        Begin a new part after this many rows; None stands for a single file.
-
-    Raises
-    ------
-    OptionError
-        If the graph is too large for bit rows.
-    EngineError
-        If the output cannot be opened, or no longer holds what `position` says.
+    No more than `limit` rows are written, and a new part begins after `part_rows` of them; None stands for a single
+    file. With `position`, a result of that method, writing continues there. Raises OptionError for a graph of too many
+    vertices, EngineError if the output cannot be opened or no longer holds what `position` says.
     """
 
     rows = True
@@ -217,12 +189,7 @@ class RowOutput:
     ) -> RowOutput:
         """Make a folder and write parts to it; a new part begins when one has `part_bytes` bytes.
 
-        Parts beyond `position` are deleted.
-
-        Raises
-        ------
-        OptionError
-            If the folder has cycles of another run.
+        Parts beyond `position` are deleted. An OptionError says that the folder has cycles of another run.
         """
         check_size(n)
         row_bytes = max(row_words(n), 1) * _WORD.itemsize
@@ -232,7 +199,7 @@ class RowOutput:
             folder.mkdir(parents=True, exist_ok=True)
             beyond = [part_path(folder, part) for part in parts_in(folder) if not position or part > position["part"]]
             # Only parts with rows are cycles of another run; empty ones are removed below.
-            if position is None and any(path.stat().st_size > len(_header(0, row_words(n))) for path in beyond):
+            if position is None and any(path.stat().st_size > len(npy_header(0, row_words(n))) for path in beyond):
                 raise OptionError(f"{folder} holds the cycles of another run; list to another folder")
             for path in reversed(beyond):
                 path.unlink()
@@ -246,23 +213,9 @@ class RowOutput:
         return self._limit is not None and self.listed >= self._limit
 
     def write(self, found: Rows, give_up: Callable[[], bool]) -> bool:
-        """Write the cycles of a slice.
+        """Write the rows (k, words) of a slice; return False after the limit, or once `give_up` is True.
 
-        Parameters
-        ----------
-        found : ndarray of uint64, shape (k, words)
-        give_up : callable
-            Asked between pieces; once it says True the rest is not written.
-
-        Returns
-        -------
-        bool
-            Whether every one of them was written; False if the limit came first or the rest was given up.
-
-        Raises
-        ------
-        EngineError
-            If the output cannot be written; what is there are whole rows.
+        That is asked between pieces. An EngineError says that the output cannot be written; only whole rows are there.
         """
         if found.shape[1] != self._words:
             raise EngineError(f"bit rows of {found.shape[1]} words for a file of {self._words}")
@@ -288,12 +241,8 @@ class RowOutput:
     def position(self) -> dict[str, int]:
         """Sync everything written to the disk; return the position from which to continue.
 
-        It has ``part``, the ``rows`` of that part and the total ``listed``; for a single file also its identity.
-
-        Raises
-        ------
-        EngineError
-            If the disk fails.
+        It has ``part``, the ``rows`` of that part and the total ``listed``; for a single file also its identity. An
+        EngineError says that the disk fails.
         """
         try:
             self._file.save()
@@ -346,13 +295,7 @@ class RowOutput:
 
 
 def check_size(n: int) -> None:
-    """Refuse a graph of `n` vertices if that is too many for bit rows.
-
-    Raises
-    ------
-    OptionError
-        The message says what a cycle would take, and what to do instead.
-    """
+    """Raise OptionError, with a way out, if `n` vertices are too many for bit rows."""
     if n > LARGEST_GRAPH:
         raise OptionError(
             f"a cycle of a graph of {n:,} vertices would take {row_words(n) * 8:,} bytes as a bit row, "

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from chordless.cycles.output import open_output
+from chordless.cycles.output import open_output, require_listing
 from chordless.cycles.participation import shares_object
 from chordless.engine.boundary import count_along_boundary
-from chordless.engine.boundary_keeper import Keeper
 from chordless.engine.channel import Channel
-from chordless.engine.framing import finished_event, search_space, started_event
-from chordless.engine.loop import Session
-from chordless.engine.picks import Picked, picked
+from chordless.engine.framing import finished_event, identity_in, search_space, started_event
+from chordless.engine.keeper import Keeper, Python, Session, totals_of
+from chordless.engine.picks import Pick, best_object
+from chordless.graphs.load import read_weight_file
+from chordless.graphs.readers.columns import WEIGHTS_UNUSED
+from chordless.graphs.readers.incoming import read_bytes
 from chordless.graphs.vertex_order import read_order
 from chordless.protocol.orders import RunCommand
 from chordless.runs.checkpoint import Checkpoint
@@ -25,21 +26,12 @@ from chordless.runs.mailbox import Mailbox
 from kernels_ti import Snapshot
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
 from kernels_ti.boundary.states.saved import SavedCount
-from kernels_ti.device.machine import cpu_name
+from kernels_ti.device.device import held_open_device
 
 if TYPE_CHECKING:
     from chordless.graphs.load import LoadedGraph
-
-
-@dataclass(frozen=True)
-class _Python:
-    """Where a count runs that needs no device."""
-
-    arch: str = "cpu"
-
-    @property
-    def name(self) -> str:
-        return cpu_name()
+    from kernels_ti import Graph
+    from kernels_ti.boundary.forward_and_back.weights import Weights
 
 
 def go_along_boundary(
@@ -52,8 +44,6 @@ def go_along_boundary(
     checkpoint: Checkpoint | None = None,
 ) -> None:
     """Count along a boundary, or pick cycles; report the result.
-
-    The run directory of a count can be resumed. That of cycles that are picked stays only if the run is complete.
 
     Parameters
     ----------
@@ -70,47 +60,74 @@ def go_along_boundary(
         From which it goes on.
     """
     earlier = None if checkpoint is None else checkpoint.sessions
-    session = Session(command, _Python(), time.time() - command.program_start, earlier)
+    session = Session(command, Python(), time.time() - command.program_start, earlier)
     # The search space is not searched: it collects nothing.
     space = search_space(replace(command, output=None, per_vertex=False, per_edge=False), loaded.graph)
-    # Before there is a folder: a bad order leaves none.
+    # Before there is a folder: a bad order, or bad weights, leave none.
     known = checkpoint is not None and checkpoint.along is not None
     order = None if command.order is None or known else read_order(command.order, loaded.graph)
+    if command.weight is not None and command.weight == command.graph:
+        # Weights of the graph's own file are used.
+        loaded = replace(loaded, notes=tuple(note for note in loaded.notes if WEIGHTS_UNUSED not in note))
+    weight_data, weights = _weights(command, loaded.graph, directory)
     with contextlib.ExitStack() as stack:
-        output, keeper = None, None
+        keeper, output = None, None
         if command.checkpoint is not None and directory is None:
             directory = stack.enter_context(created(command.checkpoint, command, loaded))
+            if weight_data is not None:
+                directory.keep_weights(weight_data)
+        position = None if checkpoint is None else checkpoint.position
+        if checkpoint is not None and command.pick != "all" and command.output_format in ("text", "jsonl", "npy"):
+            require_listing(command, loaded.graph)
+        opened = partial(open_output, command, loaded.graph, standard_output, position)
+        if command.output_format == "parts" and command.output is not None:
+            output = stack.enter_context(opened())
         if directory is not None:
             channel.mailbox = Mailbox(directory.path)
-            keeper = Keeper(command, directory, graph_hash(loaded.graph), session)
-            if checkpoint is None and command.pick == "all":
-                keeper.keep(Snapshot())
+            keeper = Keeper(directory, graph_hash(loaded.graph), identity_in(command, directory), session)
+            if checkpoint is None:
+                keeper.write(totals_of(Snapshot()), output=output)
         channel.send(started_event(command, loaded, session.so_far(), directory))
+        listed, best = 0, None
         if command.pick == "all":
             reason, snapshot, boundary, device, shares = count_along_boundary(
                 command, channel, space, plan, keeper, checkpoint, order
             )
         else:
-            found = picked(command, channel, space)
-            device = found.device
-            if keeper is not None and device is not None:
-                keeper.session = replace(keeper.session, device=device)
-            reason, snapshot, boundary, shares = found.reason, _snapshot_of(found), found.boundary, found.shares
-            if reason == "complete" and command.output is not None:
-                output = stack.enter_context(open_output(command, loaded.graph, standard_output))
-                output.write(found.cycles.rows(loaded.graph.n) if output.rows else found.cycles, lambda: False)
-            if keeper is not None and reason == "complete":
-                channel.send(keeper.keep(snapshot, output=output, finished=True))
-        listed = 0 if output is None else output.listed
+            pick = Pick(
+                command,
+                channel,
+                space,
+                weights=weights,
+                order=order,
+                keeper=keeper,
+                checkpoint=checkpoint,
+                output=output,
+                opened=None if command.output is None else opened,
+            )
+            found = pick.go()
+            reason, snapshot, boundary, shares = found.reason, found.snapshot, found.boundary, found.shares
+            listed, best = pick.listed, best_object(found.best, space, command)
+            with held_open_device() as device:
+                pass
         if device is not None:
             session = replace(session, device=device)
         result = replace(
-            finished_event(reason, snapshot, loaded, session.so_far(), listed, directory), boundary=boundary
+            finished_event(reason, snapshot, loaded, session.so_far(), listed, directory), boundary=boundary, best=best
         )
         if shares is not None:
             counted = shares_object(loaded.graph, shares, vertices=command.per_vertex, edges=command.per_edge)
             result = replace(result, participation=counted)
         channel.send(result)
+
+
+def _weights(command: RunCommand, graph: Graph, directory: RunDirectory | None) -> tuple[bytes | None, Weights | None]:
+    """Return the weights of a command, those of its directory if there is one, and the content of their file."""
+    if command.weight is None:
+        return None, None
+    path = command.weight if directory is None else str(directory.weights)
+    data = read_bytes(path)
+    return data, read_weight_file(path, graph, encoding=command.encoding, data=data)
 
 
 def last_count(
@@ -127,14 +144,3 @@ def last_count(
     )
     plan = plan_of(search_space(command, loaded.graph), orders=along.orders)
     return snapshot, {"width": plan.width, "states": along.most_states}
-
-
-def _snapshot_of(found: Picked) -> Snapshot:
-    lengths, counts = np.unique(found.cycles.lengths, return_counts=True)
-    return Snapshot(
-        cycles_by_length=dict(zip(lengths.tolist(), counts.tolist(), strict=True)),
-        cycles=len(found.cycles),
-        seconds=found.seconds,
-        share=float(found.reason == "complete"),
-        finished=found.reason == "complete",
-    )

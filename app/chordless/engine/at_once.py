@@ -24,6 +24,12 @@ if TYPE_CHECKING:
 
 STANDARD_OUTPUT = "-"
 
+PICK_SECONDS = 0.3
+"""Expected seconds of the largest pick that is tried."""
+
+MOST_DRAWN = 1000
+"""Cycles of the largest sample that is tried."""
+
 LARGEST_FILE = 4096
 """Bytes of the largest file that is tried."""
 
@@ -58,7 +64,8 @@ def searched_at_once(command: RunCommand) -> list[Event] | None:
     from kernels_ti import open_device
 
     loaded = loaded_graph(command)
-    if not _is_searched_in_time(command, loaded.graph):
+    in_time = _is_searched_in_time if command.pick == "all" else _is_picked_in_time
+    if not in_time(command, loaded.graph):
         return None
     # The output closes the descriptor that it is given.
     standard_output = os.dup(1) if command.output == STANDARD_OUTPUT else -1
@@ -67,7 +74,12 @@ def searched_at_once(command: RunCommand) -> list[Event] | None:
         with tempfile.TemporaryFile() as events:
             # Its orders come from a pipe into which nobody writes.
             channel = Channel(never, events.fileno())
-            search(command, channel, standard_output, loaded, None, None, device=open_device("reference"))
+            if command.pick == "all":
+                search(command, channel, standard_output, loaded, None, None, device=open_device("reference"))
+            else:
+                from chordless.engine.along_boundary import go_along_boundary
+
+                go_along_boundary(command, channel, standard_output, loaded, None)
             events.seek(0)
             return [event_from_json(line) for line in events]
     finally:
@@ -85,7 +97,8 @@ def _can_be_tried(command: RunCommand) -> bool:
         or command.part is not None
         or command.cluster is not None
         or command.overlap
-        or command.method == "boundary"
+        or command.symmetry
+        or (command.method == "boundary" and command.pick == "all")
         or command.expansion != EXPANSIONS[0]
     )
     if asks_for_engine or command.graph == STANDARD_INPUT:
@@ -102,3 +115,14 @@ def _is_searched_in_time(command: RunCommand, graph: Graph) -> bool:
     trial = ReferenceSearch(graph, min(graph.n, command.max_length or graph.n), False)
     trial.advance(TRIAL_SECONDS)
     return trial.finished
+
+
+def _is_picked_in_time(command: RunCommand, graph: Graph) -> bool:
+    """Return whether cycles are expected to be picked in Python within `PICK_SECONDS`."""
+    from chordless.engine.framing import search_space
+    from kernels_ti.boundary.count import arch_of_longest
+    from kernels_ti.boundary.orders.plan import plan_of
+
+    plan = plan_of(search_space(command, graph))
+    is_short = plan.is_possible and plan.seconds < PICK_SECONDS and (command.limit or 1) <= MOST_DRAWN
+    return is_short and arch_of_longest(plan, "auto") == "reference"

@@ -8,33 +8,31 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Literal
 
-from chordless.engine.boundary_keeper import Keeper
 from chordless.engine.channel import Channel
+from chordless.engine.keeper import Keeper, totals_of
 from chordless.engine.steps import StepReports
 from chordless.graphs.vertex_order import write_order
 from chordless.protocol.events import Paused, Progress, Reason
 from chordless.protocol.orders import RunCommand
 from chordless.runs.checkpoint import Checkpoint
-from chordless.runs.directory import resume_line
-from kernels_ti import CycleShares, Device, DeviceError, EngineError, Snapshot, open_device
+from kernels_ti import CycleShares, Device, EngineError, Snapshot, open_device
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.count import BoundaryCount, arch_of_count
+from kernels_ti.boundary.count import BoundaryCount
 from kernels_ti.boundary.forward_and_back.blocks import planned_blocks
-from kernels_ti.boundary.orders.annealing import SECONDS_FOR_PREFIXES, annealed_plan
-from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
+from kernels_ti.boundary.in_one_call import SetUp, set_up
+from kernels_ti.boundary.orders.plan import BoundaryPlan
 from kernels_ti.boundary.orders.walk import Step
 from kernels_ti.boundary.participation import shares_of
-from kernels_ti.boundary.states.saved import SavedCount
+from kernels_ti.boundary.states.saved import SavedCount, SavedPick
 from kernels_ti.boundary.states.states import GivenUp
 from kernels_ti.device.memory import host_budget, resident_bytes, search_budget
-from kernels_ti.errors import SizeError
 
 _SLICE_SECONDS = 0.1
 _TRIANGLE = 3
-_IN_ROUNDS = "chordless: the states do not fit on the device: steps are made in rounds over the memory of the host\n"
 _WAYS_OF_SHARES = 2
-_NOTHING_YET = Progress(
+NOTHING_YET = Progress(
     seconds=0.0, paths=0, cycles=0, frontier=0, frontier_by_length={}, cycles_by_length={}, device_bytes=0, states=0
 )
 
@@ -88,7 +86,9 @@ def count_along_boundary(
     watch = Watch(command, channel, 0.0 if checkpoint is None else checkpoint.state.seconds)
     by_length = not command.total_only
     saved = None if checkpoint is None else checkpoint.along
-    plan, arch = _planned(command, space, plan, order, saved, watch)
+    assert not isinstance(saved, SavedPick)
+    along = _planned(command, space, plan, order, saved, watch)
+    plan, arch = along.plan, along.arch
     if (reason := watch.look()) is not None:
         # An order that was sought for too short a time is not kept: a count that goes on seeks a better one.
         return reason, Snapshot(seconds=watch.seconds), {"width": plan.width, "states": 0}, None, None
@@ -99,24 +99,13 @@ def count_along_boundary(
         count.use(device, search_budget(device, command.memory))
         if keeper is not None:
             keeper.session = replace(keeper.session, device=device)
-    in_rounds = False
     while reason is None and not count.finished:
-        try:
+        with contextlib.ExitStack() as stack:
+            if keeper is not None:
+                keep = partial(_keep, keeper, channel, command, count, watch)
+                stack.enter_context(keeper.telling_the_way_on("the count", keep))
             count.advance(_SLICE_SECONDS, partial(_reported_enough, channel, watch, reports))
-        except (EngineError, MemoryError) as error:
-            if keeper is None:
-                raise
-            # A device that has failed cannot tell its states either: then its last checkpoint stays.
-            with contextlib.suppress(DeviceError, EngineError):
-                _keep(keeper, channel, command, count, watch)
-            more = " --memory SIZE" if isinstance(error, SizeError) else ""
-            kind, said = (EngineError, "out of memory") if isinstance(error, MemoryError) else (type(error), error)
-            way_on = f"{resume_line(keeper.directory.path)}{more}"
-            raise kind(f"{said}; the count is kept, and goes on with: {way_on}") from error
         channel.send(reports.progress(watch.seconds))
-        if count.most_rounds > 1 and not in_rounds:
-            in_rounds = True
-            sys.stderr.write(_IN_ROUNDS)
         if not count.finished:
             reason = watch.look()
             if channel.checkpoint_asked and keeper is None:
@@ -126,8 +115,6 @@ def count_along_boundary(
             channel.checkpoint_asked = False
     shares = None
     if reason is None and (command.per_vertex or command.per_edge):
-        in_python = arch_of_count(plan, command.arch, by_length=False) == "reference"
-        used = None if in_python else device
         try:
             shares = shares_of(
                 space,
@@ -135,8 +122,6 @@ def count_along_boundary(
                 host_budget(command.memory),
                 enough=partial(_reported_enough, channel, watch, reports),
                 report=reports.take_step,
-                device=used,
-                device_memory=None if used is None else search_budget(used, command.memory),
             )
         except GivenUp:
             reason = watch.look()
@@ -146,7 +131,7 @@ def count_along_boundary(
             channel.send(reports.progress(watch.seconds))
     snapshot = _snapshot(command, count, watch, finished=reason is None)
     if keeper is not None and reason is None:
-        channel.send(keeper.keep(snapshot, count.saved(), finished=True))
+        channel.send(keeper.write(totals_of(snapshot), snapshot.cycles, along=count.saved(), finished=True))
     return reason or "complete", snapshot, {"width": count.plan.width, "states": count.most_states}, device, shares
 
 
@@ -157,28 +142,23 @@ def _planned(
     order: Sequence[int] | None,
     saved: SavedCount | None,
     watch: Watch,
-) -> tuple[BoundaryPlan, str]:
-    """Return the orders of the vertices, those of the count that goes on if there is one, and the arch."""
+) -> SetUp:
+    """Return the set-up: that of the count that goes on, if there is one, has the same orders."""
+    wanted: Literal["total", "lengths"] = "total" if command.total_only else "lengths"
     if saved is not None:
-        plan = plan_of(space, orders=saved.orders)
-        return plan, arch_of_count(plan, command.arch, by_length=not command.total_only)
-    if plan is None:
-        plan = plan_of(
-            space, order=order, arch=command.arch, seconds=SECONDS_FOR_PREFIXES,
-            enough=watch.says_enough_of_orders, tell_width=watch.note_width,
-        )  # fmt: skip
-    arch = arch_of_count(plan, command.arch, by_length=not command.total_only)
-    if order is None:
-        plan = annealed_plan(
-            plan, arch, threads=command.threads, enough=watch.says_enough_of_orders, tell_width=watch.note_width
-        )
-    if command.write_order is not None and plan.is_possible:
-        write_order(command.write_order, space.graph, plan.order_of_graph(space.graph.n))
-    return plan, arch
+        return set_up(space, command.arch, wanted, orders=saved.orders)
+    along = set_up(
+        space, command.arch, wanted, order=order, plan=plan, threads=command.threads,
+        enough=watch.says_enough_of_orders, tell_width=watch.note_width,
+    )  # fmt: skip
+    if command.write_order is not None and along.plan.is_possible:
+        write_order(command.write_order, space.graph, along.plan.order_of_graph(space.graph.n))
+    return along
 
 
 def _keep(keeper: Keeper, channel: Channel, command: RunCommand, count: BoundaryCount, watch: Watch) -> None:
-    channel.send(keeper.keep(_snapshot(command, count, watch, finished=False), count.saved()))
+    snapshot = _snapshot(command, count, watch, finished=False)
+    channel.send(keeper.write(totals_of(snapshot), snapshot.cycles, along=count.saved()))
 
 
 def _snapshot(command: RunCommand, count: BoundaryCount, watch: Watch, *, finished: bool) -> Snapshot:
@@ -245,12 +225,17 @@ class Watch:
         self._began = self._looked = time.monotonic()
         self._reason: Reason | None = None
         self._width = 0
-        channel.send(_NOTHING_YET)
+        channel.send(NOTHING_YET)
 
     @property
     def seconds(self) -> float:
         """Seconds of all sessions, without pauses."""
         return self._seconds_before + time.monotonic() - self._began
+
+    @property
+    def reason(self) -> Reason | None:
+        """The reason to end that the last look has found."""
+        return self._reason
 
     @property
     def is_due(self) -> bool:
@@ -270,7 +255,7 @@ class Watch:
     def says_enough_of_orders(self) -> bool:
         """Do the same as `says_enough` while an order of the vertices is sought, and report that."""
         if self.is_due:
-            seeking = replace(_NOTHING_YET, seconds=self.seconds, seeking_order=True, width=self._width)
+            seeking = replace(NOTHING_YET, seconds=self.seconds, seeking_order=True, width=self._width)
             self._channel.send(replace(seeking, memory_bytes=resident_bytes()))
         return self.says_enough()
 
@@ -292,4 +277,4 @@ class Watch:
         while self._channel.paused and not self._channel.stop_asked:
             self._channel.obey(wait=True)
         self._began += time.monotonic() - halted
-        self._channel.send(_NOTHING_YET)
+        self._channel.send(NOTHING_YET)

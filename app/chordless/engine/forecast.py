@@ -7,6 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from chordless.words.cycle_range import CycleRange
 from kernels_ti import EngineError
 
 if TYPE_CHECKING:
@@ -24,9 +25,6 @@ _LARGEST_FORECAST = 20_000
 _SEED_WORDS = 100_000
 _PART_WITHIN_BUDGET = 10
 _FIELDS = ("cycles_estimate", "cycles_low", "cycles_high")
-# An estimate is good enough for a share if its upper end is at most this many times its lower end. The share by
-# branching is often wrong by more: it assumes that all branches are alike.
-_NARROW = 10
 
 
 class Forecast:
@@ -78,19 +76,11 @@ class Forecast:
         branching : float
             The share by the branching of the search so far.
         cycles : int
-            Cycles found so far. Once their number in all is known well enough, their share decides; a rougher
-            estimate bounds the share by branching.
+            Cycles found so far.
         """
-        total, low, high = (self.fields.get(name) for name in _FIELDS)
-        if not total:
-            return branching
-        if low is None or high is None:
-            return cycles / total if cycles < total else branching
-        if not low:
-            return branching
-        if high <= _NARROW * low and cycles < total:
-            return cycles / total
-        return max(min(branching, cycles / low), cycles / high) if cycles < high else branching
+        middle, low, high = (self.fields.get(name) for name in _FIELDS)
+        known = CycleRange.told(middle, low, high, cycles)
+        return branching if known is None else known.share(cycles, branching)
 
     def _is_cheap(self) -> bool:
         """Return whether the seeds are few, judged by the size of the graph first, then by its blocks."""

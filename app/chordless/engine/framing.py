@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from chordless.protocol.events import Finished, Reason, Started
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory, graph_hash, program_version
+from kernels_ti import taichi_door
 
 if TYPE_CHECKING:
     from chordless.graphs.load import LoadedGraph
@@ -17,20 +19,21 @@ if TYPE_CHECKING:
     from kernels_ti.blocks.search_space import SearchSpace
 
 _NOT_OPTIONS = ("graph", "program_start")
+_OF_PICKS = ("pick", "shortest", "limit", "seed")
 
 
 def search_space(command: RunCommand, graph: Graph, *, rows: bool = False) -> SearchSpace:
     """Return the graph with the bounds and the restriction of the command; with `rows` cycles are kept as bit rows."""
     from chordless.graphs.vertex_names import edges_named, restriction_named
     from kernels_ti import Options
-    from kernels_ti.blocks.search_space import SearchSpace
+    from kernels_ti.symmetry.space import space_of
 
     through, avoid = restriction_named(graph, command.through, command.through_edges, command.avoid)
     options = Options(
         min_length=command.min_length,
         max_length=command.max_length,
         expansion=command.expansion,
-        collect=command.output is not None,
+        collect=command.output is not None or command.proof,
         rows=rows,
         part=command.part,
         memory=command.memory,
@@ -38,8 +41,9 @@ def search_space(command: RunCommand, graph: Graph, *, rows: bool = False) -> Se
         avoid=avoid,
         avoid_edges=edges_named(graph, command.avoid_edges),
         participation="edges" if command.per_edge else "vertices" if command.per_vertex else "none",
+        symmetry=command.symmetry,
     )
-    return SearchSpace(graph, options)
+    return space_of(graph, options)
 
 
 def identity_of(command: RunCommand) -> dict[str, Any]:
@@ -50,10 +54,26 @@ def identity_of(command: RunCommand) -> dict[str, Any]:
         "max_length": command.max_length,
         "expansion": command.expansion,
         "part": command.part,
-        "output_format": None if command.output is None else command.output_format,
+        "output_format": None if command.output is None or command.pick != "all" else command.output_format,
         **{name: names for name, names in restriction.items() if names},
         **({"method": "boundary", "total_only": command.total_only} if command.method == "boundary" else {}),
+        **({"proof": True} if command.proof else {}),
+        **({} if command.pick == "all" else {name: getattr(command, name) for name in _OF_PICKS}),
+        # Another igraph may choose other representatives.
+        **({"symmetry": version("igraph")} if command.symmetry else {}),
     }
+
+
+def identity_in(command: RunCommand, directory: RunDirectory) -> dict[str, Any]:
+    """Return the options that a checkpoint of the run in a directory must match."""
+    weights = {} if command.weight is None else {"weights": directory.hash_of_weights()}
+    return {**identity_of(command), **weights}
+
+
+def _program(arch: str) -> str:
+    """Return the version that searches, with the library below where that searches."""
+    below = None if arch == "reference" else taichi_door.name_and_version()
+    return program_version() if below is None else f"{program_version()} ({below})"
 
 
 def started_event(
@@ -73,7 +93,7 @@ def started_event(
         options={key: value for key, value in asdict(command).items() if key not in _NOT_OPTIONS},
         directory=None if directory is None else os.path.abspath(directory.path),
         notes=list(loaded.notes),
-        program=program_version(),
+        program=_program(sessions.arch),
     )
 
 
@@ -96,7 +116,7 @@ def finished_event(
         cycles=snapshot.cycles,
         cycles_by_length=snapshot.cycles_by_length,
         paths=snapshot.paths,
-        frontier=snapshot.frontier,
+        frontier=snapshot.paths_waiting,
         frontier_by_length=snapshot.paths_by_length,
         listed=listed,
         device_bytes=snapshot.device_bytes,
@@ -110,6 +130,6 @@ def finished_event(
         checkpoint=None if directory is None else str(directory.path),
         write_seconds=sessions.write_seconds,
         graph_hash=graph_hash(graph),
-        program=program_version(),
+        program=_program(sessions.arch),
         waiting_by_length=snapshot.waiting_by_length,
     )

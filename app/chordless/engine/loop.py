@@ -11,19 +11,18 @@ import math
 import sys
 import time
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from chordless.engine.channel import Channel
+from chordless.engine.keeper import Keeper
 from chordless.protocol.events import Checkpointed, Paused, Progress, Reason
 from chordless.protocol.orders import RunCommand
-from chordless.runs.checkpoint import Checkpoint, Sessions, write_checkpoint
-from chordless.runs.directory import RunDirectory
 from chordless.runs.mailbox import Mailbox
 from kernels_ti import EngineError
 from kernels_ti.cycles import Cycles
-from kernels_ti.device.memory import peak_memory, resident_bytes
+from kernels_ti.device.memory import resident_bytes
 
 if TYPE_CHECKING:
     from chordless.cycles.output import CycleOutput
@@ -33,116 +32,6 @@ if TYPE_CHECKING:
     from kernels_ti.state import Rows
 
 _SECONDS_BETWEEN_REPORTS = 0.1
-
-
-class Place(Protocol):
-    """Where a search runs: a device, or a cluster."""
-
-    @property
-    def arch(self) -> str:
-        """Name of the arch."""
-
-    @property
-    def name(self) -> str:
-        """Name of the device."""
-
-
-@dataclass(frozen=True)
-class Session:
-    """One session of a run, and the totals of the earlier ones.
-
-    Parameters
-    ----------
-    command : RunCommand
-    device : Place
-    setup_seconds : float
-        From the start of the user's program to the first slice.
-    earlier : Sessions or None
-    """
-
-    command: RunCommand
-    device: Place
-    setup_seconds: float
-    earlier: Sessions | None
-
-    def so_far(self, write_seconds: float = 0.0) -> Sessions:
-        """Return the totals of all sessions until now.
-
-        Parameters
-        ----------
-        write_seconds : float
-            What this session has spent on writing its output and its checkpoints.
-        """
-        before = self.earlier or Sessions("", "", 0.0, 0.0, 0)
-        return Sessions(
-            arch=self.device.arch,
-            device=self.device.name,
-            setup_seconds=before.setup_seconds + self.setup_seconds,
-            total_seconds=before.total_seconds + time.time() - self.command.program_start,
-            peak_memory_bytes=max(before.peak_memory_bytes, peak_memory()),
-            write_seconds=before.write_seconds + write_seconds,
-        )
-
-
-@dataclass(frozen=True)
-class Keeper:
-    """Writes the checkpoints of a run.
-
-    Parameters
-    ----------
-    directory : RunDirectory
-    graph_hash : str
-    options : dict
-        See `chordless.runs.checkpoint.Checkpoint`.
-    session : Session
-    """
-
-    directory: RunDirectory
-    graph_hash: str
-    options: dict[str, Any]
-    session: Session
-
-    def write(
-        self,
-        run: Run | ClusterRun,
-        output: CycleOutput | None,
-        unwritten: list[Cycles | Rows],
-        *,
-        finished: bool,
-        write_seconds: float = 0.0,
-    ) -> Checkpointed:
-        """Write a checkpoint; only to be called between two slices.
-
-        Parameters
-        ----------
-        run : Run or ClusterRun
-        output : CycleOutput or None
-        unwritten : list of Cycles or Rows
-            Cycles that are not in the output yet.
-        finished : bool
-        write_seconds : float
-            See `Session.so_far`.
-
-        Raises
-        ------
-        EngineError
-            If the folder was moved or replaced, or if it cannot be written; the last checkpoint is still there.
-        """
-        self.directory.require_held()
-        checkpoint = Checkpoint(
-            graph_hash=self.graph_hash,
-            options=self.options,
-            state=run.state(),
-            # Syncs the output to the disk before the checkpoint relies on it.
-            position=None if output is None else output.position(),
-            listed=0 if output is None else output.listed,
-            unwritten=tuple(unwritten),
-            sessions=self.session.so_far(write_seconds),
-            finished=finished,
-        )
-        path = self.directory.checkpoint
-        size = write_checkpoint(path, checkpoint)
-        return Checkpointed(str(path), cycles=run.snapshot().cycles, listed=checkpoint.listed, bytes=size)
 
 
 @dataclass
@@ -181,7 +70,7 @@ class Search:
 
     def __post_init__(self) -> None:
         self._snapshot = self.run.snapshot()
-        self._began = self._reported = self._kept = time.monotonic()
+        self._began = self._reported = time.monotonic()
         self._halted = False
         self._share = 0.0
         self.write_seconds = 0.0
@@ -255,7 +144,7 @@ class Search:
         while reason is None:
             if self.channel.checkpoint_asked and self.keeper is None:
                 sys.stderr.write("no checkpoint is written: this run has no directory\n")
-            elif self.keeper is not None and (self.channel.checkpoint_asked or self._is_due()):
+            elif self.keeper is not None and (self.channel.checkpoint_asked or self.keeper.is_due):
                 self._checkpoint(self.keeper)
             self.channel.checkpoint_asked = False
             if not self.channel.paused:
@@ -295,19 +184,20 @@ class Search:
             return "timeout"
         return None
 
-    def _is_due(self) -> bool:
-        return time.monotonic() - self._kept >= self.command.checkpoint_every
-
     def _checkpoint(self, keeper: Keeper, *, finished: bool = False) -> None:
         self.channel.send(self._write_checkpoint(keeper, finished=finished))
 
     def _write_checkpoint(self, keeper: Keeper, *, finished: bool) -> Checkpointed:
         began = time.monotonic()
         written = keeper.write(
-            self.run, self.output, self.unwritten, finished=finished, write_seconds=self.write_seconds
+            self.run.state(),
+            self.run.snapshot().cycles,
+            self.output,
+            unwritten=self.unwritten,
+            finished=finished,
+            write_seconds=self.write_seconds,
         )
-        self._kept = time.monotonic()
-        self.write_seconds += self._kept - began
+        self.write_seconds += time.monotonic() - began
         return written
 
     def _found(self) -> int:
@@ -328,7 +218,7 @@ class Search:
             seconds=snapshot.seconds,
             paths=snapshot.paths,
             cycles=snapshot.cycles,
-            frontier=snapshot.frontier,
+            frontier=snapshot.paths_waiting,
             frontier_by_length=snapshot.paths_by_length,
             cycles_by_length=snapshot.cycles_by_length,
             device_bytes=snapshot.device_bytes,

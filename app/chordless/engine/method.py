@@ -6,11 +6,10 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chordless.engine.rates import boundary_rates
+from chordless.engine.rates import expected_by_length
 from chordless.words.numbers import duration_text
-from kernels_ti import OptionError
-from kernels_ti.boundary.count import arch_of_count
 from kernels_ti.method import MethodChoice, choose_method
+from kernels_ti.symmetry.space import worthwhile
 
 if TYPE_CHECKING:
     from chordless.graphs.load import LoadedGraph
@@ -46,6 +45,11 @@ def settled(
     choice = choose_method(
         space, threads=command.threads, memory=command.memory, along=lambda plan: _along(command, plan, space.longest)
     )
+    symmetric = worthwhile(space) if _may_be_symmetric(command, choice) else None
+    if symmetric is not None and choice.probed_seconds / symmetric.gain < choice.boundary_seconds:
+        note = f"counting up to the {symmetric.automorphisms:,} automorphisms of the graph (--method search does not)"
+        command = replace(command, method="search", symmetry=True)
+        return command, replace(loaded, notes=(*loaded.notes, note)), None
     command = replace(command, method=choice.method)
     line = reason(choice)
     if line is not None:
@@ -53,15 +57,18 @@ def settled(
     return command, loaded, choice.plan if choice.method == "boundary" else None
 
 
+def _may_be_symmetric(command: RunCommand, choice: MethodChoice) -> bool:
+    """Whether the count takes a second or more, and can be a search up to symmetry."""
+    seconds = choice.boundary_seconds if choice.method == "boundary" else choice.probed_seconds
+    return seconds > 1 and command.cluster is None and command.arch != "reference"
+
+
 def _along(command: RunCommand, plan: BoundaryPlan, longest: int) -> tuple[float, bool]:
     """Return the seconds of a count by length on this machine, and whether its states are expected to fit."""
-    try:
-        arch = arch_of_count(plan, command.arch, by_length=True)
-    except OptionError:  # the arch has no such kernels
-        return math.inf, True
-    rates = boundary_rates(arch, threads=command.threads)
-    needs = rates.needs(plan, arch, command.memory, longest)
-    return rates.seconds(plan, by_length=True, needs=needs), needs.fits
+    expected = expected_by_length(
+        plan, longest, command.arch, threads=command.threads, memory=command.memory, may_measure=True
+    )
+    return (math.inf, True) if expected is None else (expected.seconds, expected.fits)
 
 
 def reason(choice: MethodChoice) -> str | None:
@@ -76,7 +83,7 @@ def reason(choice: MethodChoice) -> str | None:
     if math.isinf(choice.boundary_seconds):
         why = "no small boundary was found"
     elif not choice.fits:
-        why = "a count by length along the boundary does not fit into the memory; --total-only needs far less"
+        why = "a count by length along the boundary does not fit into the memory here"
     return f"searching: {search}, and {why}"
 
 

@@ -1,27 +1,39 @@
-"""One longest cycle, or cycles drawn at random, found along a boundary in the engine."""
+"""One best cycle, or cycles drawn at random, in the engine: the calls of the library, with reports and checkpoints."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from chordless.engine.boundary import Watch
 from chordless.engine.channel import Channel
-from chordless.engine.steps import StepReports
+from chordless.engine.keeper import Keeper, totals_of
+from chordless.engine.pick_clock import PickCheckpoints, PickClock
+from chordless.graphs.vertex_order import write_order
 from chordless.protocol.events import Reason
 from chordless.protocol.orders import USUAL_SAMPLE, RunCommand
-from kernels_ti import CycleShares, Device, open_device
+from kernels_ti import Snapshot, TimeIsUpError
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.count import arch_of_count
 from kernels_ti.boundary.forward_and_back.blocks import PlannedBlocks
-from kernels_ti.boundary.forward_and_back.gains import Gains
-from kernels_ti.boundary.forward_and_back.optimum import best_cycle
-from kernels_ti.boundary.in_one_call import annealed_blocks
-from kernels_ti.boundary.orders.walk import Step
-from kernels_ti.boundary.participation import shares_of
-from kernels_ti.boundary.sample import drawn
+from kernels_ti.boundary.in_one_call import in_time
+from kernels_ti.boundary.orders.plan import plan_of
+from kernels_ti.boundary.states.saved import SavedCount, SavedPick, SavedResult
 from kernels_ti.boundary.states.states import GivenUp
 from kernels_ti.cycles import Cycles
-from kernels_ti.device.memory import host_budget, search_budget
+from kernels_ti.device.memory import host_budget
+from kernels_ti.state import Rows, populations
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from chordless.cycles.output import CycleOutput
+    from chordless.runs.checkpoint import Checkpoint
+    from kernels_ti import BestCycle, CycleShares
+    from kernels_ti.boundary.forward_and_back.weights import Weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,27 +43,25 @@ class Picked:
     Attributes
     ----------
     reason : Reason
-    seconds : float
-    cycles : Cycles
+    snapshot : Snapshot
     boundary : dict of str to int
-        The ``width`` of the boundary and the most ``states``. For a longest cycle ``ways``, how many are as long; for
+        The ``width`` of the boundary and the most ``states``. For a best cycle ``ways``, how many are as good; for
         a sample ``drawn_from``, how many there are in all.
+    best : BestCycle or None
+        If the time was up, the best one so far.
     shares : CycleShares or None
         Of all cycles, those through each vertex and each edge, if they were wanted.
-    device : Device or None
-        What ran the kernels, None if Python found all.
     """
 
     reason: Reason
-    seconds: float
-    cycles: Cycles
-    boundary: dict[str, int] = field(default_factory=dict)
+    snapshot: Snapshot
+    boundary: dict[str, int]
+    best: BestCycle | None = None
     shares: CycleShares | None = None
-    device: Device | None = None
 
 
-def picked(command: RunCommand, channel: Channel, space: SearchSpace) -> Picked:
-    """Pick cycles along a boundary, or until a timeout or a stop.
+class Pick:
+    """A search for a best cycle, or a sample.
 
     Parameters
     ----------
@@ -59,112 +69,221 @@ def picked(command: RunCommand, channel: Channel, space: SearchSpace) -> Picked:
         Its `pick` says which, its `limit` how many are drawn.
     channel : Channel
     space : SearchSpace
-
-    Returns
-    -------
-    Picked
-        Without cycles if it was stopped.
-
-    Raises
-    ------
-    DeviceError, OptionError
-        If the arch that was asked for is not there or has no such kernels.
-    SizeError
-        If no order has boundaries that a state can hold, or the states do not fit into the memory.
+    weights : Weights, optional
+    order : list of int, optional
+        All vertices, in the order to take.
+    keeper : Keeper, optional
+        Writes checkpoints.
+    checkpoint : Checkpoint, optional
+        From which it goes on.
+    output : CycleOutput, optional
+        A folder of parts, cut back to its place in the checkpoint.
+    opened : callable, optional
+        Opens another output. It is written from the beginning; with a keeper, once all cycles are in a checkpoint.
     """
-    watch = Watch(command, channel)
-    try:
-        if watch.look() is not None:
-            raise GivenUp
-        planned, arch = annealed_blocks(
-            space,
-            command.arch,
-            watch.says_enough_of_orders,
-            threads=command.threads,
-            report=lambda _share, _states, width: watch.note_width(width),
-        )
-        device = None if arch == "reference" else open_device(arch, threads=command.threads)
-        device_memory = None if device is None else search_budget(device, command.memory)
-        wants_shares = command.per_vertex or command.per_edge
+
+    def __init__(
+        self,
+        command: RunCommand,
+        channel: Channel,
+        space: SearchSpace,
+        *,
+        weights: Weights | None = None,
+        order: list[int] | None = None,
+        keeper: Keeper | None = None,
+        checkpoint: Checkpoint | None = None,
+        output: CycleOutput | None = None,
+        opened: Callable[[], AbstractContextManager[CycleOutput]] | None = None,
+    ) -> None:
+        self._command, self._channel, self._space, self._weights = command, channel, space, weights
+        self._keeper, self._opened = keeper, opened
+        self._was = checkpoint if checkpoint is not None and checkpoint.finished else None
+        self._output = output
+        self._by_length: Counter[int] = Counter()
+        self._wants_shares = command.per_vertex or command.per_edge
         # Shares take one way more and the way back.
-        way = _Way(channel, watch, planned, ways=3 if wants_shares else 1)
-        memory = host_budget(command.memory)
-        shares = None
-        if command.pick == "longest":
-            best = best_cycle(
-                planned,
-                Gains(),
-                least=command.shortest,
-                memory=memory,
-                enough=way.says_enough,
-                report=way.take_step,
-                device=device,
-                device_memory=device_memory,
-            )
-            lists, more = [best.cycle] if best.cycle else [], {"ways": best.ways}
-        else:
-            count = USUAL_SAMPLE if command.limit is None else command.limit
-            lists, total = drawn(
-                planned,
-                count,
-                command.seed,
-                memory,
-                way.take_step,
-                enough=way.says_enough,
-                device=device,
-                device_memory=device_memory,
-            )
-            more = {"drawn_from": total}
-        if wants_shares:
-            # Shares are faster in kernels also on few cores, where cycles are drawn in Python.
-            arch = arch_of_count(planned.plan, command.arch, by_length=False)
-            if device is None and arch != "reference":
-                device = open_device(arch, threads=command.threads)
-            shares = shares_of(
-                space,
-                planned,
-                memory,
-                enough=way.says_enough,
-                report=way.take_step,
-                device=device,
-                device_memory=None if device is None else search_budget(device, command.memory),
-            )
-        way.report()
-    except GivenUp:
-        return Picked(watch.look() or "interrupted", watch.seconds, Cycles.of_lists([]), {"width": 0, "states": 0})
-    boundary = {"width": planned.plan.width, "states": max(way.states, default=0), **more}
-    return Picked("complete", watch.seconds, Cycles.of_lists(lists), boundary, shares, device)
+        self._clock = PickClock(command, channel, checkpoint, ways=3 if self._wants_shares else 1)
+        saved = None if checkpoint is None else checkpoint.along
+        assert not isinstance(saved, SavedCount)
+        self._keeping = PickCheckpoints(keeper, channel, self._clock, saved, output)
+        self._how: dict[str, Any] = {
+            "arch": command.arch,
+            "threads": command.threads,
+            "order": order,
+            "tell_order": None
+            if command.write_order is None
+            else partial(write_order, command.write_order, space.graph),
+            "watch": self._clock,
+            "report": self._clock.take_step,
+            "keeping": self._keeping,
+        }
 
+    @property
+    def listed(self) -> int:
+        """Cycles in the output."""
+        return 0 if self._output is None else self._output.listed
 
-class _Way:
-    """Where the work stands; it goes along the boundary `ways` times."""
+    def go(self) -> Picked:
+        """Pick cycles, or until a timeout or a stop.
 
-    def __init__(self, channel: Channel, watch: Watch, planned: PlannedBlocks, ways: int) -> None:
-        self._channel = channel
-        self._watch = watch
-        costs = planned.plan.expected_states
-        self._cost = max(sum(costs) * ways, 1.0)
-        self._steps = len(costs)
-        self._reports = StepReports(costs, planned.plan.width)
-        self._done = 0.0
-        self.states: list[int] = []
+        Raises
+        ------
+        DeviceError, OptionError
+            If the arch that was asked for is not there or has no such kernels.
+        SizeError
+            If no order has boundaries that a state can hold, or the states do not fit into the memory.
+        """
+        with contextlib.ExitStack() as stack:
+            if self._keeper is not None:
+                stack.enter_context(self._keeper.telling_the_way_on("the run", self._keeping.keep))
+            try:
+                if self._clock.orders.look() is not None:
+                    raise GivenUp
+                return self._best() if self._command.pick == "longest" else self._sample(stack)
+            except (GivenUp, TimeIsUpError) as error:
+                self._keeping.keep()
+                return self._picked(self._clock.reason, error.best if isinstance(error, TimeIsUpError) else None)
+            except BrokenPipeError:
+                return self._picked("closed")
 
-    def take_step(self, step: Step, states: int) -> None:
-        """Take notice of a step that is done."""
-        self._done += step.cost
-        self.states.append(states)
-        if self.says_enough():
+    def _best(self) -> Picked:
+        from kernels_ti.longest import best_in
+
+        command = self._command
+        # A state can be kept along a boundary only.
+        method = command.method if self._keeper is None else "boundary"
+        best = best_in(self._space, self._weights, shortest=command.shortest, method=method, **self._how)
+        vertices = {name: v for v, name in enumerate(self._space.graph.names)}
+        cycles = Cycles.of_lists([[vertices[name] for name in best.cycle]] if best.cycle else [])
+        self._count(cycles)
+        if self._was is None:
+            self._write(cycles)
+        self._keep(SavedPick(self._keeping.orders or (), self._keeping.done, None))
+        return self._picked("complete", best)
+
+    def _sample(self, stack: contextlib.ExitStack) -> Picked:
+        from kernels_ti.boundary.sample import check_fit, draws_of
+
+        command, space = self._command, self._space
+        if self._was is not None:
+            return self._told_again(self._was, stack)
+        k = USUAL_SAMPLE if command.limit is None else command.limit
+        is_kept_first = self._keeper is not None and self._output is None
+        pieces: list[Cycles] = []
+        if is_kept_first:
+            check_fit(k, space)
+        with draws_of(space, k, **self._how) as draws:
+            planned, total = draws.planned, draws.total
+            if not is_kept_first:
+                self._open(stack)
+            rows = self._output is not None and self._output.rows
+            for piece in draws.rounds(command.seed) if rows else draws.cycles(command.seed):
+                self._count(piece)
+                if is_kept_first and isinstance(piece, Cycles):
+                    pieces.append(piece)
+                elif not self._write(piece):
+                    raise GivenUp
+        shares = self._shares(planned) if self._wants_shares else None
+        states = max(self._clock.states, default=0)
+        self._keep(SavedPick(self._keeping.orders or (), (SavedResult(None, total, states),), None), pieces)
+        if is_kept_first:
+            self._write_all(pieces, stack)
+        boundary = {"width": planned.plan.width, "states": states, "drawn_from": total}
+        return self._picked("complete", boundary=boundary, shares=shares)
+
+    def _told_again(self, was: Checkpoint, stack: contextlib.ExitStack) -> Picked:
+        """Return a sample that is drawn; write it, unless it is there."""
+        assert isinstance(was.along, SavedPick)
+        self._by_length.update(was.state.cycles_by_length)
+        if self._output is None:
+            self._write_all(was.unwritten, stack)
+        (drawn,) = was.along.done
+        width = plan_of(self._space, orders=was.along.orders).width
+        boundary = {"width": width, "states": drawn.states, "drawn_from": drawn.ways}
+        return self._picked("complete", boundary=boundary)
+
+    def _shares(self, planned: PlannedBlocks) -> CycleShares:
+        from kernels_ti.boundary.participation import shares_of
+
+        with in_time(self._clock, "the shares were counted", self._keeping) as enough:
+            memory = host_budget(self._command.memory)
+            return shares_of(self._space, planned, memory, enough=enough, report=self._clock.take_share)
+
+    def _open(self, stack: contextlib.ExitStack) -> None:
+        if self._opened is not None and self._output is None:
+            self._output = stack.enter_context(self._opened())
+
+    def _write_all(self, pieces: Sequence[Cycles | Rows], stack: contextlib.ExitStack) -> None:
+        self._open(stack)
+        if not all(map(self._write, pieces)):
             raise GivenUp
 
-    def report(self) -> None:
-        """Report. The picture is that of the first way."""
-        share = min(self._done / self._cost, 1.0)
-        now = self.states[-1] if self.states else 0
-        states = self.states[: self._steps]
-        self._channel.send(self._reports.report(self._watch.seconds, share, states, states_now=now))
+    def _write(self, piece: Cycles | Rows) -> bool:
+        """Write cycles to the output, if there is one; return False if the work is to end."""
+        if self._output is None:
+            return True
+        if self._output.rows and isinstance(piece, Cycles):
+            piece = piece.rows(self._space.graph.n)
+        return self._output.write(piece, self._clock.too_late)
 
-    def says_enough(self) -> bool:
-        """Report now and then; return whether to end."""
-        if self._watch.is_due:
-            self.report()
-        return self._watch.says_enough()
+    def _count(self, piece: Cycles | Rows) -> None:
+        self._by_length.update((piece.lengths if isinstance(piece, Cycles) else populations(piece)).tolist())
+
+    def _keep(self, saved: SavedPick, unwritten: Sequence[Cycles] = ()) -> None:
+        """Write the last checkpoint, unless it is there."""
+        self._clock.send_report()
+        if self._keeper is not None and self._was is None:
+            snapshot = self._picked("complete").snapshot
+            self._channel.send(
+                self._keeper.write(
+                    totals_of(snapshot), snapshot.cycles, self._output, unwritten=unwritten, along=saved, finished=True
+                )
+            )
+
+    def _picked(
+        self,
+        reason: Reason,
+        best: BestCycle | None = None,
+        boundary: dict[str, int] | None = None,
+        shares: CycleShares | None = None,
+    ) -> Picked:
+        is_complete = reason == "complete"
+        snapshot = Snapshot(
+            cycles_by_length=dict(sorted(self._by_length.items())),
+            cycles=self._by_length.total(),
+            seconds=self._clock.all_seconds if self._was is None else self._was.state.seconds,
+            share=1.0 if is_complete else self._clock.share_done,
+            finished=is_complete,
+        )
+        if best is not None:
+            boundary = {"width": best.width, "states": best.states, "ways": best.ways}
+        return Picked(reason, snapshot, boundary or {"width": 0, "states": 0}, best, shares)
+
+
+def best_object(best: BestCycle | None, space: SearchSpace, command: RunCommand) -> dict[str, Any] | None:
+    """Return a best cycle as `Finished` has it; None without one."""
+    from chordless.cycles.participation import json_name
+
+    if best is None:
+        return None
+    found: dict[str, Any] = {
+        "cycle": [json_name(vertex) for vertex in best.cycle],
+        "weight": None if best.weight is None else decimals(best.weight),
+        "ways": best.ways,
+        "method": best.method,
+    }
+    if not best.complete and not command.shortest and command.weight is None:
+        from kernels_ti.longest import longest_possible
+
+        found["no_longer_than"] = longest_possible(space)
+    return found
+
+
+def decimals(weight: int | Fraction) -> str:
+    """Return the decimals of a weight; all weights are decimals, so they end."""
+    from decimal import Context, Decimal
+
+    if isinstance(weight, int):
+        return str(weight)
+    exact = Context(prec=200).divide(Decimal(weight.numerator), Decimal(weight.denominator))
+    return f"{exact.normalize():f}"

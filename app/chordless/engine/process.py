@@ -7,7 +7,6 @@ import os
 import selectors
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections import deque
@@ -30,17 +29,13 @@ from chordless.protocol.events import (
     Started,
 )
 from chordless.protocol.orders import CheckpointCommand, Command, GoCommand, PauseCommand, StopCommand
-from kernels_ti import EngineError
+from kernels_ti import EngineError, child
 
-# The child looks where its parent looks, and nowhere else: `-m` and `-c` alone would put the current folder
-# first, where a user may well have a `chordless` of their own.
-_BOOT = (
-    "import sys; sys.path[:] = sys.argv[3:]; "
-    "from chordless.worker import main; main(int(sys.argv[1]), int(sys.argv[2]))"
-)
+_BOOT = "from chordless.worker import main; main(int(sys.argv[1]), int(sys.argv[2]))"
 _ENVIRONMENT = {"TI_SKIP_VERSION_CHECK": "ON", "ENABLE_TAICHI_HEADER_PRINT": "0"}
 # The engine has no linear algebra for which numpy's threads would be worth their start: they spin for 30 ms each.
-_UNLESS_USER_SAYS = {"OPENBLAS_NUM_THREADS": "1"}
+# Arrow's own pools hold 30 MB more than the system's while a Parquet file is written.
+_UNLESS_USER_SAYS = {"OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 # Signals that a terminal or a job manager sends to the whole process group; the engine leaves them to its client.
 _PARENT_SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 _LAST_WORDS_LINES = 200
@@ -114,8 +109,10 @@ class EngineProcess:
         # Block the signals during the start: no Ctrl-C may reach the child before it ignores them.
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, _PARENT_SIGNALS)
         try:
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", _BOOT, str(commands_below), str(events_below), *sys.path],
+            self._process = child.start(
+                _BOOT,
+                str(commands_below),
+                str(events_below),
                 bufsize=0,
                 stderr=subprocess.PIPE,
                 pass_fds=(commands_below, events_below),

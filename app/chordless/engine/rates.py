@@ -19,11 +19,14 @@ from kernels_ti.boundary.count import arch_of_count, block_in_kernels
 from kernels_ti.boundary.in_python import PythonBlock
 from kernels_ti.boundary.needs import Needs, needs_of
 from kernels_ti.boundary.orders.plan import BoundaryPlan, plan_of
+from kernels_ti.boundary.spec.block import ordered_blocks
 from kernels_ti.device.cuda import driver_is_here
 from kernels_ti.device.device import cuda_is_here, held_device
 from kernels_ti.device.machine import cores, cpu_name
 from kernels_ti.device.memory import LEAST, host_budget, search_budget
 from kernels_ti.folders import base_folder
+from kernels_ti.method import COST_OF_LENGTHS
+from kernels_ti.taichi_door import library
 
 _VERSION = 3
 # Counts of some tenths of a second: long enough to tell the rate, short enough not to be waited for.
@@ -66,8 +69,8 @@ class BoundaryRates:
     by_length: float
 
     def seconds(self, plan: BoundaryPlan, *, by_length: bool, needs: Needs | None = None) -> float:
-        """Return about how long a count takes, in passes or rounds where it `needs` these."""
-        if needs is not None and (needs.passes, needs.rounds) != (1, 1):
+        """Return about how long a count takes, in passes where it `needs` these."""
+        if needs is not None and needs.passes != 1:
             steps = needs.passes * len(plan.expected_states)
             return self.start + self.step * steps + self.total * plan.states * needs.totals
         state = self.by_length if by_length else self.total
@@ -89,7 +92,7 @@ class BoundaryRates:
         own = memory is not None and arch != "cuda"
         host = max((memory or 0) - _BYTES_OF_THE_ENGINE, LEAST) if own else host_budget(None)
         here = host if arch != "cuda" else memory or self.memory or math.inf
-        return needs_of(plan, arch, here, longest=longest, host_memory=host)
+        return needs_of(plan, arch, here, longest=longest)
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,62 @@ def ways_along(plan: BoundaryPlan, arch: str) -> list[Way]:
             if not ways or (total, by_length) != (ways[0].total, ways[0].by_length):
                 ways.append(Way(asked, total, by_length))
     return ways
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a count by length along a boundary is expected to take on this machine.
+
+    Attributes
+    ----------
+    seconds : float
+    bytes : float
+        Of its states; of states that do not fit, the least that would do.
+    fits : bool
+        Whether that fits into the memory.
+    """
+
+    seconds: float
+    bytes: float
+    fits: bool
+
+
+def expected_by_length(
+    plan: BoundaryPlan,
+    longest: int,
+    arch: str = "auto",
+    *,
+    threads: int | None = None,
+    memory: int | None = None,
+    may_measure: bool = False,
+) -> Expected | None:
+    """Return what a count by length takes; None if there is no such count.
+
+    Parameters
+    ----------
+    plan : BoundaryPlan
+    longest : int
+        Vertices of the longest cycle that is wanted.
+    arch : str
+        Of the run.
+    threads, memory : int or None
+        What the user allows.
+    may_measure : bool
+        Whether to measure a rate that is not known, for which the arch is opened. Otherwise the time is then that on
+        an average machine.
+    """
+    try:
+        where = arch_of_count(plan, arch, by_length=True)
+    except OptionError:  # the arch has no such kernels
+        return None
+    if not plan.is_possible:
+        return None
+    rates = boundary_rates(where, threads=threads) if may_measure else known_rates(where, threads=threads)
+    if rates is None:
+        needs = needs_of(plan, where, host_budget(memory), longest=longest)
+        return Expected(max(COST_OF_LENGTHS, needs.totals) * plan.seconds, needs.bytes, needs.fits)
+    needs = rates.needs(plan, where, memory, longest)
+    return Expected(rates.seconds(plan, by_length=True, needs=needs), needs.bytes, needs.fits)
 
 
 def _may_use_cuda() -> bool:
@@ -180,7 +239,8 @@ def _name(arch: str, threads: int | None) -> str:
 
 
 def _made_for() -> dict[str, object]:
-    return {"version": _VERSION, "program": program_version(), "machine": f"{cpu_name()}, {cores()} cores"}
+    machine = f"{cpu_name()}, {cores()} cores"
+    return {"version": _VERSION, "program": program_version(), "library": library().package, "machine": machine}
 
 
 def _kept() -> dict[str, Any]:
@@ -224,13 +284,12 @@ def _measured(device: Device, spec: str, *, by_length: bool) -> tuple[float, flo
 def _step_seconds(device: Device, plan: BoundaryPlan, *, by_length: bool) -> list[float]:
     """Count the one block of a graph; return the seconds that each vertex took; of several at once, the mean."""
     seconds: list[float] = []
-    for graph, order, required in zip(plan.blocks, plan.orders, plan.required, strict=True):
-        assert order is not None
-        longest = graph.n if by_length else None
+    for ordered in ordered_blocks(plan):
+        longest = ordered.graph.n if by_length else None
         block = (
-            PythonBlock(graph, order, required, longest, None, drops=False)
+            PythonBlock(ordered, longest, None, drops=False)
             if device.arch == "reference"
-            else block_in_kernels(device, graph, order, required, longest, search_budget(device, None))
+            else block_in_kernels(device, ordered, longest, search_budget(device, None))
         )
         while not block.finished:
             began, place = time.perf_counter(), block.place

@@ -9,15 +9,19 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, cast
 
 from chordless.engine.channel import Channel
-from chordless.engine.framing import finished_event, identity_of, search_space, started_event
+from chordless.engine.framing import finished_event, identity_in, identity_of, search_space, started_event
 from chordless.engine.on_cluster import started_cluster
 from chordless.protocol.orders import RunCommand
-from chordless.runs.directory import RunDirectory, check_is_free, created, graph_hash, reopened, resume_line
+from chordless.protocol.results import SYMMETRY, proof_text
+from chordless.runs.directory import RunDirectory, check_is_free, created, graph_hash, reopened
 from kernels_ti import OptionError
 
 if TYPE_CHECKING:
+    from chordless.cycles.in_order import SortedOutput
+    from chordless.cycles.output import CycleOutput
+    from chordless.cycles.proof import ProofOutput
     from chordless.engine.forecast import Forecast
-    from chordless.engine.loop import Place
+    from chordless.engine.keeper import Place
     from chordless.graphs.load import LoadedGraph
     from chordless.runs.checkpoint import Checkpoint
     from kernels_ti import Device, Run, Snapshot
@@ -52,7 +56,7 @@ def run(command: RunCommand, channel: Channel, standard_output: int) -> None:
     if command.resume:
         assert command.checkpoint is not None
         with reopened(command.checkpoint) as directory, started_cluster(command) as cluster:
-            _go_on(command, channel, directory, cluster)
+            _go_on(command, channel, standard_output, directory, cluster)
         return
 
     if command.checkpoint is not None:
@@ -103,39 +107,50 @@ def loaded_graph(command: RunCommand) -> LoadedGraph:
     )
 
 
-def _go_on(command: RunCommand, channel: Channel, directory: RunDirectory, cluster: LocalWorkers | str | None) -> None:
+def _go_on(
+    command: RunCommand,
+    channel: Channel,
+    standard_output: int,
+    directory: RunDirectory,
+    cluster: LocalWorkers | str | None,
+) -> None:
     """Resume a run from its checkpoint, or report the result of a finished one again."""
     from chordless.runs.checkpoint import open_checkpoint
     from kernels_ti.blocks import bulk
+    from kernels_ti.boundary.states.saved import SavedCount
 
-    if command.pick != "all" and command.output_format != "parts":
-        raise OptionError(f"this run goes on from the command line only: {resume_line(directory.path)}")
     loaded = directory.graph()
-    large, options = loaded.graph.m >= bulk.LARGE, identity_of(command)
+    large, options = loaded.graph.m >= bulk.LARGE, identity_in(command, directory)
     with open_checkpoint(directory.checkpoint, graph_hash(loaded.graph), options, large=large) as checkpoint:
-        if not checkpoint.finished and _goes_along(command):
+        if command.output_format == "parts" and checkpoint.finished:
+            from chordless.cycles.read import read_rows
+
+            # It raises an error where cycles are gone, which would otherwise be reported as written.
+            read_rows(directory.path, checkpoint.position)
+        elif command.pick == "all" and checkpoint.finished and checkpoint.position is not None:
+            from chordless.cycles.output import check_listing
+
+            check_listing(command, loaded.graph, checkpoint.position)
+        # A pick that is finished tells its cycles again.
+        if command.pick != "all" or (not checkpoint.finished and _goes_along(command)):
             from chordless.engine.along_boundary import go_along_boundary
 
-            go_along_boundary(command, channel, -1, loaded, None, directory, checkpoint)
+            go_along_boundary(command, channel, standard_output, loaded, None, directory, checkpoint)
             return
         if not checkpoint.finished:
             # Standard output cannot be cut back to a checkpoint, so a run with a directory never lists to it.
             search(command, channel, -1, loaded, directory, checkpoint, cluster=cluster)
             return
-        if command.output_format == "parts":
-            from chordless.cycles.read import read_rows
-
-            # It raises an error where cycles are gone, which would otherwise be reported as written.
-            read_rows(directory.path, checkpoint.position)
-        snapshot, boundary = _last_snapshot(checkpoint, command.min_length), None
+        snapshot, boundary = _last_snapshot(checkpoint, search_space(command, loaded.graph)), None
         sessions, listed = checkpoint.sessions, checkpoint.listed
-        if checkpoint.along is not None:
+        proof = None if not command.proof or checkpoint.position is None else proof_text(checkpoint.position["proof"])
+        if isinstance(checkpoint.along, SavedCount):
             from chordless.engine.along_boundary import last_count
 
             snapshot, boundary = last_count(command, loaded, checkpoint, checkpoint.along)
     channel.send(started_event(command, loaded, sessions, directory))
     finished = finished_event("complete", snapshot, loaded, sessions, listed, directory)
-    channel.send(replace(finished, boundary=boundary))
+    channel.send(replace(finished, boundary=boundary, proof=proof))
 
 
 def search(
@@ -153,11 +168,13 @@ def search(
 
     Without a device and without a cluster the command's arch is opened.
     """
-    from chordless.engine.loop import Keeper, Search, Session
+    from chordless.engine.keeper import Keeper, Session
+    from chordless.engine.loop import Search
+    from kernels_ti.device.memory import host_budget
+    from kernels_ti.symmetry.space import SymmetricSpace
 
     graph = loaded.graph
-    collect = command.output is not None
-    rows = collect and command.output_format in _ROW_FORMATS
+    rows = command.output is not None and command.output_format in _ROW_FORMATS
     if rows:
         from chordless.cycles.write import check_size
 
@@ -166,19 +183,29 @@ def search(
         from chordless.cycles.columns import require_columns
 
         require_columns(command.output_format)
-    space = search_space(command, graph, rows=rows)
+    space = search_space(command, graph, rows=rows and not command.in_order)
     state = None if checkpoint is None else checkpoint.state
     # A local cluster takes its time to end: the result is sent before.
     with _engine(command, space, state, device, cluster) as (engine, place, on_cluster):
-        output = None
+        output: CycleOutput | None = None
+        sorting: SortedOutput | None = None
+        proving: ProofOutput | None = None
         with contextlib.ExitStack() as stack:
             if command.checkpoint is not None and directory is None:
                 directory = stack.enter_context(created(command.checkpoint, command, loaded))
-            if collect:
+            position = None if checkpoint is None else checkpoint.position
+            if command.output is not None:
                 from chordless.cycles.output import open_output
 
-                position = None if checkpoint is None else checkpoint.position
                 output = stack.enter_context(open_output(command, graph, standard_output, position))
+            if command.in_order and output is not None:
+                from chordless.cycles.in_order import SortedOutput
+
+                output = sorting = SortedOutput(output, graph.n, host_budget(command.memory))
+            if command.proof:
+                from chordless.cycles.proof import ProofOutput
+
+                output = proving = ProofOutput(output, graph.names, position)
             earlier = None if checkpoint is None else checkpoint.sessions
             session = Session(command, place, time.time() - command.program_start, earlier)
             search = Search(
@@ -197,8 +224,12 @@ def search(
                 search.keep()
             channel.send(started_event(command, loaded, session.so_far(), directory))
             reason, snapshot = search.go()
+            if sorting is not None:
+                reason = sorting.flush(reason)
             listed = 0 if output is None else output.listed
         finished = finished_event(reason, snapshot, loaded, session.so_far(search.write_seconds), listed, directory)
+        if proving is not None and reason == "complete":
+            finished = replace(finished, proof=proving.text)
         if on_cluster is not None:
             finished = replace(finished, workers=[asdict(view) for view in on_cluster.worker_views()])
         if on_cluster is None and space.options.participation != "none":
@@ -206,6 +237,9 @@ def search(
 
             counted = participation_object(graph, cast("Run", engine).participation(), vertices=command.per_vertex)
             finished = replace(finished, participation=counted)
+        if isinstance(space, SymmetricSpace):
+            used = (space.automorphisms, space.representatives)
+            finished = replace(finished, symmetry=dict(zip(SYMMETRY, used, strict=True)))
         channel.send(finished)
 
 
@@ -239,16 +273,17 @@ def _goes_along(command: RunCommand) -> bool:
 def _forecast(command: RunCommand, space: SearchSpace, place: Place) -> Forecast | None:
     from chordless.engine.forecast import Forecast
 
-    if command.part is not None:
-        # Probes estimate the whole search, not a part of it.
+    if command.part is not None or command.symmetry:
+        # The whole search of every path is estimated, not a part of it.
         return None
     # On a GPU the budget covers the buffers on the device only.
     return Forecast(space, within_budget=command.memory is not None and place.arch in ("cpu", "reference"))
 
 
-def _last_snapshot(checkpoint: Checkpoint, min_length: int) -> Snapshot:
+def _last_snapshot(checkpoint: Checkpoint, space: SearchSpace) -> Snapshot:
     from kernels_ti import Snapshot
 
     state = checkpoint.state
     done = {"seconds": state.seconds, "share": 1.0, "finished": True}
-    return Snapshot.of_totals(state.paths_by_length, state.cycles_by_length, min_length, **done)
+    cycles = space.settled(state.cycles_by_length, finished=True)
+    return Snapshot.of_totals(state.paths_by_length, cycles, space.options.min_length, **done)

@@ -17,12 +17,14 @@ class StepReports:
         About how many states there will be at each step.
     width : int
         Vertices in the largest boundary.
+    told : int
+        Steps that were reported in earlier sessions.
     """
 
-    def __init__(self, expected: Sequence[float], width: int) -> None:
+    def __init__(self, expected: Sequence[float], width: int, told: int = 0) -> None:
         self._expected = expected
         self._width = width
-        self._told = 0
+        self._told = told
         self._is_first = True
 
     def report(

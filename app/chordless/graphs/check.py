@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chordless.graphs import generators
@@ -28,28 +29,16 @@ _LIMITS = Limits(patience=1.0)
 
 @dataclass(frozen=True)
 class GraphFacts:
-    """The known facts about a graph.
+    """The known facts about a graph."""
 
-    Parameters
-    ----------
-    n, m, max_degree : int or None
-        Vertices, edges and largest degree; None if the whole graph would have to be read.
-    note : str
-        A remark: empty, or a clause without a full stop.
-    reader_notes : tuple of str
-        See `chordless.graphs.load.LoadedGraph.notes`.
-    directed : bool
-        Edges are arcs.
-    shortest : int
-        Vertices of the shortest cycle that such a graph can have: 3 if it is known to be simple.
-    """
-
+    # `n`, `m`, `max_degree`: vertices, edges and largest degree; None if the whole graph would have to be read
     n: int | None
     m: int | None
     max_degree: int | None
-    note: str = ""
-    reader_notes: tuple[str, ...] = ()
-    directed: bool = False
+    note: str = ""  # A remark: empty, or a clause without a full stop
+    reader_notes: tuple[str, ...] = ()  # See `chordless.graphs.load.LoadedGraph.notes`
+    directed: bool = False  # Edges are arcs
+    # Vertices of the shortest cycle that such a graph can have: 3 if it is known to be simple
     shortest: int = SHORTEST_CYCLE
 
     @classmethod
@@ -71,21 +60,8 @@ class GraphFacts:
 def check_graph(source: str, *, simplify: bool = False, directed: bool = False, multigraph: bool = False) -> GraphFacts:
     """Return the facts of a graph as the engine will read it; of a large graph, only those known without reading it.
 
-    Parameters
-    ----------
-    source : str
-        A path or a spec, see `chordless.graphs.load.load_graph`; not ``-``.
-    simplify, directed, multigraph : bool
-        See `chordless.graphs.load.load_graph`.
-
-    Returns
-    -------
-    GraphFacts
-
-    Raises
-    ------
-    GraphError
-        If the graph is wrong, with the message of the engine.
+    The parameters are those of `chordless.graphs.load.load_graph`, without ``-``, and a GraphError has the message of
+    the engine.
     """
     if source == "-":
         raise GraphError("standard input is the keyboard here; name a file or a spec such as grid:7x10")
@@ -101,13 +77,7 @@ def check_graph(source: str, *, simplify: bool = False, directed: bool = False, 
 
 
 def check_overlap(web: str, types: str | None) -> GraphFacts:
-    """Return the facts of the niche overlap graph of a food web, see `chordless.graphs.overlap.niche_overlap`.
-
-    Raises
-    ------
-    GraphError
-        If there is no such food web.
-    """
+    """Return the facts of the niche overlap graph of a food web; a GraphError if there is no such web."""
     from chordless.graphs.overlap import niche_overlap, types_beside
 
     if not os.path.lexists(web):
@@ -120,6 +90,22 @@ def check_overlap(web: str, types: str | None) -> GraphFacts:
     if types is None and types_beside(web) is None:
         return replace(facts, note="no .clu beside it: every vertex counts as living, detritus too")
     return facts
+
+
+def is_food_web(path: str) -> bool:
+    """Return whether a file is a web of arcs with a partition beside it that says which vertices are living."""
+    from chordless.graphs.overlap import read_food_web, types_beside
+
+    if not os.path.isfile(path) or os.path.getsize(path) > LARGEST_READ or Path(path).suffix.lower() != ".net":
+        return False
+    types = types_beside(path)
+    if types is None or not os.path.isfile(types):
+        return False
+    try:
+        read_food_web(path, types)
+    except GraphError:
+        return False
+    return True
 
 
 def _check_file(path: str, *, simplify: bool, directed: bool, multigraph: bool) -> GraphFacts:

@@ -24,40 +24,17 @@ _ROOM = 1.0
 
 
 def can_be_drawn(loaded: LoadedGraph) -> bool:
-    """Say whether `layout_of` lays this graph out.
-
-    Parameters
-    ----------
-    loaded : LoadedGraph
-    """
+    """Say whether `layout_of` lays this graph out."""
     return 0 < loaded.graph.n <= LARGEST_DRAWN and loaded.graph.m <= MOST_EDGES_DRAWN
 
 
 def layout_of(loaded: LoadedGraph) -> Layout:
-    """Lay a graph out. The same graph always gets the same layout.
+    """Lay a graph out: x to the right, y upwards, shape (n, 2), the same layout for the same graph.
 
     If the file has coordinates for all vertices, they are used. A two-dimensional grid is drawn as a grid, a complete
-    graph on a circle. In any other graph the distances in the plane approximate those in the graph (stress
-    majorization, of a large graph to some vertices only), and the components stand side by side. Vertices without an
-    edge stand in one line below.
-
-    Parameters
-    ----------
-    loaded : LoadedGraph
-
-    Returns
-    -------
-    ndarray of float64, shape (n, 2)
-        x to the right, y upwards; the unit has no meaning.
-
-    Raises
-    ------
-    OptionError
-        If the graph is too large.
-
-    References
-    ----------
-    Gansner, Koren, North, *Graph drawing by stress majorization*, 2004.
+    graph on a circle. In any other graph the distances in the plane approximate those in the graph (stress majorization
+    of Gansner, Koren and North 2004, of a large graph to some vertices only), and the components stand side by side.
+    Vertices without an edge stand in one line below. An OptionError says that the graph is too large.
     """
     graph = loaded.graph
     if not can_be_drawn(loaded):

@@ -10,12 +10,15 @@ from typing import NamedTuple
 import numpy as np
 
 from kernels_ti import Graph, GraphError
+from kernels_ti.errors import bytes_text, parameter, quantity
 from kernels_ti.graph import IntArray
 
 LARGEST_SIZE = 20_000_000
 """Vertices or edges that a spec may ask for, and pairs that a random graph may draw."""
 LARGEST_NETWORKX_SIZE = 5_000_000
 """Largest number of edges of a graph that networkx makes; networkx needs some hundred bytes for each edge."""
+_MEMORY_PER_VERTEX, _MEMORY_PER_EDGE, _MEMORY_PER_NETWORKX_EDGE = 80, 80, 550
+"""Bytes while a graph is made, measured."""
 _TOO_LONG_TO_PRINT = 10**18
 
 Numbers = Sequence[int]
@@ -31,49 +34,35 @@ class Size(NamedTuple):
 
 @dataclass(frozen=True)
 class Family:
-    """A family of graphs that whole numbers define.
+    """A family of graphs that whole numbers define."""
 
-    Parameters
-    ----------
-    summary, example : str
-        Texts of the help.
-    count : int or None
-        How many numbers a spec has; None stands for any number of them.
-    least : int
-        The smallest value of each number.
-    size : callable
-        Returns the `Size` of the graph without making it. A ValueError says why there is no such graph.
-    make : callable
-        Returns the graph.
-    separator : {"x", ","}
-        The separator of two numbers.
-    fewest : int
-        The least count of numbers.
-    largest : int
-        Largest number of vertices or edges of such a graph.
-    """
-
+    # `summary`, `example`: texts of the help
     summary: str
     example: str
-    count: int | None
-    least: int
+    count: int | None  # How many numbers a spec has; None stands for any number of them
+    least: int  # The smallest value of each number
+    # Returns the `Size` of the graph without making it. A ValueError says why there is no such graph.
     size: Callable[[Numbers], Size]
-    make: Callable[[Numbers], Graph]
-    separator: str = "x"
-    fewest: int = 1
-    largest: int = LARGEST_SIZE
+    make: Callable[[Numbers], Graph]  # Returns the graph
+    separator: str = "x"  # "x" or ",": the separator of two numbers.
+    fewest: int = 1  # The least count of numbers
+    largest: int = LARGEST_SIZE  # Largest number of vertices or edges of such a graph
 
 
-def check_size(spec: str, n: int, m: int, largest: int = LARGEST_SIZE) -> None:
-    """Raise an error if a graph has too many vertices or edges to be made, before anything is allocated.
+def check_size(spec: str, n: int, m: int, largest: int = LARGEST_SIZE, memory: int | None = None) -> None:
+    """Raise GraphError if a graph has more than `largest` vertices or edges, or needs more than `memory` bytes.
 
-    Raises
-    ------
-    GraphError
+    This comes before anything is allocated.
     """
     if max(n, m) > largest:
         vertices, edges = (f"{size:,}" if size < _TOO_LONG_TO_PRINT else "over 10^18" for size in (n, m))
         raise GraphError(f"{spec}: {vertices} vertices and {edges} edges are more than the {largest:,} allowed")
+    edge = _MEMORY_PER_NETWORKX_EDGE if largest == LARGEST_NETWORKX_SIZE else _MEMORY_PER_EDGE
+    if memory is not None and (needed := _MEMORY_PER_VERTEX * n + edge * m) > memory:
+        raise GraphError(
+            f"{spec}: {quantity(m, 'edge')} take about {bytes_text(needed)} to make: more than memory allows here "
+            f"({parameter('memory')} sets another limit)"
+        )
 
 
 def edge_array(edges: object) -> IntArray:
@@ -90,8 +79,8 @@ def _grid(sizes: Numbers) -> Graph:
     index = np.arange(math.prod(sizes)).reshape(sizes)
     edges = [np.empty((0, 2), np.int64)]
     for axis, size in enumerate(sizes):
-        edges.append(_pairs(index.take(range(size - 1), axis), index.take(range(1, size), axis)))
-    return _on_grid(edges, sizes)
+        edges.append(pairs_of(index.take(range(size - 1), axis), index.take(range(1, size), axis)))
+    return on_grid(edges, sizes)
 
 
 def _torus_size(sizes: Numbers) -> Size:
@@ -101,7 +90,7 @@ def _torus_size(sizes: Numbers) -> Size:
 
 def _torus(sizes: Numbers) -> Graph:
     index = np.arange(math.prod(sizes)).reshape(sizes)
-    return _on_grid([_pairs(index, np.roll(index, -1, axis)) for axis in range(len(sizes))], sizes)
+    return on_grid([pairs_of(index, np.roll(index, -1, axis)) for axis in range(len(sizes))], sizes)
 
 
 def _king_size(sizes: Numbers) -> Size:
@@ -111,38 +100,52 @@ def _king_size(sizes: Numbers) -> Size:
 
 
 def _king(sizes: Numbers) -> Graph:
-    return _board(sizes, reach=1)
+    return board(sizes, reach=1)
 
 
-def _queens_size(sizes: Numbers) -> Size:
+def rook_size(sizes: Numbers) -> Size:
+    """Return the size of a board on which a piece moves along rows and columns."""
+    a, b = sizes
+    return Size(a * b, a * (b * (b - 1) // 2) + b * (a * (a - 1) // 2), a + b - 2)
+
+
+def bishop_size(sizes: Numbers) -> Size:
+    """Return the size of a board on which a piece moves along diagonals."""
     a, b = sorted(sizes)
     # In each of the two directions there are two diagonals each of 1 to a - 1 squares, and b - a + 1 of a squares.
     diagonals = 2 * (a * (a - 1) * (a - 2) // 6) + (b - a + 1) * (a * (a - 1) // 2)
-    return Size(a * b, a * (b * (b - 1) // 2) + b * (a * (a - 1) // 2) + 2 * diagonals, None)
+    return Size(a * b, 2 * diagonals, None)
+
+
+def _queens_size(sizes: Numbers) -> Size:
+    return Size(math.prod(sizes), rook_size(sizes).m + bishop_size(sizes).m, None)
 
 
 def _queens(sizes: Numbers) -> Graph:
-    return _board(sizes, reach=max(sizes) - 1)
+    return board(sizes, reach=max(sizes) - 1)
 
 
-def _board(sizes: Numbers, reach: int) -> Graph:
-    """Join squares of a board if a queen that goes at most `reach` squares can move between them."""
+def board(sizes: Numbers, reach: int, *, straight: bool = True, diagonal: bool = True) -> Graph:
+    """Join squares of a board if a piece can move between them that goes at most `reach` squares."""
     rows, columns = sizes
     index = np.arange(rows * columns).reshape(rows, columns)
     edges = [np.empty((0, 2), np.int64)]
     for d in range(1, reach + 1):
-        edges.append(_pairs(index[:, :-d], index[:, d:]))
-        edges.append(_pairs(index[:-d, :], index[d:, :]))
-        edges.append(_pairs(index[:-d, :-d], index[d:, d:]))
-        edges.append(_pairs(index[:-d, d:], index[d:, :-d]))
-    return _on_grid(edges, sizes)
+        if straight:
+            edges.append(pairs_of(index[:, :-d], index[:, d:]))
+            edges.append(pairs_of(index[:-d, :], index[d:, :]))
+        if diagonal:
+            edges.append(pairs_of(index[:-d, :-d], index[d:, d:]))
+            edges.append(pairs_of(index[:-d, d:], index[d:, :-d]))
+    return on_grid(edges, sizes)
 
 
-def _pairs(from_: IntArray, to: IntArray) -> IntArray:
+def pairs_of(from_: IntArray, to: IntArray) -> IntArray:
+    """Return the pairs of the entries of two arrays of one shape, shape (m, 2)."""
     return np.column_stack((from_.ravel(), to.ravel()))
 
 
-def _on_grid(edges: Sequence[IntArray], sizes: Numbers) -> Graph:
+def on_grid(edges: Sequence[IntArray], sizes: Numbers) -> Graph:
     """Name the vertices by their places, row by row; those of one dimension keep their numbers."""
     n = math.prod(sizes)
     places = np.unravel_index(np.arange(n), sizes)
@@ -205,11 +208,11 @@ def _kneser_size(numbers: Numbers) -> Size:
     n, k = numbers
     if k > n:
         raise ValueError(f"{n} things have no subsets of {k}")
-    vertices, degree = _combinations(n, k), _combinations(n - k, k)
+    vertices, degree = combinations(n, k), combinations(n - k, k)
     return Size(vertices, vertices * degree // 2, degree)
 
 
-def _combinations(n: int, k: int) -> int:
+def combinations(n: int, k: int) -> int:
     """Return the number of subsets of size k; above 10^18 the result is only some number above 10^18."""
     chosen = 1
     for i in range(min(k, n - k)):
@@ -280,7 +283,7 @@ def _mycielski(numbers: Numbers) -> Graph:
     return Graph.from_edge_array(edge_array(drawn.edges()), n=len(drawn))
 
 
-FAMILIES = {
+FIRST_FAMILIES = {
     "grid": Family("rows x columns, or more dimensions", "grid:7x10", None, 1, _grid_size, _grid),
     "torus": Family("a grid whose opposite sides are joined", "torus:5x6", None, 3, _torus_size, _torus),
     "king": Family("squares of a board, joined by the moves of a king", "king:6x6", 2, 1, _king_size, _king),
@@ -346,4 +349,4 @@ FAMILIES = {
         largest=LARGEST_NETWORKX_SIZE,
     ),
 }
-"""The families by the word before the colon of a spec."""
+"""Families by the word before the colon of a spec; `chordless.graphs.further_families` has all."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import math
 import re
 from collections.abc import Callable
@@ -11,52 +12,44 @@ from typing import Any
 
 import numpy as np
 
-from chordless.graphs.families import FAMILIES, LARGEST_NETWORKX_SIZE, Family, Size, check_size, edge_array
+from chordless.graphs.families import LARGEST_NETWORKX_SIZE, Family, Size, check_size, edge_array
+from chordless.graphs.further_families import FAMILIES
 from chordless.graphs.graph6 import decoded
 from chordless.graphs.named import GRAPH6
 from kernels_ti import Graph, GraphError
+from kernels_ti.options import require_memory
 
 _MOST_DIMENSIONS = 32  # the limit of numpy
 
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of graph, for the help.
+    """One kind of graph, for the help."""
 
-    Parameters
-    ----------
-    name : str
-        The word before the colon of a spec.
-    example : str
-        A valid spec.
-    summary : str
-        One line about it.
-    """
-
-    name: str
-    example: str
-    summary: str
+    name: str  # The word before the colon of a spec
+    example: str  # A valid spec
+    summary: str  # One line about it
 
 
-def _gnp(spec: str, n: int, probability: float, seed: int) -> Graph:
+def _gnp(spec: str, n: int, probability: float, seed: int, memory: int | None) -> Graph:
     if not 0 <= probability <= 1:
         raise GraphError(f"{spec}: the probability must be from 0 to 1, found {probability}")
     pairs = n * (n - 1) // 2
     check_size(spec, n, pairs)
-    _check_random(spec, round(pairs * probability))
+    _check_random(spec, n, round(pairs * probability), memory)
     import networkx as nx
 
     return Graph.from_edge_array(edge_array(nx.gnp_random_graph(n, probability, seed=seed).edges()), n=n)
 
 
-def _regular(spec: str, degree: int, n: int, seed: int) -> Graph:
+def _regular(spec: str, degree: int, n: int, seed: int, memory: int | None) -> Graph:
     if degree >= n or degree * n % 2:
         raise GraphError(
             f"{spec}: a {degree}-regular graph on {n} vertices does not exist; "
             "the degree must be below the number of vertices and their product even"
         )
     check_size(spec, n, degree * n // 2)
-    _check_random(spec, degree * n // 2)
+    _check_random(spec, n, degree * n // 2, memory)
     import networkx as nx
 
     # Drawing a dense graph edge by edge seldom succeeds, so its complement is drawn.
@@ -67,8 +60,8 @@ def _regular(spec: str, degree: int, n: int, seed: int) -> Graph:
     return Graph.from_edge_array(edge_array(drawn.edges()), n=n)
 
 
-def _planar(spec: str, n: int, seed: int) -> Graph:
-    check_size(spec, n, 3 * n // 2)
+def _planar(spec: str, n: int, seed: int, memory: int | None) -> Graph:
+    check_size(spec, n, 3 * n // 2, memory=memory)
     columns = math.isqrt(max(n - 1, 0)) + 1
     v = np.arange(n)
     inner = v % columns + 1 < columns
@@ -88,9 +81,10 @@ def _planar(spec: str, n: int, seed: int) -> Graph:
     return Graph.from_edge_array(pairs[drawn], n=n)
 
 
-def _check_random(spec: str, m: int) -> None:
+def _check_random(spec: str, n: int, m: int, memory: int | None) -> None:
     if m > LARGEST_NETWORKX_SIZE:
         raise GraphError(f"{spec}: about {m:,} edges are more than the {LARGEST_NETWORKX_SIZE:,} of a random graph")
+    check_size(spec, n, m, LARGEST_NETWORKX_SIZE, memory)
 
 
 _RANDOM = {
@@ -100,7 +94,7 @@ _RANDOM = {
 }
 
 
-def _product(spec: str, kind: str, factors: str) -> Graph:
+def _product(spec: str, kind: str, factors: str, memory: int | None) -> Graph:
     """Multiply graphs as networkx does; a vertex is named by the names of its factors, separated by commas."""
     specs = factors.split("+")
     if len(specs) < 2 or not all(specs):
@@ -109,10 +103,10 @@ def _product(spec: str, kind: str, factors: str) -> Graph:
         raise GraphError(f"{spec}: a factor of a product must not be a product")
     import networkx as nx
 
-    product, *others = (generate(factor) for factor in specs)
+    product, *others = (generate(factor, memory=memory) for factor in specs)
     for factor in others:
         n, size = product.n * factor.n, _SIZES_OF_PRODUCTS[kind](product, factor)
-        check_size(spec, n, size, LARGEST_NETWORKX_SIZE)
+        check_size(spec, n, size, LARGEST_NETWORKX_SIZE, memory)
         drawn = getattr(nx, f"{kind}_product")(_numbered(product), _numbered(factor))
         edges = [(u * factor.n + v, x * factor.n + y) for (u, v), (x, y) in drawn.edges()]
         names = [f"{first},{second}" for first in product.names for second in factor.names]
@@ -141,6 +135,45 @@ _PRODUCTS = {
     "tensor": ("tensor:petersen+path:2", "tensor (direct, Kronecker) product of specs"),
     "lexicographic": ("lexicographic:cycle:5+path:2", "lexicographic product of specs"),
 }
+
+
+def _complement(spec: str, graph: Graph, memory: int | None) -> Graph:
+    pairs = graph.n * (graph.n - 1) // 2
+    check_size(spec, graph.n, pairs, LARGEST_NETWORKX_SIZE, memory)
+    joined = np.eye(graph.n, dtype=bool)
+    joined[tuple(graph.edges().T)] = True
+    return Graph.from_edge_array(np.argwhere(np.triu(~joined)), names=graph.names, n=graph.n)
+
+
+def _line(spec: str, graph: Graph, memory: int | None) -> Graph:
+    """Return the line graph; its vertices are named by the ends of the edges of the graph."""
+    degrees = graph.degrees
+    check_size(spec, graph.m, int((degrees * (degrees - 1) // 2).sum()), LARGEST_NETWORKX_SIZE, memory)
+    ends = graph.edges().tolist()
+    at: list[list[int]] = [[] for _ in range(graph.n)]
+    for edge, (u, v) in enumerate(ends):
+        at[u].append(edge)
+        at[v].append(edge)
+    pairs = [pair for edges in at for pair in itertools.combinations(edges, 2)]
+    return Graph.from_edge_array(
+        edge_array(pairs), names=[f"{graph.names[u]}-{graph.names[v]}" for u, v in ends], n=graph.m
+    )
+
+
+_DERIVED = {
+    "complement": ("complement:cycle:7", "the complement of a spec", _complement),
+    "line": ("line:petersen", "the line graph of a spec: its edges, joined where they meet", _line),
+}
+_MOST_DERIVED = 8
+
+
+def _derive(spec: str, kind: str, source: str, memory: int | None) -> Graph:
+    example, _, derive = _DERIVED[kind]
+    if not source:
+        raise GraphError(f"{spec}: a spec comes after {kind}: right is {example}")
+    if sum(word in _DERIVED for word in spec.split(":")) > _MOST_DERIVED:
+        raise GraphError(f"{spec[:60]}: at most {_MOST_DERIVED} complements and line graphs are taken of one another")
+    return derive(spec, generate(source, memory=memory), memory)
 
 
 _NAMED = {
@@ -173,34 +206,41 @@ _NAMED = {
 }
 
 
+_KINDS = tuple(dict.fromkeys((*FAMILIES, *_PRODUCTS, *_DERIVED, *_RANDOM, *_NAMED)))
+
+
 def known_kinds() -> tuple[Kind, ...]:
     """List every kind of graph with an example and a line of help."""
     families = [Kind(name, family.example, family.summary) for name, family in FAMILIES.items()]
     products = [Kind(name, example, summary) for name, (example, summary) in _PRODUCTS.items()]
+    derived = [Kind(name, example, summary) for name, (example, summary, _) in _DERIVED.items()]
     random = [Kind(name, example, summary) for name, (example, summary) in _RANDOM.items()]
     named = [Kind(name, name, f"{function} of networkx") for name, function in _NAMED.items()]
-    return (*families, *products, *random, *named)
+    # A family that has the name of one graph comes behind it.
+    behind = [kind for kind in families if kind.name in _NAMED]
+    return (*(kind for kind in families if kind not in behind), *products, *derived, *random, *named, *behind)
 
 
 def is_spec(text: str) -> bool:
     """Return whether a text starts with a known kind; the rest of the text may still be wrong."""
-    return text.partition(":")[0] in (*FAMILIES, *_PRODUCTS, *_RANDOM, *_NAMED)
+    return text.partition(":")[0] in _KINDS
 
 
 def unknown_kind(kind: str) -> str:
     """Return the message for an unknown kind of graph, with kinds of similar spelling."""
-    known = (*FAMILIES, *_PRODUCTS, *_RANDOM, *_NAMED)
-    close = difflib.get_close_matches(kind.lower(), known, n=3)
+    close = difflib.get_close_matches(kind.lower(), _KINDS, n=3)
     hint = f"did you mean {' or '.join(close)}?" if close else "`chordless help specs` lists the kinds"
     return f"there is no kind of graph called {kind!r}; {hint}"
 
 
-def generate(spec: str) -> Graph:
+def generate(spec: str, *, memory: int | None = None) -> Graph:
     """Make the graph of a spec.
 
     Vertices are numbered as networkx numbers them, from 0. Grids, tori and boards are numbered row by row, with
     names ``row,column``. The names of a hypercube's vertices are its corners in binary. Those of a Kneser graph are
-    the subsets, such as ``0,3``. Products are those of networkx (``cartesian_product`` and so on). Named graphs keep
+    the subsets, such as ``0,3``, and so are those of a Johnson graph. Of ``petersen:n,k``, prisms, crowns and the like
+    the first half is 0 to n - 1, and vertex v + n belongs to v. A vertex of a line graph is named by the ends of its
+    edge, ``0-3``. Products are those of networkx (``cartesian_product`` and so on). Named graphs keep
     the names of networkx. Random graphs are those of networkx' ``gnp_random_graph`` and ``random_regular_graph``
     with that seed; a regular graph in which more than half of all pairs are joined is the complement of one. A
     planar graph is a square grid, numbered row by row and its last row cut short. Each square has one of its two
@@ -210,6 +250,8 @@ def generate(spec: str) -> Graph:
     ----------
     spec : str
         ``kind:sizes``, or the name of a graph; see `known_kinds`.
+    memory : int, optional
+        Bytes that making the graph may use; by default any number.
 
     Returns
     -------
@@ -219,14 +261,27 @@ def generate(spec: str) -> Graph:
     ------
     GraphError
         For a kind or a size that does not exist, or a graph too large to make.
+    OptionError
+        If `memory` is not a number of bytes.
+
+    Examples
+    --------
+    >>> from chordless import generate
+    >>> generate("grid:7x10")
+    Graph(n=70, m=123)
     """
+    if not isinstance(spec, str):
+        raise GraphError(f"a generated graph is named by a text such as 'grid:7x10', not {spec!r}")
+    require_memory(memory)
     kind, colon, sizes = spec.partition(":")
-    if kind in FAMILIES:
-        return _generate_family(spec, sizes)
+    if kind in FAMILIES and (colon or kind not in _NAMED):
+        return _generate_family(spec, sizes, memory)
+    if kind in _DERIVED:
+        return _derive(spec, kind, sizes, memory)
     if kind in _PRODUCTS:
-        return _product(spec, kind, sizes)
+        return _product(spec, kind, sizes, memory)
     if kind in _RANDOM:
-        return _generate_random(spec, kind, sizes)
+        return _generate_random(spec, kind, sizes, memory)
     if kind not in _NAMED:
         raise GraphError(f"{spec}: {unknown_kind(kind)}")
     if colon:
@@ -241,13 +296,10 @@ def generate(spec: str) -> Graph:
 def family_size(spec: str) -> tuple[Family, Size] | None:
     """Return the family of a spec and the size of its graph without making it; None for any other kind of graph.
 
-    Raises
-    ------
-    GraphError
-        If the numbers are wrong, or there is no such graph.
+    A GraphError says that the numbers are wrong, or that there is no such graph.
     """
-    kind, _, sizes = spec.partition(":")
-    if kind not in FAMILIES:
+    kind, colon, sizes = spec.partition(":")
+    if kind not in FAMILIES or (kind in _NAMED and not colon):
         return None
     numbers = _numbers(spec, FAMILIES[kind], sizes)
     try:
@@ -256,11 +308,11 @@ def family_size(spec: str) -> tuple[Family, Size] | None:
         raise GraphError(f"{spec}: {error}") from None
 
 
-def _generate_family(spec: str, sizes: str) -> Graph:
+def _generate_family(spec: str, sizes: str, memory: int | None) -> Graph:
     known = family_size(spec)
     assert known is not None
     family, size = known
-    check_size(spec, size.n, size.m, family.largest)
+    check_size(spec, size.n, size.m, family.largest, memory)
     return family.make(_numbers(spec, family, sizes))
 
 
@@ -282,7 +334,7 @@ def _numbers(spec: str, family: Family, sizes: str) -> tuple[int, ...]:
     return tuple(map(int, numbers))
 
 
-def _generate_random(spec: str, kind: str, sizes: str) -> Graph:
+def _generate_random(spec: str, kind: str, sizes: str, memory: int | None) -> Graph:
     whole, fraction = r"([0-9]{1,18})", r"([0-9]*\.?[0-9]+(?:e-?[0-9]{1,3})?)"
     parts = {"gnp": (whole, fraction, whole), "regular": (whole, whole, whole), "planar": (whole, whole)}
     found = re.fullmatch(",".join(parts[kind]), sizes)
@@ -291,7 +343,7 @@ def _generate_random(spec: str, kind: str, sizes: str) -> Graph:
         needs = summary.removeprefix("random: ").partition(";")[0]
         raise GraphError(f"{spec}: {kind} takes {needs}, separated by commas; right is {example}")
     if kind == "gnp":
-        return _gnp(spec, int(found[1]), float(found[2]), int(found[3]))
+        return _gnp(spec, int(found[1]), float(found[2]), int(found[3]), memory)
     if kind == "regular":
-        return _regular(spec, int(found[1]), int(found[2]), int(found[3]))
-    return _planar(spec, int(found[1]), int(found[2]))
+        return _regular(spec, int(found[1]), int(found[2]), int(found[3]), memory)
+    return _planar(spec, int(found[1]), int(found[2]), memory)

@@ -41,47 +41,24 @@ OTHER_KINDS = {
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Some lines of a file, decoded.
+    """Some lines of a file, decoded."""
 
-    Attributes
-    ----------
-    graphs : ManyGraphs
-        The graphs of the lines that hold one, in their order.
-    line_numbers : ndarray of int64, shape (graphs,)
-        The line of each graph, from 1 on in the whole file.
-    errors : tuple of (int, str)
-        The lines that are not a graph, ascending: the line number and the error. A blank line is not an error.
-    apart : tuple of (int, bytes)
-        The lines that are to be read one by one, ascending: the line number and the line. These are digraph6, and
-        sparse6 where a multigraph is allowed.
-    """
-
-    graphs: ManyGraphs
-    line_numbers: IntArray
+    graphs: ManyGraphs  # The graphs of the lines that hold one, in their order
+    line_numbers: IntArray  # int64, shape (graphs,): the line of each graph, from 1 on in the whole file
+    # The lines that are not a graph, ascending: the line number and the error. A blank line is not an error.
     errors: tuple[tuple[int, str], ...]
+    # The lines that are to be read one by one, ascending: the line number and the line. These are digraph6, and sparse6
+    # where a multigraph is allowed.
     apart: tuple[tuple[int, bytes], ...] = ()
 
 
 def read_chunks(
     source: IO[bytes], *, lines_at_once: int = LINES_AT_ONCE, simplify: bool = False, multigraph: bool = False
 ) -> Iterator[Chunk]:
-    """Read graphs from a file or a pipe of any length.
+    """Read lines of graph6, sparse6 or digraph6, of any sizes, with or without a header, from any file or pipe.
 
-    Parameters
-    ----------
-    source : binary file
-        Lines of graph6, sparse6 or digraph6, with or without a header; lines of different sizes may be mixed.
-    lines_at_once : int
-        Largest number of lines in a chunk.
-    simplify : bool
-        Drop self-loops and repeated edges, which sparse6 may have, instead of refusing them.
-    multigraph : bool
-        Do not decode sparse6, which may have self-loops and repeated edges that are to be kept.
-
-    Yields
-    ------
-    Chunk
-        A file without lines gives no chunk.
+    With `simplify`, self-loops and repeated edges, which sparse6 may have, are dropped instead of refused. With
+    `multigraph`, sparse6 is not decoded. A file without lines gives no chunk.
     """
     line = 1
     for text in _texts(source, lines_at_once):
@@ -115,21 +92,7 @@ def _cut(text: bytes, lines_at_once: int) -> Iterator[bytes]:
 
 
 def decoded(text: bytes, first_line: int = 1, *, simplify: bool = False, multigraph: bool = False) -> Chunk:
-    """Decode lines of graph6 or sparse6.
-
-    Parameters
-    ----------
-    text : bytes
-        Whole lines; the last may lack its newline.
-    first_line : int
-        Number of the first line, for errors.
-    simplify, multigraph : bool
-        See `read_chunks`.
-
-    Returns
-    -------
-    Chunk
-    """
+    """Decode whole lines of graph6 or sparse6; in errors the first has the number `first_line`. See `read_chunks`."""
     data = np.frombuffer(text, np.uint8)
     starts, ends = _line_ends(data)
     errors: dict[int, str] = {}

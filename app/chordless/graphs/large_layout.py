@@ -18,25 +18,10 @@ _SHARE_OF_PIVOTS = 0.3
 
 
 def pivot_layout(graph: Graph) -> Layout:
-    """Lay a large connected graph out. The same graph always gets the same layout.
+    """Lay out a connected graph of 3 or more vertices, shape (n, 2), with edges about 1 long; always in the same way.
 
     Distances in the plane approximate those in the graph: from each vertex to some pivots far from each other, and
-    along its edges.
-
-    Parameters
-    ----------
-    graph : Graph
-        Connected, with at least 3 vertices.
-
-    Returns
-    -------
-    ndarray of float64, shape (n, 2)
-        An edge is about 1 long.
-
-    References
-    ----------
-    Brandes, Pich, *Eigensolver methods for progressive multidimensional scaling of large data*, 2007.
-    Ortmann, Klimenta, Brandes, *A sparse stress model*, 2016.
+    along its edges (Brandes and Pich 2007; Ortmann, Klimenta and Brandes 2016, *A sparse stress model*).
     """
     pivots, distances = _pivots(graph)
     places = _scaled(distances, pivots)

@@ -1,30 +1,30 @@
-"""Loading a graph from a file of any format, standard input or a generator spec; writing an edge list."""
+"""Loading a graph from a file of any format, standard input or a generator spec."""
 
 from __future__ import annotations
 
 import codecs
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TYPE_CHECKING, cast
 
-from chordless.files import replaced, text_of
 from chordless.graphs import generators
 from chordless.graphs.readers.incoming import STANDARD_INPUT, Limits, ends_in_time, read_bytes, shown_name
 from chordless.graphs.readers.source import UTF_8, Parsed, Positions, Source
-from kernels_ti import EngineError, Graph, GraphError, OptionError
+from kernels_ti import Graph, GraphError, OptionError
 from kernels_ti.errors import DIRECTED, SIMPLIFY, worded
 
 if TYPE_CHECKING:
     from chordless.graphs.molecules import MoleculeFormat
     from kernels_ti.boundary.forward_and_back.weights import Weights
 
-FORMATS = ("edgelist", "dimacs", "pajek", "graphml", "gml", "graph6", "mtx", "adjlist")
+FORMATS = ("edgelist", "dimacs", "pajek", "graphml", "gml", "graph6", "mtx", "adjlist", "matrix")
 MOLECULE_FORMATS = ("sdf", "smiles")
 """The formats that `chordless.graphs.molecules` reads."""
 
+_SAYING_DIRECTION = (*MOLECULE_FORMATS, "graph6", "graphml", "gml")
 _START_BYTES = 1 << 16
 
 # Extensions that belong to one format. For .txt, .dat and all others the content decides.
@@ -42,6 +42,8 @@ _EXTENSIONS = {
     ".graph6": "graph6",
     ".s6": "graph6",
     ".sparse6": "graph6",
+    ".d6": "graph6",
+    ".digraph6": "graph6",
     ".mtx": "mtx",
     ".adjlist": "adjlist",
 }
@@ -60,23 +62,12 @@ _SIGNATURES = (
 
 @dataclass(frozen=True)
 class LoadedGraph:
-    """A graph and where it came from.
+    """A graph and where it came from."""
 
-    Parameters
-    ----------
-    graph : Graph
-        The graph. Files give names of type str.
-    title : str
-        The spec or the path as given.
-    positions : dict or None
-        Place of each vertex index that the file gives one for.
-    notes : tuple of str
-        Parts of the file that were ignored or interpreted, which the user should know of: one line of text each.
-    """
-
-    graph: Graph
-    title: str
-    positions: Positions | None = None
+    graph: Graph  # The graph. Files give names of type str.
+    title: str  # The spec or the path as given
+    positions: Positions | None = None  # Place of each vertex index that the file gives one for
+    # Parts of the file that were ignored or interpreted, which the user should know of: one line of text each
     notes: tuple[str, ...] = ()
 
 
@@ -137,28 +128,27 @@ def load_graph(
         if source == STANDARD_INPUT or os.path.lexists(source):
             return _read_file(source, how)
         if (found := re.fullmatch(r"(.+):([1-9][0-9]{0,17})", source)) and os.path.isfile(found[1]):
-            return LoadedGraph(_read_one_of_many(found[1], int(found[2]), how), source)
+            return _read_one_of_many(found[1], int(found[2]), how)
         if generators.is_spec(source):
             if directed:
                 raise OptionError(f"{source}: a spec makes an undirected graph; leave {DIRECTED} out")
             unused = f"the format {file_format} is not used: {source} is a spec, not a file"
-            return LoadedGraph(generators.generate(source), source, notes=(unused,) if file_format else ())
+            return LoadedGraph(
+                generators.generate(source, memory=limits.most_bytes), source, notes=(unused,) if file_format else ()
+            )
     raise _no_such_graph(source)
 
 
-def read_weight_file(path: str, graph: Graph, *, encoding: str | None = None) -> Weights:
+def read_weight_file(path: str, graph: Graph, *, encoding: str | None = None, data: bytes | None = None) -> Weights:
     """Read the weights of the vertices or of the edges of a graph; see `readers.weights.read_weights`.
 
-    Parameters
-    ----------
-    path : str
-    graph : Graph
-    encoding : str, optional
-        As for `load_graph`.
+    `data` is the content of the file, if that is read.
     """
     from chordless.graphs.readers.weights import read_weights
 
-    return read_weights(Source(shown_name(path), read_bytes(path), checked_encoding(encoding)), graph)
+    return read_weights(
+        Source(shown_name(path), read_bytes(path) if data is None else data, checked_encoding(encoding)), graph
+    )
 
 
 @dataclass(frozen=True)
@@ -184,24 +174,27 @@ class _Reading:
 
 def require_direction_unsaid(kind: str) -> None:
     """Raise an OptionError for a format that says itself whether its graph is directed."""
-    if kind in (*MOLECULE_FORMATS, "graph6", "graphml", "gml"):
+    if kind in _SAYING_DIRECTION:
         raise OptionError(f"a file of the format {kind} says itself whether it is directed; leave {DIRECTED} out")
 
 
-def checked_encoding(name: str | None) -> str:
-    """Return the name of an encoding of text; that of UTF-8 for None.
+_ENCODINGS_OF_NAMES = ("idna", "punycode")
+"""Codecs of Python for the parts of a host's name. They do not decode a text."""
 
-    Raises
-    ------
-    OptionError
-        If there is no such encoding.
-    """
+
+def checked_encoding(name: str | None) -> str:
+    """Return the name of an encoding of text, UTF-8 for None; an OptionError if there is no such encoding."""
+    if name is not None and not isinstance(name, str):
+        raise OptionError(f"an encoding is named by a text such as latin-1, not {name!r}")
     try:
         # Some codecs turn bytes into bytes; they are not encodings of text.
-        " ".encode(name or UTF_8)
-        return codecs.lookup(name or UTF_8).name
+        " ".encode(UTF_8 if name is None else name)
+        known = codecs.lookup(UTF_8 if name is None else name).name
     except (LookupError, ValueError):
-        raise OptionError(f"there is no encoding {name!r}; common ones are utf-8, latin-1, cp1252, utf-16") from None
+        known = ""
+    if known in ("", *_ENCODINGS_OF_NAMES):
+        raise OptionError(f"there is no encoding {name!r}; common ones are utf-8, latin-1, cp1252, utf-16")
+    return known
 
 
 def _read_file(path: str, how: _Reading) -> LoadedGraph:
@@ -213,7 +206,8 @@ def _read_file(path: str, how: _Reading) -> LoadedGraph:
     if kind in MOLECULE_FORMATS:
         from chordless.graphs.molecules import read_only_molecule
 
-        return LoadedGraph(read_only_molecule(source, cast("MoleculeFormat", kind)), path)
+        molecule = read_only_molecule(source, cast("MoleculeFormat", kind))
+        return LoadedGraph(molecule, path, notes=tuple(source.notes))
     graph, positions = _reader(kind)(source, simplify=how.simplify)
     return LoadedGraph(graph, path, positions, tuple(source.notes))
 
@@ -229,23 +223,19 @@ def _no_such_graph(source: str) -> GraphError:
 
 def format_of_name(path: str) -> str | None:
     """Return the format that belongs to the extension of a file; None if the extension is unknown."""
-    return _EXTENSIONS.get(_extension(path))
+    return _EXTENSIONS.get(extension_of(path))
 
 
 def format_of_content(data: bytes, name: str) -> str:
-    """Return the format that the beginning of a file, decompressed, looks like.
+    """Return the format that the beginning of a decompressed file looks like; `name` is for messages.
 
-    Raises
-    ------
-    GraphError
-        If it may be SMILES as well as a list of edges; `name` is what the message calls the file.
+    A GraphError says that it may be SMILES as well as a list of edges.
     """
     from chordless.graphs.molecules import looks_like_smiles
 
-    start = data[:_START_BYTES].removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
-    for signature, file_format in _SIGNATURES:
-        if signature.match(start):
-            return file_format
+    start = _start_of(data)
+    if signed := _signed_format(start):
+        return signed
     smiles = looks_like_smiles(start)
     if smiles is None:
         raise GraphError(
@@ -255,18 +245,44 @@ def format_of_content(data: bytes, name: str) -> str:
     return "smiles" if smiles else "edgelist"
 
 
+def _start_of(data: bytes) -> bytes:
+    return data[:_START_BYTES].removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
+
+
+def _signed_format(start: bytes) -> str | None:
+    """Return the format that the beginning of a file can only have; None for a list of edges, or SMILES."""
+    from chordless.graphs.readers.matrix import looks_like_matrix
+
+    for signature, file_format in _SIGNATURES:
+        if signature.match(start):
+            return file_format
+    return "matrix" if looks_like_matrix(start.decode(errors="replace")) else None
+
+
+def read_arcs(path: str, source: Source) -> Graph | None:
+    """Read a file of any format but Pajek; of a matrix an entry is an arc. None for Pajek."""
+    kind = format_of_name(path) or _signed_format(_start_of(_as_utf8(source))) or "edgelist"
+    if kind == "pajek":
+        return None
+    source = replace(source, directed=kind in ("matrix", "mtx"), multigraph=True)
+    return _reader(kind)(source, simplify=False)[0]
+
+
 def _format_called(name: str) -> str:
     return worded(f'file_format="{name}"', f"--format {name}")
 
 
 def _format_of_source(source: Source) -> str:
+    return format_of_content(_as_utf8(source), source.name)
+
+
+def _as_utf8(source: Source) -> bytes:
+    """Return the beginning of a file in UTF-8."""
     start = source.data[:_START_BYTES]
-    if source.encoding != UTF_8:
-        start = start.decode(source.encoding, "ignore").encode()
-    return format_of_content(start, source.name)
+    return start if source.encoding == UTF_8 else start.decode(source.encoding, "ignore").encode()
 
 
-def _extension(path: str) -> str:
+def extension_of(path: str) -> str:
     """Return the extension of a file in lower case, without that of its compression."""
     name = PurePath(path.lower())
     return (PurePath(name.stem) if name.suffix == ".gz" else name).suffix
@@ -275,10 +291,10 @@ def _extension(path: str) -> str:
 def _molecule_format(path: str) -> MoleculeFormat | None:
     from chordless.graphs.molecules import EXTENSIONS
 
-    return EXTENSIONS.get(_extension(path))
+    return EXTENSIONS.get(extension_of(path))
 
 
-def _read_one_of_many(path: str, number: int, how: _Reading) -> Graph:
+def _read_one_of_many(path: str, number: int, how: _Reading) -> LoadedGraph:
     source = how.source(path)
     kind = how.file_format or _molecule_format(path)
     kind = kind or format_of_name(path) or _format_of_source(source)
@@ -286,15 +302,15 @@ def _read_one_of_many(path: str, number: int, how: _Reading) -> Graph:
     if kind in MOLECULE_FORMATS:
         from chordless.graphs.molecules import read_molecule
 
-        return read_molecule(source, cast("MoleculeFormat", kind), number)
+        molecule = read_molecule(source, cast("MoleculeFormat", kind), number)
+        return LoadedGraph(molecule, f"{path}:{number}", notes=tuple(source.notes))
     if kind != "graph6":
         raise GraphError(f"{path}:{number}: {path} holds one graph; leave :{number} out")
     lines = source.data.split(b"\n")
     if number > len(lines) or not lines[number - 1].strip():
         raise GraphError(f"{path}:{number}: there is no graph in this line")
     line = Source(f"{path}:{number}", lines[number - 1], limits=how.limits, multigraph=how.multigraph)
-    graph: Graph = _reader("graph6")(line, simplify=how.simplify)[0]
-    return graph
+    return LoadedGraph(_reader("graph6")(line, simplify=how.simplify)[0], line.name)
 
 
 def _reader(file_format: str) -> Callable[..., Parsed]:
@@ -314,73 +330,10 @@ def _reader(file_format: str) -> Callable[..., Parsed]:
         from chordless.graphs.readers.matrix_market import read_matrix_market
 
         return read_matrix_market
+    if file_format == "matrix":
+        from chordless.graphs.readers.matrix import read_matrix
+
+        return read_matrix
     from chordless.graphs.readers.library import LIBRARY_READERS
 
     return LIBRARY_READERS[file_format]
-
-
-def save_graph(loaded: LoadedGraph, path: str | PurePath) -> None:
-    """Write a graph to a file that `load_graph` reads back, with the names and places of its vertices.
-
-    Parallel edges, and self-loops without directions, need ``multigraph=True`` there; with it every graph is read back.
-
-    Raises
-    ------
-    GraphError
-        If an edge list cannot hold its names, see `write_edge_list`.
-    EngineError
-        If the file cannot be written.
-    """
-    try:
-        with replaced(str(path)) as file, text_of(file) as text:
-            write_edge_list(loaded.graph, text)
-            for v, (x, y) in (loaded.positions or {}).items():
-                text.write(f"# xy {v + 1} {x!r} {y!r}\n")
-    except OSError as error:
-        raise EngineError(f"cannot write {path}: {error.strerror}") from error
-
-
-def write_edge_list(graph: Graph, stream: TextIO, comments: Iterable[str] = ()) -> None:
-    """Write a graph as the edge list that `load_graph` reads back with the same vertices, edges and names.
-
-    The edges of a directed graph are lines ``u -> v``. A graph with parallel edges, and an undirected one with
-    self-loops, is read back as a multigraph. Ids are 1 to n in the order of the vertices. Names other than these become
-    ``# label`` lines, as text.
-
-    Parameters
-    ----------
-    graph : Graph
-        The graph.
-    stream : text stream
-        Where to write.
-    comments : iterable of str
-        Lines of text to put above.
-
-    Raises
-    ------
-    GraphError
-        For a name that a line cannot hold, two names that are the same text, or a comment that would be read as
-        one of the three comments with a meaning.
-    """
-    names = [str(name) for name in graph.names]
-    ids = [str(number) for number in range(1, graph.n + 1)]
-    heading = [line for comment in comments for line in comment.splitlines()]
-    for line in heading:
-        if re.match(r"\s*(?:n=\S*\s+m=|(?:label|xy)(?:\s|$))", line):
-            raise GraphError(f"the comment {line!r} would be read as a part of the graph")
-    if names != ids:
-        _check_labels(names)
-    stream.writelines(f"# {line}\n" for line in heading)
-    stream.write(f"# n={graph.n} m={graph.m}\n")
-    if names != ids:
-        stream.writelines(f"# label {v} {name}\n" for v, name in zip(ids, names, strict=True))
-    between = " -> " if graph.directed else " "
-    stream.writelines(f"{u}{between}{v}\n" for u, v in (graph.edges() + 1).tolist())
-
-
-def _check_labels(names: list[str]) -> None:
-    if len(set(names)) != len(names):
-        raise GraphError("two vertices have names that are the same text; an edge list cannot tell them apart")
-    for name in names:
-        if not name or re.search(r"[\r\n\0]", name):
-            raise GraphError(f"the vertex name {name!r} does not fit in a line of an edge list")

@@ -1,7 +1,7 @@
 """Molecules as graphs, atoms for vertices and bonds for edges: SDF and SMILES files, read by RDKit.
 
 Only the bonds between atoms matter, so no molecule is sanitised. Hydrogens are vertices only if the file names them.
-Wrong charges, valences and aromatic rings are accepted.
+Wrong valences and aromatic rings are accepted, with a note that RDKit would reject the molecule.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ _RECORD_END = b"$$$$"
 
 _ATOM = r"(?:Cl|Br|[BCNOPSFIbcnops*]|\[[^\]\s]+\])"
 _SMILES = re.compile(rf"{_ATOM}(?:{_ATOM}|[-=#$:/\\.()%0-9])*")
+# A SMILES, an extension of ChemAxon (CXSMILES) such as |$;;$|, which is not used, and what follows them.
+_SMILES_LINE = re.compile(rb" *(\S*)(?:\s+\|[^|\t]*\|(?=\s|$))?\s*(.*)", re.DOTALL)
 # Characters that are rare in names of vertices.
 _CHEMICAL = re.compile(r"[=#()\[\]]")
 _LINES_LOOKED_AT = 200
@@ -46,31 +48,19 @@ _NAME_COLUMNS = ("name", "title", "id", "compound", "molecule")
 
 @dataclass(frozen=True, eq=False)
 class Molecules:
-    """Some molecules of a file, one after another.
+    """Some molecules of a file, one after another."""
 
-    Attributes
-    ----------
-    numbers : tuple of int
-        For each record its line in a SMILES file, or its place in an SDF file, from 1.
-    names : tuple of str
-        Name of each record; may be empty.
-    errors : dict of int to str
-        The error of each record that holds no molecule, by its index in `numbers`.
-    first_vertex, first_edge : ndarray of int64, shape (molecules + 1,)
-        Where the atoms and the bonds of each valid molecule begin.
-    edges : ndarray of int64, shape (bonds, 2)
-        The two atoms of each bond, numbered from 0 in their molecule, the smaller first.
-    parsed : sequence
-        The RDKit objects of the valid molecules.
-    """
-
-    numbers: tuple[int, ...]
-    names: tuple[str, ...]
-    errors: dict[int, str]
+    numbers: tuple[int, ...]  # For each record its line in a SMILES file, or its place in an SDF file, from 1
+    names: tuple[str, ...]  # Name of each record; may be empty
+    errors: dict[int, str]  # The error of each record that holds no molecule, by its index in `numbers`
+    # `first_vertex`, `first_edge`: int64, shape (molecules + 1,): where the atoms and the bonds of each valid molecule
+    # begin
     first_vertex: IntArray
     first_edge: IntArray
+    # int64, shape (bonds, 2): the two atoms of each bond, numbered from 0 in their molecule, the smaller first
     edges: IntArray
-    parsed: Sequence[Any] = ()
+    problems: dict[int, str]  # Why RDKit would reject a valid record, by its index in `numbers`
+    parsed: Sequence[Any] = ()  # The RDKit objects of the valid molecules
 
     def atom_names(self, i: int) -> tuple[str, ...]:
         """Name the atoms of valid molecule `i`; see `atom_names`."""
@@ -78,13 +68,7 @@ class Molecules:
 
 
 def require_rdkit() -> Any:
-    """Return ``rdkit.Chem``, silenced.
-
-    Raises
-    ------
-    OptionError
-        If it is not installed.
-    """
+    """Return ``rdkit.Chem``, silenced; an OptionError if it is not installed."""
     try:
         chemistry = importlib.import_module("rdkit.Chem")
         importlib.import_module("rdkit.RDLogger").DisableLog("rdApp.*")
@@ -96,81 +80,55 @@ def require_rdkit() -> Any:
 def read_molecules(
     stream: IO[bytes], file_format: MoleculeFormat, at_once: int = MOLECULES_AT_ONCE
 ) -> Iterator[Molecules]:
-    """Yield the molecules of a file, `at_once` records at a time.
+    """Yield the molecules of a decompressed file, `at_once` records at a time.
 
-    Parameters
-    ----------
-    stream : binary file
-        Decompressed.
-    file_format : {"sdf", "smiles"}
-        A SMILES file has a line ``SMILES NAME`` for each molecule. The rest of a line is ignored, and so are empty
-        lines and lines that begin with ``#``. A table has commas, semicolons or tabs between its columns and a first
-        line with their names: ``smiles`` in upper or lower case, and optionally ``name``, ``title`` or ``id``.
-    at_once : int
-
-    Yields
-    ------
-    Molecules
-        A record that RDKit cannot read is among its `errors`.
-
-    Raises
-    ------
-    OptionError
-        If RDKit is not installed.
-    GraphError
-        If the rest of the file cannot be read.
+    A SMILES file has a line ``SMILES NAME`` for each molecule. The rest of a line is ignored, and so are empty lines
+    and lines that begin with ``#``. A table has commas, semicolons or tabs between its columns and a first line with
+    their names: ``smiles`` in upper or lower case, and optionally ``name``, ``title`` or ``id``. Raises OptionError
+    without RDKit, GraphError if the rest of the file cannot be read; a record that RDKit cannot read is among the
+    `errors`.
     """
     chemistry = require_rdkit()
     parse, records = _reader(stream, file_format)
     numbers: list[int] = []
     names: list[str] = []
     errors: dict[int, str] = {}
+    problems: dict[int, str] = {}
     molecules: list[Any] = []
     for number, name, text in records:
         try:
             molecules.append(parse(text))
         except GraphError as error:
             errors[len(numbers)] = str(error)
+        else:
+            if problem := _problem(chemistry, molecules[-1]):
+                problems[len(numbers)] = problem
         numbers.append(number)
         names.append(name)
         if len(numbers) == at_once:
-            yield _together(chemistry, numbers, names, errors, molecules)
-            numbers, names, errors, molecules = [], [], {}, []
+            yield _together(chemistry, numbers, names, errors, problems, molecules)
+            numbers, names, errors, problems, molecules = [], [], {}, {}, []
     if numbers:
-        yield _together(chemistry, numbers, names, errors, molecules)
+        yield _together(chemistry, numbers, names, errors, problems, molecules)
 
 
 def read_molecule(source: Source, file_format: MoleculeFormat, number: int) -> Graph:
     """Return one molecule of a file, by its line in a SMILES file or its place in an SDF file, from 1.
 
-    Returns
-    -------
-    Graph
-        Its vertices have the names of `atom_names`.
-
-    Raises
-    ------
-    OptionError
-        If RDKit is not installed.
-    GraphError
-        If there is no such molecule.
+    Its vertices have the names of `atom_names`. Raises OptionError without RDKit, GraphError if there is no such
+    molecule.
     """
     parse, records = _reader(io.BytesIO(source.data), file_format)
     for record, _, text in records:
         if record == number:
-            return _graph(parse, text, f"{source.name}:{number}")
+            return _graph(source, parse, text, number)
     raise GraphError(f"{source.name}:{number}: there is no molecule {number}")
 
 
 def read_only_molecule(source: Source, file_format: MoleculeFormat) -> Graph:
     """Return the molecule of a file that holds exactly one; see `read_molecule`.
 
-    Raises
-    ------
-    OptionError
-        If RDKit is not installed.
-    GraphError
-        If the file holds none or several.
+    A GraphError if there are none or several.
     """
     parse, some = _reader(io.BytesIO(source.data), file_format)
     records = list(some)
@@ -180,14 +138,16 @@ def read_only_molecule(source: Source, file_format: MoleculeFormat) -> Graph:
         one = "" if source.name == SHOWN_STANDARD_INPUT else f"give one, {source.name}:{records[0][0]}, or "
         raise source.error(f"a file of {len(records):,} molecules; {one}give all of them to `chordless batch`")
     number, _, text = records[0]
-    return _graph(parse, text, f"{source.name}:{number}")
+    return _graph(source, parse, text, number)
 
 
-def _graph(parse: Any, text: bytes, place: str) -> Graph:
+def _graph(source: Source, parse: Any, text: bytes, number: int) -> Graph:
     try:
         molecule = parse(text)
     except GraphError as error:
-        raise GraphError(f"{place}: {error}") from None
+        raise GraphError(f"{source.name}:{number}: {error}") from None
+    if problem := _problem(require_rdkit(), molecule):
+        source.note(problem, number)
     bonds = [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in molecule.GetBonds()]
     return Graph.from_edges(molecule.GetNumAtoms(), bonds, names=atom_names(molecule))
 
@@ -215,8 +175,22 @@ def _reader(stream: IO[bytes], file_format: MoleculeFormat) -> tuple[Any, Iterat
     return _smiles_parser(chemistry), _smiles_records(stream)
 
 
+def _problem(chemistry: Any, molecule: Any) -> str:
+    """Return why RDKit would reject a molecule, as the end of a note; nothing if it would not."""
+    problems = chemistry.DetectChemistryProblems(molecule)
+    if not problems:
+        return ""
+    reason = " ".join(problems[0].Message().split())
+    return f"RDKit rejects this molecule: {reason}; its atoms and bonds are taken as they are"
+
+
 def _together(
-    chemistry: Any, numbers: list[int], names: list[str], errors: dict[int, str], molecules: list[Any]
+    chemistry: Any,
+    numbers: list[int],
+    names: list[str],
+    errors: dict[int, str],
+    problems: dict[int, str],
+    molecules: list[Any],
 ) -> Molecules:
     sizes = np.array([molecule.GetNumAtoms() for molecule in molecules], np.int64)
     bonds = np.array([molecule.GetNumBonds() for molecule in molecules], np.int64)
@@ -235,6 +209,7 @@ def _together(
         first_vertex,
         first_edge,
         np.column_stack((u[once], v[once])),
+        problems,
         molecules,
     )
 
@@ -249,9 +224,11 @@ def _smiles_records(stream: IO[bytes]) -> Iterator[tuple[int, str, bytes]]:
         yield from _table_records(lines, columns)
         return
     for number, line in itertools.chain((first,), lines):
+        found = _SMILES_LINE.match(line)
+        assert found is not None
         # Names may have blanks if tabs separate the columns.
-        words = line.split(b"\t") if b"\t" in line.strip() else line.split()
-        yield number, _text(words[1]) if len(words) > 1 else "", words[0].strip()
+        name = found[2].split(b"\t")[0] if b"\t" in line.strip() else b"".join(found[2].split()[:1])
+        yield number, _text(name), found[1]
 
 
 def _is_blank(line: bytes) -> bool:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from chordless.graphs.load import LoadedGraph, checked_encoding
-from chordless.graphs.readers.incoming import read_bytes
-from chordless.graphs.readers.pajek import PajekNetwork, parse_network, parse_partition
+from chordless.graphs.load import LoadedGraph, checked_encoding, read_arcs
+from chordless.graphs.readers.incoming import read_bytes, shown_name
+from chordless.graphs.readers.pajek import parse_network, parse_partition
 from chordless.graphs.readers.source import Source
 from chordless.values import ALL_LIVING
 from kernels_ti import Graph, GraphError
@@ -18,109 +18,96 @@ from kernels_ti.errors import vertices_text
 from kernels_ti.graph import IntArray
 
 LIVING = 1
+_HAS_EDGES = "a food web has arcs only, this file has undirected edges; count its cycles without `overlap`"
+_NO_ARCS = (
+    "a food web has arcs, this file has none: right is a Pajek network (`*Vertices N`, then `*Arcs`), a table with "
+    "prey in rows and predators in columns, or lines `prey -> predator`"
+)
 TYPES = {1: "living", 2: "other (detritus)", 3: "input", 4: "output", 5: "respiration"}
 
 
 @dataclass(frozen=True, eq=False)
 class FoodWeb:
-    """A food web with its niche overlap graph.
+    """A food web with its niche overlap graph."""
 
-    Parameters
-    ----------
-    overlap : Graph
-        Its niche overlap graph, with every vertex of the web.
-    living : tuple of bool
-        Whether each vertex is a living species.
-    types_path : str or None
-        The partition with the types; None if there is none, and all vertices are living.
-    links : int
-        Feeding links: pairs of living prey and living predator, a species that eats itself included.
-    """
-
-    overlap: Graph
-    living: tuple[bool, ...]
-    types_path: str | None
-    links: int
+    overlap: Graph  # Its niche overlap graph, with every vertex of the web
+    living: tuple[bool, ...]  # Whether each vertex is a living species
+    types_path: str | None  # The partition with the types; None if there is none, and all vertices are living
+    links: int  # Feeding links: pairs of living prey and living predator, a species that eats itself included
+    notes: tuple[str, ...] = ()  # Parts of the file that were ignored or interpreted
 
 
 def niche_overlap(net_path: str, types_path: str | None = None, encoding: str | None = None) -> Graph:
-    """Build the niche overlap graph of a food web: two species are joined when they share a living prey.
-
-    The parameters and errors are those of `read_food_web`.
-
-    Returns
-    -------
-    Graph
-        With every vertex of the web, in its order and with its names.
-    """
+    """Build the niche overlap graph of a food web, with every vertex of the web; see `read_food_web`."""
     return read_food_web(net_path, types_path, encoding).overlap
 
 
 def load_overlap(net_path: str, types_path: str | None = None, encoding: str | None = None) -> LoadedGraph:
     """Load the niche overlap graph of a food web as a graph to be searched; see `niche_overlap`."""
-    return LoadedGraph(niche_overlap(net_path, types_path, encoding), net_path)
+    web = read_food_web(net_path, types_path, encoding)
+    return LoadedGraph(web.overlap, net_path, notes=web.notes)
 
 
 def read_food_web(net_path: str, types_path: str | None = None, encoding: str | None = None) -> FoodWeb:
-    """Read a food web, and join those of its species that share a living prey.
+    """Read a food web and join those of its species that share a living prey.
 
-    An arc a b of the web means that b eats a. Only arcs between living vertices count, whatever their weight, also
-    a weight of 0. A species that eats itself is one of its own predators, and shares this prey with the others.
-
-    Parameters
-    ----------
-    net_path : str
-        The web, a Pajek network (.net) with arcs.
-    types_path : str, optional
-        A Pajek partition (.clu) with the type of every vertex: 1 living, 2 other (detritus), 3 input, 4 output,
-        5 respiration. By default the partition in the same folder with the same stem; if there is none, every vertex
-        counts as living. With "none" every vertex is living, even if there is such a partition.
-    encoding : str, optional
-        The encoding of the web; by default UTF-8.
-
-    Returns
-    -------
-    FoodWeb
-
-    Raises
-    ------
-    GraphError
-        For a file that cannot be read, a web with edges instead of arcs, and a partition with another number of
-        vertices than the web, with unknown types or with no living vertex.
-
-    References
-    ----------
-    J. E. Cohen, Food Webs and Niche Space, Princeton University Press, 1978.
+    An arc a b of the web means that b eats a. The web is a Pajek network with arcs, a matrix of prey (rows) and
+    predators (columns), a list of lines `prey -> predator`, or a directed graph in another format. Only arcs between
+    living vertices count, whatever their weight, in Pajek also a weight of 0. A species that eats itself is one of its
+    own predators, and shares this prey with the others (J. E. Cohen, Food Webs and Niche Space, 1978). `types_path` is
+    a Pajek partition (.clu) with the type of every vertex: 1 living, 2 other (detritus), 3 input, 4 output, 5
+    respiration. By default it is the partition in the same folder with the same stem. If there is none, or with "none",
+    every vertex is living. A GraphError is raised for a file that cannot be read, a web with edges instead of arcs, and
+    a partition with another number of vertices than the web, with unknown types or with no living vertex.
     """
-    source = Source(net_path, read_bytes(net_path), checked_encoding(encoding))
-    web = parse_network(source)
-    if web.edges:
-        raise source.error(
-            "a food web has arcs only, this file has undirected edges; count its cycles without `overlap`",
-            web.edges[0][2],
-        )
+    names, arcs, notes = _read_arcs(net_path, encoding)
     if types_path is None:
         types_path = types_beside(net_path)
     elif types_path == ALL_LIVING:
         types_path = None
-    living = [True] * web.n if types_path is None else _living(web, net_path, types_path)
-    links = {(prey, predator) for prey, predator, _ in web.arcs if living[prey] and living[predator]}
-    overlap = Graph.from_edge_array(_shared_prey(links), n=web.n, names=web.names(), simplify=True)
-    return FoodWeb(overlap, tuple(living), types_path, len(links))
+    living = [True] * len(names) if types_path is None else _living(len(names), net_path, types_path)
+    links = {(prey, predator) for prey, predator in arcs if living[prey] and living[predator]}
+    return FoodWeb(overlap_of_links(links, names), tuple(living), types_path, len(links), notes)
+
+
+def overlap_of_links(links: Iterable[tuple[int, int]], names: Sequence[Hashable]) -> Graph:
+    """Return the niche overlap graph of the links (prey, predator) between the vertices of a web with these names."""
+    return Graph.from_edge_array(_shared_prey(links), n=len(names), names=names, simplify=True)
+
+
+def _read_arcs(path: str, encoding: str | None) -> tuple[Sequence[Hashable], list[tuple[int, int]], tuple[str, ...]]:
+    """Return the names of the vertices of a web, its arcs from prey to predator, and notes."""
+    source = Source(shown_name(path), read_bytes(path), checked_encoding(encoding))
+    graph = read_arcs(path, source)
+    if graph is not None:
+        if not graph.directed:
+            raise source.error(_NO_ARCS)
+        return graph.names, list(map(tuple, graph.edges().tolist())), tuple(source.notes)
+    web = parse_network(source)
+    if web.edges:
+        raise source.error(_HAS_EDGES, web.edges[0][2])
+    return web.names(), [(prey, predator) for prey, predator, _ in web.arcs], ()
 
 
 def types_beside(net_path: str) -> str | None:
-    """Return the partition in the folder of a food web with the same stem, if there is one."""
-    beside = Path(net_path).with_suffix(".clu")
-    return str(beside) if beside.exists() else None
+    """Return the partition in the folder of a food web with the same stem, if there is one.
+
+    A name in other letters will do if nothing has the same: ``NARR.CLU`` belongs to ``NARR.NET``, and to ``narr.net``.
+    """
+    web = Path(net_path)
+    beside = web.with_suffix(".clu")
+    if beside.exists():
+        return str(beside)
+    wanted = beside.name.casefold()
+    others = [path for path in web.parent.iterdir() if path.name.casefold() == wanted] if web.parent.is_dir() else []
+    return str(min(others, key=lambda path: (path.stem != web.stem, path.name))) if others else None
 
 
-def _living(web: PajekNetwork, net_path: str, types_path: str) -> list[bool]:
+def _living(n: int, net_path: str, types_path: str) -> list[bool]:
     types = parse_partition(Source(types_path, read_bytes(types_path)))
-    if len(types) != web.n:
+    if len(types) != n:
         raise GraphError(
-            f"{types_path}: the partition has {vertices_text(len(types))}, the web {net_path} has {web.n}; "
-            "they must agree"
+            f"{types_path}: the partition has {vertices_text(len(types))}, the web {net_path} has {n}; they must agree"
         )
     unknown = next((kind for kind in types if kind not in TYPES), None)
     known = ", ".join(f"{kind} {meaning}" for kind, meaning in TYPES.items())
@@ -131,7 +118,7 @@ def _living(web: PajekNetwork, net_path: str, types_path: str) -> list[bool]:
     return [kind == LIVING for kind in types]
 
 
-def warning_of_missing_types(webs: Sequence[str]) -> str:
+def warning_of_missing_types(webs: Sequence[str], way: str = "--types none") -> str:
     """Return the warning that these webs have no types, so detritus and respiration count as species."""
     beside = Path(webs[0]).with_suffix(".clu")
     if len(webs) == 1:
@@ -139,7 +126,7 @@ def warning_of_missing_types(webs: Sequence[str]) -> str:
     else:
         what = f"{len(webs):,} food webs have no .clu beside them ({', '.join(webs[:3])}{', ...' * (len(webs) > 3)})"
     return (
-        f"{what}, so every vertex counts as a living species, detritus and respiration too; --types none says that "
+        f"{what}, so every vertex counts as a living species, detritus and respiration too; {way} says that "
         "this is meant"
     )
 

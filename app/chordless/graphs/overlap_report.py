@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from chordless.graphs.interval import interval_order
 from chordless.graphs.overlap import FoodWeb
 
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ MOST_SPECIES = 10
 
 _COLUMNS = 78
 _COHEN = "J. E. Cohen (1978), Food Webs and Niche Space. Princeton University Press."
+_GILMORE_HOFFMAN = (
+    "P. C. Gilmore, A. J. Hoffman (1964), A characterization of comparability graphs and of interval graphs. "
+    "Canadian Journal of Mathematics 16, 539-548."
+)
 _LEKKERKERKER_BOLAND = (
     "C. G. Lekkerkerker, J. C. Boland (1962), Representation of a finite graph by a set of intervals on the real "
     "line. Fundamenta Mathematicae 51, 45-64."
@@ -37,50 +42,35 @@ class SpeciesHoles:
 
 
 @dataclass(frozen=True)
+class Niche:
+    """The interval of a species on the line of niches: species that share prey overlap, and no others."""
+
+    name: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
 class OverlapReport:
-    """A report on a niche overlap graph.
+    """A report on a niche overlap graph."""
 
-    Parameters
-    ----------
-    web : str
-        The name of the web as it was given.
-    vertices : int
-        Vertices of the web, including those that are not living.
-    types : str or None
-        The partition with the types of the vertices; None if all are living.
-    living : int
-        Living species.
-    links : int
-        Feeding links between living species.
-    sharing : int
-        Species that share prey with another one.
-    edges : int
-        Pairs of species that share prey.
-    holes_by_length : dict of int to int
-        Chordless cycles of 4 or more species; lower bounds if the search is not `complete`.
-    species : tuple of SpeciesHoles
-        Species in holes, sorted by their number of holes, the largest first.
-    asteroidal_triple : tuple of str, or None
-        In a chordal graph: three species. Any two of them are joined by a path that contains neither the third nor a
-        neighbour of the third.
-    chordal : bool
-        Whether there is no hole.
-    complete : bool
-        Whether every hole was counted.
-    """
-
-    web: str
-    vertices: int
-    types: str | None
-    living: int
-    links: int
-    sharing: int
-    edges: int
+    web: str  # The name of the web as it was given
+    vertices: int  # Vertices of the web, including those that are not living
+    types: str | None  # The partition with the types of the vertices; None if all are living
+    living: int  # Living species
+    links: int  # Feeding links between living species
+    sharing: int  # Species that share prey with another one
+    edges: int  # Pairs of species that share prey
+    # Chordless cycles of 4 or more species; lower bounds if the search is not `complete`
     holes_by_length: dict[int, int]
-    species: tuple[SpeciesHoles, ...]
+    species: tuple[SpeciesHoles, ...]  # Species in holes, sorted by their number of holes, the largest first
+    # Along one line of niches, the species that share prey; None if no line has them all
+    order: tuple[Niche, ...] | None
+    # In a chordal graph without an order: three species. Any two of them are joined by a path that contains neither the
+    # third nor a neighbour of the third.
     asteroidal_triple: tuple[str, ...] | None
-    chordal: bool
-    complete: bool
+    chordal: bool  # Whether there is no hole
+    complete: bool  # Whether every hole was counted
 
     @property
     def holes(self) -> int:
@@ -90,7 +80,7 @@ class OverlapReport:
     @property
     def is_interval(self) -> bool:
         """Whether the species can be ordered along one line of niches."""
-        return self.chordal and self.asteroidal_triple is None
+        return self.order is not None
 
     def to_object(self) -> dict[str, Any]:
         """Return the report as an object for JSON."""
@@ -104,6 +94,9 @@ class OverlapReport:
             "m": self.edges,
             "chordal": self.chordal,
             "interval": self.is_interval,
+            "order": None
+            if self.order is None
+            else [{"name": one.name, "from": one.first, "to": one.last} for one in self.order],
             "asteroidal_triple": None if self.asteroidal_triple is None else list(self.asteroidal_triple),
             "holes": self.holes,
             "holes_by_length": self.holes_by_length,
@@ -115,35 +108,16 @@ class OverlapReport:
 
 
 def report_without_holes(name: str, web: FoodWeb) -> OverlapReport:
-    """Report on a web whose niche overlap graph is known to be chordal.
-
-    Parameters
-    ----------
-    name : str
-    web : FoodWeb
-
-    Returns
-    -------
-    OverlapReport
-        With an asteroidal triple, if there is one.
-    """
-    return _report(name, web, {}, (), asteroidal_triple(web.overlap), chordal=True, complete=True)
+    """Report on a web whose niche overlap graph is chordal: the order of its species, or why there is none."""
+    stretches, names = interval_order(web.overlap), web.overlap.names
+    if stretches is None:
+        return _report(name, web, {}, (), None, asteroidal_triple(web.overlap), chordal=True, complete=True)
+    order = tuple(Niche(str(names[one.vertex]), one.first, one.last) for one in stretches)
+    return _report(name, web, {}, (), order, None, chordal=True, complete=True)
 
 
 def report_of_holes(name: str, web: FoodWeb, counted: Finished) -> OverlapReport:
-    """Report on a web whose holes were counted, for each vertex of its niche overlap graph.
-
-    Parameters
-    ----------
-    name : str
-    web : FoodWeb
-    counted : Finished
-        Counts of the cycles of 4 or more vertices, with the participation of each vertex.
-
-    Returns
-    -------
-    OverlapReport
-    """
+    """Report on a web from the counts of its cycles of 4 or more vertices, with the participation of each vertex."""
     entries = (counted.participation or {}).get("vertices", [])
     # By index, not by name: a file may have changed the names.
     species = [
@@ -153,33 +127,19 @@ def report_of_holes(name: str, web: FoodWeb, counted: Finished) -> OverlapReport
     ]
     species.sort(key=lambda one: -one.holes)
     by_length = dict(sorted(counted.cycles_by_length.items()))
-    return _report(name, web, by_length, tuple(species), None, chordal=False, complete=counted.complete)
+    return _report(name, web, by_length, tuple(species), None, None, chordal=False, complete=counted.complete)
 
 
 def is_interval(graph: Graph) -> bool:
     """Return whether a graph is an interval graph. Meant for at most some hundred vertices."""
-    from kernels_ti import is_chordal
-
-    return bool(is_chordal(graph)) and asteroidal_triple(graph) is None
+    return interval_order(graph) is not None
 
 
 def asteroidal_triple(graph: Graph) -> tuple[str, ...] | None:
-    """Find an asteroidal triple: each two vertices are joined by a path without the third and its neighbours.
+    """Find the names of three vertices, each two of which are joined by a path without the third and its neighbours.
 
-    A graph is an interval graph if and only if it is chordal and has no such triple. Meant for some hundred vertices.
-
-    Parameters
-    ----------
-    graph : Graph
-
-    Returns
-    -------
-    tuple of str, or None
-        Their names.
-
-    References
-    ----------
-    Lekkerkerker, Boland, *Representation of a finite graph by a set of intervals on the real line*, 1962.
+    A graph is an interval graph if and only if it is chordal and has no such asteroidal triple (Lekkerkerker and Boland
+    1962). Meant for some hundred vertices.
     """
     import networkx as nx
 
@@ -221,6 +181,12 @@ def report_lines(report: OverlapReport) -> Iterator[str]:
         left = len(report.species) - MOST_SPECIES
         if left > 0:
             yield f"  and {left:,} more: --json has all, by length"
+    if report.order:
+        yield ""
+        yield from _table(
+            ("from", "to", "species along one line of niches"),
+            [(f"{one.first:,}", f"{one.last:,}", one.name) for one in report.order],
+        )
     yield ""
     for paragraph in _conclusion(report):
         yield from textwrap.wrap(paragraph, _COLUMNS, initial_indent="  ", subsequent_indent="  ") or [""]
@@ -231,6 +197,7 @@ def _report(
     web: FoodWeb,
     by_length: dict[int, int],
     species: tuple[SpeciesHoles, ...],
+    order: tuple[Niche, ...] | None,
     triple: tuple[str, ...] | None,
     *,
     chordal: bool,
@@ -246,6 +213,7 @@ def _report(
         edges=web.overlap.m,
         holes_by_length=by_length,
         species=species,
+        order=order,
         asteroidal_triple=triple,
         chordal=chordal,
         complete=complete,
@@ -282,9 +250,12 @@ def _conclusion(report: OverlapReport) -> Iterator[str]:
         yield (
             "No hole: the graph is chordal. There is no asteroidal triple either, so the graph is an interval graph "
             "(Lekkerkerker and Boland 1962). So the species can be ordered "
-            f"{line} (Cohen 1978)."
+            f"{line} (Cohen 1978). Two species share prey if and only if their stretches above have a place in common; "
+            "this is one such order of several (Gilmore and Hoffman 1964)."
         )
     yield ""
     yield _COHEN
+    if report.order is not None:
+        yield _GILMORE_HOFFMAN
     if report.chordal:
         yield _LEKKERKERKER_BOLAND

@@ -13,22 +13,7 @@ def restriction_named(
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Find the vertices that cycles must pass, including the ends of required edges, and those to avoid.
 
-    Parameters
-    ----------
-    graph : Graph
-    through, avoid : iterable of str
-        See `vertices_named`.
-    through_edges : iterable of str
-        See `edge_named`.
-
-    Returns
-    -------
-    through, avoid : tuple of int
-
-    Raises
-    ------
-    OptionError
-        If there is no such vertex or edge.
+    The texts are those of `vertices_named` and `edge_named`, as are the errors.
     """
     ends = [v for edge in through_edges for v in edge_named(graph, edge)]
     return tuple(dict.fromkeys([*vertices_named(graph, through), *ends])), vertices_named(graph, avoid)
@@ -40,24 +25,7 @@ def edges_named(graph: Graph, texts: Iterable[str]) -> tuple[tuple[int, int], ..
 
 
 def vertices_named(graph: Graph, names: Iterable[str]) -> tuple[int, ...]:
-    """Find vertices by name.
-
-    Parameters
-    ----------
-    graph : Graph
-    names : iterable of str
-        Names as in the input. A string may hold several names, separated by commas.
-
-    Returns
-    -------
-    tuple of int
-        The vertices, in the order given.
-
-    Raises
-    ------
-    OptionError
-        For a name that no vertex has.
-    """
+    """Find vertices by name; a text may hold several, with commas. An OptionError names an unknown one."""
     names = tuple(names)
     index = {str(name): v for v, name in enumerate(graph.names)} if names else {}
     return tuple(index[name] for text in names for name in _names_in(text, graph, index))
@@ -73,32 +41,18 @@ def _names_in(text: str, graph: Graph, index: dict[str, int]) -> list[str]:
             if name in index:
                 break
         else:
-            raise no_vertex(graph, name)
+            commas = any("," in known for known in index)
+            raise no_vertex(graph, ",".join(parts).strip() if commas else name)
         names.append(name)
         del parts[:count]
     return names
 
 
 def edge_named(graph: Graph, text: str) -> tuple[int, int]:
-    """Find an edge by the names of its ends, such as ``3-4``.
+    """Find an edge by the names of its ends, such as ``3-4``; they may contain ``-`` if only one reading is possible.
 
     An induced cycle that passes both ends of an edge contains the edge. So the cycles through the edge are those
-    through both its ends.
-
-    Parameters
-    ----------
-    graph : Graph
-    text : str
-        Two names with a ``-`` between them. Names may contain ``-`` if only one reading is possible.
-
-    Returns
-    -------
-    int, int
-
-    Raises
-    ------
-    OptionError
-        If the text is not an edge of the graph, or may be one of several.
+    through both its ends. An OptionError says that the text is no edge of the graph, or may be one of several.
     """
     index = {str(name): v for v, name in enumerate(graph.names)}
     cuts = [i for i, sign in enumerate(text) if sign == "-"]

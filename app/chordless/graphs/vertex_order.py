@@ -4,30 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from chordless.files import open_to_read, replaced, text_of
-from kernels_ti import EngineError, Graph, OptionError
+from chordless.files import open_to_read, text_of, whole_file
+from kernels_ti import Graph, OptionError
 from kernels_ti.blocks.restriction import no_vertex
 
 _NAMED = 3
 
 
 def read_order(path: str, graph: Graph) -> list[int]:
-    """Read an order of all vertices of a graph.
+    """Read an order of all vertices from a text file in UTF-8, in which empty lines do not count.
 
-    Parameters
-    ----------
-    path : str
-        A text file in UTF-8. Empty lines do not count.
-    graph : Graph
-
-    Returns
-    -------
-    list of int
-
-    Raises
-    ------
-    OptionError
-        If the file cannot be read, or a vertex is missing, comes twice or does not exist. The message names the line.
+    An OptionError says that it cannot be read, or names the line of a vertex that is missing, repeated or unknown.
     """
     index = {str(name): v for v, name in enumerate(graph.names)}
     lines: dict[int, int] = {}
@@ -50,15 +37,6 @@ def read_order(path: str, graph: Graph) -> list[int]:
 
 
 def write_order(path: str, graph: Graph, vertices: Sequence[int]) -> None:
-    """Write an order of the vertices of a graph, in the place of a file that may be there.
-
-    Raises
-    ------
-    EngineError
-        If it cannot be written; an old file is still there.
-    """
-    try:
-        with replaced(path) as stream:
-            stream.writelines(f"{graph.names[v]}\n".encode() for v in vertices)
-    except OSError as error:
-        raise EngineError(f"cannot write the order to {path}: {error.strerror}") from error
+    """Write an order of the vertices to a file. After an EngineError an old file is still there."""
+    with whole_file(path) as stream:
+        stream.writelines(f"{graph.names[v]}\n".encode() for v in vertices)

@@ -42,27 +42,12 @@ _LARGEST_DRAWN = 10**300
 
 
 def evolution_chart(runs: Sequence[RecordedRun], *, log: bool = True, titled: bool = True) -> Figure:
-    """Draw the numbers of chordless paths and cycles by length.
+    """Draw the numbers of chordless paths and cycles by length, on a logarithmic scale if `log`.
 
-    Lengths with a count of 0 are left out, on both scales. For example, a grid has no chordless cycle of odd length.
-
-    Parameters
-    ----------
-    runs : sequence of RecordedRun
-        Both curves of one run share the axes. Several runs have two axes, paths on the left and cycles on the right.
-    log : bool
-        Whether the scale is logarithmic, not linear.
-    titled : bool
-        Whether the picture of one run has the graph as its title.
-
-    Returns
-    -------
-    Figure
-
-    Raises
-    ------
-    OptionError
-        If a run has no counts by length, or there are too many runs.
+    Both curves of one run share the axes; if `titled`, the graph is the title. Several runs have two axes, paths on the
+    left and cycles on the right. Lengths with a count of 0 are left out, on both scales. For example, a grid has no
+    chordless cycle of odd length. An OptionError is raised if a run has no counts by length, or there are too many
+    runs.
     """
     _check(runs)
     if len(runs) == 1:
@@ -81,26 +66,41 @@ def evolution_chart(runs: Sequence[RecordedRun], *, log: bool = True, titled: bo
     return figure
 
 
+def frontier_chart(run: RecordedRun, *, titled: bool = True) -> Figure:
+    """Draw the frontier over time: how many paths waited, and how many paths of each length were looked at when.
+
+    The number of waiting paths is above; below is the heat strip of time and length, on a logarithmic scale of colour.
+    The run is a search with at least two reports. If `titled`, the graph is the title.
+    """
+    from matplotlib.colors import LogNorm
+
+    figure, (axes,) = _figure_of_one(run, titled=titled)
+    course, paths = run.state.frontier_course, run.state.path_course
+    lengths, seconds = paths.lengths, run.state.seconds
+    counts = np.array([[piece.get(length, 0) for piece in paths.pieces] for length in lengths], np.float64)
+    shown = np.ma.masked_equal(counts, 0)
+    edges = np.linspace(0, seconds, len(paths.pieces) + 1)
+    mesh = axes.pcolormesh(
+        edges, np.arange(lengths.start, lengths.stop + 1) - 0.5, shown, norm=LogNorm(), cmap="viridis", rasterized=True
+    )
+    axes.set_xlabel("seconds of search")
+    axes.set_ylabel("vertices of the path")
+    figure.colorbar(mesh, ax=axes, label="paths looked at", pad=0.16)
+    waiting = axes.twinx()
+    times = np.linspace(0, seconds, len(course.pieces))
+    waiting.plot(times, course.pieces, color=PALETTE.cycles, linewidth=1.6, drawstyle="steps-mid")
+    waiting.set_ylabel("paths that wait (line)", color=PALETTE.cycles)
+    waiting.set_ylim(bottom=0)
+    waiting.tick_params(axis="y", colors=PALETTE.cycles)
+    waiting.yaxis.set_major_formatter(lambda value, _: short_number(value))
+    return figure
+
+
 def length_histogram(runs: Sequence[RecordedRun], *, log: bool = False, titled: bool = True) -> Figure:
-    """Draw the number of chordless cycles of each length as bars.
+    """Draw the number of chordless cycles of each length as bars, on a logarithmic scale if `log`.
 
-    Parameters
-    ----------
-    runs : sequence of RecordedRun
-        The bars of several runs stand side by side.
-    log : bool
-        Whether the scale is logarithmic, not linear.
-    titled : bool
-        Whether the picture of one run has the graph as its title.
-
-    Returns
-    -------
-    Figure
-
-    Raises
-    ------
-    OptionError
-        If a run has no counts by length, or there are too many runs.
+    The bars of several runs stand side by side; if `titled`, the graph is the title of one. An OptionError is raised if
+    a run has no counts by length, or there are too many runs.
     """
     from matplotlib.patches import Patch
 

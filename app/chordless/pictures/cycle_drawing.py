@@ -24,20 +24,11 @@ _CYCLES_AT_ONCE = 1 << 18
 
 @dataclass(frozen=True)
 class DrawnCycle:
-    """A cycle of a run, with its graph.
-
-    Parameters
-    ----------
-    loaded : LoadedGraph
-    number : int
-        Number of the cycle in the order of the run, from 1 on.
-    vertices : ndarray of int64, shape (length,)
-        Vertex indices in cycle order.
-    """
+    """A cycle of a run, with its graph."""
 
     loaded: LoadedGraph
-    number: int
-    vertices: IntArray
+    number: int  # In the order of the run, from 1 on
+    vertices: IntArray  # Indices in cycle order, int64
 
     def names(self) -> list[str]:
         """Return the names of its vertices in cycle order."""
@@ -48,14 +39,8 @@ class DrawnCycle:
 def cycle_number(directory: Path, number: int) -> DrawnCycle:
     """Return a cycle of a run by its number, from 1 on. `chordless export` numbers its lines in the same way.
 
-    Raises
-    ------
-    CheckpointError
-        If the directory holds no run.
-    OptionError
-        If the directory holds no cycles, or none of that number.
-    EngineError
-        If its files are damaged.
+    A CheckpointError is raised if the directory holds no run, an OptionError if it holds no cycles, or none of that
+    number, an EngineError if its files are damaged.
     """
     run = _run_cycles(directory)
     if not 1 <= number <= len(run):
@@ -80,23 +65,7 @@ def longest_cycle(directory: Path) -> DrawnCycle:
 
 
 def draw_cycle(cycle: DrawnCycle, *, titled: bool = True) -> Figure:
-    """Draw a cycle in its graph.
-
-    Parameters
-    ----------
-    cycle : DrawnCycle
-    titled : bool
-        Whether the picture has a title.
-
-    Returns
-    -------
-    Figure
-
-    Raises
-    ------
-    OptionError
-        If the graph is too large, see `chordless.graphs.drawing.layout_of`.
-    """
+    """Draw a cycle in its graph; an OptionError if that is too large, see `chordless.graphs.drawing.layout_of`."""
     on_cycle = cycle.vertices
     drawing = new_drawing(cycle.loaded, on_cycle.tolist(), titled=titled)
     if titled:

@@ -36,35 +36,16 @@ _DIRECTIONS = 8
 
 @dataclass(frozen=True, eq=False)
 class GraphDrawing:
-    """A figure with room for a graph.
-
-    Parameters
-    ----------
-    figure : Figure
-    axes : Axes
-        Axes without a frame, with limits set.
-    places : ndarray of float64, shape (n, 2)
-        See `chordless.graphs.drawing.layout_of`.
-    drawn : ndarray of int64, shape (k,)
-        The vertices with an edge. Isolated vertices would take up most of the room.
-    points : ndarray of float64, shape (n, 2)
-        Places in points, from the lower left corner of the figure.
-    edge_points : float
-        Length of a typical edge, in points.
-    names : dict of int to str
-        Names to write where they fit, the most important first.
-    names_inside : bool
-        Whether names are written inside the dots.
-    """
+    """A figure with room for a graph."""
 
     figure: Figure
-    axes: Axes
-    places: Layout
-    drawn: IntArray
-    points: Layout
-    edge_points: float
-    names: Mapping[int, str]
-    names_inside: bool
+    axes: Axes  # Without a frame, with limits set
+    places: Layout  # float64, shape (n, 2), see `chordless.graphs.drawing.layout_of`
+    drawn: IntArray  # The vertices with an edge. Isolated vertices would take up most of the room
+    points: Layout  # Places in points, from the lower left corner of the figure
+    edge_points: float  # Length of a typical edge, in points
+    names: Mapping[int, str]  # Names to write where they fit, the most important first
+    names_inside: bool  # Whether names are written inside the dots
 
     @property
     def dot(self) -> float:
@@ -80,20 +61,10 @@ class GraphDrawing:
 
 
 def new_drawing(loaded: LoadedGraph, important: Sequence[int], *, titled: bool) -> GraphDrawing:
-    """Make a figure for a graph.
+    """Make a figure for a graph, with room for a title if `titled`.
 
-    Parameters
-    ----------
-    loaded : LoadedGraph
-    important : sequence of int
-        Vertices whose names come first. In large graphs, only these have names.
-    titled : bool
-        Whether the figure has room for a title.
-
-    Raises
-    ------
-    OptionError
-        If the graph is too large, see `chordless.graphs.drawing.layout_of`.
+    The names of the `important` vertices come first. In large graphs, only these have names. An OptionError is raised
+    if the graph is too large, see `chordless.graphs.drawing.layout_of`.
     """
     graph, places = loaded.graph, layout_of(loaded)
     drawn = np.flatnonzero(np.diff(graph.row_ptr))

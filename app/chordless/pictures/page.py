@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import fields
 
 from chordless.graphs.drawing import can_be_drawn
-from chordless.pictures.charts import evolution_chart, length_histogram
+from chordless.pictures.charts import evolution_chart, frontier_chart, length_histogram
 from chordless.pictures.cycle_drawing import DrawnCycle, draw_cycle, longest_cycle
 from chordless.pictures.participation_drawing import Ranked, draw_used_edges, graph_of_edges, ranking
 from chordless.pictures.recorded_run import RecordedRun
@@ -44,10 +44,10 @@ h2 { font-size: 1.15rem; margin: 2.6rem 0 .7rem; break-after: avoid }
 p { margin: .5rem 0; overflow-wrap: anywhere }
 .note { color: var(--muted); font-size: .9rem }
 .incomplete { border-left: .3rem solid var(--cycles); padding: .35rem .8rem }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.2rem, 1fr)); gap: .7rem; margin: 1.4rem 0 0 }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); gap: .7rem; margin: 1.4rem 0 0 }
 .tiles div { border: 1px solid var(--grid); border-radius: .5rem; padding: .6rem .8rem; break-inside: avoid }
 .tiles dt { color: var(--muted); font-size: .85rem }
-.tiles dd { margin: 0; font-size: 1.3rem; font-weight: 600; overflow-wrap: anywhere }
+.tiles dd { margin: 0; font-size: 1.15rem; font-weight: 600; overflow-wrap: anywhere }
 .tables { display: flex; flex-wrap: wrap; align-items: flex-start; gap: 1.2rem 3rem; margin-top: 1rem }
 figure { margin: 0; break-inside: avoid }
 figure svg { display: block; width: 100%%; height: auto }
@@ -72,19 +72,8 @@ footer { margin-top: 3rem; border-top: 1px solid var(--grid); padding-top: .8rem
 def report_page(run: RecordedRun) -> str:
     """Return a run as an HTML page. Call this function within `chordless.pictures.style.in_style`.
 
-    Parameters
-    ----------
-    run : RecordedRun
-
-    Returns
-    -------
-    str
-        The page contains its style and pictures, and no script. All texts of the run are escaped.
-
-    Raises
-    ------
-    ChordlessError
-        If the cycles of the run cannot be read.
+    The page contains its style and pictures, and no script. All texts of the run are escaped. A ChordlessError is
+    raised if the cycles of the run cannot be read.
     """
     parts = [
         _head(run),
@@ -223,6 +212,13 @@ def _charts(run: RecordedRun) -> list[str]:
     what = "paths and cycles" if state.frontier_by_length else "cycles"
     evolution = page_svg(evolution_chart([run], titled=False), "evolution", f"chart of chordless {what} by length")
     parts = [_section("Evolution", f"<figure>{evolution}</figure>")]
+    if len(state.path_course.pieces) > 1 and state.path_course.lengths and state.seconds > 0:
+        frontier = page_svg(
+            frontier_chart(run, titled=False),
+            "frontier",
+            "heat strip of the paths looked at, by time and length",
+        )
+        parts.append(_section("Frontier", f"<figure>{frontier}</figure>"))
     if state.cycles:
         histogram = page_svg(
             length_histogram([run], titled=False), "lengths", "histogram of chordless cycles by length"

@@ -26,35 +26,15 @@ _NAMED_EDGES = 12
 
 @dataclass(frozen=True)
 class Ranked:
-    """A vertex or an edge, with the number of cycles that contain it.
+    """A vertex or an edge, with the number of cycles that contain it."""
 
-    Parameters
-    ----------
-    name : str
-        The name of a vertex, or the names of both ends of an edge.
-    cycles : int
-    share : float
-        Share of all cycles, 0 to 1.
-    """
-
-    name: str
+    name: str  # Of a vertex, or the names of both ends of an edge
     cycles: int
-    share: float
+    share: float  # Of all cycles, 0 to 1
 
 
 def ranking(run: RecordedRun, what: str) -> list[Ranked]:
-    """Return the vertices or edges that lie in a cycle, those in the most cycles first.
-
-    Parameters
-    ----------
-    run : RecordedRun
-    what : {"vertices", "edges"}
-
-    Returns
-    -------
-    list of Ranked
-        Empty if they were not counted.
-    """
+    """Return the vertices or edges in a cycle, those in the most cycles first; nothing if they were not counted."""
     total = max(run.state.cycles, 1)
     used = [entry for entry in _entries(run, what) if entry["cycles"]]
     used.sort(key=lambda entry: -entry["cycles"])
@@ -64,12 +44,8 @@ def ranking(run: RecordedRun, what: str) -> list[Ranked]:
 def graph_of_edges(run: RecordedRun) -> LoadedGraph | None:
     """Return the graph of a run that counted for each edge, from its file or else from the counted edges.
 
-    Only the file has coordinates of the vertices. It is used if it still has the same edges.
-
-    Returns
-    -------
-    LoadedGraph or None
-        None if the run did not count for each edge.
+    Only the file has coordinates of the vertices. It is used if it still has the same edges. None if the run did not
+    count for each edge.
     """
     edges = [entry["name"] for entry in _entries(run, "edges")]
     if not edges:
@@ -99,21 +75,8 @@ def graph_of_edges(run: RecordedRun) -> LoadedGraph | None:
 def draw_used_edges(run: RecordedRun, loaded: LoadedGraph) -> Figure:
     """Draw a graph. The width of an edge shows its share of the cycles. Edges in no cycle are grey.
 
-    Parameters
-    ----------
-    run : RecordedRun
-        A run that counted for each edge.
-    loaded : LoadedGraph
-        The graph of the run, see `graph_of_edges`.
-
-    Returns
-    -------
-    Figure
-
-    Raises
-    ------
-    OptionError
-        If the graph is too large, see `chordless.graphs.drawing.layout_of`.
+    The run counted for each edge of the graph, see `graph_of_edges`. An OptionError is raised if the graph is too
+    large, see `chordless.graphs.drawing.layout_of`.
     """
     graph = loaded.graph
     cycles = {frozenset(map(str, entry["name"])): entry["cycles"] for entry in _entries(run, "edges")}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from chordless.protocol.events import Finished, Started
 from chordless.protocol.recording import recorded
-from chordless.runs.directory import RunDirectory
+from chordless.runs.directory import RunDirectory, resume_line
 from chordless.runs.mailbox import is_at_work
 from chordless.runs.merge import merged, read_result
 from chordless.runs.state import ENDINGS, RunState
@@ -17,27 +17,14 @@ from kernels_ti import EngineError, OptionError
 
 @dataclass(frozen=True)
 class RecordedRun:
-    """A run that was read from a run directory or a recording.
+    """A run that was read from a run directory or a recording."""
 
-    Parameters
-    ----------
-    path : Path
-        The run directory or the recording.
-    state : RunState
-        The state at the end of the recording.
-    finished : Finished or None
-        The last event of a run that has ended; None if the recording has no end yet, or lost it.
-    directory : RunDirectory or None
-        None for a recording without a directory. It has no cycles.
-    program : str or None
-        The version of the program that started the run; None if it is unknown.
-    """
-
-    path: Path
-    state: RunState
+    path: Path  # The run directory or the recording
+    state: RunState  # At the end of the recording
+    # The last event of a run that has ended; None if the recording has no end yet, or lost it
     finished: Finished | None
-    directory: RunDirectory | None
-    program: str | None = None
+    directory: RunDirectory | None  # None for a recording without a directory. It has no cycles
+    program: str | None = None  # The version of the program that started the run; None if it is unknown
 
     @property
     def has_lengths(self) -> bool:
@@ -68,21 +55,8 @@ class RecordedRun:
 def read_run(path: str | Path) -> RecordedRun:
     """Read a run directory, or a recording made with ``--events``.
 
-    Parameters
-    ----------
-    path : str or Path
-
-    Returns
-    -------
-    RecordedRun
-
-    Raises
-    ------
-    CheckpointError
-        If `path` is a folder without a run.
-    OptionError
-        If `path` does not exist, cannot be read, or is not a recording; or if the recording ends before the search
-        began.
+    A CheckpointError is raised if `path` is a folder without a run; an OptionError if it does not exist, cannot be
+    read, or is not a recording; or if the recording ends before the search began.
     """
     path = Path(path)
     directory = RunDirectory(path) if path.is_dir() else None
@@ -94,6 +68,10 @@ def read_run(path: str | Path) -> RecordedRun:
     elif not path.exists():
         raise OptionError(f"{path}: there is no such run directory, and no such recording")
     recording = path if directory is None else directory.events
+    if not recording.exists():
+        raise OptionError(
+            f"{recording} is missing, which tells the course of the run: `{resume_line(path)}` writes a new one"
+        )
     try:
         events = list(recorded(recording, pipes=directory is None))
     except EngineError as error:
@@ -112,22 +90,10 @@ def read_run(path: str | Path) -> RecordedRun:
 
 
 def read_runs(paths: Sequence[str]) -> RecordedRun:
-    """Read a run, or merge all parts of one search into one run.
+    """Read a run, or merge all parts of one search into one run, see `chordless.runs.merge.read_result`.
 
-    Parameters
-    ----------
-    paths : sequence of str
-        One run directory or recording, or the results of several parts, see `chordless.runs.merge.read_result`.
-
-    Returns
-    -------
-    RecordedRun
-        The directory of merged parts is that of the part with the longest cycle.
-
-    Raises
-    ------
-    CheckpointError, OptionError
-        See `read_run` and `chordless.runs.merge.check_parts`.
+    The directory of merged parts is that of the part with the longest cycle. Errors are those of `read_run` and
+    `chordless.runs.merge.check_parts`.
     """
     if len(paths) == 1:
         return read_run(paths[0])

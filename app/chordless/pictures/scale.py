@@ -12,20 +12,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _WIDTH, _BAR_HEIGHT, _AROUND = 7.0, 0.34, 1.45
-_PARTS = ("start", "device", "kernels", "first frames", "search", "transfer", "idle", "end")
+_PARTS = ("start", "device", "kernels", "search", "transfer", "idle", "end")
 _LONGEST_LABEL = 24
 
 
 def scale_chart(rows: Sequence[Mapping[str, Any]]) -> Figure:
     """Draw a bar for each graph and number of workers: the parts of the time from the start to the end.
 
-    Parameters
-    ----------
-    rows : sequence of dict
-        The rows of the report of ``bench scale --json``.
+    The rows are those of the report of ``bench scale --json``.
     """
     bars = [
-        (f"{shortened(row['graph'], _LONGEST_LABEL)}, {each['workers']}", parts_of(row, each["runs"]))
+        (f"{shortened(row['graph'], _LONGEST_LABEL)}, {each['workers']}", parts_of(each["runs"]))
         for row in rows
         for each in row["workers"]
         if each["runs"]
@@ -48,17 +45,15 @@ def scale_chart(rows: Sequence[Mapping[str, Any]]) -> Figure:
     return figure
 
 
-def parts_of(row: Mapping[str, Any], runs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+def parts_of(runs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """Return the seconds of each part of the time, the medians of some runs."""
     named = ("search", "setup", "device", "kernels", "other")
     median = {name: statistics.median(run[name] for run in runs) for name in named}
     shares = {name: statistics.median(run[name] for run in runs) for name in ("busy", "transfer", "idle")}
-    first = min(row["first_frames"] or 0.0, median["setup"])
     return {
-        "start": max(median["setup"] - median["device"] - median["kernels"] - first, 0.0),
+        "start": max(median["setup"] - median["device"] - median["kernels"], 0.0),
         "device": median["device"],
         "kernels": median["kernels"],
-        "first frames": first,
         "search": median["search"] * shares["busy"],
         "transfer": median["search"] * shares["transfer"],
         "idle": median["search"] * shares["idle"],

@@ -87,13 +87,7 @@ _METADATA: dict[str, dict[str, str | None]] = {
 
 
 def require_matplotlib() -> None:
-    """Raise an error if matplotlib is not installed.
-
-    Raises
-    ------
-    OptionError
-        The message says how to install it.
-    """
+    """Raise an OptionError that says how to install matplotlib if it is not installed."""
     # The user did not ask for messages about matplotlib's caches.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     try:
@@ -168,15 +162,8 @@ def file_bytes(figure: Figure, file_format: str) -> bytes:
 def page_svg(figure: Figure, prefix: str, meaning: str) -> str:
     """Return a figure as an SVG element for an HTML page.
 
-    It uses the colours of the page: the custom properties ``--ink``, ``--paths`` and so on.
-
-    Parameters
-    ----------
-    figure : Figure
-    prefix : str
-        Prefix of all identifiers, so that the identifiers of two figures differ.
-    meaning : str
-        A description of the figure, for readers who cannot see it.
+    It uses the colours of the page: the custom properties ``--ink``, ``--paths`` and so on. All identifiers begin with
+    `prefix`, so that those of two figures differ. `meaning` describes the figure for readers who cannot see it.
     """
     import html
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import functools
 import itertools
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from types import UnionType
 from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -33,12 +33,12 @@ _EVENTS: dict[str, type[Event]] = {kind.name: kind for kind in get_args(Event)}
 
 def command_to_json(command: Command) -> str:
     """Return `command` as one line of JSON, without the line end."""
-    return json.dumps({"command": command.name, **asdict(command)})
+    return json.dumps({"command": command.name, **vars(command)}, default=vars)
 
 
 def event_to_json(event: Event, **more: Any) -> str:
     """Return `event` as one line of JSON, without the line end, with the fields `more` added."""
-    return json.dumps({"event": event.name, **asdict(event), **more})
+    return json.dumps({"event": event.name, **vars(event), **more}, default=vars)
 
 
 def command_from_json(line: str | bytes) -> Command:
@@ -68,11 +68,23 @@ def event_from_json(line: str | bytes) -> Event:
     version = values.get("version", PROTOCOL_VERSION)
     if isinstance(version, int) and version > PROTOCOL_VERSION:
         raise EngineError(f"events of version {version}; this program reads up to version {PROTOCOL_VERSION}")
-    event = _build(_EVENTS, values.get("event"), values)
-    for key, classes in _classes_by_field(event.name).items():
-        if not isinstance(getattr(event, key), classes):
-            raise EngineError(f"the message {event.name!r} is wrong: {key} is {_shown(getattr(event, key))}")
-    return event
+    return _build(_EVENTS, values.get("event"), values)
+
+
+def wrong_field(message: Command | Event) -> str | None:
+    """Return what is wrong with the first field that has not the type its class says: ``output is 5``; else None."""
+    for key, (classes, choices) in _types_by_field(message.name).items():
+        value = getattr(message, key)
+        # For Python a truth value is an integer.
+        fits = isinstance(value, classes) and (bool in classes or not isinstance(value, bool))
+        if not fits or (choices and isinstance(value, str) and value not in choices):
+            return f"{key} is {_shown(value)}"
+        if key in TUPLE_FIELDS and isinstance(value, (tuple, list)):
+            element = int if key in ("part", "gpus") else str
+            whole = key != "part" or len(value) == 2
+            if not whole or any(not isinstance(each, element) or isinstance(each, bool) for each in value):
+                return f"{key} is {_shown(list(value))}"
+    return None
 
 
 def _parse(line: str | bytes) -> dict[str, Any]:
@@ -102,16 +114,20 @@ def _build(kinds: Mapping[str, type[_Message]], name: Any, values: dict[str, Any
         if kind is BatchCommand and "jobs" in given:
             given["jobs"] = tuple(BatchJob(**job) for job in given["jobs"])
             given["crashes"] = tuple((first, stop, how) for first, stop, how in given.get("crashes", ()))
-        return kind(**given)
+        message = kind(**given)
     except (TypeError, ValueError, AttributeError) as error:
         raise EngineError(f"the message {name!r} is incomplete or wrong: {error}") from error
+    if wrong := wrong_field(message):
+        raise EngineError(f"the message {name!r} is wrong: {wrong}")
+    return message
 
 
 @functools.cache
-def _classes_by_field(name: str) -> dict[str, tuple[type, ...]]:
-    """Return the types that the value of each field of an event may have."""
-    hints = get_type_hints(_EVENTS[name])
-    return {key: _classes(hint) for key, hint in hints.items() if get_origin(hint) is not ClassVar}
+def _types_by_field(name: str) -> dict[str, tuple[tuple[type, ...], tuple[str, ...]]]:
+    """Return the types, and the words if there are only some, that the value of each field may have."""
+    kind: type = {**_COMMANDS, **_EVENTS}[name]
+    hints = get_type_hints(kind)
+    return {key: (_classes(hint), _choices(hint)) for key, hint in hints.items() if get_origin(hint) is not ClassVar}
 
 
 def _classes(hint: Any) -> tuple[type, ...]:
@@ -120,8 +136,14 @@ def _classes(hint: Any) -> tuple[type, ...]:
         return tuple(itertools.chain.from_iterable(map(_classes, get_args(hint))))
     if origin is Literal:
         return (str,)
+    if origin is Sequence:
+        return (tuple, list)
     # JSON does not distinguish whole floats from integers.
     return (int, float) if origin is float else (origin,)
+
+
+def _choices(hint: Any) -> tuple[str, ...]:
+    return get_args(hint) if get_origin(hint) is Literal else ()
 
 
 def _shown(value: Any) -> str:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from chordless.words.numbers import bytes_text
-from kernels_ti import ChordlessError, DeviceError, EngineError, GraphError, OptionError
-from kernels_ti.errors import CheckpointError, ReadingStoppedError, SizeError
+from kernels_ti import ChordlessError, DeviceError, EngineError, GraphError, OptionError, SizeError
+from kernels_ti.errors import CheckpointError, ReadingStoppedError
 
 PROTOCOL_VERSION = 3
 """Recordings of earlier versions can be read, too; their missing fields have defaults."""
@@ -144,9 +144,14 @@ class Finished:
     graph, and `program` is the version that searched; recordings of version 0.4.0 have neither, nor `write_seconds`.
     `participation` is the result of `chordless.cycles.participation.participation_object`, if a count for each vertex
     or edge was asked for. `boundary` belongs to a count along a boundary: its ``width`` in vertices and the largest
-    number of ``states`` held at once; for a longest cycle also ``ways``, how many are as long, and for a sample
+    number of ``states`` held at once; for a best cycle also ``ways``, how many are as good, and for a sample
     ``drawn_from``, how many cycles there are. Such a count has no paths. If it did not distinguish lengths,
-    `cycles_by_length` has only the triangles. `workers` are those of a cluster, as in `Progress`.
+    `cycles_by_length` has only the triangles. `workers` are those of a cluster, as in `Progress`. `symmetry` belongs to
+    a count up to symmetry: the number of ``automorphisms`` that were used, and ``orbits_begun``, the number of
+    representatives that were searched. `proof` is the hash of all cycles, where it was asked for and all were found,
+    see `chordless.cycles.proof`. `best` is the best cycle that was asked for, or the best one until the search
+    ended: its ``cycle``, ``ways`` and ``method``, the ``weight`` as text if there are weights, and
+    ``no_longer_than``, which no cycle exceeds, if the search was not complete.
     """
 
     name: ClassVar[str] = "finished"
@@ -177,6 +182,9 @@ class Finished:
     program: str | None = None
     waiting_by_length: dict[int, int] = field(default_factory=dict)
     workers: list[dict[str, Any]] = field(default_factory=list)
+    symmetry: dict[str, int] | None = None
+    proof: str | None = None
+    best: dict[str, Any] | None = None
 
     @property
     def complete(self) -> bool:

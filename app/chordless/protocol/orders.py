@@ -79,6 +79,12 @@ class RunCommand:
         With the method boundary: a file with the order of the vertices, and one that gets the order which is used.
     overlap, types
         The graph is the niche overlap graph of a food web; see `BatchJob`.
+    in_order : bool
+        List the cycles in a defined order, at the end of the search; without a checkpoint or a limit.
+    proof : bool
+        Make a hash of all cycles, see `chordless.cycles.proof`; in a search only.
+    symmetry : bool
+        Count up to the automorphisms of the graph, see `kernels_ti.symmetry`.
     cluster : str or None
         Search on the workers of this cluster, see `kernels_ti.cluster.address.check_cluster`; None searches here.
     gpus : sequence of int or None
@@ -126,6 +132,9 @@ class RunCommand:
     reading_timeout: float | None = None
     cluster: str | None = None
     gpus: Sequence[int] | None = None
+    symmetry: bool = False
+    in_order: bool = False
+    proof: bool = False
 
 
 @dataclass(frozen=True)
@@ -171,6 +180,8 @@ class BatchJob:
         The input is a food web; its niche overlap graph is searched, see `chordless.graphs.overlap`.
     types : str or None
         The partition with the types of the vertices, see `chordless.graphs.overlap.read_food_web`.
+    with_graph : bool
+        Each line has the graph itself, as a line of graph6.
     """
 
     graph: str
@@ -189,6 +200,7 @@ class BatchJob:
     encoding: str | None = None
     directed: bool = False
     multigraph: bool = False
+    with_graph: bool = False
 
 
 @dataclass(frozen=True)

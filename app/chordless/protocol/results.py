@@ -10,6 +10,17 @@ from chordless.protocol.orders import RunCommand
 
 _RESTRICTIONS = ("through", "through_edges", "avoid", "avoid_edges")
 _TRIANGLE = 3
+SYMMETRY = ("automorphisms", "orbits_begun")
+"""What the result of a count up to symmetry has besides: the automorphisms that were used, the representatives."""
+
+
+PROOFS = 1 << 256
+"""The number of possible proofs, the modulus of their sums; see `chordless.cycles.proof`."""
+
+
+def proof_text(value: int) -> str:
+    """Return a proof as people and JSON have it: 64 hexadecimal digits."""
+    return f"{value % PROOFS:064x}"
 
 
 def triangle_count(min_length: int, cycles_by_length: Mapping[int, int]) -> int | None:
@@ -85,6 +96,8 @@ def result_object(command: RunCommand, finished: Finished) -> dict[str, Any]:
         "graph_hash": finished.graph_hash,
         "program": finished.program,
         **({"workers": finished.workers} if finished.workers else {}),
+        **({"proof": finished.proof} if command.proof else {}),
+        **(finished.symmetry or {}),
         **(finished.participation or {}),
     }
 
@@ -118,6 +131,8 @@ def result_of_object(values: Mapping[str, Any]) -> tuple[RunCommand, Finished]:
         through_edges=tuple(values.get("through_edges", ())),
         avoid=tuple(values.get("avoid", ())),
         avoid_edges=tuple(values.get("avoid_edges", ())),
+        symmetry=SYMMETRY[0] in values,
+        proof="proof" in values,
     )
     finished = Finished(
         reason="complete" if values["complete"] else "interrupted",
@@ -150,6 +165,8 @@ def result_of_object(values: Mapping[str, Any]) -> tuple[RunCommand, Finished]:
         graph_hash=values["graph_hash"],
         program=values["program"],
         workers=values.get("workers", []),
+        symmetry={name: int(values[name]) for name in SYMMETRY} if command.symmetry else None,
+        proof=values.get("proof"),
     )
     return command, finished
 

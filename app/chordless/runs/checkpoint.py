@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from chordless.files import open_to_read, replaced
-from chordless.runs import boundary_state, pick_state
 from chordless.runs.directory import program_version, resume_line
+from chordless.runs.saved_work import Arrays, packed, unpacked
 from kernels_ti import EngineError
 from kernels_ti.boundary.states.saved import SavedCount, SavedPick
 from kernels_ti.cycles import Cycles
@@ -30,7 +30,7 @@ from kernels_ti.state import Frames, GroupState, Layout, Rows, RunState
 
 CHECKPOINT_FORMAT = 1
 _HEADER = "header.json"
-_ALONG, _PICK = "boundary", "pick"
+_ALONG = {"boundary": SavedCount, "pick": SavedPick}
 _FRAME_ARRAYS = ("allowed", "extensions", "members", "end", "length", "weight")
 # Errors that a changed byte in a zip, in one of its arrays or in the header can cause.
 _DAMAGE = (
@@ -38,8 +38,8 @@ _DAMAGE = (
     OverflowError, NotImplementedError, RuntimeError, MemoryError,
 )  # fmt: skip
 
-# Versions that number the rows and the seeds of a graph as this one does.
-_SAME_NUMBERING = frozenset({"0.4.0"})
+# Versions that number the rows and the seeds of a graph as this one does. Their states along a boundary may differ.
+_SAME_NUMBERING = frozenset({"0.4.0", "0.5.0"})
 # How the vertices of a large graph are labelled. Checkpoints without a number have 1: one vertex at a time.
 _LARGE_NUMBERING = 2
 
@@ -88,10 +88,9 @@ class Checkpoint:
     sessions : Sessions
     finished : bool
         Whether nothing is left to search or to write.
-    along : SavedCount or None
-        A count along a boundary, once the orders of its vertices are known; the state then has its totals only.
-    pick : SavedPick or None
-        A search for a best cycle or a sample, once these orders are known.
+    along : SavedCount, SavedPick or None
+        A count along a boundary, or a search for a best cycle or a sample, once the orders of its vertices are known.
+        The state then has its totals only.
     """
 
     graph_hash: str
@@ -102,8 +101,7 @@ class Checkpoint:
     unwritten: tuple[Cycles | Rows, ...]
     sessions: Sessions
     finished: bool
-    along: SavedCount | None = None
-    pick: SavedPick | None = None
+    along: SavedCount | SavedPick | None = None
 
 
 def write_checkpoint(path: Path, checkpoint: Checkpoint) -> int:
@@ -167,7 +165,9 @@ def open_checkpoint(
             if damaged is not None:
                 raise ValueError(f"wrong checksum of {damaged}")
             header = _read_header(archive, path)
-            if header["program"] not in {program_version(), *_SAME_NUMBERING}:
+            is_search = all(header.get(name) is None for name in _ALONG)
+            known = {program_version(), *(_SAME_NUMBERING if is_search else ())}
+            if header["program"] not in known:
                 # Another version may number the rows and the seeds of the same graph differently.
                 raise CheckpointError(
                     f"the checkpoint {path} was written by chordless {header['program']}, this is "
@@ -241,11 +241,13 @@ def _write(stream: Any, checkpoint: Checkpoint) -> None:
                 _write_array(archive, f"unwritten/{i}/vertices", found.vertices)
             else:
                 _write_array(archive, f"unwritten/{i}/rows", found)
-        along, pick = checkpoint.along, checkpoint.pick
-        for name, array in () if along is None else boundary_state.arrays_of(along):
-            _write_array(archive, f"{_ALONG}/{name}", array)
-        for name, array in () if pick is None else pick_state.arrays_of(pick):
-            _write_array(archive, f"{_PICK}/{name}", array)
+        arrays: Arrays = {}
+        along = {
+            name: packed(checkpoint.along, arrays, name) if isinstance(checkpoint.along, kind) else None
+            for name, kind in _ALONG.items()
+        }
+        for name, array in arrays.items():
+            _write_array(archive, name, array)
         header = {
             "format": CHECKPOINT_FORMAT,
             "program": program_version(),
@@ -264,8 +266,7 @@ def _write(stream: Any, checkpoint: Checkpoint) -> None:
             "cycles_by_length": _plain(state.cycles_by_length),
             "seconds": state.seconds,
             "share": state.share,
-            _ALONG: None if along is None else boundary_state.header_of(along),
-            _PICK: None if pick is None else pick_state.header_of(pick),
+            **along,
             "members": [*archive.namelist(), _HEADER],
         }
         # The header comes last, because only now the number of pieces is known.
@@ -347,13 +348,16 @@ def _read(archive: zipfile.ZipFile, header: dict[str, Any]) -> Checkpoint:
         unwritten=tuple(_read_unwritten(archive, f"unwritten/{i}", names) for i in range(header["unwritten"])),
         sessions=Sessions(**header["sessions"]),
         finished=header["finished"],
-        along=None
-        if header.get(_ALONG) is None
-        else boundary_state.saved_count(header[_ALONG], lambda name: _read_array(archive, f"{_ALONG}/{name}")),
-        pick=None
-        if header.get(_PICK) is None
-        else pick_state.saved_pick(header[_PICK], lambda name: _read_array(archive, f"{_PICK}/{name}")),
+        along=_read_along(archive, header),
     )
+
+
+def _read_along(archive: zipfile.ZipFile, header: dict[str, Any]) -> SavedCount | SavedPick | None:
+    for name, kind in _ALONG.items():
+        if header.get(name) is not None:
+            found: SavedCount | SavedPick = unpacked(kind, header[name], lambda each: _read_array(archive, each))
+            return found
+    return None
 
 
 def _read_unwritten(archive: zipfile.ZipFile, folder: str, names: frozenset[str]) -> Cycles | Rows:

@@ -28,6 +28,9 @@ _FLAGS = (
     ("total_only", "--total-only"),
     ("per_vertex", "--per-vertex"),
     ("per_edge", "--per-edge"),
+    ("symmetry", "--symmetry"),
+    ("proof", "--proof"),
+    ("in_order", "--sorted"),
 )
 _NAMES = (
     ("through", "--through"),
@@ -37,32 +40,24 @@ _NAMES = (
 )
 
 
-def command_words(graph: str, asked: Mapping[str, Any]) -> list[str]:
-    """Return the words of a command that searches for the same.
+def command_line(graph: str, asked: Mapping[str, Any]) -> str:
+    """Return a line for a shell that searches for the same in a file or spec.
 
-    Parameters
-    ----------
-    graph : str
-        A file, or a spec.
-    asked : mapping
-        The fields of the `chordless.protocol.orders.RunCommand`, as `Started.options` has them; fields that an older
-        recording lacks have their defaults.
-
-    Returns
-    -------
-    list of str
+    `asked` has the fields of `chordless.protocol.orders.RunCommand`, as `Started.options`; fields that an older
+    recording lacks have their defaults.
     """
-    if asked.get("overlap"):
-        types = asked.get("types")
-        bounds = {**asked, "min_length": 3, "per_vertex": False}
-        return ["chordless", "overlap", graph, "--report", *(("--types", types) if types else ()), *_options(bounds)]
+    if not asked.get("overlap"):
+        return shlex.join(_words(graph, asked))
+    overlap = ["chordless", "overlap", graph]
+    types = ["--types", asked["types"]] if asked.get("types") else []
+    if asked.get("per_vertex"):
+        return shlex.join([*overlap, "--report", *types, *_options({**asked, "min_length": 3, "per_vertex": False})])
+    return f"{shlex.join([*overlap, *types])} | {shlex.join(_words('-', asked))}"
+
+
+def _words(graph: str, asked: Mapping[str, Any]) -> list[str]:
     lists = asked.get("output") is not None
     return ["chordless", "list" if lists else "count", graph, *_options(asked), *(_output(asked) if lists else ())]
-
-
-def command_line(graph: str, asked: Mapping[str, Any]) -> str:
-    """Return the same as a line for a shell."""
-    return shlex.join(command_words(graph, asked))
 
 
 def _options(asked: Mapping[str, Any]) -> Iterator[str]:

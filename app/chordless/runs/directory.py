@@ -20,10 +20,11 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from chordless.files import open_own, read_file, remove_leftovers, same_file, sync_folder, take_lock
-from chordless.protocol.codec import TUPLE_FIELDS
+from chordless.files import open_own, read_file, remove_leftovers, replaced, same_file, sync_folder, take_lock
+from chordless.protocol.codec import TUPLE_FIELDS, wrong_field
 from chordless.protocol.orders import RunCommand
 from kernels_ti import EngineError
+from kernels_ti.choices import ARCHES
 from kernels_ti.errors import CheckpointError
 
 if TYPE_CHECKING:
@@ -34,33 +35,21 @@ RUN_FORMAT = 1
 EDGE_LIST = "graph.txt"
 """The graph as an edge list: written when another run shall read it, and the file that it came from is gone."""
 
-_RUN, _GRAPH, _EVENTS, _CHECKPOINT = "run.json", "graph.json", "events.jsonl", "checkpoint"
+_STANDARD_OUTPUT = "-"
+_RUN, _GRAPH, _EVENTS, _CHECKPOINT, _WEIGHTS = "run.json", "graph.json", "events.jsonl", "checkpoint", "weights"
 # These fields belong to one session, or give the place of the folder itself.
 _NOT_KEPT = ("program_start", "limit", "timeout", "checkpoint", "resume", "cluster", "gpus")
 
 
 @dataclass(frozen=True)
 class RunDirectory:
-    """A run directory.
-
-    Parameters
-    ----------
-    path : Path
-    lock : int or None
-        Descriptor of the ``run.json`` that this process has locked; None for readers.
-    """
+    """A run directory. `lock` is the descriptor of the ``run.json`` that this process has locked; None for readers."""
 
     path: Path
     lock: int | None = field(default=None, compare=False)
 
     def require_held(self) -> None:
-        """Refuse to write to a folder in which the locked ``run.json`` no longer lies.
-
-        Raises
-        ------
-        EngineError
-            If the folder was moved, replaced or removed since it was locked.
-        """
+        """Raise EngineError if the folder of the locked ``run.json`` was moved, replaced or removed since."""
         if self.lock is None or same_file(self.lock, self.path / _RUN):
             return
         raise EngineError(
@@ -88,35 +77,40 @@ class RunDirectory:
         """The one checkpoint."""
         return self.path / _CHECKPOINT
 
+    @property
+    def weights(self) -> Path:
+        """The copy of a file of weights."""
+        return self.path / _WEIGHTS
+
+    def keep_weights(self, data: bytes) -> None:
+        """Write the copy of the file of weights; an EngineError if it cannot be written."""
+        try:
+            with replaced(self.weights) as stream:
+                stream.write(data)
+        except OSError as error:
+            raise EngineError(f"cannot write {self.weights}: {error.strerror}") from error
+
+    def hash_of_weights(self) -> str:
+        """Return the hash of the copy of the weights; a CheckpointError if it cannot be read."""
+        try:
+            return hashlib.sha256(read_file(self.weights)).hexdigest()
+        except OSError as error:
+            raise CheckpointError(f"cannot read {self.weights}: {error.strerror}") from error
+
     def command(self) -> RunCommand:
         """Return the command that began the run, changed to resume it; its `program_start` is 0.
 
-        Raises
-        ------
-        CheckpointError
-            If there is no run here, or one of another version.
+        A CheckpointError says that there is no run here, or one of another version.
         """
         return _command_of(self._run_json(), self.path)
 
     def began_with(self) -> dict[str, Any]:
-        """Return ``graph_hash``, that of the graph, and ``program``, the version that began the run.
-
-        Raises
-        ------
-        CheckpointError
-            See `command`.
-        """
+        """Return ``graph_hash``, that of the graph, and ``program``, the version that began the run; see `command`."""
         values = self._run_json()
         return {name: values.get(name) for name in ("graph_hash", "program")}
 
     def graph(self) -> LoadedGraph:
-        """Read the graph, with its names, title and positions.
-
-        Raises
-        ------
-        CheckpointError
-            If it is not the graph that the run began with.
-        """
+        """Read the graph, with its names, title and positions; a CheckpointError if it has changed."""
         from chordless.graphs.load import LoadedGraph
         from kernels_ti import Graph
 
@@ -138,10 +132,7 @@ class RunDirectory:
     def record(self) -> IO[str]:
         """Open the recording to append events; an incomplete last line of a killed process is cut off first.
 
-        Raises
-        ------
-        EngineError
-            If it cannot be written.
+        An EngineError says that it cannot be written.
         """
         try:
             descriptor = open_own(self.events, os.O_RDWR | os.O_APPEND | os.O_CREAT)
@@ -166,13 +157,7 @@ class RunDirectory:
 
 
 def check_is_free(path: str | Path) -> None:
-    """Refuse a folder that is not empty.
-
-    Raises
-    ------
-    CheckpointError
-        The message says what is in the way.
-    """
+    """Raise CheckpointError, which says what is in the way, for a folder that is not empty."""
     path = Path(path)
     try:
         present = os.listdir(path)
@@ -190,23 +175,10 @@ def check_is_free(path: str | Path) -> None:
 
 @contextlib.contextmanager
 def created(path: str | Path, command: RunCommand, loaded: LoadedGraph) -> Iterator[RunDirectory]:
-    """Make a run directory and hold its lock.
+    """Make a run directory, in a new or an empty folder, and hold its lock.
 
-    If the block ends before there is a checkpoint, the files are removed again.
-
-    Parameters
-    ----------
-    path : str or Path
-        A new or an empty folder.
-    command : RunCommand
-    loaded : LoadedGraph
-
-    Raises
-    ------
-    CheckpointError
-        If something is there already.
-    EngineError
-        If it cannot be written.
+    If the block ends before there is a checkpoint, the files are removed again. Raises CheckpointError if something is
+    there already, EngineError if it cannot be written.
     """
     directory = RunDirectory(Path(path))
     check_is_free(path)
@@ -237,13 +209,7 @@ def created(path: str | Path, command: RunCommand, loaded: LoadedGraph) -> Itera
 
 @contextlib.contextmanager
 def reopened(path: str | Path) -> Iterator[RunDirectory]:
-    """Hold the lock of a run directory to resume its run.
-
-    Raises
-    ------
-    CheckpointError
-        If there is no run, or an engine is at work in it.
-    """
+    """Hold the lock of a run directory to resume its run; a CheckpointError for no run or one at work."""
     directory = RunDirectory(Path(path))
     try:
         lock = open_own(directory.path / _RUN, os.O_RDWR)
@@ -319,7 +285,9 @@ def _json_name(name: Hashable) -> int | str:
 
 
 def _write_run(descriptor: int, command: RunCommand, graph: Graph) -> None:
-    if command.output is not None:
+    if command.output == _STANDARD_OUTPUT:
+        command = replace(command, output=None)
+    elif command.output is not None:
         # The run may be resumed from another current folder.
         command = replace(command, output=None if command.output_format == "parts" else os.path.abspath(command.output))
     asked = {key: value for key, value in asdict(command).items() if key not in _NOT_KEPT}
@@ -344,13 +312,20 @@ def _command_of(values: dict[str, Any], path: Path) -> RunCommand:
     try:
         asked = dict(values["command"])
         for key in TUPLE_FIELDS & asked.keys():
-            if asked[key] is not None:
+            if isinstance(asked[key], list):
                 asked[key] = tuple(asked[key])
         if asked["output_format"] == "parts":
             asked["output"] = str(path)
-        return RunCommand(**asked, program_start=0.0, checkpoint=str(path), resume=True)
+        command = RunCommand(**asked, program_start=0.0, checkpoint=str(path), resume=True)
     except (KeyError, TypeError, ValueError) as error:
         raise CheckpointError(f"{path / _RUN} is damaged: {_reason(error)}") from error
+    if wrong := wrong_field(command):
+        raise CheckpointError(f"{path / _RUN} is damaged: {wrong}")
+    if command.arch not in ARCHES:
+        raise CheckpointError(f"{path / _RUN} is damaged: arch is {command.arch!r}")
+    if command.output in ("", _STANDARD_OUTPUT):
+        raise CheckpointError(f"{path / _RUN} is damaged: a run that is kept lists to a file, not {command.output!r}")
+    return command
 
 
 def _no_run(path: Path) -> CheckpointError:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-from chordless.files import is_leftover, sync_folder, take_lock
+from chordless.files import is_leftover, open_to_read, sync_folder, take_lock
 from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.codec import event_from_json
 from chordless.protocol.events import Checkpointed, Event, Failed, Finished, Progress, Started
@@ -48,80 +48,39 @@ _SECONDS_FOR_THE_LOCK = 0.5
 
 @dataclass(frozen=True)
 class RunSummary:
-    """The summary of a run directory.
-
-    Parameters
-    ----------
-    path : Path
-    graph : str
-        Its title: a spec, or the path of a file.
-    n, m : int or None
-        Vertices and edges; None if the run never said.
-    arch, device : str
-        What it ran on last, or the arch that was asked for.
-    cycles, listed : int
-        Found so far, and of those in the output. None are listed by a run that counts.
-    lists : bool
-        Whether its cycles are kept in the folder.
-    seconds : float
-        Time of all sessions; of a run that is not over, up to its last report.
-    share : float
-        Share of the search that is done, 0 to 1.
-    stage : {"running", "complete", "stopped", "failed", "lost", "damaged"}
-        ``running``: an engine is at work in it. ``lost``: none is, and the recording breaks off.
-    why : str
-        Why it was stopped, failed, or is damaged; empty otherwise.
-    began : float
-        Wall-clock time, seconds.
-    disk_bytes : int
-        What the folder takes on the disk.
-    pick : {"all", "longest", "sample"}
-        Which cycles it was asked for, see `chordless.protocol.orders.RunCommand`.
-    has_checkpoint : bool
-        Whether there is one in the folder. A run of the engine that picks cycles has one only at its end.
-    """
+    """The summary of a run directory."""
 
     path: Path
-    graph: str
+    graph: str  # Its title: a spec, or the path of a file
+    # `n`, `m`: vertices and edges; None if the run never said
     n: int | None
     m: int | None
+    # `arch`, `device`: what it ran on last, or the arch that was asked for
     arch: str
     device: str
+    # `cycles`, `listed`: found so far, and of those in the output. None are listed by a run that counts.
     cycles: int
     listed: int
-    lists: bool
-    seconds: float
-    share: float
-    stage: RunStage
-    why: str
-    began: float
-    disk_bytes: int
-    pick: Pick = "all"
-    has_checkpoint: bool = True
+    lists: bool  # Whether its cycles are kept in the folder
+    seconds: float  # Time of all sessions; of a run that is not over, up to its last report
+    share: float  # Share of the search that is done, 0 to 1
+    stage: RunStage  # ``running``: an engine is at work in it. ``lost``: none is, and the recording breaks off.
+    why: str  # Why it was stopped, failed, or is damaged; empty otherwise
+    began: float  # Wall-clock time, seconds
+    disk_bytes: int  # What the folder takes on the disk
+    pick: Pick = "all"  # Which cycles it was asked for, see `chordless.protocol.orders.RunCommand`
+    has_checkpoint: bool = True  # Whether there is one in the folder
 
     @property
     def can_resume(self) -> bool:
         """Whether the engine can resume it: something is left to search or to count, and there is a checkpoint."""
-        return self.stage in ("stopped", "failed", "lost") and self.has_checkpoint and self.pick == "all"
+        return self.stage in ("stopped", "failed", "lost") and self.has_checkpoint
 
 
 def list_runs(folder: Path) -> list[RunSummary]:
-    """Summarize every run directory in a folder; only the ends of long recordings are read.
+    """Summarize every run directory in a folder, the newest first; only the ends of long recordings are read.
 
-    Parameters
-    ----------
-    folder : Path
-        It need not be there yet.
-
-    Returns
-    -------
-    list of RunSummary
-        The newest first. Folders without a run are skipped.
-
-    Raises
-    ------
-    EngineError
-        If the folder cannot be read.
+    A folder that is missing has none. An EngineError says that it cannot be read.
     """
     try:
         with os.scandir(folder) as entries:
@@ -135,17 +94,7 @@ def list_runs(folder: Path) -> list[RunSummary]:
 
 
 def summarize(path: Path) -> RunSummary | None:
-    """Summarize one run directory.
-
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    RunSummary or None
-        None if there is no run: no ``run.json``, or one that this program has not written.
-    """
+    """Summarize one run directory; None if it has no ``run.json``, or one that this program has not written."""
     run = RunDirectory(path)
     try:
         status = os.stat(path / _LAST)
@@ -203,20 +152,10 @@ def _foreign(names: set[str]) -> set[str]:
 
 
 def delete_run(path: Path) -> None:
-    """Delete a run directory with everything in it.
+    """Delete a run directory with everything in it. If the process is killed meanwhile, the run is listed as damaged.
 
-    If the process is killed meanwhile, the run is listed as damaged. It can be deleted again, but not resumed.
-
-    Parameters
-    ----------
-    path : Path
-
-    Raises
-    ------
-    CheckpointError
-        If an engine is at work in it, or if it is not a run directory.
-    EngineError
-        If a file cannot be deleted.
+    It can be deleted again, but not resumed. Raises CheckpointError if an engine is at work in it or it is no run
+    directory, EngineError for a file that stays.
     """
     if path.is_symlink():
         # The folder of a run that was wanted elsewhere, see `chordless.tui.run_form.adopt`.
@@ -274,7 +213,7 @@ def _telling_events(path: Path) -> list[Event]:
     """
     events: list[Event] = []
     try:
-        with open(path, "rb") as stream:
+        with open_to_read(path) as stream:
             for line in _last_lines(stream):
                 with contextlib.suppress(EngineError):
                     events.append(event_from_json(line))
@@ -284,6 +223,8 @@ def _telling_events(path: Path) -> list[Event]:
                 events.extend(_first_start(stream))
     except FileNotFoundError:
         pass
+    except OSError as error:
+        raise CheckpointError(f"{path} cannot be read: {error.strerror}") from error
     return events
 
 

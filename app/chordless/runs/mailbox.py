@@ -27,17 +27,9 @@ Order = StopCommand | PauseCommand | GoCommand | CheckpointCommand
 
 
 def post(directory: str | Path, order: Order) -> None:
-    """Leave a command for the engine that is at work in a run directory.
+    """Leave a stop, pause, go or checkpoint order for the engine that is at work in a run directory.
 
-    Parameters
-    ----------
-    directory : str or Path
-    order : StopCommand, PauseCommand, GoCommand or CheckpointCommand
-
-    Raises
-    ------
-    EngineError
-        If no engine is at work there, or the file cannot be written.
+    An EngineError says that none is at work there, or that the file cannot be written.
     """
     if not is_at_work(directory):
         raise EngineError(f"no engine is at work in {directory}")
@@ -70,12 +62,9 @@ def is_at_work(directory: str | Path) -> bool:
 
 
 class Mailbox:
-    """The engine's end of the mailbox. Orders for an earlier engine are discarded.
+    """The engine's end of the mailbox; this process holds the directory's lock.
 
-    Parameters
-    ----------
-    directory : str or Path
-        The run directory, whose lock this process holds.
+    Orders for an earlier engine are discarded.
     """
 
     def __init__(self, directory: str | Path) -> None:

@@ -13,7 +13,7 @@ from chordless.files import read_file
 from chordless.protocol.events import Finished
 from chordless.protocol.orders import RunCommand
 from chordless.protocol.recording import recorded
-from chordless.protocol.results import result_of_object
+from chordless.protocol.results import proof_text, result_of_object
 from chordless.runs.directory import RunDirectory, resume_line
 from kernels_ti import OptionError
 
@@ -28,6 +28,7 @@ _SAME_ASKED = {
     "avoid_edges": "--avoid-edge",
     "per_vertex": "--per-vertex",
     "per_edge": "--per-edge",
+    "proof": "--proof",
 }
 
 _NO_RESULT = "no result: a part is a file of `chordless count --json`, or a run directory"
@@ -36,40 +37,17 @@ _OLD_RESULT = "a result of version 0.4.0, which does not say of which graph it i
 
 @dataclass(frozen=True)
 class PartResult:
-    """The result of one part of a search.
+    """The result of one part of a search."""
 
-    Parameters
-    ----------
-    source : str
-        The file or the run directory that it comes from.
-    command : RunCommand
-        The command of the part, as far as the source tells.
-    finished : Finished
-        The result.
-    """
-
-    source: str
-    command: RunCommand
-    finished: Finished
+    source: str  # The file or the run directory that it comes from
+    command: RunCommand  # The command of the part, as far as the source tells
+    finished: Finished  # The result
 
 
 def read_result(path: str | Path) -> PartResult:
     """Read the result of a part from a file with the output of ``count --json``, or from a run directory.
 
-    Parameters
-    ----------
-    path : str or Path
-
-    Returns
-    -------
-    PartResult
-
-    Raises
-    ------
-    OptionError
-        If it is neither, or the run has not ended yet.
-    CheckpointError
-        If it is a folder without a run.
+    Raises OptionError for neither or a run that has not ended, CheckpointError for a folder without a run.
     """
     path = Path(path)
     if path.is_dir():
@@ -109,17 +87,9 @@ def _result_of_directory(path: Path) -> PartResult:
 
 
 def check_parts(results: Sequence[PartResult]) -> None:
-    """Raise an error unless the results are all parts of one search, each of them once and complete.
+    """Raise OptionError unless the results, in any order, are all parts of one search, each of them once and complete.
 
-    Parameters
-    ----------
-    results : sequence of PartResult
-        One or more, in any order.
-
-    Raises
-    ------
-    OptionError
-        The message names what does not fit, is missing or comes twice.
+    The message names what does not fit, is missing or comes twice.
     """
     first = results[0]
     for result in results:
@@ -146,8 +116,9 @@ def _check_same(first: PartResult, other: PartResult) -> None:
             f"n={other.finished.n:,}, m={other.finished.m:,}, and {first.finished.graph} with "
             f"n={first.finished.n:,}, m={first.finished.m:,}; vertex names count as well"
         )
-    if other.finished.program != first.finished.program:
-        raise differ("the version of chordless", other.finished.program, first.finished.program)
+    versions = [_version_alone(each.finished.program) for each in (other, first)]
+    if versions[0] != versions[1]:
+        raise differ("the version of chordless", *versions)
     for field, option in _SAME_ASKED.items():
         here, there = getattr(other.command, field), getattr(first.command, field)
         if here != there:
@@ -159,6 +130,11 @@ def _check_same(first: PartResult, other: PartResult) -> None:
     assert other.command.part is not None
     if other.command.part[1] != first.command.part[1]:
         raise differ("the number of parts", other.command.part[1], first.command.part[1])
+
+
+def _version_alone(program: str | None) -> str | None:
+    """Return the version of chordless without the library below: parts do not depend on that."""
+    return None if program is None else program.partition(" (")[0]
 
 
 def _check_all_are_there(results: Sequence[PartResult]) -> None:
@@ -177,24 +153,9 @@ def _check_all_are_there(results: Sequence[PartResult]) -> None:
 
 
 def merged(results: Sequence[PartResult]) -> tuple[RunCommand, Finished]:
-    """Add up the parts of one search.
+    """Add up the parts of one search, which `check_parts` checks; return the command of the whole and its result.
 
-    Parameters
-    ----------
-    results : sequence of PartResult
-        See `check_parts`, which is called.
-
-    Returns
-    -------
-    command : RunCommand
-        The command of the whole search.
-    finished : Finished
-        Its result. Counts and seconds are sums, memory is the most that any part took.
-
-    Raises
-    ------
-    OptionError
-        If they are not the parts of one search.
+    Counts and seconds are sums, memory is the most that any part took.
     """
     check_parts(results)
     ends = [result.finished for result in results]
@@ -218,6 +179,7 @@ def merged(results: Sequence[PartResult]) -> tuple[RunCommand, Finished]:
         peak_memory_bytes=max(end.peak_memory_bytes for end in ends),
         checkpoint=None,
         participation=_participation([end.participation for end in ends]),
+        proof=proof_text(sum(int(end.proof, 16) for end in ends if end.proof)) if first.proof else None,
     )
     return replace(results[0].command, part=None, checkpoint=None, resume=False), finished
 

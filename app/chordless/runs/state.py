@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from chordless.graphs.readers.incoming import shown_name
 from chordless.protocol.events import Checkpointed, Event, Failed, Finished, Log, Paused, Progress, Reason, Started
-from chordless.runs.course import Course
+from chordless.runs.course import Course, PathCourse
 from kernels_ti.errors import quantity
 
 RATES_KEPT = 120
@@ -32,68 +32,22 @@ Phase = Literal["starting", "running", "paused", "finished", "failed", "lost"]
 
 @dataclass(frozen=True)
 class LogLine:
-    """A line of the event log: what happened, or what the engine printed.
+    """A line of the event log: what happened, or what the engine printed."""
 
-    Parameters
-    ----------
-    time : float
-        Wall-clock time, seconds.
-    text : str
-    """
-
-    time: float
+    time: float  # Wall-clock time, seconds
     text: str
 
 
 @dataclass(frozen=True)
 class RunState:
-    """The state of a run.
+    """The state of a run."""
 
-    Parameters
-    ----------
-    phase : {"starting", "running", "paused", "finished", "failed", "lost"}
-        ``lost``: the recording ends, and no engine is at work any more.
-    began, changed : float
-        Wall-clock time of the first and of the newest event, seconds.
-    graph, n, m, max_degree, arch, device, directory, options, setup_seconds, notes
-        See `chordless.protocol.events.Started`; empty, 0 or None before the search began.
-    seconds, paths, cycles, frontier, frontier_by_length, cycles_by_length, device_bytes, listed, share, memory_bytes,
-    states, cycles_estimate, cycles_low, cycles_high, waiting_by_length, compiling, workers, width,
-    seeking_order, pass_number, passes
-        See `chordless.protocol.events.Progress`; at the end of a count along a boundary `states` is the most that
-        it held.
-    states_by_step, expected_by_step : dict of int to int
-        See `chordless.protocol.events.Progress`; of all reports together.
-    peak_memory_bytes, total_seconds : int, float
-        See `chordless.protocol.events.Finished`; 0 before the end.
-    boundary : dict of str to int
-    participation : dict or None
-        See `chordless.protocol.events.Finished`; {} and None before the end.
-    reason : Reason or None
-        Why it finished; see `chordless.protocol.events.Finished`.
-    path_rates, cycle_rates : tuple of float
-        Paths and cycles a second between reports, the newest last; at most 120.
-    checkpoint_cycles : int or None
-        Cycles up to the last checkpoint.
-    checkpoint_time : float or None
-        Wall-clock time of it.
-    error : str or None
-        The message of a run that failed.
-    can_resume : bool
-        Whether it has a directory with a checkpoint, and is neither complete nor at work.
-    log : tuple of LogLine
-        The newest last; at most 500.
-    frontier_course : Course
-        How many paths waited from report to report.
-    rate_base : (float, float, int, int) or None
-        Base of the next rate: wall-clock time, seconds of search, paths and cycles. None after a start and a pause.
-    share_base : (float, float) or None
-        Seconds and share of the first report of this session with a part done.
-    """
-
-    phase: Phase = "starting"
+    phase: Phase = "starting"  # ``lost``: the recording ends, and no engine is at work any more
+    # `began`, `changed`: wall-clock time of the first and of the newest event, seconds
     began: float = 0.0
     changed: float = 0.0
+    # `graph`, `n`, `m`, `max_degree`, `arch`, `device`, `directory`, `options`, `setup_seconds`, `notes`: see
+    # `chordless.protocol.events.Started`; empty, 0 or None before the search began
     graph: str = ""
     n: int = 0
     m: int = 0
@@ -104,6 +58,10 @@ class RunState:
     options: dict[str, Any] = field(default_factory=dict)
     setup_seconds: float = 0.0
     notes: tuple[str, ...] = ()
+    # `seconds`, `paths`, `cycles`, `frontier`, `frontier_by_length`, `cycles_by_length`, `device_bytes`, `listed`,
+    # `share`, `memory_bytes`, `states`, `cycles_estimate`, `cycles_low`, `cycles_high`, `waiting_by_length`,
+    # `compiling`, `workers`, `width`, `seeking_order`, `pass_number`, `passes`: see
+    # `chordless.protocol.events.Progress`; at the end of a count along a boundary `states` is the most that it held
     seconds: float = 0.0
     paths: int = 0
     cycles: int = 0
@@ -114,6 +72,7 @@ class RunState:
     listed: int = 0
     share: float = 0.0
     memory_bytes: int = 0
+    # `peak_memory_bytes`, `total_seconds`: see `chordless.protocol.events.Finished`; 0 before the end
     peak_memory_bytes: int = 0
     total_seconds: float = 0.0
     states: int | None = None
@@ -127,34 +86,32 @@ class RunState:
     seeking_order: bool = False
     pass_number: int = 0
     passes: int = 0
+    # `states_by_step`, `expected_by_step`: see `chordless.protocol.events.Progress`; of all reports together
     states_by_step: dict[int, int] = field(default_factory=dict)
     expected_by_step: dict[int, int] = field(default_factory=dict)
     boundary: dict[str, int] = field(default_factory=dict)
-    participation: dict[str, Any] | None = None
-    reason: Reason | None = None
+    participation: dict[str, Any] | None = None  # See `chordless.protocol.events.Finished`; {} and None before the end
+    reason: Reason | None = None  # Why it finished; see `chordless.protocol.events.Finished`
+    # `path_rates`, `cycle_rates`: paths and cycles a second between reports, the newest last; at most 120
     path_rates: tuple[float, ...] = ()
     cycle_rates: tuple[float, ...] = ()
-    checkpoint_cycles: int | None = None
-    checkpoint_time: float | None = None
-    error: str | None = None
-    can_resume: bool = False
-    log: tuple[LogLine, ...] = ()
-    frontier_course: Course = field(default_factory=Course)
+    checkpoint_cycles: int | None = None  # Cycles up to the last checkpoint
+    checkpoint_time: float | None = None  # Wall-clock time of it
+    error: str | None = None  # The message of a run that failed
+    can_resume: bool = False  # Whether it has a directory with a checkpoint, and is neither complete nor at work
+    log: tuple[LogLine, ...] = ()  # The newest last; at most 500
+    frontier_course: Course = field(default_factory=Course)  # How many paths waited from report to report
+    # How many paths of each length were looked at from report to report
+    path_course: PathCourse = field(default_factory=PathCourse)
+    # Base of the next rate: wall-clock time, seconds of search, paths and cycles. None after a start and a pause.
     rate_base: tuple[float, float, int, int] | None = None
+    # Seconds and share of the first report of this session with a part done
     share_base: tuple[float, float] | None = None
 
     def after(self, events: Iterable[tuple[float, Event]]) -> RunState:
-        """Return the state after some more events.
+        """Return the state after some more events in order, each with the wall-clock time at which it was recorded.
 
-        Parameters
-        ----------
-        events : iterable of (float, Event)
-            Each with the wall-clock time at which it was recorded, in order. A `Started` after a `Finished` or a
-            `Failed` is a further session of the same run.
-
-        Returns
-        -------
-        RunState
+        A `Started` after a `Finished` or a `Failed` is a further session of the same run.
         """
         events = iter(events)
         first = next(events, None)
@@ -176,6 +133,7 @@ _KNOWN = frozenset(item.name for item in fields(RunState))
 # Each report has only what is new of these.
 _GROWING = ("states_by_step", "expected_by_step")
 _OF_PROGRESS = tuple(item.name for item in fields(Progress) if item.name in _KNOWN and item.name not in _GROWING)
+_OF_ESTIMATE = frozenset({"cycles_estimate", "cycles_low", "cycles_high"})
 _OF_FINISHED = (
     "graph", "n", "m", "max_degree", "arch", "device", "setup_seconds", "paths", "cycles", "frontier",
     "frontier_by_length", "cycles_by_length", "device_bytes", "listed", "share", "reason", "waiting_by_length",
@@ -200,7 +158,7 @@ class _Fold:
         self._cycle_rates = deque(before.cycle_rates, RATES_KEPT)
         # None at the start and after a pause.
         self._base = before.rate_base
-        self._course = before.frontier_course
+        self._course, self._path_course = before.frontier_course, before.path_course
         self._share_base = before.share_base
         self._grown: dict[str, dict[int, int]] = {name: {} for name in _GROWING}
 
@@ -214,6 +172,7 @@ class _Fold:
             self._phase = "running"
             self._rate(time, event.seconds, event.paths, event.cycles)
             self._course = self._course.after(event.seconds, event.frontier)
+            self._path_course = self._path_course.after(event.frontier_by_length)
             if self._share_base is None and event.share:
                 self._share_base = (event.seconds, event.share)
             for name, grown in self._grown.items():
@@ -252,6 +211,7 @@ class _Fold:
             path_rates=tuple(self._path_rates),
             cycle_rates=tuple(self._cycle_rates),
             frontier_course=self._course,
+            path_course=self._path_course,
             rate_base=self._base,
             share_base=self._share_base,
             log=tuple(self._log),
@@ -277,6 +237,7 @@ class _Fold:
         self._complete = event.complete
         self._rate(time, event.enumerate_seconds, event.paths, event.cycles)
         self._course = self._course.after(event.enumerate_seconds, event.frontier)
+        self._path_course = self._path_course.after(event.frontier_by_length)
         self._base = None
         self._directory = event.checkpoint if self._directory is None else self._directory
         self._values |= {name: getattr(event, name) for name in _OF_FINISHED} | {"graph": shown_name(event.graph)}
@@ -290,7 +251,11 @@ class _Fold:
     def _settle(self) -> None:
         """Apply the newest report; all earlier ones are out of date."""
         if self._progress is not None:
-            self._values |= {name: getattr(self._progress, name) for name in _OF_PROGRESS}
+            told = {name: getattr(self._progress, name) for name in _OF_PROGRESS}
+            if self._progress.cycles_estimate is None:
+                # An earlier estimate, such as that before the start, stands until there is a newer one.
+                told = {name: value for name, value in told.items() if name not in _OF_ESTIMATE}
+            self._values |= told
             self._progress = None
 
     def _rate(self, time: float, searched: float, paths: int, cycles: int) -> None:

@@ -35,6 +35,8 @@ from chordless.tui.screens.leave import LeaveScreen
 from chordless.tui.session import RunSession
 from chordless.tui.settings import DEFAULT_THEME, Settings, notice_of, save_settings, settings_path
 from chordless.tui.widgets.glyphs import AsciiFilter, NoControls
+from chordless.tui.widgets.tab_bar import TABS
+from chordless.words.cycle_range import CycleRange
 from kernels_ti import ChordlessError, EngineError
 
 _SECONDS_UNTIL_PREPARED = 0.3
@@ -84,7 +86,12 @@ class ChordlessApp(App[str]):
 
     TITLE = "chordless"
     CSS_PATH = "chordless.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_of(EVERYWHERE)
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings_of(EVERYWHERE),
+        # At once: a letter that follows belongs to the next field, and would otherwise arrive in this one.
+        Binding("tab", "app.focus_next", "Next field", show=False, priority=True),
+        Binding("shift+tab", "app.focus_previous", "Field before", show=False, priority=True),
+    ]
     COMMANDS = App.COMMANDS | {ActionProvider}
     SCREENS = SCREENS
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012
@@ -229,7 +236,7 @@ class ChordlessApp(App[str]):
             return
         if not message.command.resume:
             self.remember(self.settings.with_recent(message.command.graph))
-        self._watch(feed)
+        self._watch(feed, message.expected)
         self.show(message.show)
 
     def on_open_run(self, message: OpenRun) -> None:
@@ -257,25 +264,36 @@ class ChordlessApp(App[str]):
         only = CycleFilter(message.length, message.length)
         self.screen.call_after_refresh(self.screen.show_only, only)  # type: ignore[attr-defined]
 
+    def _show_tab(self, name: str) -> None:
+        """Show a screen by its key. No field of it has the focus, so that another digit is a key too."""
+        self.show(name)
+        if isinstance(self.screen.focused, Input):
+            self.screen.set_focus(None)
+
+    @property
+    def is_beginning(self) -> bool:
+        """Whether no other screen was shown before this one."""
+        return not self._history
+
     def action_show_new(self) -> None:
         """Show the form for a new run."""
-        self.show("new")
+        self._show_tab("new")
 
     def action_show_run(self) -> None:
         """Show the run."""
-        self.show("run")
+        self._show_tab("run")
 
     def action_show_cycles(self) -> None:
         """Show the cycles of the run."""
-        self.show("cycles")
+        self._show_tab("cycles")
 
     def action_show_runs(self) -> None:
         """Show the history."""
-        self.show("runs")
+        self._show_tab("runs")
 
     def action_show_batch(self) -> None:
         """Show the form and the table of a batch."""
-        self.show("batch")
+        self._show_tab("batch")
 
     def action_show_help(self) -> None:
         """Show every key. From the help screen, go back."""
@@ -292,6 +310,10 @@ class ChordlessApp(App[str]):
             self._switch(self._history.pop())
         else:
             self._switch("new")
+
+    async def action_close(self) -> None:
+        """Close the help or a comparison. On a screen with a tab, leave."""
+        await (self.action_quit() if self.current_mode in TABS else self.action_back())
 
     async def action_quit(self) -> None:
         """Leave. If this process has a running engine, ask first."""
@@ -339,14 +361,14 @@ class ChordlessApp(App[str]):
         screen._css_update_count = self._css_update_count
         return screen
 
-    def _watch(self, feed: Feed) -> None:
-        """Show another run. If this process has a running engine, it goes on in the background."""
+    def _watch(self, feed: Feed, expected: CycleRange | None = None) -> None:
+        """Show another run, at first with the estimate before its start. A running engine goes on in the background."""
         if self.session is not None:
             if self.session.owns_engine:
                 self._behind = self.session
             else:
                 self.session.close()
-        session = self.session = RunSession(feed)
+        session = self.session = RunSession(feed, expected)
         session.begin(lambda: self._hear(session))
 
     def _hear(self, session: RunSession) -> None:

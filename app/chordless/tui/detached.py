@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 from chordless.protocol.orders import RunCommand
-from kernels_ti import EngineError
+from kernels_ti import EngineError, child
 
 LOG = "detached.log"
-# The child gets the module search path of its parent; see `chordless.engine.process`.
-_BOOT = (
-    "import sys; n = int(sys.argv[1]); arguments = sys.argv[2 : 2 + n]; sys.path[:] = sys.argv[2 + n :]; "
-    "from chordless.cli import main; sys.exit(main(arguments))"
-)
+_BOOT = "from chordless.cli import main; sys.exit(main())"
 
 
 def go_on_detached(command: RunCommand, directory: Path) -> subprocess.Popen[bytes]:
@@ -41,7 +36,7 @@ def go_on_detached(command: RunCommand, directory: Path) -> subprocess.Popen[byt
     try:
         with open(directory / LOG, "ab") as log:
             return subprocess.Popen(
-                [sys.executable, "-c", _BOOT, str(len(arguments)), *arguments, *sys.path],
+                child.command(_BOOT, *arguments),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=log,
@@ -56,7 +51,8 @@ def _options(command: RunCommand) -> list[str]:
         "--arch": command.arch,
         "--threads": command.threads,
         "--memory": command.memory,
-        "--limit": command.limit,
+        # The number of cycles of a sample is kept in its folder.
+        "--limit": command.limit if command.pick == "all" else None,
         "--timeout": command.timeout,
         "--checkpoint-every": command.checkpoint_every,
         "--cluster": command.cluster,

@@ -73,7 +73,7 @@ def _seen(waiting: dict[int, int]) -> str:
     if sum(waiting.values()) == 1:
         return f"of {_lengths(waiting)} vertices"
     if len(waiting) <= _LENGTHS_OF_A_WAVE:
-        return f"all of {_lengths(waiting)} vertices: the wave moves to the right"
+        return f"all of {_lengths(waiting)} vertices: the wave moves to longer paths"
     commonest = max(waiting, key=lambda length: waiting[length])
     return f"of {_lengths(waiting)} vertices, most of them of {commonest}"
 

@@ -9,6 +9,7 @@ from textual.message import Message
 
 from chordless.protocol.orders import RunCommand
 from chordless.runs.state import RunState
+from chordless.words.cycle_range import CycleRange
 
 if TYPE_CHECKING:
     from chordless.tui.session import RunSession
@@ -35,12 +36,15 @@ class StartRun(Message):
     command : RunCommand
     show : str
         The name of the screen that shows it.
+    expected : CycleRange or None
+        The estimate of its cycles before the start.
     """
 
-    def __init__(self, command: RunCommand, *, show: str = "run") -> None:
+    def __init__(self, command: RunCommand, *, show: str = "run", expected: CycleRange | None = None) -> None:
         super().__init__()
         self.command = command
         self.show = show
+        self.expected = expected
 
 
 class OpenRun(Message):

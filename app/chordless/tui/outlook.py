@@ -5,34 +5,29 @@ This module does not use Textual.
 
 from __future__ import annotations
 
-import math
 import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chordless.words.numbers import duration_text, large_number, range_text
+from chordless.words.cycle_range import CycleRange
+from chordless.words.numbers import does_not_fit_text, duration_text
 from kernels_ti import EngineError, Graph, Options
 
 if TYPE_CHECKING:
+    from chordless.engine.rates import Expected
     from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.estimate.estimate import Estimate, Estimator
 
 # After the first time an estimate is shown. One that is vague is made again with the second time.
 _SECONDS, _SECONDS_IF_VAGUE = 0.7, 6.0
+_SECONDS_TO_JUDGE = 0.5
 _PROBE_SECONDS, _LONGEST_PROBE, _SECONDS_FOR_ORDERS = 0.05, 2.0, 0.3
-# An estimate is vague if the upper end of its range is more than this many times the lower one.
-_VAGUE = 1000
 # Larger graphs take longer to prepare than there is time.
 _MOST_VERTICES, _MOST_SEED_WORDS = 20_000, 1_000_000
-# Paths that a search expands in a second on one thread of a CPU.
-_USUAL_RATE = 50e6
-# A count by length takes up to four times as long as the total, which is what a plan tells.
-_COST_OF_LENGTHS = 4
 # Of a run so short no other method is spoken of.
 _SHORT_RUN = 10.0
-_LARGEST_EXACT = 1e15
 # Nobody is told to begin a count that takes longer than a day.
 _LONGEST_ADVISED = 86_400.0
 _OTHERWISE = " Stop after some, or bound the length."
@@ -44,14 +39,11 @@ class Outlook:
 
     Parameters
     ----------
-    cycles, low, high : float
-        Number of cycles, and the range in which the truth lies in nine cases out of ten. `high` may be infinite.
-    exact : bool
-        Whether the number is exact.
+    cycles : CycleRange
     seconds : float
         Time of a search on all threads, at the usual rate.
-    boundary_seconds : float or None
-        Time of a count along a boundary; None if the graph is too wide for it.
+    along : Expected or None
+        A count by length along a boundary; None if the graph is too wide for it.
     threads : int
     is_settled : bool
         Whether the count would find no better order of the vertices, by which it is faster.
@@ -59,12 +51,9 @@ class Outlook:
         Whether no better estimate follows.
     """
 
-    cycles: float
-    low: float
-    high: float
-    exact: bool
+    cycles: CycleRange
     seconds: float
-    boundary_seconds: float | None
+    along: Expected | None
     threads: int
     is_settled: bool = True
     is_last: bool = True
@@ -72,32 +61,35 @@ class Outlook:
     @property
     def lines(self) -> tuple[str, ...]:
         """The estimate in words: how many, how long, which method."""
-        if not self.is_last and not math.isfinite(self.high):
+        if not self.is_last and self.cycles.is_vague:
             return ("estimating ...", self._which_method())
         return (self._how_many(), self._how_long(), self._which_method())
 
     def _how_many(self) -> str:
-        if self.exact and self.cycles < _LARGEST_EXACT:
-            return f"{self.cycles:,.0f} chordless cycle{'s' * (self.cycles != 1)}, exactly."
-        if not math.isfinite(self.high):
-            least = f": at least {large_number(self.low)}" if self.low else ""
-            return f"More chordless cycles than can be estimated in some seconds{least}."
-        return f"About {large_number(self.cycles)} chordless cycles{range_text(self.low, self.high)}."
+        number = self.cycles.text
+        what = "chordless cycle" if number == "1" else "chordless cycles"
+        if self.cycles.exact and number[0].isdigit():
+            return f"{number} {what}, exactly."
+        if self.cycles.is_vague and not self.cycles.low:
+            return "More chordless cycles than can be estimated in some seconds."
+        return f"{self.cycles.number.capitalize()} {what}{self.cycles.spread and ' '}{self.cycles.spread}."
 
     def _how_long(self) -> str:
-        if not math.isfinite(self.high):
+        if self.cycles.is_vague:
             return "How long a search takes cannot be said."
         return f"About {duration_text(self.seconds)} of search on {self.threads} thread{'s' * (self.threads != 1)}."
 
     def _which_method(self) -> str:
-        along, is_known = self.boundary_seconds, math.isfinite(self.high)
+        along, is_known = self.along, not self.cycles.is_vague
         if is_known and self.seconds < _SHORT_RUN:
             return "Method: search."
-        if along is None or (is_known and along > self.seconds):
+        if along is None or (is_known and along.seconds > self.seconds):
             return "Method: search." + ("" if is_known and self.seconds <= _LONGEST_ADVISED else _OTHERWISE)
+        if not along.fits:
+            return f"A count along a boundary {does_not_fit_text(along.bytes)}.{_OTHERWISE}"
         about = "about" if self.is_settled else "at most"
-        advice = ": choose it under Find." if along <= _LONGEST_ADVISED else f".{_OTHERWISE}"
-        return f"A count along a boundary takes {about} {duration_text(along)}{advice}"
+        advice = " (Find: along a boundary)." if along.seconds <= _LONGEST_ADVISED else f".{_OTHERWISE}"
+        return f"A count along a boundary takes {about} {duration_text(along.seconds)}{advice}"
 
 
 def outlooks_of(graph: Graph, options: Options, given_up: Callable[[], bool]) -> Iterator[Outlook]:
@@ -118,6 +110,7 @@ def outlooks_of(graph: Graph, options: Options, given_up: Callable[[], bool]) ->
     """
     from kernels_ti.blocks.search_space import SearchSpace
     from kernels_ti.estimate.estimate import Estimator
+    from kernels_ti.estimate.usual_rate import usual_rate
 
     if graph.n > _MOST_VERTICES or graph.m > _MOST_SEED_WORDS:
         return
@@ -129,27 +122,26 @@ def outlooks_of(graph: Graph, options: Options, given_up: Callable[[], bool]) ->
     except EngineError:
         return
     threads = os.cpu_count() or 1
-    along: float | None = None
+    along: Expected | None = None
     is_settled, is_planned = True, False
     for seconds, is_last in ((_SECONDS, False), (_SECONDS_IF_VAGUE, True)):
         _probe(estimator, seconds, given_up, until_clear=is_last)
         if given_up():
             return
         estimate = estimator.estimate()
-        search = (estimate.paths + estimate.cycles) / (_USUAL_RATE * threads)
-        is_long = search >= _SHORT_RUN or not math.isfinite(estimate.cycles_high)
+        search = (estimate.paths + estimate.cycles) / usual_rate(estimator.words, threads)
+        is_long = search >= _SHORT_RUN or _range_of(estimate).is_vague
         if is_long and not is_planned and options.max_length is None:
             along, is_settled = _boundary_plan(space, given_up)
             is_planned = True
-        is_last = is_last or not _is_vague(estimate)
-        range_of = (estimate.cycles, estimate.cycles_low, estimate.cycles_high)
-        yield Outlook(*range_of, estimate.exact, search, along, threads, is_settled, is_last)
+        is_last = is_last or not _range_of(estimate).is_vague
+        yield Outlook(_range_of(estimate), search, along, threads, is_settled, is_last)
         if is_last:
             return
 
 
-def _is_vague(estimate: Estimate) -> bool:
-    return not estimate.exact and estimate.cycles_high > _VAGUE * max(estimate.cycles_low, 1)
+def _range_of(estimate: Estimate) -> CycleRange:
+    return CycleRange(estimate.cycles, estimate.cycles_low, estimate.cycles_high, estimate.exact)
 
 
 def _probe(estimator: Estimator, seconds: float, given_up: Callable[[], bool], *, until_clear: bool) -> None:
@@ -159,7 +151,9 @@ def _probe(estimator: Estimator, seconds: float, given_up: Callable[[], bool], *
         left = deadline - time.monotonic()
         if left <= 0 and estimator.probed:
             return
-        if until_clear and not _is_vague(estimator.estimate()):
+        # The first passes are small: their range may be narrow and far from the truth.
+        is_judged = left < seconds - _SECONDS_TO_JUDGE
+        if until_clear and is_judged and not _range_of(estimator.estimate()).is_vague:
             return
         window = probe if left <= 0 else min(probe, left)
         if not estimator.probe(window):
@@ -169,10 +163,11 @@ def _probe(estimator: Estimator, seconds: float, given_up: Callable[[], bool], *
             probe = min(2 * probe, _LONGEST_PROBE)
 
 
-def _boundary_plan(space: SearchSpace, given_up: Callable[[], bool]) -> tuple[float | None, bool]:
-    """Return the seconds of a count along a boundary, None if it is not possible, and whether its order is settled."""
+def _boundary_plan(space: SearchSpace, given_up: Callable[[], bool]) -> tuple[Expected | None, bool]:
+    """Return what a count along a boundary takes, None if it is not possible, and whether its order is settled."""
+    from chordless.engine.rates import expected_by_length
     from kernels_ti.boundary.orders.plan import plan_of
 
     began = time.monotonic()
     plan = plan_of(space, enough=lambda: given_up() or time.monotonic() - began > _SECONDS_FOR_ORDERS)
-    return (_COST_OF_LENGTHS * plan.seconds if plan.is_possible else None), plan.is_settled
+    return expected_by_length(plan, space.longest), plan.is_settled

@@ -45,7 +45,7 @@ _NAMES_HERE = (
     ("`chordless overlap`", "`food web`"),
     ("count its cycles without `overlap`", "choose `as it is`"),
     ("`chordless help specs` lists the kinds", "`Examples` lists the kinds"),
-    ("this is a folder, not a graph file", "this is a folder: pick a file of it, or count many on Batch (f6)"),
+    ("this is a folder, not a graph file", "this is a folder: pick a file of it, or count many on Batch (alt+5)"),
     (" — ", ": "),
 )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import io
 import os
 import re
 import time
@@ -13,20 +12,18 @@ from importlib.util import find_spec
 from pathlib import Path, PurePath
 from typing import Any
 
-from chordless.files import replaced
 from chordless.graphs.generators import is_spec
-from chordless.graphs.load import save_graph, write_edge_list
 from chordless.graphs.overlap import niche_overlap
+from chordless.graphs.writers import save_graph
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import EDGE_LIST, RunDirectory, check_is_free
-from chordless.tui.readings import AS_IT_IS, options_of
+from chordless.tui.readings import AS_IT_IS, OVERLAP, options_of
 from chordless.tui.settings import LastChoices
 from chordless.values import SHORTEST_CYCLE, any_cycle_length, positive, size
 from kernels_ti import ChordlessError, EngineError, Graph, OptionError
 from kernels_ti.choices import EXPANSIONS
 from kernels_ti.cluster.address import check_cluster
 
-OVERLAP_FOLDER = "graphs"
 WITHOUT_FOLDER = "reference"
 """The arch without checkpoints. A run on it has no directory, lists no cycles, and is not in the history."""
 # More make a search slower, and at last the system starts no more.
@@ -184,7 +181,9 @@ def _check_is_writable(directory: str) -> None:
         raise EngineError(f"{place} cannot be written to: name a folder elsewhere")
 
 
-def command_of(choices: LastChoices, graph: str, directory: Path | None, *, reading: str = AS_IT_IS) -> RunCommand:
+def command_of(
+    choices: LastChoices, graph: str, directory: Path | None, *, reading: str = AS_IT_IS, types: str = ""
+) -> RunCommand:
     """Make the engine's command from choices without faults.
 
     Parameters
@@ -196,6 +195,8 @@ def command_of(choices: LastChoices, graph: str, directory: Path | None, *, read
         The run directory; None if the run has none, see `WITHOUT_FOLDER`.
     reading : str
         One of `chordless.tui.readings.READINGS`.
+    types : str
+        For a food web: the file that says what is living. Empty for the .clu file beside the web.
 
     Returns
     -------
@@ -207,6 +208,8 @@ def command_of(choices: LastChoices, graph: str, directory: Path | None, *, read
         for field in (*LENGTHS, *RESOURCES)
         if (text := getattr(choices, field.name).strip())
     }
+    if reading == OVERLAP:
+        values.update(overlap=True, types=graph_source(types) or None)
     if choices.collect:
         values.update(output=str(directory), output_format="parts")
     if choices.find == "boundary":
@@ -242,6 +245,23 @@ def listing_of(command: RunCommand, directory: Path) -> RunCommand:
         total_only=False,
         per_vertex=False,
         per_edge=False,
+    )
+
+
+def wave_of(command: RunCommand, directory: Path) -> RunCommand:
+    """Turn a command into one that searches the same graph breadth first, in a new run directory."""
+    lists = command.output_format == "parts"
+    return replace(
+        command,
+        program_start=time.time(),
+        expansion="paper",
+        output=str(directory) if lists else None,
+        checkpoint=str(directory),
+        resume=False,
+        method="search",
+        pick="all",
+        total_only=False,
+        cluster=None,
     )
 
 
@@ -282,10 +302,11 @@ def graph_source(text: str) -> str:
     return os.path.abspath(source) if os.path.lexists(source) else source
 
 
-def run_folder(runs_folder: Path, graph: str) -> Path:
+def run_folder(runs_folder: Path, graph: str, reading: str = AS_IT_IS) -> Path:
     """Return an unused run directory for a graph, such as ``grid-7x10-2026-11-21-154500``."""
     name = PurePath(graph).name if os.path.lexists(graph) else graph
     words = re.sub(r"[^\w.-]+", "-", re.sub(r"(\.\w{1,8}){1,2}$", "", name)).strip("-.")[:60] or "graph"
+    words += "-overlap" if reading == OVERLAP else ""
     path = runs_folder / f"{words}-{time.strftime('%Y-%m-%d-%H%M%S')}"
     number, free = 2, path
     while os.path.lexists(free):
@@ -316,44 +337,3 @@ def adopt(runs_folder: Path, directory: Path) -> None:
 def overlap_graph(web: str, types: str) -> Graph:
     """Make the niche overlap graph of a food web. Without `types`, the .clu file beside the web says what is living."""
     return niche_overlap(expanded(web), expanded(types) or None)
-
-
-def write_overlap(web: str, types: str, runs_folder: Path) -> Path:
-    """Write the niche overlap graph of a food web to a file for the engine.
-
-    Parameters
-    ----------
-    web, types : str
-        See `overlap_graph`.
-    runs_folder : Path
-        The file goes to a subfolder of it.
-
-    Returns
-    -------
-    Path
-        An edge list. The same graph of the same web is written only once.
-
-    Raises
-    ------
-    GraphError
-        If there is no such food web.
-    EngineError
-        If it cannot be written.
-    """
-    graph = overlap_graph(web, types)
-    folder = runs_folder / OVERLAP_FOLDER
-    name = f"{PurePath(web.strip()).stem}-overlap"
-    text = io.StringIO()
-    write_edge_list(graph, text, [f"niche overlap graph of {PurePath(web.strip()).name}"])
-    data = text.getvalue().encode()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        path, number = folder / f"{name}.txt", 2
-        while path.exists() and path.read_bytes() != data:
-            path = folder / f"{name}-{number}.txt"
-            number += 1
-        with replaced(path) as stream:
-            stream.write(data)
-    except OSError as error:
-        raise EngineError(f"cannot write {error.filename or folder}: {error.strerror}") from error
-    return path

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from chordless.runs.state import ENDINGS, RunState
+from chordless.words.cycle_range import CycleRange
 from chordless.words.numbers import (
     bytes_text,
+    duration_text,
     large_number,
-    range_text,
     seconds_text,
     share_text,
     short_number,
@@ -21,6 +22,8 @@ from kernels_ti.errors import vertices_text
 # Earlier, too little is known to estimate the time left.
 _LEAST_SHARE_FOR_A_GUESS, _LEAST_SECONDS_FOR_A_GUESS = 0.001, 1.0
 _OVER = ("finished", "failed", "lost")
+# A longer time left is told in hours, days or years.
+_LONGEST_IN_MINUTES = 6000.0
 
 
 @dataclass(frozen=True)
@@ -105,7 +108,8 @@ def graph_words(state: RunState) -> str:
     """Return the graph and its size. Before the search has begun, return ""."""
     if not state.graph:
         return ""
-    return f"{state.graph}: {size_text(state.n, state.m)}, max degree {state.max_degree:,}"
+    of_web = ", niche overlap" if state.options.get("overlap") else ""
+    return f"{state.graph}{of_web}: {size_text(state.n, state.m)}, max degree {state.max_degree:,}"
 
 
 def without_name(message: str, name: str) -> str:
@@ -149,9 +153,11 @@ def time_left(state: RunState) -> float | None:
     """Return an estimate of the seconds left; None while there is none."""
     if state.seconds < _LEAST_SECONDS_FOR_A_GUESS:
         return None
-    total = state.cycles_estimate
-    if total is not None and 0 < state.cycles < total:
-        return state.seconds * (total - state.cycles) / state.cycles
+    known = cycle_range(state)
+    if known is not None and known.is_vague:
+        return None
+    if known is not None and (left := known.seconds_left(state.seconds, state.cycles)) is not None:
+        return left
     if state.share < _LEAST_SHARE_FOR_A_GUESS:
         return None
     # Along a boundary, an order of the vertices was looked for at first.
@@ -213,8 +219,10 @@ def paths_tile(state: RunState) -> TileWords:
     speed = _speed(state, state.path_rates, state.paths)
     if state.phase == "finished" and paths_vary(state):
         # Exact digits would differ from run to run, and look like a fault.
-        about = f"about {short_number(state.paths)}" if state.paths else "0"
-        return TileWords(about, (speed, "varies a little", "from run to run"), f"paths {about}", rates=state.path_rates)
+        if not state.paths:
+            return TileWords("0", ("no path had to grow",), "paths 0, none had to grow", ("paths 0",))
+        about = f"about {short_number(state.paths)}"
+        return TileWords(about, (speed, "expanded"), f"paths {about}", rates=state.path_rates)
     words = f"paths {state.paths:,}"
     return TileWords(f"{state.paths:,}", (speed,), f"{words}  {speed}", (words,), rates=state.path_rates)
 
@@ -240,7 +248,7 @@ def share_tile(state: RunState) -> TileWords:
     left = time_left(state)
     if left is None:
         return TileWords(share, ("too early to say", "how long it takes"), share, share=state.share)
-    rough = _rough_seconds(left)
+    rough = _rough_seconds(left) if left < _LONGEST_IN_MINUTES else duration_text(left)
     note = f"about {rough} left"
     return TileWords(
         share, (note, f"{spent} so far"), f"{share} {note}", (f"{share} {rough} left", share), share=state.share
@@ -291,7 +299,7 @@ def memory_tile(state: RunState) -> TileWords:
     budget = state.options.get("memory")
     # On a GPU the budget limits the buffers of the device.
     used, other = (state.device_bytes, state.memory_bytes) if on_gpu else (state.memory_bytes, state.device_bytes)
-    notes = [f"of {bytes_text(budget)} allowed" if budget else "no memory limit set"]
+    notes = [f"of {bytes_text(budget)} allowed" if budget else "half of free allowed"]
     if state.phase == "finished" and not on_gpu:
         used = max(used, state.peak_memory_bytes)
         notes.append("at its largest")
@@ -305,11 +313,11 @@ def memory_tile(state: RunState) -> TileWords:
 
 def checkpoint_tile(state: RunState) -> TileWords:
     """Return the age of the last checkpoint."""
+    if state.directory is None and state.phase == "starting":
+        # The engine has not told its folder yet.
+        return TileWords("none yet", (), "no checkpoint yet")
     if state.directory is None:
         return TileWords("none", ("this run has", "no folder"), "no checkpoints")
-    if state.options.get("pick", "all") != "all":
-        kept = "kept in its folder" if state.reason == "complete" else "kept at the end"
-        return TileWords("none", ("the result is", kept), f"result {kept}", (kept,))
     if state.checkpoint_time is None:
         left = state.options.get("checkpoint_every", 0.0) - (state.changed - state.began)
         if state.phase != "running" or left <= 0:
@@ -334,17 +342,18 @@ def estimate_tile(state: RunState) -> TileWords:
     return TileWords(words, (), words, (shorter, *listed))
 
 
+def cycle_range(state: RunState) -> CycleRange | None:
+    """Return the estimate of the number of cycles; None while there is none, and of a run that is complete."""
+    if state.reason == "complete":
+        return None
+    return CycleRange.told(state.cycles_estimate, state.cycles_low, state.cycles_high, state.cycles)
+
+
 def _estimate(state: RunState, *, with_spread: bool = True) -> tuple[str, ...]:
-    low, high = state.cycles_low, state.cycles_high
-    if state.cycles_estimate is None or state.reason == "complete":
+    known = cycle_range(state)
+    if known is None or (known.is_vague and known.low <= state.cycles):
         return ()
-    if state.cycles_estimate < state.cycles:
-        # The estimate is already exceeded.
-        return ()
-    about = f"of about {large_number(state.cycles_estimate)}"
-    if not with_spread or low is None or high is None:
-        return (about,)
-    return (about, *filter(None, [range_text(low, high).strip()]))
+    return (f"of {known.number}", *filter(None, [known.spread if with_spread else ""]))
 
 
 def _speed(state: RunState, rates: tuple[float, ...], total: int) -> str:

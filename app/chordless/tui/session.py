@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from chordless.runs.directory import RunDirectory, resume_line
 from chordless.runs.state import RunState
 from chordless.tui.detached import go_on_detached
 from chordless.tui.feeds import Batch, Feed, ReplayFeed
+from chordless.words.cycle_range import CycleRange
 
 _OVER = frozenset({"finished", "failed", "lost"})
 # Writing a checkpoint of many gigabytes takes long.
@@ -24,6 +26,8 @@ class RunSession:
     Parameters
     ----------
     feed : Feed
+    expected : CycleRange, optional
+        The estimate before the start. It stands until the engine has one.
 
     Attributes
     ----------
@@ -31,9 +35,9 @@ class RunSession:
         The newest state. The feed's thread replaces it and never changes it.
     """
 
-    def __init__(self, feed: Feed) -> None:
+    def __init__(self, feed: Feed, expected: CycleRange | None = None) -> None:
         self.feed = feed
-        self._told = self.state = RunState()
+        self._told = self.state = RunState() if expected is None else _with_estimate(expected)
         self._changed: Callable[[], None] = lambda: None
 
     @property
@@ -70,11 +74,6 @@ class RunSession:
     def command(self) -> RunCommand | None:
         """The command of the engine, if it is a child of this process."""
         return getattr(self.feed, "command", None)
-
-    @property
-    def keeps_nothing(self) -> bool:
-        """Whether the run picks cycles: it has no checkpoints, and its folder stays only if it comes to its end."""
-        return self.command is not None and self.command.pick != "all"
 
     def begin(self, changed: Callable[[], None]) -> None:
         """Start the feed. After each change of `state`, its thread calls `changed`."""
@@ -135,3 +134,9 @@ class RunSession:
     def _has_checkpoint(self) -> bool:
         """Look for the checkpoint on the disk, since the folder may have been moved or deleted."""
         return self.directory is not None and RunDirectory(self.directory).checkpoint.exists()
+
+
+def _with_estimate(expected: CycleRange) -> RunState:
+    """Return the state of a run of which nothing is known but the estimate before its start."""
+    high = expected.high if math.isfinite(expected.high) else None
+    return RunState(cycles_estimate=expected.middle, cycles_low=expected.low, cycles_high=high)

@@ -34,16 +34,10 @@ _HEADERS = {
 
 
 class Admission:
-    """Access control for every request.
+    """Access control for every request. The program prints an address with a random token.
 
-    The program prints an address with a random token. The first visit exchanges the token for a cookie, so that no
-    later request contains it. Every request must name this machine as its host; this defeats DNS rebinding. If a
-    request has an origin, that must be the server's own page.
-
-    Parameters
-    ----------
-    port : int
-        The server's port.
+    The first visit exchanges the token for a cookie, so that no later request contains it. Every request must name this
+    machine as its host; this defeats DNS rebinding. If a request has an origin, that must be the server's own page.
     """
 
     def __init__(self, port: int) -> None:
@@ -85,14 +79,7 @@ class Admission:
 
 
 class Places:
-    """Limits the number of dashboards that are open at the same time.
-
-    Parameters
-    ----------
-    most : int
-    patience : float
-        Seconds to wait for a place.
-    """
+    """Limits the dashboards open at the same time to `most`; a new one waits `patience` seconds."""
 
     def __init__(self, most: int, patience: float = _PATIENCE) -> None:
         self.most = most

@@ -3,62 +3,58 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import errno
+import logging
+import signal
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 from aiohttp import web
-from textual_serve import app_service, server
+from textual_serve import server
 
-from chordless.web.admission import Admission, Places, most_sessions
+from chordless.termination import SAME_SIGNAL_SECONDS
+from chordless.web.admission import Admission, Handler, Places, most_sessions, refusal
+from chordless.web.dashboard import Dashboard, obey, size_of
+from chordless.words.shown import error_line
 
 HOST = "localhost"
-# A dashboard needs time to end, since its run writes a checkpoint first.
-_SECONDS_TO_END = 60.0
 _HERE = Path(__file__).parent
 _SECONDS_BETWEEN_KNOCKS = 0.02
-
-
-class PatientService(app_service.AppService):
-    """Waits for the end of its dashboard. Otherwise asyncio would warn about a child of a closed loop."""
-
-    async def stop(self) -> None:
-        """End the dashboard. Kill it if that takes too long."""
-        if self._process is None:
-            return
-        try:
-            await asyncio.wait_for(super().stop(), _SECONDS_TO_END)
-        except asyncio.TimeoutError:
-            self._process.kill()
-        await self._process.wait()
+_SECONDS_BETWEEN_PINGS = 15.0
+_SECONDS_TO_SAY_GOOD_BYE = 2.0
 
 
 class GuardedServer(server.Server):
-    """Serves dashboards to the browsers of this machine.
+    """Serves dashboards, `most` at the same time, to the browsers of this machine; `arguments` follow ``chordless``."""
 
-    Parameters
-    ----------
-    command : str
-        The shell command that starts a dashboard.
-    port : int
-    most : int, optional
-        Most dashboards at the same time. The default is `most_sessions`.
-    """
-
-    def __init__(self, command: str, port: int, most: int | None = None) -> None:
-        super().__init__(command, host=HOST, port=port, title="chordless")
+    def __init__(self, arguments: list[str], port: int, most: int | None = None) -> None:
+        super().__init__("chordless", host=HOST, port=port, title="chordless")
         self.admission = Admission(port)
+        self._arguments = arguments
         self._places = Places(most or most_sessions())
         self._browsers: set[asyncio.Task[object]] = set()
+        self._asked_to_end = -SAME_SIGNAL_SECONDS
 
     def initialize_logging(self) -> None:
-        """Log only failures."""
+        """Let aiohttp say nothing of requests that are no HTTP. A request that fails is told by `_answered`."""
+        logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)
 
     async def _make_app(self) -> web.Application:
         application = await super()._make_app()
         application.router.add_get("/page.js", self._handle_script)
         self.admission.guard(application)
+        application.middlewares.append(_answered)
+        application.on_cleanup.append(_ignore_signals)
         return application
+
+    def request_exit(self) -> None:
+        """End the server at a signal. The same signal again must not disturb the end of the dashboards."""
+        before, self._asked_to_end = self._asked_to_end, time.monotonic()
+        if self._asked_to_end - before >= SAME_SIGNAL_SECONDS:
+            super().request_exit()
 
     async def on_startup(self, app: web.Application) -> None:
         """Print the address of the dashboard once the server listens, which is later than this call."""
@@ -86,16 +82,41 @@ class GuardedServer(server.Server):
 
     async def handle_websocket(self, request: web.Request) -> Any:
         """Start a dashboard for a page, and connect both until one of them ends."""
+        websocket = web.WebSocketResponse(heartbeat=_SECONDS_BETWEEN_PINGS)
+        if not websocket.can_prepare(request).ok:
+            return refusal(400, "This is no page", "Open the address that chordless printed in the terminal.")
         if not await self._places.taken():
             return self._places.refusal()
         browser = asyncio.current_task()
         assert browser is not None
         self._browsers.add(browser)
         try:
-            return await super().handle_websocket(request)
+            await self._connect(request, websocket)
         finally:
             self._browsers.remove(browser)
             self._places.give_back()
+        return websocket
+
+    async def _connect(self, request: web.Request, websocket: web.WebSocketResponse) -> None:
+        await websocket.prepare(request)
+        dashboard = Dashboard(
+            self._arguments,
+            write_bytes=websocket.send_bytes,
+            write_str=websocket.send_str,
+            close=websocket.close,
+            download_manager=self.download_manager,
+        )
+        try:
+            await dashboard.start(*size_of(request.query))
+            await obey(dashboard, websocket)
+        except asyncio.CancelledError:
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(websocket.close(), _SECONDS_TO_SAY_GOOD_BYE)
+        finally:
+            # A page that does not read would hold up the last words of its dashboard.
+            if request.transport is not None:
+                request.transport.abort()
+            await dashboard.stop()
 
     async def on_shutdown(self, app: web.Application) -> None:
         """End the dashboards. Otherwise an open browser would delay the end of the server for a minute."""
@@ -104,8 +125,33 @@ class GuardedServer(server.Server):
         await asyncio.gather(*self._browsers, return_exceptions=True)
 
 
-# The base class has no parameter for the service, so its module variable is replaced.
-server.AppService = PatientService  # type: ignore[attr-defined]
+async def _ignore_signals(application: web.Application) -> None:
+    """Ignore further signals. This process is about to end by itself, and a closed loop cannot take any."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().remove_signal_handler(number)
+        signal.signal(number, signal.SIG_IGN)
+
+
+@web.middleware
+async def _answered(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Answer every request, and tell a failure in one line."""
+    try:
+        return await handler(request)
+    except (web.HTTPException, ConnectionResetError):  # an answer, or nobody is there any more
+        raise
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise web.HTTPNotFound from error
+        return _failed(error)
+    except Exception as error:
+        return _failed(error)
+
+
+def _failed(error: Exception) -> web.Response:
+    sys.stderr.write(
+        f"chordless: a request of a browser failed: {error_line(f'{type(error).__name__}: {error}', sys.stderr)}\n"
+    )
+    return refusal(500, "This went wrong", "The terminal of the server says more.")
 
 
 async def _accepts(host: str, port: int) -> bool:

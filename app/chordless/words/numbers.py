@@ -129,3 +129,8 @@ def time_left_text(low: float, high: float) -> str:
         return f"about {longest} left"
     number, _, unit = shortest.partition(" ")
     return f"{number if longest.endswith(f' {unit}') else shortest} to {longest} left"
+
+
+def does_not_fit_text(least: float) -> str:
+    """Return that a count does not fit into the memory, and the bytes that it takes at least."""
+    return f"does not fit into the memory here: it takes {bytes_text(int(least))} at least"

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import IO
+from collections.abc import Iterable
+from typing import IO, TextIO, cast
+
+from kernels_ti.foreign_text import UNSAFE, visible_lines
+from kernels_ti.foreign_text import visible as visible
 
 LONGEST_LINE = 500
 """Characters of an error line."""
@@ -11,36 +15,34 @@ LONGEST_LINE = 500
 _LONGEST_PIECE = 120
 _ELLIPSIS = " ... "
 _PIECE = re.compile(r"'[^']*'|`[^`]*`|\"[^\"]*\"|\S+")
-# The C0 and C1 controls, and what turns the direction of the text around or breaks its line.
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
-
-def visible(text: str) -> str:
-    r"""Return a text with its control characters written out as ``cat -v`` does: ``^[`` is escape, ``^J`` a new line.
-
-    Characters above ASCII that do the same become ``M-^[`` or an escape of Python, such as ``\u202e``.
-    """
-    return _UNSAFE.sub(lambda found: _written_out(found[0]), text)
 
 
 def without_controls(text: str) -> str:
     """Return a text without what `visible` would write out."""
-    return _UNSAFE.sub("", text)
-
-
-def _written_out(character: str) -> str:
-    code = ord(character)
-    if code < 0x80:
-        return f"^{chr(code ^ 0x40)}"
-    if code < 0xA0:
-        return f"M-^{chr(code - 0x80 ^ 0x40)}"
-    # A byte of a file name that is not UTF-8 is kept in such a character.
-    return f"\\x{code - 0xDC00:02x}" if 0xDC80 <= code <= 0xDCFF else f"\\u{code:04x}"
+    return UNSAFE.sub("", text)
 
 
 def on_terminal(text: str, stream: IO[str]) -> str:
     """Return a text as `stream` shall get it: made `visible` on a terminal, as it stands in a file or a pipe."""
     return visible(text) if stream.isatty() else text
+
+
+class _VisibleLines:
+    """A stream of text whose lines get to a terminal made `visible`."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return self._stream.write(visible_lines(text))
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        self._stream.writelines(map(visible_lines, lines))
+
+
+def lines_on_terminal(stream: TextIO) -> TextIO:
+    """Return a stream that writes lines to `stream` as `on_terminal` has them; it can do nothing else."""
+    return cast("TextIO", _VisibleLines(stream)) if stream.isatty() else stream
 
 
 def error_line(message: str, stream: IO[str]) -> str:

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from chordless.graphs.readers.source import Source, number_of
+from kernels_ti.errors import quantity
 
-_SEPARATORS = ("\t", ",", ";")
+SEPARATORS = ("\t", ";", ",", None)
+"""The separators of columns, the surest first; None stands for blanks."""
+
+_CALLED = {"\t": "tabs", ";": "semicolons", ",": "commas", None: "blanks"}
+_FIRST_LINES = 1000
 _SHOWN = 60
 
 WEIGHTS_UNUSED = "the third column, weights, is not used: every line is an edge"
 
-# Names of the two columns in the heading of a table of edges. The short ones may also be names of vertices.
+_WHOLE_NUMBER = re.compile("-?[0-9]+")
+_DECIMAL_COMMA = re.compile("[-+]?[0-9]*,[0-9]+(?:[eE][-+]?[0-9]{1,4})?")
+
+# Names of the two columns in the heading of a table of edges.
 _HEADINGS = {
     ("source", "target"),
     ("from", "to"),
@@ -27,49 +38,83 @@ _HEADINGS = {
         for first, second in (("source", "target"), ("from", "to"))
     ),
 }
-_SHORT_HEADINGS = {("u", "v"), ("i", "j"), ("a", "b"), ("x", "y")}
 
-_Row = tuple[int, list[str]]
-"""The number of a line, and its cells."""
+_ARROW = re.compile(r"\s*(\S+)\s+->\s+(\S+)\s*")
 
 
-def two_columns(source: Source, lines: list[str]) -> list[str]:
-    """Return the two vertices of each line, one line after another, and note what is ignored.
+@dataclass(frozen=True)
+class Layout:
+    """How the lines of an edge list are divided."""
+
+    separator: str | None  # What stands between two columns; None for blanks
+    columns: int  # 2; 3 with weights; 4 with the data that networkx writes in braces
+    arrows: int | None = None  # The number of the first line ``u -> v``; None if the lines have no arrows
+
+    def cells(self, line: str) -> list[str]:
+        """Return the cells of a line."""
+        if self.arrows is None:
+            return cells_of(line, self.separator)
+        found = _ARROW.fullmatch(line)
+        return [] if found is None else [found[1], found[2]]
+
+    def rows(self, lines: list[str]) -> list[list[str]]:
+        """Return the cells of some lines."""
+        if self.separator is None and self.arrows is None:
+            return [line.split() for line in lines]
+        return [self.cells(line) for line in lines]
+
+    def misfit(self, rows: list[list[str]]) -> int | None:
+        """Return the place of the first of some rows of cells that is not an edge; None if all are."""
+        if self.columns == 2 and self.separator is None and set(map(len, rows)) <= {2}:
+            return None
+        return next(
+            (place for place, cells in enumerate(rows) if _columns_of(cells, self.separator) != self.columns), None
+        )
+
+    def wrong(self, line: str) -> str:
+        """Return what is wrong with a line that does not fit."""
+        cells = self.cells(line)
+        if self.arrows is not None:
+            return f"the edges are arcs `u -> v` (see line {self.arrows}), and this line is none: {_shown(line)}"
+        between = "" if self.separator is None else f", with {_CALLED[self.separator]} between the columns"
+        found = f"found {quantity(len(cells), 'word')}: {_shown(line)}"
+        if self.columns == 3:
+            return f"each line of this list is an edge and a number, its weight{between}; {found}"
+        message = f"edge needs two vertices{between}, {found}"
+        columns = max(len(cells_of(line, separator)) for separator in SEPARATORS[:-1])
+        if len(cells) == 1 and columns > 3:
+            return f"an edge list has two columns, or three with weights; found {columns}: {_shown(line)}"
+        if len(cells) == 3 and decimal_of(cells[2]) is not None:
+            return f"{message} (weights in a third column are left out if every line has one)"
+        return message
+
+
+def layout_of(source: Source, lines: list[tuple[int, str]]) -> Layout:
+    """Find how the lines of an edge list are divided by the first of them, given with their numbers.
 
     A line is ``u v`` with blanks, a tab, a comma or a semicolon between the two, the same in all lines; names with
-    blanks in them need one of the last three. A third column of numbers in all lines, and the data that networkx
-    writes in braces, are left out with a note. So is a heading, where it cannot be an edge.
-
-    Parameters
-    ----------
-    source : Source
-        Receives the notes.
-    lines : list of str
-        Comments must be blank lines here; a heading is replaced by a blank line.
-
-    Raises
-    ------
-    GraphError
-        For a line that is anything else.
+    blanks in them need one of the last three. There may be a third column of numbers, or the data that networkx writes
+    in braces. If another separator would divide the lines as well, a note says which one was taken.
     """
-    filled = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
-    separator = _separator(filled)
-    rows = [(number, cells_of(line, separator)) for number, line in filled]
-    if has_heading(rows):
-        number = rows.pop(0)[0]
-        note_heading(source, lines[number - 1], number)
-        lines[number - 1] = ""
-    if rows and all(len(cells) == 3 and number_of(cells[2]) is not None for _, cells in rows):
-        note_weights(source)
-        rows = [(number, cells[:2]) for number, cells in rows]
-    elif rows and separator is None and all(len(cells) > 2 and _is_data(cells[2:]) for _, cells in rows):
-        if any(cells[2] != "{}" for _, cells in rows):
-            source.note("the data in braces are not used: every line is an edge")
-        rows = [(number, cells[:2]) for number, cells in rows]
-    for number, cells in rows:
-        if len(cells) != 2 or not all(cells):
-            raise source.error(_wrong_columns(cells, lines[number - 1]), number)
-    return [cell for _, cells in rows for cell in cells]
+    lines = lines[:_FIRST_LINES]
+    arrows = next((number for number, line in lines if " -> " in line), None)
+    if arrows is not None:
+        return Layout(None, 2, arrows)
+    separator = _separator(source, [line for _, line in lines])
+    columns = Counter(_columns_of(cells_of(line, separator), separator) for _, line in lines)
+    del columns[0]
+    return Layout(separator, columns.most_common(1)[0][0] if columns else 2)
+
+
+def _columns_of(cells: list[str], separator: str | None) -> int:
+    """Return the number of columns of an edge, see `Layout`; 0 if it is none."""
+    if len(cells) < 2 or not all(cells):
+        return 0
+    if len(cells) == 2:
+        return 2
+    if separator is None and _is_data(cells[2:]):
+        return 4
+    return 3 if len(cells) == 3 and decimal_of(cells[2]) is not None else 0
 
 
 def note_weights(source: Source) -> None:
@@ -77,19 +122,46 @@ def note_weights(source: Source) -> None:
     source.note(WEIGHTS_UNUSED)
 
 
-def _separator(filled: list[tuple[int, str]]) -> str | None:
-    """Return what separates the cells of all lines; None for blanks."""
-    by_blanks = [line.split() for _, line in filled]
-    if all(len(words) == 2 and words[0][-1] not in ",;" for words in by_blanks):
-        # Names may have commas.
-        return None
-    for separator in _SEPARATORS:
-        if not all(separator in line for _, line in filled):
-            continue
-        counts = {len([cell for cell in cells_of(line, separator) if cell]) for _, line in filled}
-        if counts in ({2}, {3}):
-            return separator
-    return None
+def _separator(source: Source, lines: list[str]) -> str | None:
+    """Return what separates the columns of an edge list by its first lines, and note where another could, too."""
+    words = [line.split() for line in lines]
+    blanks_are_sure = all(_is_edge(row, None) and (len(row) > 2 or _are_even(row)) for row in words)
+    order = (None, *SEPARATORS[:-1]) if blanks_are_sure else SEPARATORS
+    separator = best_separator(lines, _is_edge, order)
+    rows = [cells_of(line, separator) for line in lines]
+    for other in order:
+        others = [cells_of(line, other) for line in lines]
+        if others != rows and all(_is_edge(cells, other) for cells in others):
+            source.note(f"the columns are divided at {_CALLED[separator]}, not at {_CALLED[other]}")
+    return separator
+
+
+def best_separator(
+    lines: Sequence[str],
+    fits: Callable[[list[str], str | None], bool],
+    order: Sequence[str | None] = SEPARATORS,
+) -> str | None:
+    """Return the separator for which the cells of the most lines fit, of several the first in `order`; else blanks."""
+    fitting = [sum(fits(cells_of(line, separator), separator) for line in lines) for separator in order]
+    return order[fitting.index(max(fitting))] if any(fitting) else None
+
+
+def _is_edge(cells: list[str], separator: str | None) -> bool:
+    """Return whether these cells may be an edge, with or without a weight or the data of networkx."""
+    # In `x, y` the comma is no part of the name.
+    return _columns_of(cells, separator) > 0 and not (separator is None and cells[0][-1] in ",;")
+
+
+def _are_even(names: list[str]) -> bool:
+    """Return whether two names have as many commas and semicolons each, as ``0,1`` and ``0,2`` have."""
+    u, v = names
+    return all(u.count(sign) == v.count(sign) for sign in ",;")
+
+
+def decimal_of(cell: str) -> str | None:
+    """Return a decimal number with a point, where the cell may have a comma; None for any other text."""
+    text = cell.replace(",", ".") if _DECIMAL_COMMA.fullmatch(cell) else cell
+    return None if number_of(text) is None else text
 
 
 def cells_of(line: str, separator: str | None) -> list[str]:
@@ -111,18 +183,26 @@ def note_heading(source: Source, line: str, number: int) -> None:
     source.note(f"taken for a heading, not for an edge: {_shown(line)}", number)
 
 
-def has_heading(rows: list[_Row]) -> bool:
-    """Say whether the first of the rows of a table of edges is its heading."""
-    if len(rows) < 2 or len(rows[0][1]) < 2:
+def is_heading_of_weights(first: list[str], columns: int) -> bool:
+    """Say whether the first line is a heading because all lines below have a weight, and it has a word there."""
+    return columns == 3 and len(first) == 3 and all(first) and decimal_of(first[2]) is None
+
+
+def may_be_heading(first: list[str], others_are_whole: bool) -> bool | None:
+    """Say whether the first line is a heading by its two names, which never come again below; None if that depends.
+
+    It is one if neither of them is a whole number and all others below are. So it is if they are common words for two
+    columns, such as ``source`` and ``target``. If not, it depends on whether it is the only line that shares no name
+    with another.
+    """
+    if first[0] == first[1] or any(_WHOLE_NUMBER.fullmatch(name) for name in first[:2]):
         return False
-    first, others = rows[0][1], [cells for _, cells in rows[1:]]
-    is_weighted = all(len(cells) == 3 and number_of(cells[2]) is not None for cells in others)
-    if is_weighted and len(first) == 3 and number_of(first[2]) is None:
-        return True
-    ends = (first[0].lower(), first[1].lower())
-    if ends in _HEADINGS:
-        return not any(name in cells[:2] for cells in others for name in first[:2])
-    return ends in _SHORT_HEADINGS and all(re.fullmatch("-?[0-9]+", cell) for cells in others for cell in cells[:2])
+    return True if others_are_whole or is_usual_heading(first) else None
+
+
+def is_usual_heading(first: list[str]) -> bool:
+    """Return whether the first two words are common ones for the two columns of a list, ``source`` and ``target``."""
+    return tuple(word.lower() for word in first[:2]) in _HEADINGS
 
 
 def _is_data(cells: list[str]) -> bool:
@@ -132,14 +212,3 @@ def _is_data(cells: list[str]) -> bool:
 def _shown(line: str) -> str:
     text = line.strip()
     return repr(text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}...")
-
-
-def _wrong_columns(cells: list[str], line: str) -> str:
-    count = f"{len(cells)} word" + "s" * (len(cells) != 1)
-    message = f"edge needs two vertices, found {count}: {_shown(line)}"
-    columns = max(len(cells_of(line, separator)) for separator in _SEPARATORS)
-    if len(cells) == 1 and columns > 3:
-        return f"an edge list has two columns, or three with weights; found {columns}: {_shown(line)}"
-    if len(cells) == 3 and number_of(cells[2]) is not None:
-        return f"{message} (weights in a third column are left out if every line has one)"
-    return message

@@ -12,28 +12,11 @@ from kernels_ti.graph import IntArray
 
 
 def read_dimacs(source: Source, *, simplify: bool = False) -> Parsed:
-    """Read a graph in DIMACS format: ``p edge N M``, then ``e u v`` for each edge, vertices 1 to N.
+    """Read a graph in DIMACS format: ``p edge N M``, then ``e u v`` for each edge, vertices named 1 to N.
 
     Many DIMACS files have every edge twice, as ``e u v`` and as ``e v u``. They are accepted, too. Lines ``a u v``,
-    which may have a weight, are the arcs of a directed graph; such files often begin with ``p sp N M``.
-
-    Parameters
-    ----------
-    source : Source
-        The file; ``c`` and ``n`` lines (comments and values of vertices) say nothing about the graph.
-    simplify : bool
-        Drop loops and repeated edges instead of refusing them.
-
-    Returns
-    -------
-    graph : Graph
-        Its names are "1" to "N".
-    positions : None
-
-    Raises
-    ------
-    GraphError
-        For anything that is not such a file; the message names the line.
+    which may have a weight, are the arcs of a directed graph; such files often begin with ``p sp N M``. ``c`` and ``n``
+    lines say nothing about the graph. A GraphError names the line of anything else.
     """
     lines = source.text.split("\n")
     size, directed = _take_problem(source, lines)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from chordless.graphs.readers.columns import two_columns
 from chordless.graphs.readers.large_list import Comment, blanked_comments, read_large_list
-from chordless.graphs.readers.source import Parsed, Source, build_graph, label_names, number_of
+from chordless.graphs.readers.named_list import INTEGER as INTEGER
+from chordless.graphs.readers.named_list import NamedList, canonical, read_named_list
+from chordless.graphs.readers.source import Parsed, Source, build_graph, check_edges, label_names, number_of
 from kernels_ti.adjacency import pieces
 from kernels_ti.errors import quantity
 from kernels_ti.graph import IntArray
 
-INTEGER = re.compile(r"-?[0-9]{1,18}")  # longer ones may not fit an int64 and are taken as words
-_ARROW = re.compile(r"\s*(\S+)\s+->\s+(\S+)\s*")
 _TOO_LONG = re.compile(r"[0-9]{19}")  # some versions of numpy wrap such numbers around in silence
 _NOT_INTEGERS = re.compile(r"[^0-9\s-]")  # numpy takes +1 for an integer too, and its older versions 1.5
 
@@ -36,51 +36,35 @@ class _Notes:
 def read_edge_list(source: Source, *, simplify: bool = False) -> Parsed:
     """Read a list of edges, one ``u v`` per line, or ``u,v``, ``u v weight``; see `columns` for these.
 
-    Lines ``u -> v`` are the arcs of a directed graph.
-
-    Lines that start with ``#`` or ``%`` are comments, of which three mean something: ``# n=N m=M`` gives the
-    numbers of vertices (isolated ones included) and edges, ``# label ID text`` names a vertex, ``# xy ID x y``
-    places it. Vertices whose ids are all 64-bit integers are sorted by them, others keep the order of appearance.
-
-    Parameters
-    ----------
-    source : Source
-        The file.
-    simplify : bool
-        Drop loops and repeated edges instead of refusing them.
-
-    Returns
-    -------
-    graph : Graph
-        Its names are the labels, if every vertex has one and they differ, otherwise the ids, as text.
-    positions : dict or None
-        Place of each vertex index that has one.
-
-    Raises
-    ------
-    GraphError
-        For anything that is not such a list; the message names the line.
+    Lines ``u -> v`` are the arcs of a directed graph. Lines that start with ``#`` or ``%`` are comments, of which three
+    mean something: ``# n=N m=M`` gives the numbers of vertices (isolated ones included) and edges, ``# label ID text``
+    names a vertex, ``# xy ID x y`` places it. Vertices whose ids are all 64-bit integers are sorted by them, others
+    keep the order of appearance. The graph's names are the labels, if every vertex has one and they differ, otherwise
+    the ids, as text. A GraphError names the line of anything that is not such a list.
     """
-    integers: IntArray | None
-    directed = False
-    large = read_large_list(source)
+
+    def check_numbers(pairs: IntArray, heading: int | None) -> None:
+        check_edges(source, pairs, int, line_of(heading), simplify=simplify)
+
+    def check_names(pairs: IntArray, names: list[str], heading: int | None, directed: bool) -> None:
+        check_edges(source, pairs, names.__getitem__, line_of(heading), simplify=simplify, directed=directed)
+
+    def line_of(heading: int | None) -> Callable[[int], int]:
+        return lambda row: _line_of_row(source, row, heading)
+
+    large = read_large_list(source, check_numbers)
+    made = read_named_list(source, check_names) if large is None else NamedList()
+    comments, heading = (made.comments, made.heading) if large is None else (large.comments, large.heading)
+    notes = _notes_of(source, comments)
     if large is not None:
-        lines, integers = large.top, large.pairs
-        notes = _notes_of(source, large.comments)
+        ids, ends = _number_integers(source, large.pairs, notes)
+    elif all(map(INTEGER.fullmatch, made.names)):
+        numbers = np.array(made.names, np.int64)
+        ids, ends = _number_integers(source, numbers[made.pairs], notes)
     else:
-        lines = source.text.split("\n")
-        notes = _notes_of(source, blanked_comments(lines))
-        directed = _take_arrows(source, lines)
-        integers = integer_pairs(lines)
-    if integers is None:
-        words = two_columns(source, lines)
-        if all(map(INTEGER.fullmatch, words)):
-            integers = np.array(words, np.int64).reshape(-1, 2)
-    if integers is None:
-        ids, ends = _number_words(source, words, notes)
-    else:
-        ids, ends = _number_integers(source, integers, notes)
-        del integers, large  # they are large
+        ids, ends = _with_noted(source, made, notes), made.pairs
+    directed = made.directed
+    del large, made  # they are large
     if notes.size is None and not ids:
         raise source.error("no edges: every line is blank or a comment; an edge list has a line `u v` for each edge")
     noted = bool(notes.labels or notes.positions)
@@ -97,30 +81,12 @@ def read_edge_list(source: Source, *, simplify: bool = False) -> Parsed:
         ends,
         label_names(labels, ids),
         simplify=simplify,
-        line_of=lambda row: _line_of_row(source, row, lines),
+        line_of=line_of(heading),
         directed=directed,
     )
     if notes.size is not None:
         source.check_edge_count(notes.size[1], len(ends), graph.m, notes.size[2])
     return graph, positions or None
-
-
-def _take_arrows(source: Source, lines: list[str]) -> bool:
-    """Turn lines ``u -> v`` into lines ``u v``; return whether the file has them."""
-    arrows = [number for number, line in enumerate(lines) if " -> " in line]
-    if not arrows:
-        return False
-    for number, line in enumerate(lines):
-        if not line.strip():
-            continue
-        found = _ARROW.fullmatch(line)
-        if found is None:
-            raise source.error(
-                f"the edges are arcs `u -> v` (see line {arrows[0] + 1}), and this line is none: {line.strip()[:60]!r}",
-                number + 1,
-            )
-        lines[number] = f"{found[1]} {found[2]}"
-    return True
 
 
 def _notes_of(source: Source, comments: list[Comment]) -> _Notes:
@@ -151,7 +117,7 @@ def _take_vertex_note(source: Source, notes: _Notes, kind: str, content: str, nu
     if found is None:
         what = "a vertex id and a text" if kind == "label" else "a vertex id and two numbers"
         raise source.error(f"`# {kind}` needs {what}, found {content!r}", number)
-    name = _canonical(found[1])
+    name = canonical(found[1])
     if name in (notes.labels if kind == "label" else notes.positions):
         raise source.error(f"a second `# {kind}` for vertex {name}", number)
     if kind == "label":
@@ -161,10 +127,6 @@ def _take_vertex_note(source: Source, notes: _Notes, kind: str, content: str, nu
     if len(place) != 2 or place[0] is None or place[1] is None:
         raise source.error(f"`# xy` needs a vertex id and two numbers, found {content!r}", number)
     notes.positions[name] = ((place[0], place[1]), number)
-
-
-def _canonical(word: str) -> str:
-    return str(int(word)) if INTEGER.fullmatch(word) else word
 
 
 def integer_pairs(lines: list[str]) -> IntArray | None:
@@ -228,14 +190,13 @@ def _span(numbers: IntArray) -> tuple[int, int]:
     return least, int(numbers.max()) - least + 1
 
 
-def _number_words(source: Source, words: list[str], notes: _Notes) -> tuple[list[str], IntArray]:
-    index: dict[str, int] = {}
-    ends = np.array([index.setdefault(_canonical(word), len(index)) for word in words], np.int64).reshape(-1, 2)
-    if notes.size is not None and notes.size[0] > len(index):
-        for name in (*notes.labels, *notes.positions):
-            index.setdefault(name, len(index))
-    _check_vertex_count(source, len(index), len(index), notes)
-    return list(index), ends
+def _with_noted(source: Source, made: NamedList, notes: _Notes) -> list[str]:
+    """Return the names of the vertices, with those that only the comments name."""
+    names = made.names
+    if notes.size is not None and notes.size[0] > len(names):
+        names = list(dict.fromkeys([*names, *notes.labels, *notes.positions]))
+    _check_vertex_count(source, len(names), len(names), notes)
+    return names
 
 
 def _check_vertex_count(source: Source, count: int, seen: int, notes: _Notes) -> None:
@@ -252,12 +213,16 @@ def _check_vertex_count(source: Source, count: int, seen: int, notes: _Notes) ->
     )
 
 
-def _line_of_row(source: Source, row: int, top: list[str]) -> int:
-    """Return the line number of edge number `row`, where all other lines are blank, comments, or at the top."""
-    lines = source.text.split("\n")
-    lines[: len(top)] = top
-    blanked_comments(lines)
-    return line_of_row(lines, row)
+def _line_of_row(source: Source, row: int, heading: int | None) -> int:
+    """Return the line number of edge number `row`, where all other lines are blank, comments, or the heading."""
+    for first, lines in source.line_pieces():
+        blanked_comments(lines, first)
+        for number, line in enumerate(lines, first):
+            if number != heading and line.strip():
+                if row == 0:
+                    return number
+                row -= 1
+    raise AssertionError("the file has no such edge")
 
 
 def line_of_row(lines: list[str], row: int) -> int:

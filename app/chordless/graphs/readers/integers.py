@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ LARGE = 1 << 18
 """Bytes of a file from which this is worthwhile."""
 
 _AT_ONCE = 1 << 22
+_CHECKED_FIRST = 1 << 16
 _MOST_DIGITS = 18  # longer numbers may not fit an int64
 
 _DIGIT, _BLANK, _END, _SEPARATOR, _OF_WEIGHTS = 1, 2, 3, 4, 5
@@ -27,18 +29,10 @@ Bytes = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Columns:
-    """How the lines of a list are divided.
+    """How the lines of a list are divided."""
 
-    Attributes
-    ----------
-    count : int
-        2, or 3 with weights.
-    separator : int or None
-        The byte between two columns; None stands for blanks.
-    """
-
-    count: int
-    separator: int | None
+    count: int  # 2, or 3 with weights
+    separator: int | None  # The byte between two columns; None stands for blanks
 
 
 def heading_length(data: bytes) -> int:
@@ -53,23 +47,15 @@ def heading_length(data: bytes) -> int:
     return at
 
 
-def pairs_of_numbers(data: bytes, start: int = 0) -> tuple[IntArray, Columns] | None:
-    """Read lines of two whole numbers, with or without a weight after them; blank lines are allowed.
+def pairs_of_numbers(
+    data: bytes, start: int = 0, check: Callable[[IntArray], None] | None = None
+) -> tuple[IntArray, Columns] | None:
+    """Read lines of two whole numbers, with or without a weight after them, from byte `start` on.
 
-    The numbers are separated by blanks, by tabs, by commas or by semicolons, the same in all lines.
-
-    Parameters
-    ----------
-    data : bytes
-    start : int
-        The byte at which the first line begins.
-
-    Returns
-    -------
-    pairs : ndarray of int64, shape (k, 2)
-    columns : Columns
-        None instead of both if a line is anything else, such as a comment, a word or a negative number, or if a weight
-        is not written with digits, a point and a minus alone.
+    Blank lines are allowed. The numbers are separated by blanks, by tabs, by commas or by semicolons, the same in all
+    lines. `check` gets some of the first pairs before the others are read, and may raise an error. Returns the pairs,
+    shape (k, 2), and their columns. It returns None if a line is anything else, such as a comment, a word or a negative
+    number, or if a weight is not written with digits, a point and a minus alone.
     """
     columns = _columns_of(data[start : data.find(b"\n", start) + 1 or len(data)])
     kinds = _KINDS.copy()
@@ -86,6 +72,8 @@ def pairs_of_numbers(data: bytes, start: int = 0) -> tuple[IntArray, Columns] | 
         some = _pairs(np.frombuffer(data, np.uint8, end - start, start), kinds, columns)
         if some is None:
             return None
+        if check is not None and not count:
+            check(some[:_CHECKED_FIRST])
         pairs[count : count + len(some)] = some
         count += len(some)
         start = end

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from chordless.graphs.readers.columns import cells_of, has_heading, note_heading, note_weights
+from chordless.graphs.readers.columns import (
+    cells_of,
+    is_heading_of_weights,
+    may_be_heading,
+    note_heading,
+    note_weights,
+)
 from chordless.graphs.readers.integers import LARGE, Columns, heading_length, pairs_of_numbers
 from chordless.graphs.readers.source import UTF_8, Source
 from kernels_ti.graph import IntArray
@@ -20,29 +27,19 @@ _NOT_OF_NUMBERS = re.compile(rb"[^0-9\s.,;-]")
 
 @dataclass(frozen=True)
 class LargeList:
-    """The content of a large edge list.
+    """The content of a large edge list."""
 
-    Attributes
-    ----------
-    pairs : ndarray of int64, shape (k, 2)
-    comments : list of Comment
-    top : list of str
-        The lines above the first edge, those without a meaning for edges blank.
-    """
-
-    pairs: IntArray
+    pairs: IntArray  # int64, shape (k, 2)
     comments: list[Comment]
-    top: list[str]
+    heading: int | None  # The number of the line that is a heading
 
 
-def read_large_list(source: Source) -> LargeList | None:
-    """Read a large list of numbers, and note what is ignored.
+def read_large_list(source: Source, check: Callable[[IntArray, int | None], None]) -> LargeList | None:
+    """Read a large list of numbers, and note what is ignored; None if the file is to be read line by line.
 
-    Returns
-    -------
-    LargeList or None
-        None if the file is small, or if any line is something else than a comment, a heading above all edges, or two
-        numbers with or without a weight; also if it has no edges. Such a file is read line by line.
+    So are small files, and those with a line that is neither a comment, nor a heading above all edges, nor two numbers
+    with or without a weight, and files without edges. `check` gets the first pairs, and the line of the heading, before
+    the others are read; it may raise an error.
     """
     if len(source.data) < LARGE or source.encoding != UTF_8:
         return None
@@ -57,25 +54,24 @@ def read_large_list(source: Source) -> LargeList | None:
     end = data.find(b"\n", start) + 1 or len(data)
     heading = data[start:end]
     is_heading = _NOT_OF_NUMBERS.search(heading) is not None
-    read = pairs_of_numbers(data, end if is_heading else start)
+    line = len(top) + 1 if is_heading else None
+    read = pairs_of_numbers(data, end if is_heading else start, lambda pairs: check(pairs, line))
     if read is None or not len(read[0]) or (is_heading and not _is_heading(heading, read[1])):
         return None
     if is_heading:
         note_heading(source, heading.decode(UTF_8), len(top) + 1)
-        top.append("")
     if read[1].count == 3:
         note_weights(source)
-    return LargeList(read[0], comments + late, top)
+    return LargeList(read[0], comments + late, line)
 
 
-def blanked_comments(lines: list[str]) -> list[Comment]:
-    """Take the comments out of the lines of a file, which are blank then, so that the others keep their numbers."""
+def blanked_comments(lines: list[str], first: int = 1) -> list[Comment]:
+    """Take the comments out of some lines, from number `first` on; they are blank then, so all keep their numbers."""
     comments = []
-    for number, line in enumerate(lines, 1):
-        content = line.lstrip()
-        if content.startswith(("#", "%")):
+    for number, line in enumerate(lines, first):
+        if ("#" in line or "%" in line) and (content := line.lstrip()).startswith(("#", "%")):
             comments.append((number, content))
-            lines[number - 1] = ""
+            lines[number - first] = ""
     return comments
 
 
@@ -117,4 +113,6 @@ def _is_heading(line: bytes, columns: Columns) -> bool:
         return False
     if separator is None and any(cell[-1] in ",;" for cell in cells[:1]):
         return False
-    return len(cells) == columns.count and all(cells) and has_heading([(1, cells), (2, ["0"] * columns.count)])
+    if len(cells) != columns.count or not all(cells):
+        return False
+    return is_heading_of_weights(cells, columns.count) or may_be_heading(cells, True) is True

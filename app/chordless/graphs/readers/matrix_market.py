@@ -27,26 +27,11 @@ _VALUES = {"pattern": "", "integer": "value", "unsigned-integer": "value", "real
 
 
 def read_matrix_market(source: Source, *, simplify: bool = False) -> Parsed:
-    """Read a sparse (coordinate) Matrix Market file; an edge is wherever an entry is not zero.
+    """Read a sparse (coordinate) Matrix Market file, vertices 1 to n; an edge is wherever an entry is not zero.
 
-    Parameters
-    ----------
-    source : Source
-        The file.
-    simplify : bool
-        Drop the diagonal and repeats, and take an entry on either side of the diagonal as an edge.
-
-    Returns
-    -------
-    graph : Graph
-        Its names are "1" to "n".
-    positions : None
-
-    Raises
-    ------
-    GraphError
-        Without scipy, for anything that is not such a file or not square, and, unless `simplify`, for a matrix that
-        is not symmetric, has entries on its diagonal or has one twice.
+    With `simplify`, the diagonal and repeats are dropped, and an entry on either side of the diagonal is an edge. A
+    GraphError is raised without scipy, for a file that is none or not square, and otherwise for a matrix that is not
+    symmetric, has entries on its diagonal or has one twice.
     """
     try:
         from scipy.io import mminfo, mmread

@@ -19,23 +19,13 @@ _LINKS = ("*arcs", "*edges", "*arcslist", "*edgeslist")
 
 @dataclass
 class PajekNetwork:
-    """A Pajek network exactly as in its file, with loops, repeats, weights of 0 and the order of the vertices.
+    """A Pajek network exactly as in its file, with loops, repeats, weights of 0 and the order of the vertices."""
 
-    Attributes
-    ----------
-    n : int
-        Number of vertices, those without a line included.
-    labels : dict
-        Label of each vertex index that has one.
-    positions : dict
-        x and y of each vertex index that has them.
-    arcs, edges : list of (int, int, int)
-        Vertex indices of the two ends, and the line number.
-    """
-
-    n: int
-    labels: dict[int, str] = field(default_factory=dict)
+    n: int  # Number of vertices, those without a line included
+    labels: dict[int, str] = field(default_factory=dict)  # Label of each vertex index that has one
+    # x and y of each vertex index that has them
     positions: dict[int, tuple[float, float]] = field(default_factory=dict)
+    # `arcs`, `edges`: vertex indices of the two ends, and the line number
     arcs: list[tuple[int, int, int]] = field(default_factory=list)
     edges: list[tuple[int, int, int]] = field(default_factory=list)
 
@@ -47,24 +37,8 @@ class PajekNetwork:
 def read_pajek(source: Source, *, simplify: bool = False) -> Parsed:
     """Read a Pajek network; with arcs it is a directed graph, in which each edge stands for two opposite arcs.
 
-    Parameters
-    ----------
-    source : Source
-        The .net file.
-    simplify : bool
-        Drop loops, repeated edges and directions.
-
-    Returns
-    -------
-    graph : Graph
-        Vertices in the order of their numbers.
-    positions : dict or None
-        The x and y of the vertex lines.
-
-    Raises
-    ------
-    GraphError
-        For anything that is not such a file, and, unless `simplify`, for repeated edges and loops.
+    Positions are the x and y of the vertex lines. With `simplify`, loops, repeated edges and directions are dropped;
+    otherwise a GraphError refuses loops and repeats, as it does anything that is not such a file.
     """
     network = parse_network(source)
     links = network.edges + network.arcs
@@ -82,13 +56,7 @@ def read_pajek(source: Source, *, simplify: bool = False) -> Parsed:
 
 
 def parse_network(source: Source) -> PajekNetwork:
-    """Read the vertices, arcs and edges of a file that holds one Pajek network.
-
-    Raises
-    ------
-    GraphError
-        For anything that is not such a file; the message names the line.
-    """
+    """Read the vertices, arcs and edges of a file that holds one Pajek network; a GraphError names a wrong line."""
     network: PajekNetwork | None = None
     section = ""
     rows: list[tuple[int, list[str]]] = []
@@ -185,13 +153,7 @@ def _take_matrix(source: Source, network: PajekNetwork, rows: list[tuple[int, li
 
 
 def parse_partition(source: Source) -> list[int]:
-    """Read a Pajek partition: the class of every vertex, one per line.
-
-    Raises
-    ------
-    GraphError
-        For anything that is not such a file; the message names the line.
-    """
+    """Read a Pajek partition: the class of every vertex, one per line. A GraphError names a line that is wrong."""
     declared: int | None = None
     classes: list[int] = []
     for number, content in _content_lines(source):

@@ -9,11 +9,12 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from chordless.graphs.readers.incoming import MEMORY_PER_VERTEX, SHOWN_STANDARD_INPUT, Limits
+from chordless.graphs.readers.incoming import MEMORY_PER_EDGE, MEMORY_PER_VERTEX, SHOWN_STANDARD_INPUT, Limits
 from chordless.words.numbers import bytes_text
 from kernels_ti import Graph, GraphError
 from kernels_ti.errors import MULTIGRAPH, SIMPLIFY, parameter
@@ -26,39 +27,23 @@ LARGEST_DECLARED_SIZE = 10_000_000
 NO_LOOPS = f"a simple graph has no loops — {SIMPLIFY} drops them, {MULTIGRAPH} keeps them"
 EDGES_ONCE = f"a simple graph has each edge once — {SIMPLIFY} merges them, {MULTIGRAPH} keeps them"
 UTF_8 = "utf-8"
+_AT_ONCE = 1 << 18
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?")
 
 
 @dataclass(frozen=True)
 class Source:
-    """A graph file in memory.
+    """A graph file in memory."""
 
-    Parameters
-    ----------
-    name : str
-        Its name in messages: the path as given, or `SHOWN_STANDARD_INPUT`.
-    data : bytes
-        Its content, decompressed.
-    encoding : str
-        The encoding of its text.
-    limits : Limits
-        Limits of memory and time for reading it.
-    notes : list of str
-        Parts of the file that were ignored or interpreted, which the user should know of: one line of text each.
-    directed : bool
-        The graph is to be taken as directed, although the format does not say so.
-    multigraph : bool
-        Self-loops and repeated edges are to be kept.
-    """
-
-    name: str
-    data: bytes
-    encoding: str = UTF_8
-    limits: Limits = field(default_factory=Limits)
+    name: str  # Its name in messages: the path as given, or `SHOWN_STANDARD_INPUT`
+    data: bytes  # Its content, decompressed
+    encoding: str = UTF_8  # The encoding of its text
+    limits: Limits = field(default_factory=Limits)  # Limits of memory and time for reading it
+    # Parts of the file that were ignored or interpreted, which the user should know of: one line of text each
     notes: list[str] = field(default_factory=list)
-    directed: bool = False
-    multigraph: bool = False
+    directed: bool = False  # The graph is to be taken as directed, although the format does not say so
+    multigraph: bool = False  # Self-loops and repeated edges are to be kept
 
     def error(self, message: str, line: int | None = None) -> GraphError:
         """Return the error with this message about this file, and its line if known."""
@@ -75,28 +60,58 @@ class Source:
 
     @cached_property
     def text(self) -> str:
-        """The content as text with plain line feeds.
+        """The content as text with plain line feeds; a GraphError if it is not text in the encoding."""
+        return self._decoded(0, len(self.data))
 
-        Raises
-        ------
-        GraphError
-            If it is not text in the encoding.
+    def line_pieces(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the lines of `text` some at a time, to save memory: the first number, the lines.
+
+        The errors are the same.
         """
-        if self.encoding == UTF_8 and b"\0" in self.data:
+        number = 1
+        for text in self._texts():
+            lines = text.split("\n")
+            if text.endswith("\n"):
+                lines.pop()
+            yield number, lines
+            number += len(lines)
+
+    def _texts(self) -> Iterator[str]:
+        """Yield the text in pieces of whole lines."""
+        # In another encoding a line end may be other bytes.
+        whole: bytes | str = self.data if self.encoding == UTF_8 else self.text
+        start = 0
+        while start < len(whole):
+            end = _end_of_lines(whole, start)
+            yield self._decoded(start, end) if isinstance(whole, bytes) else whole[start:end]
+            start = end
+
+    def _decoded(self, start: int, end: int) -> str:
+        """Return the text of some of the bytes."""
+        if self.encoding == UTF_8 and self.data.find(b"\0", start, end) >= 0:
             if self.data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
                 raise self.error("this is UTF-16 text: say so with --encoding utf-16, or save the file as UTF-8")
             raise self.error("this is a binary file (it holds NUL bytes); a graph file is UTF-8 text")
         try:
-            text = self.data.decode(self.encoding).removeprefix("\ufeff").replace("\r\n", "\n")
+            text = self.data[start:end].decode(self.encoding).replace("\r\n", "\n")
         except UnicodeDecodeError as error:
-            line = self.data.count(b"\n", 0, error.start) + 1
-            byte = self.data[error.start]
+            line = self.data.count(b"\n", 0, start + error.start) + 1
+            byte = self.data[start + error.start]
             wanted = "UTF-8" if self.encoding == UTF_8 else self.encoding
             hint = f"save the file as UTF-8, or say what it is, such as {parameter('encoding', 'latin-1')}"
             raise self.error(f"byte 0x{byte:02x} is not {wanted} text; {hint}", line) from None
         if "\0" in text:
             raise self.error("the text holds NUL characters: this is no graph file, or it has another encoding")
-        return text
+        return text.removeprefix("\ufeff") if start == 0 else text
+
+    def check_room(self, edges: int, vertices: int) -> None:
+        """Raise an error if a graph of this size, beside the file, takes more memory than reading may use."""
+        needed = len(self.data) + MEMORY_PER_EDGE * edges + MEMORY_PER_VERTEX * vertices
+        if needed > self.limits.most_bytes:
+            raise self.error(
+                f"{edges:,} edges of {vertices:,} vertices take {bytes_text(needed)}, and there are more to read: this "
+                f"exceeds what memory allows here ({parameter('memory')} sets another limit)"
+            )
 
     def check_size(self, n: int, line: int | None = None, *, largest: int = LARGEST_DECLARED_SIZE) -> None:
         """Raise an error if a declared number of vertices does not fit in memory, before anything is allocated."""
@@ -149,31 +164,10 @@ def build_graph(
     line_of: Callable[[int], int] | None = None,
     directed: bool = False,
 ) -> Graph:
-    """Make the graph; if it has a loop or a repeated edge that it may not have, the error names it and its line.
+    """Make the graph of edges, shape (m, 2); a GraphError names a loop or a repeated edge that it may not have.
 
-    Parameters
-    ----------
-    source : Source
-        Where the edges come from.
-    ends : array_like of int, shape (m, 2)
-        Vertex indices of each edge.
-    names : sequence of hashable
-        Name of every vertex, all different.
-    simplify : bool
-        Drop loops and repeated edges.
-    line_of : callable, optional
-        Returns the line number of edge i; called for errors only. Libraries do not tell it.
-    directed : bool
-        The file says that its graph is directed: each edge leads from its first vertex to the second.
-
-    Returns
-    -------
-    Graph
-
-    Raises
-    ------
-    GraphError
-        Unless `simplify`, or `multigraph` of the source, for a repeated edge and, without directions, for a self-loop.
+    `line_of` returns the line number of edge i, for that error only; libraries do not tell it. With `directed` the file
+    says that edges are arcs. With `simplify`, or a `multigraph` source, there are no such errors.
     """
     pairs = np.asarray(ends, np.int64).reshape(-1, 2)
     directed = directed or source.directed
@@ -182,23 +176,59 @@ def build_graph(
             pairs, n=len(names), simplify=simplify, directed=directed, multigraph=source.multigraph
         )
     except GraphError as error:
-        row, message = _first_offence(pairs, names, line_of, directed)
-        raise source.error(message, None if line_of is None else line_of(row)) from error
+        offence = _first_offence(source, pairs, names.__getitem__, line_of, directed)
+        raise (error if offence is None else offence) from error
     return replace(graph, vertex_names=tuple(names))
 
 
+def check_edges(
+    source: Source,
+    pairs: IntArray,
+    name_of: Callable[[int], Hashable],
+    line_of: Callable[[int], int],
+    *,
+    simplify: bool,
+    directed: bool = False,
+) -> None:
+    """Raise the error of `build_graph` for the first edges of a file, before the rest is read."""
+    if simplify or source.multigraph:
+        return
+    if offence := _first_offence(source, pairs, name_of, line_of, directed or source.directed):
+        raise offence
+
+
 def _first_offence(
-    pairs: IntArray, names: Sequence[Hashable], line_of: Callable[[int], int] | None, directed: bool
-) -> tuple[int, str]:
-    seen: dict[tuple[int, int], int] = {}
-    for row, (u, v) in enumerate(pairs.tolist()):
-        if u == v and not directed:
-            return row, f"edge from {names[u]} to itself; {NO_LOOPS}"
-        first = seen.setdefault((u, v) if directed else (min(u, v), max(u, v)), row)
-        if first != row:
-            where = "is there more than once" if line_of is None else f"is already in line {line_of(first)}"
-            return row, f"edge {names[u]} {'->' if directed else '-'} {names[v]} {where}; {EDGES_ONCE}"
-    raise AssertionError("the graph is simple")
+    source: Source,
+    pairs: IntArray,
+    name_of: Callable[[int], Hashable],
+    line_of: Callable[[int], int] | None,
+    directed: bool,
+) -> GraphError | None:
+    """Return the error for the first loop, where there may be none, or the first repeated edge."""
+    low, high = (pairs[:, 0], pairs[:, 1]) if directed else (pairs.min(axis=1), pairs.max(axis=1))
+    loops = np.flatnonzero(low == high)[:1] if not directed else np.empty(0, np.int64)
+    # Sorted so, equal pairs are neighbours, in the order of their rows.
+    order = np.lexsort((high, low))
+    same = (low[order[1:]] == low[order[:-1]]) & (high[order[1:]] == high[order[:-1]])
+    repeats = order[1:][same]
+    row = min((int(rows.min()) for rows in (loops, repeats) if len(rows)), default=None)
+    if row is None:
+        return None
+    u, v = (name_of(int(end)) for end in pairs[row])
+    line = None if line_of is None else line_of(row)
+    if len(loops) and row == loops[0]:
+        return source.error(f"edge from {u} to itself; {NO_LOOPS}", line)
+    first = int(np.argmax((low == low[row]) & (high == high[row])))
+    where = "is there more than once" if line_of is None else f"is already in line {line_of(first)}"
+    return source.error(f"edge {u} {'->' if directed else '-'} {v} {where}; {EDGES_ONCE}", line)
+
+
+def _end_of_lines(whole: bytes | str, start: int) -> int:
+    """Return the end of a piece of whole lines that begins at `start`."""
+    if len(whole) - start <= _AT_ONCE:
+        return len(whole)
+    feed: Any = b"\n" if isinstance(whole, bytes) else "\n"
+    return whole.rfind(feed, start, start + _AT_ONCE) + 1 or whole.find(feed, start) + 1 or len(whole)
 
 
 def label_names(labels: Sequence[str | None], ids: Sequence[str]) -> tuple[str, ...]:

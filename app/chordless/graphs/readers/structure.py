@@ -21,12 +21,7 @@ _GML_TOKEN = re.compile(r'"[^"]*"|#[^\n]*|[^\s"#\[\]]+|\[|\]|"|\n')
 def check_graphml(source: Source) -> None:
     """Raise an error unless a GraphML file is one flat graph with every node once and every edge between its nodes.
 
-    Raises
-    ------
-    GraphError
-        The message names the line.
-    expat.ExpatError
-        If it is not XML.
+    A GraphError names the line; an expat.ExpatError says that it is not XML.
     """
     parser = expat.ParserCreate(namespace_separator=" ")
     above: list[str] = []

@@ -4,46 +4,37 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from chordless.graphs.readers.columns import cells_of
-from chordless.graphs.readers.source import Source, number_of
+from chordless.graphs.readers.columns import best_separator, cells_of, decimal_of
+from chordless.graphs.readers.source import Source
 from kernels_ti import Graph
 from kernels_ti.boundary.forward_and_back.weights import Weights, exact, key_of_edge
 
-_SEPARATORS = ("\t", ",", ";", None)
-
 
 def read_weights(source: Source, graph: Graph) -> Weights:
-    """Read the weights of all vertices, or of all edges, of a graph.
+    """Read the weights of all vertices, lines ``v weight``, or of all edges, lines ``u v weight``, of a graph.
 
-    Parameters
-    ----------
-    source : Source
-        Lines ``v weight`` or lines ``u v weight``, separated as in an edge list; it may be the edge list of the graph.
-        Comments start with # or %. A first line whose last word is not a number is a heading.
-    graph : Graph
-
-    Returns
-    -------
-    Weights
-
-    Raises
-    ------
-    GraphError
-        For a line that is anything else, or that names a vertex or an edge that the graph does not have.
-    OptionError
-        If a vertex or an edge has no weight.
+    The lines are separated as in an edge list; it may be the edge list of the graph. Numbers have a decimal point, or
+    all of them a comma. Comments start with # or %. A first line whose last word is not a number is a heading. Raises
+    GraphError for any other line and for names that the graph does not have, OptionError if a weight is missing.
     """
     index = {str(name): v for v, name in enumerate(graph.names)}
-    rows = [(number, _cells(line)) for number, line in enumerate(source.text.split("\n"), 1) if _has_data(line)]
-    if len(rows) > 1 and number_of(rows[0][1][-1]) is None:
+
+    def fits(cells: list[str], _separator: str | None) -> bool:
+        return decimal_of(cells[-1]) is not None and all(name in index for name in cells[:-1])
+
+    lines = [(number, line) for number, line in enumerate(source.text.split("\n"), 1) if _has_data(line)]
+    separator = best_separator([line for _, line in lines], fits)
+    rows = [(number, cells_of(line, separator)) for number, line in lines]
+    if len(rows) > 1 and decimal_of(rows[0][1][-1]) is None:
         rows.pop(0)
     if not rows:
         raise source.error("no weights: a line is `v weight` or `u v weight`")
     columns = len(rows[0][1])
+    mark = next((sign for _, cells in rows for sign in ".," if sign in cells[-1]), None)
     vertices: dict[int, Fraction] = {}
     edges: dict[tuple[int, int], Fraction] = {}
     for number, cells in rows:
-        if len(cells) != columns or columns not in (2, 3) or number_of(cells[-1]) is None:
+        if len(cells) != columns or columns not in (2, 3) or (text := decimal_of(cells[-1])) is None:
             shape = "`v weight`" if columns == 2 else "`u v weight`"
             raise source.error(
                 f"a line of weights is {shape} with a number at its end, found {' '.join(cells)!r}", number
@@ -51,7 +42,11 @@ def read_weights(source: Source, graph: Graph) -> Weights:
         for name in cells[:-1]:
             if name not in index:
                 raise source.error(f"there is no vertex {name!r} in the graph", number)
-        weight = exact(cells[-1])
+        if any(sign in cells[-1] and sign != mark for sign in ".,"):
+            raise source.error(
+                f"{cells[-1]}: some weights have a decimal point, others a comma; write all alike", number
+            )
+        weight = exact(text)
         ends = [index[name] for name in cells[:-1]]
         if columns == 2:
             is_new = vertices.setdefault(ends[0], weight) == weight
@@ -70,11 +65,3 @@ def read_weights(source: Source, graph: Graph) -> Weights:
 
 def _has_data(line: str) -> bool:
     return bool(line.strip()) and not line.lstrip().startswith(("#", "%"))
-
-
-def _cells(line: str) -> list[str]:
-    for separator in _SEPARATORS:
-        cells = cells_of(line.strip(), separator)
-        if separator is None or len(cells) > 1:
-            break
-    return cells

@@ -70,7 +70,7 @@ class BatchScreen(SortedBatch):
     """
 
     BINDINGS = bindings_of("batch")
-    AUTO_FOCUS = "#batch-graphs"
+    AUTO_FOCUS = ""
 
     def __init__(self) -> None:
         super().__init__()
@@ -137,6 +137,8 @@ class BatchScreen(SortedBatch):
         if self._recent_fault is not None:
             self.notify(self._recent_fault, severity="warning", timeout=15, markup=False)
         self._draw()
+        if self._dashboard.is_beginning:
+            self.action_go_to()
 
     def on_screen_resume(self) -> None:
         """Apply what may have changed while another screen was shown."""
@@ -323,6 +325,10 @@ class BatchScreen(SortedBatch):
         if action == "stop":
             return self._is_at_work
         return bool(self.lines) or action not in ("failures", "open", "sort")
+
+    def action_go_to(self) -> None:
+        """Move the focus to the field of the graphs."""
+        self.query_one("#batch-graphs").focus()
 
     def action_start(self) -> None:
         """Start or resume the batch. If a field is wrong, move the focus there."""

@@ -9,12 +9,11 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Button, Label, Static
 
 from chordless.batch.output import EARLIER
 from chordless.tui.batch_session import BatchSession
-from chordless.tui.screens.question import Question
+from chordless.tui.screens.question import Dialog, Question
 from kernels_ti.errors import quantity
 
 _SECONDS_BETWEEN_LOOKS = 0.05
@@ -48,7 +47,7 @@ class AskResume(Question):
                 yield Button("Yes, resume", id="yes", variant="warning")
 
 
-class LeaveBatch(ModalScreen[bool]):
+class LeaveBatch(Dialog[bool]):
     """Asks whether to leave while a batch is running. The answer is True after the batch has ended.
 
     Parameters
@@ -57,11 +56,11 @@ class LeaveBatch(ModalScreen[bool]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("escape", "stay", "Stay"),
         ("up", "app.focus_previous", "Up"),
         ("down", "app.focus_next", "Down"),
     ]
-    AUTO_FOCUS = "#stop"
+    # A key that was meant for the screen below changes nothing.
+    AUTO_FOCUS = "#stay"
 
     def __init__(self, session: BatchSession) -> None:
         super().__init__()
@@ -72,7 +71,7 @@ class LeaveBatch(ModalScreen[bool]):
         """Put the question together."""
         with Vertical(classes="question"):
             yield Label(
-                "A batch is still running. Finished graphs are kept,\nand Resume continues after them.", id="question"
+                "A batch is still running. Finished graphs are kept, and Resume continues after them.", id="question"
             )
             yield Button("Stop it after these graphs, and leave", id="stop", variant="primary")
             yield Button("Stop now, and leave", id="kill")
@@ -86,7 +85,7 @@ class LeaveBatch(ModalScreen[bool]):
         """Do what the user chose."""
         event.stop()
         if event.button.id == "stay":
-            self.action_stay()
+            self.action_back()
         elif event.button.id == "kill":
             self._session.kill()
             self._wait()
@@ -97,7 +96,7 @@ class LeaveBatch(ModalScreen[bool]):
             self._session.stop()
             self._wait()
 
-    def action_stay(self) -> None:
+    def action_back(self) -> None:
         """Go back to the dashboard."""
         if not self._is_leaving:
             self.dismiss(False)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from textual.app import ComposeResult
-from textual.containers import Container, VerticalScroll
+from textual.containers import Container, Horizontal, VerticalScroll
 from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Footer, Static
@@ -21,8 +21,9 @@ from chordless.runs.directory import RunDirectory
 from chordless.runs.state import RunState
 from chordless.tui import run_words
 from chordless.tui.actions import bindings_of
-from chordless.tui.widgets.chart import CYCLES_MEANING, PATHS_MEANING, WAITING_MEANING, EvolutionChart, end_of_axis
+from chordless.tui.widgets.chart import CYCLES_MEANING, PATHS_MEANING, EvolutionChart, end_of_axis
 from chordless.tui.widgets.counts_table import CountsTable
+from chordless.tui.widgets.frontier_view import FrontierView
 from chordless.tui.widgets.plot import Series
 from chordless.tui.widgets.tab_bar import TabBar
 from chordless.words.numbers import seconds_text, share_text, short_number, size_text
@@ -77,6 +78,9 @@ class CompareScreen(Screen[None]):
                 yield Static(id="compare-labels")
                 yield Static(id="compare-first")
                 yield Static(id="compare-second")
+            with Horizontal(id="compare-frontiers"):
+                yield FrontierView(id="compare-first-frontier")
+                yield FrontierView(id="compare-second-frontier")
             with Container(id="compare-views"):
                 yield EvolutionChart(id="compare-chart")
                 yield CountsTable(id="compare-counts")
@@ -102,7 +106,7 @@ class CompareScreen(Screen[None]):
         """Change the scale of the chart."""
         self.query_one(EvolutionChart).toggle_scale()
 
-    def action_play(self) -> None:
+    def action_pause(self) -> None:
         """Play both recordings from start to end in the same time, or stop at the present frame."""
         self._is_playing = not self._is_playing and bool(self._frames)
         if self._is_playing and self._shown >= len(self._frames) - 1:
@@ -152,13 +156,10 @@ class CompareScreen(Screen[None]):
         }
         for selector, content in columns.items():
             self.query_one(selector, Static).update(content)
-        waiting = [
-            Series("waiting", "waiting A", WAITING_MEANING, first.waiting_by_length),
-            Series("other-waiting", "waiting B", WAITING_MEANING, second.waiting_by_length),
-        ]
+        self.query_one("#compare-first-frontier", FrontierView).show(first)
+        self.query_one("#compare-second-frontier", FrontierView).show(second)
         self.query_one(EvolutionChart).show(
             (
-                *(one for one in waiting if first.waiting_by_length or second.waiting_by_length),
                 Series("paths", "paths A", PATHS_MEANING, first.frontier_by_length),
                 Series("other-paths", "paths B", PATHS_MEANING, second.frontier_by_length),
                 Series("cycles", "cycles A", CYCLES_MEANING, first.cycles_by_length),

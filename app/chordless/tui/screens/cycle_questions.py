@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import os
-from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Label, Static
 
 from chordless.cycles.index import CycleFilter, parse_lengths, parse_vertices
+from chordless.tui.screens.question import Dialog
 from chordless.tui.widgets.text_field import TextField
 from kernels_ti import Graph, OptionError
 from kernels_ti.errors import quantity
 
 
-class GoToQuestion(ModalScreen[int | None]):
+class GoToQuestion(Dialog[int]):
     """Asks for the number of a cycle. The answer is its position, counted from 0.
 
     Parameters
@@ -25,8 +23,6 @@ class GoToQuestion(ModalScreen[int | None]):
     count : int
         Number of cycles.
     """
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel", show=False)]
 
     def __init__(self, count: int) -> None:
         super().__init__()
@@ -77,7 +73,7 @@ class GoToQuestion(ModalScreen[int | None]):
         return number, ""
 
 
-class ExportQuestion(ModalScreen[str | None]):
+class ExportQuestion(Dialog[str]):
     """Asks for the file of an export. The answer is its path.
 
     Parameters
@@ -87,8 +83,6 @@ class ExportQuestion(ModalScreen[str | None]):
     path : str
         What is offered.
     """
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel", show=False)]
 
     def __init__(self, count: int, path: str) -> None:
         super().__init__()
@@ -141,7 +135,7 @@ class ExportQuestion(ModalScreen[str | None]):
         return path, ""
 
 
-class FilterQuestion(ModalScreen[CycleFilter | None]):
+class FilterQuestion(Dialog[CycleFilter]):
     """Asks which cycles to show.
 
     Parameters
@@ -150,8 +144,6 @@ class FilterQuestion(ModalScreen[CycleFilter | None]):
     chosen : CycleFilter
         The current filter.
     """
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", "Cancel", show=False)]
 
     def __init__(self, graph: Graph, chosen: CycleFilter) -> None:
         super().__init__()

@@ -368,7 +368,7 @@ class CyclesScreen(DrawingActions, HeatActions, OfferActions, TakingActions, Scr
         following = ORDERS[(ORDERS.index(self.index.order) + 1) % len(ORDERS)]
         self._build(self.index.chosen, following)
 
-    def action_cancel(self) -> None:
+    def action_back(self) -> None:
         """Stop sorting or filtering; otherwise show all cycles again, or go back to the screen before."""
         if self.cancel_export() or self.cancel_heat():
             return

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.table import Table
 from textual.app import ComposeResult
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Footer, Static
 
-from chordless.tui.actions import ACTIONS, EVERYWHERE, actions_of, keys_of
+from chordless.tui.actions import ACTIONS, DIALOGS, EVERYWHERE, LISTS, QUESTIONS, actions_of, keys_of, list_bindings
 from chordless.tui.settings import settings_path
 from chordless.tui.widgets.tab_bar import TabBar
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 _TITLES = {
     EVERYWHERE: "On every screen",
+    LISTS: "In every list",
+    DIALOGS: "In a question",
+    QUESTIONS: "In a question of yes or no",
     "new": "New run",
     "run": "Run",
     "cycles": "Cycles",
@@ -30,8 +33,9 @@ _TITLES = {
 
 _CHART = """\
 A search extends chordless paths, one vertex at a time. For each number of vertices, the chart of a run shows how many \
-paths the search has looked at (T) and how many chordless cycles it has found (C). The filled area is the frontier: \
-the paths that wait now. When none waits, the search is done. On a logarithmic scale, one step up is ten times as \
+paths the search has looked at (T) and how many chordless cycles it has found (C). Above the \
+chart stands the frontier, the paths that wait: their number over time, and a strip that is bright where many paths of \
+a length were looked at. When none waits, the search is done. On a logarithmic scale, one step up is ten times as \
 many.
 
 Along a boundary no cycle is looked at by itself. Vertex after vertex comes, and the sets of vertices that can still \
@@ -43,7 +47,7 @@ To change keys, write them into {path}, for example
 
   [keys]
   "run.pause" = "p"
-  "cycles.sort" = "o,ctrl+s"
+  "cycles.sort" = "t,ctrl+s"
 
 The name of an action is its screen and what it does:
 
@@ -52,13 +56,21 @@ The name of an action is its screen and what it does:
 _KEYS_WIDTH, _TITLE_WIDTH = 12, 14
 
 
+class _Page(VerticalScroll):
+    """The page. It scrolls with the keys of a list."""
+
+    BINDINGS: ClassVar[list[BindingType]] = list_bindings(
+        up="scroll_up", down="scroll_down", first="scroll_home", last="scroll_end"
+    )
+
+
 class HelpScreen(Screen[None]):
     """The table of actions with their keys."""
 
     def compose(self) -> ComposeResult:
         """Build the page."""
         yield TabBar("help")
-        with VerticalScroll():
+        with _Page():
             yield Static("How to read the chart", classes="title")
             yield Static(_CHART)
             for screen in dict.fromkeys(action.screen for action in ACTIONS):
@@ -78,7 +90,7 @@ class HelpScreen(Screen[None]):
         """Show the keys."""
         app = cast("ChordlessApp", self.app)
         for screen in dict.fromkeys(action.screen for action in ACTIONS):
-            table = Table.grid(padding=(0, 2))
+            table = Table.grid(padding=(0, 2), expand=True)
             for width in (_KEYS_WIDTH, _TITLE_WIDTH, None):
                 table.add_column(width=width, no_wrap=width is not None)
             for action in actions_of(screen):

@@ -11,20 +11,20 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Button, Label
 
 from chordless.runs.directory import RunDirectory
 from chordless.runs.mailbox import is_at_work
 from chordless.tui.detached import LOG, go_on_detached
 from chordless.tui.run_words import stop_now_words
+from chordless.tui.screens.question import Dialog
 from chordless.tui.session import RunSession
 from kernels_ti import ChordlessError, EngineError
 
 _SECONDS_BETWEEN_LOOKS = 0.05
 
 
-class LeaveScreen(ModalScreen["str | None"]):
+class LeaveScreen(Dialog[str]):
     """Asks what happens to the run. The answer is the text to print after leaving, or None if the user stays.
 
     Parameters
@@ -33,10 +33,11 @@ class LeaveScreen(ModalScreen["str | None"]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("escape", "stay", "Stay"),
         ("up", "app.focus_previous", "Up"),
         ("down", "app.focus_next", "Down"),
     ]
+    # A key that was meant for the screen below changes nothing.
+    AUTO_FOCUS = "#stay"
 
     def __init__(self, session: RunSession) -> None:
         super().__init__()
@@ -48,9 +49,7 @@ class LeaveScreen(ModalScreen["str | None"]):
         """Build the question."""
         with Vertical(id="leave"):
             yield Label(f"{self._session.state.graph or 'The run'} is still being searched.", id="question")
-            if self._session.keeps_nothing:
-                yield Button("Stop it; nothing is kept before the end", id="stop", variant="warning")
-            elif self._session.directory is not None:
+            if self._session.directory is not None:
                 yield Button("Leave and keep it running", id="keep", variant="primary")
                 yield Button("Stop it with a checkpoint, and leave", id="stop")
                 yield Button(stop_now_words(self._session.state, time.time()), id="kill")
@@ -66,7 +65,7 @@ class LeaveScreen(ModalScreen["str | None"]):
         """Do what the user chose."""
         event.stop()
         if event.button.id == "stay":
-            self.action_stay()
+            self.action_back()
         elif event.button.id == "kill":
             self._is_leaving = True
             self._session.kill()
@@ -74,11 +73,10 @@ class LeaveScreen(ModalScreen["str | None"]):
         elif not self._is_leaving:
             self._is_leaving = True
             self._show_only("kill")
-            what = "end" if self._session.keeps_nothing else "checkpoint"
-            self.query_one("#question", Label).update(f"Waiting for the {what} of the engine ...")
+            self.query_one("#question", Label).update("Waiting for the checkpoint of the engine ...")
             self._leave(keep_running=event.button.id == "keep")
 
-    def action_stay(self) -> None:
+    def action_back(self) -> None:
         """Go back to the dashboard."""
         if not self._is_leaving:
             self._answer(None)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import Screen
@@ -16,7 +16,6 @@ from textual.widgets import Button, Footer, Input, Static
 from chordless.protocol.orders import USUAL_SAMPLE
 from chordless.tui.actions import bindings_of, key_of
 from chordless.tui.messages import StartRun
-from chordless.tui.readings import AS_IT_IS, OVERLAP
 from chordless.tui.run_form import (
     LENGTHS,
     RESOURCES,
@@ -28,7 +27,6 @@ from chordless.tui.run_form import (
     graph_source,
     lengths_of,
     run_folder,
-    write_overlap,
 )
 from chordless.tui.run_list import with_home
 from chordless.tui.settings import LastChoices
@@ -45,6 +43,7 @@ from kernels_ti import ChordlessError
 
 if TYPE_CHECKING:
     from chordless.tui.app import ChordlessApp
+    from chordless.words.cycle_range import CycleRange
 
 _PREVIEW_FROM, _TWO_COLUMNS_FROM = 80, 120
 _DRAWING_BELOW_FROM, _HIGH_FROM = 30, 40
@@ -71,14 +70,14 @@ class NewScreen(Screen[None]):
     """The form for a new run."""
 
     BINDINGS = bindings_of("new")
-    AUTO_FOCUS = "#graph"
+    # A digit that came with the key of the tab must not fall into a field.
+    AUTO_FOCUS = ""
 
     def __init__(self) -> None:
         super().__init__()
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_PREVIEW_FROM, "-beside"), (_TWO_COLUMNS_FROM, "-wide")]
         self.VERTICAL_BREAKPOINTS = [(0, "-low"), (_DRAWING_BELOW_FROM, "-middle"), (_HIGH_FROM, "-high")]
         self._is_to_start = False
-        self._is_starting = False
 
     @property
     def _dashboard(self) -> ChordlessApp:
@@ -123,10 +122,12 @@ class NewScreen(Screen[None]):
         if self.app.size.width >= _TWO_COLUMNS_FROM and self.app.size.height >= _HIGH_FROM:
             self.query_one(GraphPanel).unfold("examples")
         self._show_status()
+        if self._dashboard.is_beginning:
+            self.action_go_to()
 
     def on_screen_resume(self) -> None:
         """Apply what may have changed while another screen was shown."""
-        self._is_to_start = self._is_starting = False
+        self._is_to_start = False
         source = self.query_one(GraphSource)
         source.show_recent(self._dashboard.settings.recent)
         source.look_again()
@@ -155,18 +156,28 @@ class NewScreen(Screen[None]):
         self.query_one(GraphSource).put(graph)
         self.query_one("#start", Button).focus()
 
+    def action_go_to(self) -> None:
+        """Move the focus to the field of the graph."""
+        self.query_one("#graph").focus()
+
     def action_start(self) -> None:
         """Start the run. If a field is wrong, move the focus there."""
         source = self.query_one(GraphSource)
         fault = self._first_fault()
-        if self._is_starting:
-            return
         if fault is not None:
             self.query_one(f"#{fault[0]}").focus()
         elif source.is_known:
             self._begin()
         else:
             self._is_to_start = True
+
+    def action_breadth_first(self) -> None:
+        """Start a search in which paths grow at one end, level by level."""
+        what = self.query_one("#what", Choice)
+        if what.chosen not in ("count", "list"):
+            what.choose("count")
+        self.query_one("#expansion", Choice).choose("paper")
+        self.call_after_refresh(self.action_start)
 
     @on(Button.Pressed, "#start")
     def _pressed(self) -> None:
@@ -249,44 +260,30 @@ class NewScreen(Screen[None]):
             preview.show(None, None)
 
     def _begin(self) -> None:
-        self._is_starting = True
         choices, question = self._choices(), self.query_one(GraphSource).question
         # The folder is not remembered: it can hold only one run.
         last = replace(choices, directory="")
         self._dashboard.remember(replace(self._dashboard.settings, last=last))
-        if question.reading == OVERLAP:
-            self._begin_overlap(choices, question.types)
-        else:
-            self._post(choices, graph_source(choices.graph), question.reading)
+        graph = graph_source(choices.graph)
+        directory = None if choices.arch == WITHOUT_FOLDER else self._directory(choices, graph, question.reading)
+        command = command_of(choices, graph, directory, reading=question.reading, types=question.types)
+        self.post_message(StartRun(command, expected=self._expected(choices)))
 
-    @work(thread=True)
-    def _begin_overlap(self, choices: LastChoices, types: str) -> None:
-        try:
-            path = write_overlap(choices.graph, types, self._dashboard.settings.runs_folder)
-        except ChordlessError as error:
-            self.app.call_from_thread(self._refuse, str(error))
-        else:
-            self.app.call_from_thread(self._post, choices, str(path))
+    def _expected(self, choices: LastChoices) -> CycleRange | None:
+        """Return the estimate that the screen shows, where the run searches for all these cycles."""
+        finds_all = choices.find in ("count", "list") and not choices.limit.strip()
+        return self.query_one(GraphPreview).expected if finds_all else None
 
-    def _post(self, choices: LastChoices, graph: str, reading: str = AS_IT_IS) -> None:
-        directory = None if choices.arch == WITHOUT_FOLDER else self._directory(choices, graph)
-        self._is_starting = False
-        self.post_message(StartRun(command_of(choices, graph, directory, reading=reading)))
-
-    def _directory(self, choices: LastChoices, graph: str) -> Path:
+    def _directory(self, choices: LastChoices, graph: str, reading: str) -> Path:
         runs_folder = self._dashboard.settings.runs_folder
         if not choices.directory.strip():
-            return run_folder(runs_folder, graph)
+            return run_folder(runs_folder, graph, reading)
         directory = Path(expanded(choices.directory)).absolute()
         try:
             adopt(runs_folder, directory)
         except ChordlessError as error:
             self.notify(f"{error}; the run will not be in the list of runs", severity="warning")
         return directory
-
-    def _refuse(self, why: str) -> None:
-        self._is_starting = False
-        self.notify(why, severity="error", timeout=15)
 
 
 def _sentence(choices: LastChoices) -> str:

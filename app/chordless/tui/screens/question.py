@@ -1,20 +1,37 @@
-"""A question with the answers yes and no. Enter means no."""
+"""Dialogs: a question on top of a screen. Escape and q take it away."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from textual.binding import BindingType
 from textual.screen import ModalScreen
 from textual.widgets import Button
 
+from chordless.tui.actions import DIALOGS, QUESTIONS, bindings_of
 
-class Question(ModalScreen[bool]):
+AnswerT = TypeVar("AnswerT")
+
+
+class Dialog(ModalScreen[AnswerT]):
+    """Anything that is asked on top of a screen. Escape and q take it away without an answer."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(DIALOGS)
+
+    def action_back(self) -> None:
+        """Take the question away."""
+        self.dismiss(None)
+
+    def action_close(self) -> None:
+        """Take the question away."""
+        self.action_back()
+
+
+class Question(Dialog[bool]):
     """The keys and the answer of a question. A subclass builds the widgets, with buttons ``yes`` and ``no``."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        ("escape,n", "answer(False)", "No"),
-        ("y", "answer(True)", "Yes"),
+        *bindings_of(QUESTIONS),
         ("left", "app.focus_previous", "Left"),
         ("right", "app.focus_next", "Right"),
     ]
@@ -25,6 +42,10 @@ class Question(ModalScreen[bool]):
         event.stop()
         self.dismiss(event.button.id == "yes")
 
-    def action_answer(self, answer: bool) -> None:
-        """Give the answer of the pressed key."""
-        self.dismiss(answer)
+    def action_yes(self) -> None:
+        """Answer yes."""
+        self.dismiss(True)
+
+    def action_no(self) -> None:
+        """Answer no."""
+        self.dismiss(False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -20,14 +21,17 @@ from chordless.runs.state import RunState
 from chordless.tui import run_words
 from chordless.tui.actions import bindings_of, key_of
 from chordless.tui.messages import RunChanged, ShowLength, StartRun
+from chordless.tui.screens.ask_stop import AskStop
 from chordless.tui.screens.run_offers import OfferedKeys, offers_of
+from chordless.tui.screens.run_wave import WaveAction
 from chordless.tui.widgets.chart import EvolutionChart, end_of_axis, series_of
 from chordless.tui.widgets.event_log import EventLog
-from chordless.tui.widgets.frontier_line import FrontierLine
+from chordless.tui.widgets.frontier_view import FrontierView
 from chordless.tui.widgets.histogram import Histogram
 from chordless.tui.widgets.load_meter import LoadMeter
 from chordless.tui.widgets.tab_bar import TabBar
 from chordless.tui.widgets.tiles import Tile
+from chordless.tui.widgets.web_verdict import WebVerdict
 from chordless.tui.widgets.worker_rows import WorkerRows
 from kernels_ti import ChordlessError
 
@@ -50,7 +54,7 @@ _TILES: dict[str, tuple[str, Callable[[RunState], run_words.TileWords], bool]] =
 }
 
 
-class RunScreen(OfferedKeys):
+class RunScreen(WaveAction, OfferedKeys):
     """One run: live, ended, or replayed."""
 
     BINDINGS = bindings_of("run")
@@ -78,13 +82,14 @@ class RunScreen(OfferedKeys):
             yield Static(id="run-phase")
             yield Static(id="run-trouble")
             yield Static(id="run-notes")
+            yield WebVerdict(id="run-web")
             with VerticalScroll(id="run-rest", can_focus=False):
                 with Container(id="run-tiles"):
                     for name, (title, _, has_rates) in _TILES.items():
                         yield Tile(title, has_rates=has_rates, id=f"tile-{name}")
                         if name == "memory":
                             yield LoadMeter(id="run-load")
-                yield FrontierLine(id="run-frontier")
+                yield FrontierView(id="run-frontier")
                 yield WorkerRows(id="run-workers")
                 with Container(id="run-views"):
                     yield EvolutionChart(id="run-chart")
@@ -143,10 +148,15 @@ class RunScreen(OfferedKeys):
             self._ask("pausing", session.pause)
 
     def action_stop(self) -> None:
-        """End the search."""
+        """End the search. If another process has begun it, ask first."""
         session = self._controlled("stopped")
-        if session is not None:
+        if session is None or self._newest is None:
+            return
+        if session.owns_engine:
             self._ask("stopping", session.stop)
+        else:
+            stop = partial(self._ask, "stopping", session.stop)
+            self.app.push_screen(AskStop(self._newest.graph), lambda yes: stop() if yes else None)
 
     def action_checkpoint(self) -> None:
         """Write a checkpoint now."""
@@ -307,8 +317,9 @@ class RunScreen(OfferedKeys):
         by_step = self._draws_steps(state)
         _entitle(chart, "states by step" if by_step else "evolution")
         chart.show(series_of(state, by_step=by_step), end_of_axis(state, by_step=by_step))
-        self.query_one(FrontierLine).show(state)
+        self.query_one(FrontierView).show(state)
         self.query_one(WorkerRows).show(state.workers)
+        self.query_one(WebVerdict).show(state)
         self.query_one(Histogram).show(state.cycles_by_length)
         self.query_one(EventLog).show(state.log)
 

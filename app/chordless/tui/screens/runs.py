@@ -23,7 +23,7 @@ from textual.worker import get_current_worker
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import RunDirectory
 from chordless.runs.history import RunSummary, delete_run, foreign_files, list_runs
-from chordless.tui.actions import bindings_of
+from chordless.tui.actions import bindings_of, list_bindings
 from chordless.tui.messages import CompareRuns, OpenRun, StartRun
 from chordless.tui.run_list import COLUMNS, Column, columns_for, details, ordered, stage_text, title, with_home
 from chordless.tui.screens.ask_delete import AskDelete
@@ -48,7 +48,10 @@ _NEED_A_RUN = ("open", "resume", "compare", "sort", "filter", "delete")
 class _Table(DataTable[Text]):
     """The table of runs. Its Enter key is the one that the footer shows."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "select_cursor", "Open", show=True)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "select_cursor", "Open", show=True),
+        *list_bindings(up="cursor_up", down="cursor_down", first="scroll_top", last="scroll_bottom"),
+    ]
 
 
 class _Looked(Message):
@@ -277,7 +280,7 @@ class RunsScreen(Screen[None]):
     def _filter_done(self) -> None:
         self._table.focus()
 
-    def action_cancel(self) -> None:
+    def action_back(self) -> None:
         """Undo the filter. Without one, go back to the screen before this one."""
         if not self.has_class("-filtering"):
             self.call_later(cast("ChordlessApp", self.app).action_back)

@@ -24,7 +24,7 @@ CYCLES_MEANING = "chordless cycles found, by length"
 def run_series(
     frontier_by_length: dict[int, int], cycles_by_length: dict[int, int], waiting_by_length: dict[int, int]
 ) -> tuple[Series, ...]:
-    """Return the two curves of a run, and below them the paths that wait, if any do."""
+    """Return the two curves of a run, and below them the paths that wait, if any are given."""
     waiting = (Series("waiting", "waiting", WAITING_MEANING, waiting_by_length),) if waiting_by_length else ()
     return (
         *waiting,
@@ -45,7 +45,8 @@ def series_of(state: RunState, *, by_step: bool = False) -> tuple[Series, ...]:
     """Return the curves of a run: paths and cycles by length, or along a boundary the states by step."""
     if by_step:
         return boundary_series(state.states_by_step, state.expected_by_step)
-    series = run_series(state.frontier_by_length, state.cycles_by_length, state.waiting_by_length)
+    # The paths that wait have a picture of their own, see `frontier_view`.
+    series = run_series(state.frontier_by_length, state.cycles_by_length, {})
     # A count along a boundary has no paths.
     return series if state.states is None else series[-1:]
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
+from textual.binding import BindingType
 from textual.widgets import RadioButton, RadioSet
 
+from chordless.tui.actions import list_bindings
 from chordless.tui.widgets.glyphs import is_ascii
 
 
@@ -40,6 +43,8 @@ class Choice(RadioSet):
         The name of the option that is selected at first.
     id : str
     """
+
+    BINDINGS: ClassVar[list[BindingType]] = list_bindings(up="previous_button", down="next_button")
 
     def __init__(self, options: Sequence[tuple[str, str]], chosen: str, *, id: str) -> None:
         self._names = [name for name, _ in options]

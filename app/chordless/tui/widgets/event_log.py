@@ -8,12 +8,14 @@ from typing import ClassVar
 
 from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
+from textual.binding import BindingType
 from textual.events import Resize
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from chordless.runs.state import LogLine
+from chordless.tui.actions import list_bindings
 
 # Escape sequences, which drivers print to colour a terminal, and all other control characters.
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x1f\x7f-\x9f]")
@@ -23,6 +25,9 @@ _INDENT = len("00:00:00 ")
 class EventLog(ScrollView, can_focus=True):
     """Shows the newest line, unless the user has scrolled away from it."""
 
+    BINDINGS: ClassVar[list[BindingType]] = list_bindings(
+        up="scroll_up", down="scroll_down", first="scroll_home", last="scroll_end"
+    )
     COMPONENT_CLASSES: ClassVar[set[str]] = {"event-log--time", "event-log--text"}
 
     # Lines are then wrapped to the same width with and without a scroll bar.

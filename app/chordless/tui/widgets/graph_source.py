@@ -15,7 +15,7 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
-from chordless.graphs.check import GraphFacts, check_graph, check_overlap
+from chordless.graphs.check import GraphFacts, check_graph, check_overlap, is_food_web
 from chordless.tui.readings import AS_IT_IS, OVERLAP, READING_HELP, READINGS, options_of, said_here
 from chordless.tui.run_form import expanded
 from chordless.tui.run_words import without_name
@@ -27,6 +27,7 @@ from kernels_ti import ChordlessError
 
 EXAMPLE = "grid:7x10"
 _SECONDS_UNTIL_CHECK = 0.2
+_OFFER = "A food web: choose `food web` below."
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,11 @@ class GraphQuestion:
 class _Answered(Message):
     """The answer of the thread that reads the graph."""
 
-    def __init__(self, question: GraphQuestion, facts: GraphFacts | None, fault: str | None) -> None:
+    def __init__(
+        self, question: GraphQuestion, facts: GraphFacts | None, fault: str | None, better: str | None
+    ) -> None:
         super().__init__()
-        self.question, self.facts, self.fault = question, facts, fault
+        self.question, self.facts, self.fault, self.better = question, facts, fault, better
 
 
 class GraphSource(Vertical):
@@ -86,6 +89,9 @@ class GraphSource(Vertical):
         self._recent = tuple(recent)
         self._graph = graph
         self._reading = OVERLAP if overlap else AS_IT_IS
+        # The text for which the user has chosen a way of reading, and the other way that fits the file better.
+        self._chosen_for = graph if overlap else ""
+        self._better: str | None = None
         self._timer: Timer | None = None
         self._answered: GraphQuestion | None = None
 
@@ -157,6 +163,7 @@ class GraphSource(Vertical):
     @on(Choice.Changed)
     def _chosen(self, event: Choice.Changed) -> None:
         event.stop()
+        self._chosen_for = self.question.text
         self._changed(0)
 
     @on(GraphPanel.Picked)
@@ -172,6 +179,7 @@ class GraphSource(Vertical):
         note.display = bool(READING_HELP[question.reading])
         self.query_one("#row-types").display = question.reading == OVERLAP
         if question != self._answered:
+            self._better = None
             self._show(None, None)
         self._answered = None
         if self._timer is not None:
@@ -187,7 +195,7 @@ class GraphSource(Vertical):
     @work(thread=True, exclusive=True)
     def _check(self, question: GraphQuestion) -> None:
         worker = get_current_worker()
-        facts, fault = None, None
+        facts, fault, better = None, None, None
         try:
             if question.reading == OVERLAP:
                 facts = check_overlap(expanded(question.text), expanded(question.types) or None)
@@ -196,19 +204,26 @@ class GraphSource(Vertical):
         except ChordlessError as error:
             fault = without_name(said_here(str(error)), expanded(question.text))
         if not worker.is_cancelled:
-            self.post_message(_Answered(question, facts, fault))
+            better = _better_reading(question, is_wrong=fault is not None)
+            self.post_message(_Answered(question, facts, fault, better))
 
     @on(_Answered)
     def _answer(self, answered: _Answered) -> None:
         answered.stop()
         # Without fields, the dashboard is closing.
         if self.query(GraphPanel):
-            self._take(answered.question, answered.facts, answered.fault)
+            self._take(answered.question, answered.facts, answered.fault, answered.better)
 
-    def _take(self, question: GraphQuestion, facts: GraphFacts | None, fault: str | None) -> None:
+    def _take(
+        self, question: GraphQuestion, facts: GraphFacts | None, fault: str | None, better: str | None = None
+    ) -> None:
         if question != self.question:
             return
-        self._answered = question
+        if better == AS_IT_IS and question.text != self._chosen_for:
+            # A food web was the graph before this one.
+            self.query_one("#reading", Choice).choose(AS_IT_IS)
+            return
+        self._answered, self._better = question, better
         self._show(facts, fault)
         self.post_message(self.Checked())
 
@@ -216,11 +231,27 @@ class GraphSource(Vertical):
         self.facts, self.fault = facts, fault
         answer = self.query_one("#answer", Static)
         answer.set_class(fault is not None, "-wrong")
-        answer.update(f"! {fault}" if fault is not None else "\n".join(self._answer_lines(facts)))
+        lines = self._answer_lines(facts)
+        answer.update("\n".join([f"! {fault}", *lines] if fault is not None else lines))
         self.query_one("#row-graph", FormRow).set_class(fault is not None, "-wrong")
 
     def _answer_lines(self, facts: GraphFacts | None) -> list[str]:
-        return [] if facts is None else [str(facts), *self.notes]
+        offer = [_OFFER] if self._better == OVERLAP else []
+        return [*offer, *self.notes] if facts is None else [str(facts), *offer, *self.notes]
+
+
+def _better_reading(question: GraphQuestion, *, is_wrong: bool) -> str | None:
+    """Return a way of reading that fits the file better: a food web as one, and what is none as it is."""
+    path = expanded(question.text)
+    if question.reading != OVERLAP:
+        return OVERLAP if is_food_web(path) else None
+    if not is_wrong or is_food_web(path):
+        return None
+    try:
+        check_graph(path)
+    except ChordlessError:
+        return None
+    return AS_IT_IS
 
 
 def kind_of(text: str, reading: str) -> str:

@@ -13,6 +13,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from chordless.tui.actions import list_bindings
 from chordless.tui.widgets.glyphs import bar, is_ascii
 
 _LONGEST_BAR = 60
@@ -25,12 +26,14 @@ class Histogram(ScrollView, can_focus=True):
         "histogram--heading", "histogram--bar", "histogram--number", "histogram--cursor"
     }  # fmt: skip
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move(-1)", show=False),
-        Binding("down", "move(1)", show=False),
-        Binding("pageup", "move(-10)", show=False),
-        Binding("pagedown", "move(10)", show=False),
-        Binding("home", "move(-1_000_000)", show=False),
-        Binding("end", "move(1_000_000)", show=False),
+        *list_bindings(
+            up="move(-1)",
+            down="move(1)",
+            page_up="move(-10)",
+            page_down="move(10)",
+            first="move(-1_000_000)",
+            last="move(1_000_000)",
+        ),
         Binding("enter", "choose", show=False),
     ]
 
@@ -145,7 +148,10 @@ class Histogram(ScrollView, can_focus=True):
         width = self.size.width
         heading = self.get_component_rich_style("histogram--heading")
         if y == 0:
-            text = f"{'length':>{self._length_width}}  {'cycles':>{self._count_width}}"
+            text = f"{'length':>{self._length_width}}  {'cycles':>{self._count_width}} "
+            scale = "log" if self._is_log else "linear"
+            # Half a word would be worse than none.
+            text += next((words for words in (f"bars: {scale} scale", scale) if len(text + words) <= width), "")
             return Strip([Segment(f"{text:<{width}}"[:width], heading)], width)
         row = y - 1 + self.scroll_offset.y
         if row >= len(self._counts):

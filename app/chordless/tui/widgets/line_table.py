@@ -9,12 +9,13 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 from rich.cells import set_cell_size
 from rich.segment import Segment
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.geometry import Region, Size
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from chordless.tui.actions import list_bindings
 from chordless.tui.widgets.glyphs import is_ascii
 
 _LARGEST_CACHE = 4096
@@ -52,14 +53,9 @@ class LineTable(ScrollView, Generic[RowT], can_focus=True):
     id : str, optional
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up", "move(-1)", "Up", show=False),
-        Binding("down", "move(1)", "Down", show=False),
-        Binding("pageup", "page(-1)", "Page up", show=False),
-        Binding("pagedown", "page(1)", "Page down", show=False),
-        Binding("home", "first", "First", show=False),
-        Binding("end", "last", "Last", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = list_bindings(
+        up="move(-1)", down="move(1)", page_up="page(-1)", page_down="page(1)", first="first", last="last"
+    )
     HEADING_STYLE: ClassVar[str]
     CURSOR_STYLE: ClassVar[str]
 

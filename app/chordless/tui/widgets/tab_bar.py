@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from textual.containers import Horizontal
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from chordless.tui.actions import EVERYWHERE, Action, actions_of, key_that_works
 
 TABS = ("new", "run", "cycles", "runs", "batch")
 _TAB_OF = {"compare": "runs"}
-_KEY_WIDTH = 2
+_ALT = "alt+"
 
 
 class TabBar(Horizontal):
@@ -26,9 +26,20 @@ class TabBar(Horizontal):
         current = _TAB_OF.get(screen, screen)
         actions = {action.name.removeprefix("show_"): action for action in actions_of(EVERYWHERE)}
         super().__init__(
-            Static("chordless", classes="name"),
+            _Name("chordless", markup=False, classes="name"),
             *(_Tab(actions[name], is_current=name == current) for name in TABS),
         )
+
+
+class _Name(Static):
+    """The name of the program. In a text field it tells that the keys of the tabs work together with alt."""
+
+    def on_mount(self) -> None:
+        """Follow the focus."""
+        self.watch(self.screen, "focused", self._write)
+
+    def _write(self, focused: Widget | None) -> None:
+        self.update(f"chordless  {_ALT}" if isinstance(focused, Input) else "chordless")
 
 
 class _Tab(Static):
@@ -45,8 +56,8 @@ class _Tab(Static):
 
     def _write(self, focused: Widget | None) -> None:
         left, right = "[]" if self._is_current else "  "
-        key = key_that_works(self.screen, self._action)
-        self.update(f"{left}{key:>{_KEY_WIDTH}} {self._action.title}{right}")
+        key = key_that_works(self.screen, self._action).removeprefix(_ALT)
+        self.update(f"{left}{key} {self._action.title}{right}")
 
     async def on_click(self) -> None:
         """Show the screen."""

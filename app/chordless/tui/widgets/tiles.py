@@ -119,7 +119,13 @@ class Tile(Container):
         parts: list[str | tuple[str, str]] = [(words.value, "bold")]
         if words.share is not None:
             parts += ["\n", *self._bar(words.share, max(self.content_size.width, 1))]
-        for note in words.notes:
+        # A sentence that does not fit is left out as a whole.
+        width, room = max(self.content_size.width, 1), self.content_size.height - 1 - self._has_rates
+        room -= words.share is not None
+        for note in filter(None, words.notes):
+            room -= -(-len(note) // width)
+            if room < 0:
+                break
             parts += ["\n", (note, "$foreground-muted")]
         return Content.assemble(*parts)
 

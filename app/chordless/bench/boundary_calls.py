@@ -1,16 +1,13 @@
-"""Go along the boundaries of graphs on request, in a process that keeps its kernels: for ``bench boundary``."""
+"""Ways along the boundaries of graphs, in a process that keeps its kernels: for ``bench boundary``."""
 
 from __future__ import annotations
 
-import json
 import math
-import sys
 import time
 from functools import cache
 from typing import Any
 
 from chordless.graphs.load import load_graph
-from kernels_ti import ChordlessError
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.count import BoundaryCount, arch_of_count, arch_of_longest
 from kernels_ti.boundary.forward_and_back.blocks import planned_blocks
@@ -22,29 +19,6 @@ from kernels_ti.device.device import held_device
 from kernels_ti.device.memory import host_budget, search_budget
 
 
-def main(arch: str, threads: str) -> None:
-    """Answer each line of standard input, a request, with one line of JSON, until there are no more.
-
-    A request has ``graph``, a file or a spec, and ``wanted``: ``total`` counts all cycles together, ``lengths`` by
-    length, ``longest`` finds the longest cycle. An answer has the seconds; the cycles by length, all of them with
-    length 0, or those of the largest length; the width of the boundary, the most states, and the arch. Or it has the
-    error.
-
-    Parameters
-    ----------
-    arch : str
-    threads : str
-        The number of threads as text; "" for all.
-    """
-    for line in sys.stdin:
-        request = json.loads(line)
-        try:
-            answer = _answer(request["graph"], request["wanted"], arch, int(threads) if threads else None)
-        except ChordlessError as error:
-            answer = {"error": str(error)}
-        print(json.dumps(answer), flush=True)
-
-
 @cache
 def _planned(graph: str, arch: str, threads: int | None) -> tuple[SearchSpace, BoundaryPlan]:
     """Return a graph and the orders of its vertices, which are sought once."""
@@ -53,7 +27,13 @@ def _planned(graph: str, arch: str, threads: int | None) -> tuple[SearchSpace, B
     return space, annealed_plan(plan, "reference" if arch == "auto" else arch, threads=threads)
 
 
-def _answer(graph: str, wanted: str, arch: str, threads: int | None) -> dict[str, Any]:
+def answer(graph: str, wanted: str, arch: str, threads: int | None) -> dict[str, Any]:
+    """Go along the boundaries of a graph.
+
+    ``total`` counts all cycles together, ``lengths`` by length, ``longest`` finds the longest cycle. The answer has the
+    seconds; the cycles by length, all of them with length 0, or those of the largest length; the width of the boundary,
+    the most states, and the arch.
+    """
     space, plan = _planned(graph, arch, threads)
     longest, lengths = wanted == "longest", wanted == "lengths"
     kernels = arch_of_longest(plan, arch, threads=threads) if longest else arch_of_count(plan, arch, by_length=lengths)
@@ -76,10 +56,4 @@ def _answer(graph: str, wanted: str, arch: str, threads: int | None) -> dict[str
                 count.use(device, room)
             count.advance(math.inf)
             seconds, by_length, states = time.perf_counter() - began, count.cycles_by_length, count.most_states
-    return {
-        "seconds": seconds,
-        "by_length": by_length,
-        "width": plan.width,
-        "states": states,
-        "arch": device.arch,
-    }
+    return {"seconds": seconds, "by_length": by_length, "width": plan.width, "states": states, "arch": device.arch}

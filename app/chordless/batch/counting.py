@@ -1,0 +1,150 @@
+"""How the graphs of a batch are counted: small ones together, others on their own, by an engine or a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from chordless.batch.alone import AloneChannel, message_of, run_command
+from chordless.batch.entries import Entry, gathered
+from chordless.batch.inputs import Chunk
+from chordless.batch.rows import TogetherLines, alone_line, error_line
+from chordless.engine.channel import Channel
+from chordless.protocol.events import BatchSearching, Event, Progress
+from chordless.protocol.orders import BatchCommand
+from kernels_ti import ChordlessError, open_device
+from kernels_ti.many.count import MOST_VERTICES, count_many
+
+Result = tuple[str | bytes, str, int]
+"""The line of a graph, its status, the number of its cycles."""
+
+
+class Attend(Protocol):
+    """Obeys commands and reports progress while graphs are counted."""
+
+    def __call__(self, *, ahead: int | None = None, cycles: int = 0) -> None:
+        """Take how many graphs of this group are counted, and the cycles of the graph that is searched now."""
+
+
+class Counting:
+    """Counts graphs. It says on the channel which ones, so that the fatal graph is known if the engine dies.
+
+    Attributes
+    ----------
+    graph : (str, float) or None
+        The graph that is searched on its own now, and the share of its search that is done.
+    """
+
+    def __init__(self, command: BatchCommand, channel: Channel, threads: int | None, attend: Attend) -> None:
+        self._command = command
+        self._channel = channel
+        self._threads = threads
+        self._attend = attend
+        self._crashes = sorted(command.crashes, key=lambda crash: crash[1] - crash[0])
+        self.graph: tuple[str, float] | None = None
+
+    def crash_at(self, place: int) -> str | None:
+        """Return how an engine died at the graph of a place of the batch; None if none did."""
+        return next((how for first, stop, how in self._crashes if (first, stop) == (place, place + 1)), None)
+
+    def error_of(self, entry: Entry) -> str | None:
+        """Return why the graph of an entry is not counted; None if it is."""
+        crash = self.crash_at(entry.place)
+        return entry.error or (None if crash is None else f"{entry.title}: {crash}")
+
+    def together(self, entries: Sequence[Entry]) -> dict[int, Result]:
+        """Count the graphs that can be counted together. Return the results by place."""
+        pieces: dict[tuple[int, int, int], list[Entry]] = {}
+        for entry in entries:
+            if entry.error is None and can_be_together(entry.chunk):
+                piece = self._piece_of(entry.place)
+                if piece is not None:
+                    pieces.setdefault(piece, []).append(entry)
+        results: dict[int, Result] = {}
+        for some in pieces.values():
+            if len(some) > 1 or some[0].chunk.loaded is None:
+                results.update(self._launch(some, len(results)))
+        return results
+
+    def _launch(self, entries: list[Entry], ahead: int) -> dict[int, Result]:
+        job = entries[0].chunk.job
+        try:
+            device = open_device("cpu" if job.arch == "auto" else job.arch, threads=self._threads)
+        except ChordlessError:
+            # Each graph is then searched on its own, and gets this error in its line.
+            return {}
+        self._channel.send(BatchSearching(entries[0].place, entries[-1].place + 1, entries[0].title))
+        graphs, degrees = gathered(entries)
+        counts = count_many(
+            graphs,
+            device,
+            min_length=job.min_length,
+            max_length=job.max_length,
+            progress=lambda done: self._attend(ahead=ahead + done),
+        )
+        self._search_nothing(entries[-1].place + 1)
+        lines = TogetherLines(job, device.arch, device.name)
+        left_over = set(counts.left_over.tolist())
+        by_length, first = counts.cycles_by_length.tolist(), counts.first_count.tolist()
+        vertices, edges, totals = graphs.vertices.tolist(), graphs.edge_counts.tolist(), counts.totals.tolist()
+        return {
+            entry.place: (
+                lines.line(entry, vertices[i], edges[i], degrees[i], by_length[first[i] : first[i + 1]]),
+                "complete",
+                totals[i],
+            )
+            for i, entry in enumerate(entries)
+            if i not in left_over
+        }
+
+    def _piece_of(self, place: int) -> tuple[int, int, int] | None:
+        """Return a group key. Graphs with equal keys may be counted together; None means on its own.
+
+        If an engine died at a range of places, each half of the range is a group: this bisects to the fatal graph.
+        """
+        for first, stop, _ in self._crashes:
+            if first <= place < stop:
+                return None if stop - first == 1 else (first, stop, (place - first) // ((stop - first + 1) // 2))
+        return -1, -1, 0
+
+    def alone(self, entry: Entry) -> Result | None:
+        """Search a graph on its own. Return None if the search was interrupted."""
+        from chordless.engine.search_run import count_or_search
+
+        self._channel.send(BatchSearching(entry.place, entry.place + 1, entry.title))
+        self.graph = (entry.title, 0.0)
+        try:
+            loaded = entry.chunk.graph(entry.number)
+            command = run_command(entry, loaded, self._command, self._threads)
+            channel = AloneChannel(self._channel, self._hear)
+            count_or_search(command, channel, -1, loaded)
+        except Exception as error:
+            return error_line(entry, message_of(entry, error)), "error", 0
+        finally:
+            self.graph = None
+            self._search_nothing(entry.place + 1)
+        finished = channel.finished
+        assert finished is not None
+        if finished.reason == "interrupted":
+            return None
+        return alone_line(entry, command, finished), finished.reason, finished.cycles
+
+    def _search_nothing(self, place: int) -> None:
+        """Report that all graphs before this place are done: if the engine dies now, none of them is the cause."""
+        self._channel.send(BatchSearching(place, place, ""))
+
+    def _hear(self, event: Event) -> None:
+        if isinstance(event, Progress) and self.graph is not None:
+            self.graph = (self.graph[0], event.share)
+            self._attend(cycles=event.cycles)
+
+
+def can_be_together(chunk: Chunk) -> bool:
+    """Return whether the graphs of a chunk may be counted together with others.
+
+    A time-out does not matter here: a graph that takes long is left over, and is then searched on its own.
+    """
+    job = chunk.job
+    if job.listing is not None or job.limit is not None or job.arch == "reference" or job.method == "boundary":
+        return False
+    return chunk.loaded is None or (chunk.loaded.graph.is_simple and chunk.loaded.graph.n <= MOST_VERTICES)

@@ -1,0 +1,72 @@
+"""Outputs that are made of the lines of a batch by an expression: the graphs that it keeps, a sequence of numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any
+
+from chordless.batch.output import DONE
+from chordless.batch.properties import Property
+from chordless.files import replaced
+from chordless.graphs.readers.library import read_graph6
+from chordless.graphs.readers.source import Source
+from kernels_ti import EngineError, Graph, OptionError
+
+
+def kept_graphs(lines: Iterable[dict[str, Any]], keep: Property) -> Iterator[bytes]:
+    """Yield the graphs of the lines for which an expression is true, as lines of graph6. Failed lines are left out.
+
+    An OptionError is raised if a graph is not simple, or the expression divides by zero.
+    """
+    for line in lines:
+        if line["status"] != DONE[0]:
+            continue
+        text = line["graph6"]
+        if text is None:
+            raise OptionError(f"{line['graph']} is directed or a multigraph, which graph6 cannot hold")
+        if keep.of(line, partial(_graph_of, line)):
+            yield text.encode() + b"\n"
+
+
+class TermRows:
+    """The terms of a sequence, one for each graph of a family, as rows ``n a(n)`` of a b-file.
+
+    The index `first` is that of the first graph. It ends before the first graph that failed or was stopped, because a
+    b-file has no gaps.
+    """
+
+    def __init__(self, term: Property, first: int) -> None:
+        self._term = term
+        self._next = first
+        self._ended = False
+
+    def rows(self, lines: Iterable[dict[str, Any]]) -> Iterator[bytes]:
+        """Yield the rows of the next lines.
+
+        An OptionError is raised if a term is infinite, or the expression divides by zero.
+        """
+        for line in lines:
+            self._ended = self._ended or line["status"] != DONE[0]
+            if self._ended:
+                return
+            value = self._term.of(line, partial(_graph_of, line))
+            if value == math.inf:
+                raise OptionError(f"the term of {line['graph']} is infinite; a b-file has whole numbers")
+            yield f"{self._next} {int(value)}\n".encode()
+            self._next += 1
+
+
+def write_rows(rows: Iterable[bytes], path: str) -> None:
+    """Write rows to a file, which appears only when it is complete; an EngineError if it cannot be written."""
+    try:
+        with replaced(path) as stream:
+            stream.writelines(rows)
+    except OSError as error:
+        raise EngineError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _graph_of(line: dict[str, Any]) -> Graph:
+    graph, _ = read_graph6(Source(line["graph"], line["graph6"].encode()))
+    return graph

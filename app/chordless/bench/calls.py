@@ -1,0 +1,109 @@
+"""Calls of the library, and the search inside them alone, in a process of their own; see `warm.WarmProcess`."""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections import Counter, deque
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+
+from chordless.graphs.load import load_graph
+from kernels_ti import (
+    Device,
+    EngineError,
+    Graph,
+    OptionError,
+    Options,
+    Run,
+    collect_cycles,
+    count_cycles,
+    enumerate_cycles,
+)
+from kernels_ti.estimate.device_choice import device_for
+from kernels_ti.graph import IntArray
+from kernels_ti.search import DeviceSearch, Search
+from kernels_ti.state import by_length_of
+
+_SEARCHES = ("search", "search rows", "kept")
+_WARM_UP_SECONDS = 10.0
+_warm: set[tuple[str, str]] = set()
+
+
+def answer(file: str, wanted: str, arch: str, threads: int | None) -> dict[str, Any]:
+    """Search a graph file, and return the seconds and the counts by length. The kernels are loaded before.
+
+    ``count`` calls `count_cycles`; ``rows`` calls `collect_cycles` for its bit rows; ``batches`` and ``lists`` call
+    `enumerate_cycles` for the vertices in its batches, or for lists of names. ``search``, ``search rows`` and ``kept``
+    are the search inside these calls alone: it counts, brings its cycles to the host as bit rows, or keeps them in the
+    memory of the device.
+    """
+    graph = load_graph(file).graph
+    device = device_for(graph, arch, threads=threads)
+    measured = partial(_searched if wanted in _SEARCHES else _called, graph, device, wanted)
+    if (file, wanted) not in _warm:
+        # Load or compile every kernel first. Even a long search uses all of them before it is cut off.
+        measured(_WARM_UP_SECONDS)
+        _warm.add((file, wanted))
+    gc.collect()
+    seconds, by_length = measured(None)
+    return {"seconds": seconds, "by_length": by_length}
+
+
+def _called(graph: Graph, device: Device, wanted: str, give_up: float | None) -> tuple[float, dict[int, int]]:
+    """Call a function of the library as a user does. Return the seconds that it took, and the counts by length."""
+    where: dict[str, Any] = {"arch": device.arch, "threads": device.threads}
+    start = time.perf_counter()
+    if wanted == "count":
+        counts = count_cycles(graph, **where, method="search", timeout=give_up)
+        return time.perf_counter() - start, counts.by_length
+    if wanted == "rows":
+        table = collect_cycles(graph, **where, timeout=give_up)
+        table.rows()
+        return time.perf_counter() - start, _by_length(table.lengths)
+    stream, found = enumerate_cycles(graph, **where), Counter[int]()
+    if wanted == "lists":
+        for cycle in stream:
+            found[len(cycle)] += 1
+            if give_up is not None and time.perf_counter() - start > give_up:
+                break
+        return time.perf_counter() - start, dict(found)
+    for batch in stream.batches():
+        assert batch.vertices.size  # the vertices are made
+        found.update(_by_length(batch.lengths))
+        if give_up is not None and time.perf_counter() - start > give_up:
+            break
+    return time.perf_counter() - start, dict(found)
+
+
+def _by_length(lengths: IntArray) -> dict[int, int]:
+    return by_length_of(np.bincount(lengths))
+
+
+class _KeptOnDevice(Run):
+    """A run whose cycles stay where the search has written them, in the memory of the device."""
+
+    def _take(self, search: Search) -> None:
+        if self.device.arch == "reference":
+            raise OptionError("the reference keeps its cycles on the host: choose another arch")
+        deque(cast(DeviceSearch, search).take_found(), maxlen=0)
+
+
+def _searched(graph: Graph, device: Device, wanted: str, give_up: float | None) -> tuple[float, dict[int, int]]:
+    """Search slice by slice. Return the seconds of the slices, and the counts by length."""
+    kind = _KeptOnDevice if wanted == "kept" else Run
+    run = kind(graph, device, Options(collect=wanted != "search", rows=wanted != "search"))
+    seconds, listed = 0.0, 0
+    while not run.finished and (give_up is None or seconds < give_up):
+        start = time.perf_counter()
+        run.advance()
+        taken = run.take_rows() if wanted == "search rows" else None
+        seconds += time.perf_counter() - start
+        listed += 0 if taken is None else len(taken)
+        del taken  # not on the clock: the system takes its time to get the memory back
+    snapshot = run.snapshot()
+    if wanted == "search rows" and listed != snapshot.cycles:
+        raise EngineError(f"{listed:,} cycles came to the host, {snapshot.cycles:,} were counted")
+    return seconds, snapshot.cycles_by_length

@@ -1,0 +1,86 @@
+"""A process that searches graphs on request: one start of the engine for all searches of a bench."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import tempfile
+from types import TracebackType
+from typing import Any
+
+from chordless.bench.measure import Outcome, outcome_of
+from chordless.bench.process import end_of, in_child, kill_group, last_line
+from kernels_ti import EngineError, child
+
+
+class WarmProcess:
+    """Searches graphs in a child process, which is started by the first search and stays until the block is left.
+
+    The function ``answer`` of `module` does the work there, see `chordless.bench.children.answer`.
+    """
+
+    def __init__(self, arch: str, threads: int | None, module: str = "chordless.bench.calls") -> None:
+        self._arguments = (module, arch, str(threads or ""))
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> WarmProcess:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._end()
+
+    def once(self, graph: str, wanted: str) -> Outcome:
+        """Return the time and the counts of `asked`."""
+        result = self.asked(graph, wanted)
+        return outcome_of(result["seconds"], {int(length): count for length, count in result["by_length"].items()})
+
+    def asked(self, graph: str, wanted: str) -> dict[str, Any]:
+        """Return the answer of the process to a request; `wanted` is a word that the module knows.
+
+        An EngineError is raised if the search fails. After the death of the process, the next search starts another.
+        """
+        try:
+            answer = self._answer(json.dumps({"graph": graph, "wanted": wanted}))
+        except BaseException:
+            self._end()
+            raise
+        result: dict[str, Any] = json.loads(answer)
+        if "error" in result:
+            raise EngineError(result["error"])
+        return result
+
+    def _answer(self, request: str) -> str:
+        if self._process is None:
+            self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed with the process
+            self._process = child.start(
+                in_child("answer"),
+                *self._arguments,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                start_new_session=True,
+            )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(request.encode() + b"\n")
+            self._process.stdin.flush()
+        for line in self._process.stdout:
+            if line.startswith(b"{"):  # Taichi may print lines of its own
+                return line.decode()
+        exit_code = self._process.wait()
+        raise EngineError(f"the engine ended with exit code {exit_code}{last_line(end_of(self._errors))}")
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        kill_group(process.pid)
+        process.wait()
+        for stream in (process.stdin, process.stdout, self._errors):
+            assert stream is not None
+            with contextlib.suppress(BrokenPipeError):
+                stream.close()

@@ -1,0 +1,164 @@
+"""The output of a batch: the file of lines, the copy on standard output, the table, and the note at the end."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chordless.batch.properties import Property
+from chordless.commands.batch_plan import lines_path
+
+if TYPE_CHECKING:
+    from chordless.protocol.events import BatchFinished
+    from chordless.protocol.orders import BatchCommand
+
+STANDARD_OUTPUT = "-"
+DERIVED = "derived"
+WAY_ON = "--resume goes on from there"
+_COPIED_AT_ONCE = 1 << 20
+
+
+@contextlib.contextmanager
+def lines_file(options: argparse.Namespace) -> Iterator[str]:
+    """Yield the path of the file to which the engine writes its lines."""
+    import tempfile
+
+    from kernels_ti import OptionError
+
+    if options.output == STANDARD_OUTPUT:
+        with tempfile.TemporaryDirectory(prefix="chordless-batch-") as folder:
+            yield str(Path(folder, "lines.jsonl"))
+        return
+    path = lines_path(options)
+    for there in {path, options.output}:
+        if os.path.lexists(there) and not options.resume:
+            raise OptionError(f"{there} is there already: --resume keeps what is done, or write to another")
+    there = os.path.exists(options.output)
+    if path != options.output and not os.path.exists(path) and there and options.output_format != DERIVED:
+        from chordless.batch.tables import table_to_lines
+
+        table_to_lines(options.output, options.output_format, path)
+    yield path
+
+
+def _derivation(options: argparse.Namespace) -> Callable[[Iterable[dict[str, Any]]], Iterator[bytes]]:
+    """Return what makes the output of --keep or --bfile of lines."""
+    from chordless.batch.derived import TermRows, kept_graphs
+    from chordless.batch.jobs import first_number
+
+    if options.keep is not None:
+        return partial(kept_graphs, keep=Property(options.keep))
+    return TermRows(Property(options.bfile), first_number(options.graphs)).rows
+
+
+@contextlib.contextmanager
+def copy_to_standard_output(command: BatchCommand, options: argparse.Namespace) -> Iterator[Any]:
+    """Yield a function that copies the lines written since its last call; a table is printed at the end instead."""
+    if options.output != STANDARD_OUTPUT or options.output_format not in ("jsonl", DERIVED):
+        yield lambda: None
+        return
+    derive = _derivation(options) if options.output_format == DERIVED else None
+    done = 0
+
+    def copy() -> None:
+        nonlocal done
+        import json
+
+        if not os.path.exists(command.output):
+            return
+        with open(command.output, "rb") as stream:
+            stream.seek(done)
+            while data := stream.read(_COPIED_AT_ONCE):
+                whole = data[: data.rfind(b"\n") + 1]
+                if not whole:
+                    break
+                rows = whole if derive is None else b"".join(derive(map(json.loads, whole.splitlines())))
+                sys.stdout.buffer.write(rows)
+                done += len(whole)
+                stream.seek(done)
+        sys.stdout.buffer.flush()
+
+    yield copy
+    copy()
+
+
+def write_table(command: BatchCommand, options: argparse.Namespace, end: BatchFinished) -> None:
+    """Turn the lines of a batch that has ended into a CSV or Parquet file."""
+    if options.output_format == "jsonl":
+        return
+    from chordless.batch import tables
+    from chordless.batch.derived import write_rows
+    from chordless.batch.kept_input import find_kept
+    from chordless.batch.output import read_lines
+    from chordless.words.shown import lines_on_terminal
+    from kernels_ti import ChordlessError
+
+    if options.output == STANDARD_OUTPUT:
+        if options.output_format == DERIVED:
+            return
+        tables.write_csv(lambda: read_lines(command.output), lines_on_terminal(sys.stdout))
+    elif end.reason == "complete":
+        try:
+            if options.output_format == DERIVED:
+                write_rows(_derivation(options)(read_lines(command.output)), options.output)
+            else:
+                tables.write_table(lambda: read_lines(command.output), options.output, options.output_format)
+        except ChordlessError as error:
+            other = " and another expression" if options.output_format == DERIVED else ""
+            raise type(error)(
+                f"{error}; nothing is lost: the lines are in {command.output}, and the same command with "
+                f"--resume{other} makes the output of them"
+            ) from error
+        os.unlink(command.output)
+        # A table does not open its graphs.
+        kept = find_kept(command.output)
+        if kept is not None:
+            os.unlink(kept)
+
+
+def first_failure(command: BatchCommand) -> str | None:
+    """Return the error of the first graph that failed."""
+    from chordless.batch.output import read_lines
+
+    return next((line["error"] for line in read_lines(command.output) if line["status"] == "error"), None)
+
+
+def print_note(options: argparse.Namespace, end: BatchFinished, failure: str | None, *, deaths: int) -> None:
+    """Print to standard error how a batch ended, its engine's deaths, the first error and the notes of readers."""
+    from chordless.batch.output import EARLIER
+    from chordless.words.numbers import seconds_text
+    from chordless.words.shown import on_terminal, shortened
+
+    # The table is written only when the batch is complete; until then there are only the lines.
+    path = options.output if end.reason == "complete" else lines_path(options)
+    # Of the graphs, --keep writes some only, and --bfile a term for each.
+    is_part = options.output_format == DERIVED and end.reason == "complete"
+    where = "" if options.output == STANDARD_OUTPUT or is_part else f" in {path}"
+    parts = [f"{end.done:,} graph{'s' * (end.done != 1)}{where}, {end.cycles:,} cycle{'s' * (end.cycles != 1)}"]
+    parts += [f"{end.kept:,} done before"] * (end.kept > 0 and options.resume)
+    parts += [f"{end.failed:,} failed"] * (end.failed > 0)
+    parts += [f"{end.stopped:,} stopped by a limit"] * (end.stopped > 0)
+    parts.append(f"{seconds_text(time.time() - options.program_start)} in all")
+    line = ", ".join(parts)
+    if is_part and options.output != STANDARD_OUTPUT:
+        line += f"; {path} has what was asked of them"
+    if end.reason == "interrupted":
+        line = f"interrupted; {line}; {'nothing more to report' if options.output == STANDARD_OUTPUT else WAY_ON}"
+    elif end.reason == "failed":
+        line = f"ended at the first failure; {line}"
+    if deaths:
+        line += f"\nthe engine died {'once' if deaths == 1 else f'{deaths} times'}; a new one continued"
+    if end.beside:
+        lines, kept = ("1 line", "is") if end.beside == 1 else (f"{end.beside:,} lines", "are")
+        line += f"\n{lines} of other graphs or with other options {kept} kept in {lines_path(options)}{EARLIER}"
+    if failure is not None:
+        line += f"\n{'the failure' if end.failed == 1 else 'the first failure'}: {failure}"
+    for one in (*line.split("\n"), *end.notes):
+        sys.stderr.write(f"{on_terminal(shortened(one), sys.stderr)}\n")

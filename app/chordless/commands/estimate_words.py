@@ -1,0 +1,171 @@
+"""The answer of ``chordless estimate``: lines for people, or one JSON object."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from chordless.words.numbers import count_text, duration_text
+
+if TYPE_CHECKING:
+    from chordless.protocol.events import Finished
+    from chordless.words.cycle_range import CycleRange
+    from kernels_ti.estimate.estimate import Estimate
+
+FEWEST_CYCLES = 1000
+"""Cycles of a trial; with fewer its rate is that of its paths."""
+
+_OUT_OF_REACH = 1000 * 365.25 * 86400  # seconds
+_MOST_SEARCHED = 1e18  # cycles; no machine finds so many one by one in years
+_ROWS = 24
+
+
+def is_lower_bound(estimate: Estimate) -> bool:
+    """Return whether next to nothing but a lower bound on the number of cycles is known."""
+    return _range_of(estimate.cycles, estimate.cycles_low, estimate.cycles_high, estimate).is_vague
+
+
+def _rate_text(trial: Finished) -> str:
+    """Return how fast the trial was, for people."""
+    from chordless.words.numbers import short_number
+
+    done, what = (trial.cycles, "cycles") if trial.cycles >= FEWEST_CYCLES else (trial.paths, "paths")
+    return f"{short_number(done / trial.enumerate_seconds)} {what}/s"
+
+
+def result_object(estimate: Estimate, trial: Finished, seconds: tuple[float, float, float] | None) -> dict[str, Any]:
+    """Return what ``--json`` prints; null stands for what no number can hold or nothing is known of."""
+    return {
+        "graph": trial.graph,
+        "n": trial.n,
+        "m": trial.m,
+        "max_degree": trial.max_degree,
+        "triangles": estimate.triangles,
+        "total": _range_object((estimate.cycles, estimate.cycles_low, estimate.cycles_high)),
+        "by_length": {length: _finite(count) for length, count in estimate.cycles_by_length.items()},
+        "paths": _range_object((estimate.paths, estimate.paths_low, estimate.paths_high)),
+        "exact": estimate.exact,
+        "probes": estimate.probes,
+        "walks": estimate.walks,
+        "run_seconds": None if seconds is None else _range_object(seconds),
+        "arch": trial.arch,
+        "device": trial.device,
+        "trial": {"cycles": trial.cycles, "paths": trial.paths, "seconds": round(trial.enumerate_seconds, 6)},
+    }
+
+
+def _range_object(values: tuple[float, float, float]) -> dict[str, float | None]:
+    return {name: _finite(value) for name, value in zip(("estimate", "low", "high"), values, strict=True)}
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def table(estimate: Estimate, trial: Finished, seconds: tuple[float, float, float] | None) -> Iterator[str]:
+    """Yield the lines for people, fit for 80 columns; `seconds` is the time of a run."""
+    from chordless.words.numbers import seconds_text
+    from chordless.words.shown import on_terminal
+
+    triangles = estimate.triangles or 0
+    counted = triangles if 3 in estimate.cycles_by_length else 0
+    cycles = _range_of(estimate.cycles, estimate.cycles_low, estimate.cycles_high, estimate).with_found(trial.cycles)
+    holes = _range_of(cycles.middle - counted, cycles.low - counted, cycles.high - counted, estimate)
+    expanded = _range_of(estimate.paths, estimate.paths_low, estimate.paths_high, estimate)
+    paths = (expanded.number, expanded.spread) if estimate.exact or estimate.walks else ("not known", "")
+    rows = [
+        ("vertices", f"{trial.n:,}", ""),
+        ("edges", f"{trial.m:,}", ""),
+        ("largest degree", f"{trial.max_degree:,}", ""),
+        *([] if estimate.triangles is None else [("triangles", f"{triangles:,}", "")]),
+        ("chordless cycles", holes.number, holes.spread),
+        ("paths" if trial.complete else "paths to cycles", *paths),
+    ]
+    width = max(len(value) for _, value, _ in rows)
+    yield on_terminal(trial.graph, sys.stdout)
+    for label, value, note in rows:
+        yield f"  {label:<16}  {value:>{width}}{note and '  '}{note}"
+    # The probes behind a lower bound may tell of far more cycles, by length too.
+    if estimate.cycles_by_length and not is_lower_bound(estimate):
+        yield ""
+        yield from _length_lines(estimate.cycles_by_length)
+    yield ""
+    if trial.complete:
+        yield f"  counted, not estimated: a whole run takes {seconds_text(trial.enumerate_seconds)}"
+    elif not estimate.exact and not estimate.walks:
+        yield "  no probe came to its end, so more is not known: allow more time, --seconds"
+    elif seconds is None and is_lower_bound(estimate) and estimate.cycles > _MOST_SEARCHED:
+        told = _power_of_ten(estimate.cycles)
+        yield f"  a run is most likely out of reach: these few probes tell of about {told} cycles"
+    elif seconds is None and is_lower_bound(estimate):
+        yield "  too few probes for an estimate: allow more time, --seconds"
+    elif seconds is None:
+        yield f"  the search met nothing in {seconds_text(trial.enumerate_seconds)}, so its time cannot be estimated"
+    elif seconds[1] > _OUT_OF_REACH:
+        yield f"  a run is out of reach: there are more than {_power_of_ten(estimate.cycles_low)} cycles"
+    else:
+        middle, low, high = map(duration_text, seconds)
+        end = f"to {high}" if math.isfinite(seconds[2]) else "or more"
+        yield f"  a run would take about {middle}{'' if low == high else f' ({low} {end})'}"
+        if trial.enumerate_seconds:
+            yield f"  if it goes on like its first {seconds_text(trial.enumerate_seconds)}, at {_rate_text(trial)}"
+        else:
+            yield "  at the usual rate: there was no time to measure it here (--seconds gives more)"
+    if trial.device:
+        yield f"  on {trial.arch}: {trial.device}"
+    if estimate.walks and not estimate.exact:
+        if estimate.probes:
+            yield f"  by {estimate.probes:,} probes{_what_they_tell(cycles, expanded)}"
+        if estimate.triangles is not None:
+            yield "  counted exactly: vertices, edges, degrees and triangles"
+        yield "  paths to cycles: a search looks at more, often at several times as many"
+    elif estimate.exact and not trial.complete:
+        yield "  all cycles and paths are counted exactly; only the time is an estimate"
+
+
+def _what_they_tell(*ranges: CycleRange) -> str:
+    """Return what the numbers of a table are worth: ranges, lower bounds, or both."""
+    vague = [each.is_vague for each in ranges]
+    if all(vague):
+        return ", too few for a range: the numbers are lower bounds"
+    bound = "; `at least` is a lower bound" if any(vague) else ""
+    return f"; 9 ranges out of 10 hold the truth{bound}"
+
+
+def _power_of_ten(count: float) -> str:
+    """Return the largest power of ten that is no larger than a count."""
+    return f"10^{math.floor(math.log10(count)) if math.isfinite(count) else 308}"
+
+
+def _range_of(middle: float, low: float, high: float, estimate: Estimate) -> CycleRange:
+    """Return a count and its range; only a lower bound where no probe came to its end."""
+    from chordless.words.cycle_range import CycleRange
+
+    is_told = estimate.exact or estimate.walks > 0
+    return CycleRange(middle, low, high if is_told else math.inf, estimate.exact)
+
+
+def _length_lines(by_length: dict[int, float]) -> Iterator[str]:
+    """Yield a bar for each length, or for a few lengths together if there are many."""
+    from chordless.commands.terminal import ONE_ROW_FOR_SEVERAL_LENGTHS, bars_for
+
+    first, last = min(by_length), max(by_length)
+    span = -(-(last - first + 1) // _ROWS)
+    sums: dict[int, float] = {}
+    for length, count in by_length.items():
+        start = length - (length - first) % span
+        sums[start] = sums.get(start, 0.0) + count
+    labels = {start: str(start) if span == 1 else f"{start}-{start + span - 1}" for start in sums}
+    width = max(len("length"), *map(len, labels.values()))
+    counts = {start: count_text(count) for start, count in sums.items()}
+    count_width = max(len("cycles"), *map(len, counts.values()))
+    largest = max(sums.values())
+    bar = bars_for(sys.stdout)
+    yield f"  {'length':>{width}}  {'cycles':>{count_width}}"
+    for start, count in sorted(sums.items()):
+        share = count / largest if math.isfinite(largest) and largest else 0.0
+        yield f"  {labels[start]:>{width}}  {counts[start]:>{count_width}}  {bar(share, 40) if share else ''}".rstrip()
+    if span > 1:
+        yield f"  {ONE_ROW_FOR_SEVERAL_LENGTHS}"

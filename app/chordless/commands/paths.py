@@ -1,0 +1,221 @@
+"""``chordless paths``: chordless paths between two vertices."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from chordless.commands import options as shared
+from chordless.values import positive, size
+from kernels_ti.choices import ARCHES
+
+if TYPE_CHECKING:
+    from kernels_ti import BestPath, Graph
+
+SUMMARY = "count, list or find chordless paths between two vertices"
+
+DESCRIPTION = """\
+Count the chordless paths from vertex S to vertex T by their number of vertices:
+the paths whose vertices have no other edges among them. In a directed graph
+they go along the arcs. If S and T are adjacent, the edge is the only one.
+"""
+
+STANDARD_OUTPUT = "-"
+# Suffixes of formats in which only cycles are written.
+_OTHER_FORMATS = (".npy", ".parquet", ".arrow", ".gz")
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand to the program's parser."""
+    parser = subparsers.add_parser(
+        "paths",
+        help=SUMMARY,
+        description=DESCRIPTION,
+        closing=lambda: shared.graph_help(
+            "chordless paths grid:7x7 0,0 6,6",
+            "chordless paths roads.txt 17 203 --max-length 12 --list",
+            "chordless paths roads.txt 17 203 --shortest --through 40",
+            "chordless paths web.net 3 9 -o paths.jsonl",
+        ),
+    )
+    shared.add_graph(parser)
+    parser.add_argument("start", metavar="S", help="the vertex at which the paths begin")
+    parser.add_argument("end", metavar="T", help="the vertex at which they end")
+    parser.add_argument("--json", action="store_true", help="print one JSON object; with --list one line for each path")
+    group = parser.add_argument_group("what to find (default: how many, by length)").add_mutually_exclusive_group()
+    group.add_argument("--list", action="store_true", help="print each path, in no particular order")
+    group.add_argument("--shortest", action="store_true", help="find a shortest path, and how many are as short")
+    group.add_argument("--longest", action="store_true", help="find a longest path, and how many are as long")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default=STANDARD_OUTPUT,
+        help="list the paths in FILE: text, or JSON lines if it is named .jsonl",
+    )
+    group = parser.add_argument_group("which paths, and when to stop")
+    shared.add_lengths(group, positive, "paths")
+    shared.add_restriction(group, "paths")
+    shared.add_stops(group, "stop after about N paths; a list has at most N")
+    group = parser.add_argument_group("how to run")
+    group.add_argument("--arch", choices=ARCHES, default=ARCHES[0], metavar="ARCH", help=f"one of {', '.join(ARCHES)}")
+    group.add_argument("--memory", type=size, metavar="SIZE", help="limit such as 256M or 1.5GiB")
+    parser.add_argument("-q", "--quiet", action="store_true", help="only errors: no notes")
+    parser.set_defaults(act=act, check=check, parser=parser)
+
+
+def check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """End with a usage error for impossible bounds or outputs."""
+    shared.settle_lengths(parser, options, shortest=2)
+    if options.output != STANDARD_OUTPUT:
+        if options.shortest or options.longest:
+            parser.error("-o lists paths: it is not allowed with --shortest and --longest")
+        if not PurePath(options.output).name or options.output.endswith("/"):
+            parser.error("-o: name a file for the paths, such as paths.txt or paths.jsonl")
+        suffix = PurePath(options.output).suffix.lower()
+        if suffix in _OTHER_FORMATS:
+            parser.error(f"-o {options.output}: paths are written as text or JSON lines; name it .txt or .jsonl")
+        options.list = True
+        options.json |= suffix == ".jsonl"
+    if options.limit is not None and (options.shortest or options.longest):
+        parser.error("--limit is for counts and lists: it is not allowed with --shortest and --longest")
+
+
+def act(options: argparse.Namespace) -> int:
+    """Find the paths, print them, return the exit code."""
+    from chordless.commands.session import STOPPED_EXIT_CODE, graph_asked_for, print_notes
+    from kernels_ti import TimeIsUpError, longest_path
+
+    loaded = graph_asked_for(options)
+    if not options.quiet:
+        print_notes(loaded.notes)
+    wanted = _wanted(options, loaded.graph)
+    if options.list:
+        return _list(options, wanted)
+    if not (options.shortest or options.longest):
+        return _count(options, loaded.title, wanted)
+    is_complete = True
+    try:
+        best = longest_path(shortest=options.shortest, **wanted)
+    except TimeIsUpError as error:
+        if error.best is None:
+            raise
+        best, is_complete = error.best, False
+    _print_best(options, loaded.title, best, is_complete=is_complete)
+    return 0 if is_complete else STOPPED_EXIT_CODE
+
+
+def _wanted(options: argparse.Namespace, graph: Graph) -> dict[str, Any]:
+    """Return what the functions of the library take, with vertices as they name them."""
+    from chordless.graphs.vertex_names import edges_named, restriction_named, vertices_named
+
+    through, avoid = restriction_named(graph, options.through, options.through_edge, options.avoid)
+    ends = [vertices_named(graph, [text]) for text in (options.start, options.end)]
+    for text, found in zip((options.start, options.end), ends, strict=True):
+        if len(found) != 1:
+            options.parser.error(f"{text!r} names {len(found)} vertices: a path has one at each end")
+    names = graph.names
+    return {
+        "graph": graph,
+        "s": names[ends[0][0]],
+        "t": names[ends[1][0]],
+        "min_length": options.min_length,
+        "max_length": options.max_length,
+        "through": [names[v] for v in through],
+        "avoid": [names[v] for v in avoid],
+        "avoid_edges": [(names[u], names[v]) for u, v in edges_named(graph, options.avoid_edge)],
+        "timeout": options.timeout,
+        "memory": options.memory,
+        "arch": options.arch,
+    }
+
+
+def _count(options: argparse.Namespace, title: str, wanted: dict[str, Any]) -> int:
+    import json
+
+    from chordless.commands.session import STOPPED_EXIT_CODE
+    from chordless.words.numbers import seconds_text
+    from chordless.words.shown import on_terminal
+    from kernels_ti import count_paths
+
+    counts = count_paths(limit=options.limit, **wanted)
+    if options.json:
+        print(
+            json.dumps(
+                {
+                    "graph": title,
+                    "start": str(wanted["s"]),
+                    "end": str(wanted["t"]),
+                    "total": counts.total,
+                    "by_length": counts.by_length,
+                    "complete": counts.complete,
+                    "seconds": round(counts.seconds, 6),
+                }
+            )
+        )
+    else:
+        print(on_terminal(title, sys.stdout))
+        if not counts.complete:
+            print("  the search was stopped: there may be more paths")
+        print("  vertices  paths")
+        for length, count in counts.by_length.items():
+            print(f"  {length:>8,}  {count:,}")
+        print(f"  total     {counts.total:,}")
+        print(f"  time      {seconds_text(counts.seconds)}")
+    return 0 if counts.complete else STOPPED_EXIT_CODE
+
+
+def _list(options: argparse.Namespace, wanted: dict[str, Any]) -> int:
+    from chordless.commands.session import STOPPED_EXIT_CODE
+    from chordless.files import whole_file
+    from kernels_ti import enumerate_paths
+
+    paths = enumerate_paths(limit=options.limit, **wanted)
+    is_terminal = options.output == STANDARD_OUTPUT and sys.stdout.isatty()
+    lines = _lines(paths, as_json=options.json, is_terminal=is_terminal)
+    if options.output == STANDARD_OUTPUT:
+        for line in lines:
+            sys.stdout.write(line)
+        sys.stdout.flush()
+    else:
+        with whole_file(options.output) as stream:
+            for line in lines:
+                stream.write(line.encode())
+    return 0 if paths.complete else STOPPED_EXIT_CODE
+
+
+def _lines(paths: Iterable[list[Any]], *, as_json: bool, is_terminal: bool) -> Iterator[str]:
+    import json
+
+    from chordless.cycles.participation import json_name
+    from chordless.words.shown import visible
+
+    for path in paths:
+        text = json.dumps([json_name(v) for v in path]) if as_json else " ".join(map(str, path))
+        yield (visible(text) if is_terminal else text) + "\n"
+
+
+def _print_best(options: argparse.Namespace, title: str, best: BestPath, *, is_complete: bool) -> None:
+    import json
+
+    from chordless.cycles.participation import json_name
+    from chordless.words.numbers import seconds_text
+    from chordless.words.shown import on_terminal
+
+    if options.json:
+        names = [json_name(v) for v in best.path]
+        result = {"graph": title, "length": best.length, "path": names, "ways": best.ways, "complete": is_complete}
+        print(json.dumps({**result, "seconds": round(best.seconds, 6)}))
+        return
+    print(on_terminal(title, sys.stdout))
+    if not best.path:
+        print("  no chordless path")
+        return
+    so_far = "" if is_complete else " so far: the time was up"
+    print(f"  {'shortest' if options.shortest else 'longest':<9} {best.length:,} vertices{so_far}")
+    print(f"  {'paths':<9} {best.ways:,} of this length")
+    print(f"  {'time':<9} {seconds_text(best.seconds)}")
+    print(f"  {'one':<9} {on_terminal(' '.join(map(str, best.path)), sys.stdout)}")

@@ -1,0 +1,88 @@
+"""A listing in a defined order: all cycles are kept in memory until the search ends."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from chordless.protocol.events import Reason
+from kernels_ti import SizeError
+from kernels_ti.cycles import Cycles
+from kernels_ti.errors import bytes_text, parameter
+
+if TYPE_CHECKING:
+    from chordless.cycles.output import CycleOutput
+
+_BYTES_OF_A_CYCLE = 16
+"""Beside its vertices: its place in the order, while its length is sorted."""
+_CYCLES_AT_ONCE = 1 << 16
+
+
+class SortedOutput:
+    """Keeps cycles for another output, and writes them at the end: by length, then by their vertices in graph order.
+
+    A graph has `n` vertices; an error is raised before the cycles take more than `budget` bytes.
+    """
+
+    rows = False
+
+    def __init__(self, inner: CycleOutput, n: int, budget: int) -> None:
+        self._inner = inner
+        self._n = n
+        self._budget = budget
+        # Compared as bytes, numbers in big-endian form are in their order.
+        self._vertex = next(np.dtype(kind) for kind in (">u1", ">u2", ">u4") if n <= 1 << 8 * np.dtype(kind).itemsize)
+        self._by_length: dict[int, list[npt.NDArray[Any]]] = defaultdict(list)
+        self._bytes = 0
+        self.listed = 0
+
+    def write(self, found: Cycles, give_up: Callable[[], bool]) -> bool:
+        """Keep the cycles of a slice; a SizeError if there is no room for them."""
+        lengths = found.lengths
+        for length in np.unique(lengths).tolist():
+            same = found.chosen(lengths == length).vertices.reshape(-1, length).astype(self._vertex)
+            self._by_length[length].append(same)
+            self._bytes += 2 * same.nbytes + _BYTES_OF_A_CYCLE * len(same)
+        self.listed += len(found)
+        if self._bytes > self._budget:
+            raise SizeError(
+                f"{self.listed:,} cycles found so far take more than {bytes_text(self._budget)} to sort, which is what "
+                f"memory allows here: list them without {parameter('sorted')} and sort the file, or bound their length "
+                f"({parameter('memory')} sets another limit)"
+            )
+        return True
+
+    def flush(self, reason: Reason) -> Reason:
+        """Write all cycles in their order; return why the run ended: `reason`, unless the reader has gone."""
+        try:
+            self._write_sorted()
+        except BrokenPipeError:
+            reason = "closed"
+        self.listed = self._inner.listed
+        return reason
+
+    def _write_sorted(self) -> None:
+        for length in sorted(self._by_length):
+            cycles = np.concatenate(self._by_length.pop(length), dtype=self._vertex)  # by default it would be native
+            order = np.argsort(cycles.view(f"S{cycles.itemsize * length}").reshape(-1), kind="stable")
+            for start in range(0, len(order), _CYCLES_AT_ONCE):
+                some = cycles[order[start : start + _CYCLES_AT_ONCE]]
+                offsets = np.arange(len(some) + 1, dtype=np.int64) * length
+                found = Cycles(offsets, some.reshape(-1).astype(np.int32))
+                self._inner.write(found.rows(self._n) if self._inner.rows else found, lambda: False)
+
+    def reader_is_gone(self) -> bool:
+        """Whether the reader of the output has gone."""
+        return self._inner.reader_is_gone()
+
+    def position(self) -> dict[str, int]:
+        """Cycles in memory have no position from which a run could go on."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Close the output."""
+        self._inner.close()

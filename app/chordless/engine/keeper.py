@@ -1,0 +1,193 @@
+"""The checkpoints of a run of any kind, and the totals of its sessions."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from chordless.protocol.events import Checkpointed
+from chordless.protocol.orders import RunCommand
+from chordless.runs.checkpoint import Checkpoint, Sessions, write_checkpoint
+from chordless.runs.directory import RunDirectory, resume_line
+from kernels_ti import DeviceError, EngineError, SizeError
+from kernels_ti.device.machine import cpu_name
+from kernels_ti.device.memory import peak_memory
+from kernels_ti.state import Layout, RunState
+
+if TYPE_CHECKING:
+    from chordless.cycles.output import CycleOutput
+    from kernels_ti import Snapshot
+    from kernels_ti.boundary.states.saved import SavedCount, SavedPick
+    from kernels_ti.cycles import Cycles
+    from kernels_ti.state import Rows
+
+
+class Place(Protocol):
+    """Where a run is at work: a device, a cluster, or Python."""
+
+    @property
+    def arch(self) -> str:
+        """Name of the arch."""
+
+    @property
+    def name(self) -> str:
+        """Name of the device."""
+
+
+@dataclass(frozen=True)
+class Python:
+    """The place of work that needs no device."""
+
+    arch: str = "cpu"
+
+    @property
+    def name(self) -> str:
+        """Name of the processor."""
+        return cpu_name()
+
+
+@dataclass(frozen=True)
+class Session:
+    """One session of a run, and the totals of the earlier ones.
+
+    Parameters
+    ----------
+    command : RunCommand
+    device : Place
+    setup_seconds : float
+        From the start of the user's program to the first slice.
+    earlier : Sessions or None
+    """
+
+    command: RunCommand
+    device: Place
+    setup_seconds: float
+    earlier: Sessions | None
+
+    def so_far(self, write_seconds: float = 0.0) -> Sessions:
+        """Return the totals of all sessions until now.
+
+        Parameters
+        ----------
+        write_seconds : float
+            What this session has spent on writing its output and its checkpoints.
+        """
+        before = self.earlier or Sessions("", "", 0.0, 0.0, 0)
+        return Sessions(
+            arch=self.device.arch,
+            device=self.device.name,
+            setup_seconds=before.setup_seconds + self.setup_seconds,
+            total_seconds=before.total_seconds + time.time() - self.command.program_start,
+            peak_memory_bytes=max(before.peak_memory_bytes, peak_memory()),
+            write_seconds=before.write_seconds + write_seconds,
+        )
+
+
+@dataclass
+class Keeper:
+    """Writes the checkpoints of a run.
+
+    Parameters
+    ----------
+    directory : RunDirectory
+    graph_hash : str
+    options : dict
+        See `chordless.runs.checkpoint.Checkpoint`.
+    session : Session
+    """
+
+    directory: RunDirectory
+    graph_hash: str
+    options: dict[str, Any]
+    session: Session
+    _kept: float = field(default_factory=time.monotonic, init=False)
+
+    @property
+    def seconds_since(self) -> float:
+        """Seconds since the last checkpoint, or since the run began."""
+        return time.monotonic() - self._kept
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time for another checkpoint."""
+        return self.seconds_since >= self.session.command.checkpoint_every
+
+    def write(
+        self,
+        state: RunState,
+        cycles: int = 0,
+        output: CycleOutput | None = None,
+        *,
+        unwritten: Sequence[Cycles | Rows] = (),
+        along: SavedCount | SavedPick | None = None,
+        finished: bool = False,
+        write_seconds: float = 0.0,
+    ) -> Checkpointed:
+        """Write a checkpoint; only to be called between two slices, or two vertices.
+
+        Parameters
+        ----------
+        state : RunState
+        cycles : int
+            How many were found.
+        output : CycleOutput, optional
+        unwritten : sequence of Cycles or Rows
+            Cycles that are not in the output yet.
+        along : SavedCount or SavedPick, optional
+            Work along a boundary, once the orders of its vertices are known.
+        finished : bool
+        write_seconds : float
+            See `Session.so_far`.
+
+        Raises
+        ------
+        EngineError
+            If the folder was moved or replaced, or if it cannot be written; the last checkpoint is still there.
+        """
+        self.directory.require_held()
+        path, listed = self.directory.checkpoint, 0 if output is None else output.listed
+        checkpoint = Checkpoint(
+            graph_hash=self.graph_hash,
+            options=self.options,
+            state=state,
+            # Syncs the output to the disk before the checkpoint relies on it.
+            position=None if output is None else output.position(),
+            listed=listed,
+            unwritten=tuple(unwritten),
+            sessions=self.session.so_far(write_seconds),
+            finished=finished,
+            along=along,
+        )
+        size = write_checkpoint(path, checkpoint)
+        self._kept = time.monotonic()
+        return Checkpointed(str(path), cycles=cycles, listed=listed, bytes=size)
+
+    @contextlib.contextmanager
+    def telling_the_way_on(self, what: str, keep: Callable[[], None]) -> Iterator[None]:
+        """Let an error of the block say how to go on, after `keep` has written what there is.
+
+        Parameters
+        ----------
+        what : str
+            Name of the work.
+        keep : callable
+        """
+        try:
+            yield
+        except (EngineError, MemoryError) as error:
+            # A device that has failed cannot tell its state either: then its last checkpoint stays.
+            with contextlib.suppress(DeviceError, EngineError, MemoryError):
+                keep()
+            more = " --memory SIZE" if isinstance(error, SizeError) else ""
+            kind, said = (EngineError, "out of memory") if isinstance(error, MemoryError) else (type(error), error)
+            way_on = f"{resume_line(self.directory.path)}{more}"
+            raise kind(f"{said}; {what} is kept, and goes on with: {way_on}") from error
+
+
+def totals_of(snapshot: Snapshot) -> RunState:
+    """Return the state of work that has totals, and no paths that are left."""
+    counts = snapshot.cycles_by_length
+    return RunState(Layout(), 0, (), cycles_by_length=counts, seconds=snapshot.seconds, share=snapshot.share)

@@ -1,0 +1,165 @@
+"""Matrices with names in the first row and column: adjacency, or who eats whom, as spreadsheets write them."""
+
+from __future__ import annotations
+
+import csv
+import re
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from chordless.graphs.readers.columns import decimal_of, is_usual_heading
+from chordless.graphs.readers.source import Parsed, Source, build_graph
+from kernels_ti.errors import DIRECTED, SIMPLIFY, quantity
+from kernels_ti.graph import IntArray
+
+_SEPARATORS = ";\t,"
+_SEPARATOR_LINE = re.compile(r'"?sep=(.)"?')  # Excel's own first line
+_COLUMNS_OF_A_LIST = 3
+_FIRST_LINES = 100
+
+_Rows = Iterator[tuple[int, list[str]]]
+
+
+@dataclass(frozen=True)
+class _Matrix:
+    """The content of a file: names, and the entries that are not 0."""
+
+    rows: list[str]
+    columns: list[str]
+    places: IntArray  # int64, shape (k, 2): row and column
+    lines: array[int]  # The line of each entry
+
+
+def looks_like_matrix(start: str) -> bool:
+    """Return whether the beginning of a file is a table of numbers with names around it, and no list of edges.
+
+    A list has two or three columns, and a heading above each or above none.
+    """
+    lines = start.split("\n")
+    rows = _rows(lines[: min(_FIRST_LINES, max(len(lines) - 1, 2))])
+    try:
+        _, (corner, *columns) = next(rows)
+        if (
+            (corner and len(columns) < _COLUMNS_OF_A_LIST)
+            or is_usual_heading([corner, *columns])
+            or is_usual_heading(columns)
+        ):
+            return False
+        names = []
+        for _, (name, *cells) in rows:
+            names.append(name)
+            if len(cells) != len(columns) or any(cell and decimal_of(cell) is None for cell in cells):
+                return False
+    except (StopIteration, csv.Error):
+        return False
+    return all(all(group) and len(set(group)) == len(group) > 0 for group in (names, columns))
+
+
+def read_matrix(source: Source, *, simplify: bool = False) -> Parsed:
+    """Read a matrix with names in the first row and the first column; a cell that is empty or 0 is no edge.
+
+    The columns are separated by semicolons, tabs or commas; numbers may have decimal commas. If rows and columns have
+    the same names, in any order, it is an adjacency matrix. Otherwise it is a predation matrix: an entry is an arc from
+    its row, the prey, to its column, the predator. A GraphError names the line of anything that is not such a matrix.
+    """
+    matrix = _parsed(source)
+    names = list(dict.fromkeys((*matrix.rows, *matrix.columns)))
+    source.check_size(len(names))
+    place = {name: v for v, name in enumerate(names)}
+    ends = matrix.places.copy()
+    ends[:, 1] = np.array([place[name] for name in matrix.columns], np.int64)[ends[:, 1]]
+    lines = np.asarray(matrix.lines)
+    same_names = len(names) == len(matrix.rows) == len(matrix.columns)
+    if not same_names and not (simplify or source.directed):
+        source.note(
+            "rows and columns have different names, so this is a predation matrix: an entry is an arc from its row to "
+            "its column"
+        )
+    if same_names and not (simplify or source.directed):
+        one_way = ~np.isin(ends @ (1, len(names)), ends @ (len(names), 1))
+        if one_way.any():
+            at = int(np.argmax(one_way))
+            u, v = (names[end] for end in ends[at])
+            raise source.error(
+                f"the matrix is directed: row {u!r} has an entry for {v!r}, but row {v!r} none for {u!r}; say so with "
+                f"{DIRECTED}, or use {SIMPLIFY} to drop directions",
+                int(lines[at]),
+            )
+        upper = ends[:, 0] <= ends[:, 1]
+        ends, lines = ends[upper], lines[upper]
+    directed = not same_names and not simplify
+    return build_graph(
+        source, ends, names, simplify=simplify, line_of=lambda row: int(lines[row]), directed=directed
+    ), None
+
+
+def _parsed(source: Source) -> _Matrix:
+    rows = _rows(source.text.split("\n"))
+    try:
+        _, (_, *columns) = next(rows)
+    except (StopIteration, csv.Error):
+        raise source.error("a matrix has the names of its columns in the first line, above the columns") from None
+    _check_names(source, columns, "column")
+    names: list[str] = []
+    places, lines = array("q"), array("q")
+    try:
+        for number, (name, *cells) in rows:
+            names.append(name)
+            if len(cells) != len(columns):
+                raise source.error(
+                    f"row {name!r} has {quantity(len(cells), 'entry', 'entries')}, the first line names "
+                    f"{quantity(len(columns), 'column')}",
+                    number,
+                )
+            for v, cell in enumerate(cells):
+                if cell in ("", "0"):
+                    continue
+                value = decimal_of(cell)
+                if value is None:
+                    raise source.error(
+                        f"row {name!r}, column {columns[v]!r}: {cell[:40]!r} is not a number; leave the cell empty "
+                        "where there is no edge",
+                        number,
+                    )
+                if float(value) != 0:
+                    places.extend((len(names) - 1, v))
+                    lines.append(number)
+    except csv.Error as error:
+        raise source.error(f"not a readable table: {error}") from None
+    _check_names(source, names, "row")
+    return _Matrix(names, columns, np.array(places, np.int64).reshape(-1, 2), lines)
+
+
+def _check_names(source: Source, names: list[str], what: str) -> None:
+    if not names:
+        raise source.error(f"the matrix has no {what}s")
+    if "" in names:
+        raise source.error(f"{what} {names.index('') + 1} of the matrix has no name")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise source.error(f"two {what}s of the matrix are called {twice!r}")
+
+
+def _rows(lines: list[str]) -> _Rows:
+    """Yield the rows that are not blank, each with its line; without the empty columns that Excel writes at the end."""
+    first = next((at for at, line in enumerate(lines) if line.strip(_SEPARATORS + " ")), len(lines))
+    if first == len(lines):
+        return
+    if said := _SEPARATOR_LINE.fullmatch(lines[first].strip(" ")):
+        separator, first = said[1], first + 1
+    else:
+        separator = max(_SEPARATORS, key=lines[first].count)
+    # A cell in quotation marks may hold the end of a line.
+    reader = csv.reader((f"{line}\n" for line in lines[first:]), delimiter=separator)
+    width = 0
+    for row in reader:
+        cells = [cell.strip() for cell in row]
+        if not any(cells):
+            continue
+        while len(cells) > width and not cells[-1]:
+            cells.pop()
+        width = width or len(cells)
+        yield first + reader.line_num, cells

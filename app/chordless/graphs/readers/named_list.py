@@ -1,0 +1,118 @@
+"""An edge list of any names, read some lines at a time into the array of its edges."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import chain
+
+import numpy as np
+
+from chordless.graphs.readers.columns import (
+    Layout,
+    is_heading_of_weights,
+    layout_of,
+    may_be_heading,
+    note_heading,
+    note_weights,
+)
+from chordless.graphs.readers.large_list import Comment, blanked_comments
+from chordless.graphs.readers.source import Source
+from kernels_ti.graph import IntArray
+
+INTEGER = re.compile(r"-?[0-9]{1,18}")  # longer ones may not fit an int64 and are taken as words
+
+Check = Callable[[IntArray, "list[str]", "int | None", bool], None]
+"""Gets the first pairs, the names, the line of a heading, and whether the edges are arcs; it may raise an error."""
+
+
+def canonical(word: str) -> str:
+    """Return the name of a vertex: 007 and 7 are the same."""
+    return str(int(word)) if INTEGER.fullmatch(word) else word
+
+
+class _Places(dict[str, int]):
+    """The place of each name, in the order in which they appear; ways to write one number have the same place."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def __missing__(self, word: str) -> int:
+        name = canonical(word)
+        if name != word:
+            place = self[word] = self[name]
+            return place
+        place = self[word] = len(self.names)
+        self.names.append(word)
+        return place
+
+
+@dataclass
+class NamedList:
+    """The content of an edge list."""
+
+    names: list[str] = field(default_factory=list)  # The vertices in the order in which they appear
+    # int64, shape (k, 2): the places of the ends of each edge in `names`
+    pairs: IntArray = field(default_factory=lambda: np.empty((0, 2), np.int64))
+    comments: list[Comment] = field(default_factory=list)
+    heading: int | None = None  # The number of the line that is a heading
+    directed: bool = False  # Whether the lines are arcs ``u -> v``
+
+
+def read_named_list(source: Source, check: Check) -> NamedList:
+    """Read an edge list, and note what is ignored: a heading, weights, the data that networkx writes in braces.
+
+    A GraphError names a line that is anything else.
+    """
+    made = NamedList()
+    places, ends = _Places(), array("q")
+    layout: Layout | None = None
+    first: tuple[int, str] | None = None
+    has_data = False
+    for number, lines in source.line_pieces():
+        made.comments += blanked_comments(lines, number)
+        filled = [(at, line) for at, line in enumerate(lines, number) if line and not line.isspace()]
+        if not filled:
+            continue
+        is_first = layout is None
+        if layout is None:
+            layout = layout_of(source, filled)
+            made.directed = layout.arrows is not None
+            first = filled[0]
+            if len(filled) > 1 and is_heading_of_weights(layout.cells(first[1]), layout.columns):
+                made.heading, first = first[0], None
+                note_heading(source, filled.pop(0)[1], made.heading)
+        rows = layout.rows([line for _, line in filled])
+        has_data = has_data or (layout.columns == 4 and any(cells[2:3] != ["{}"] for cells in rows))
+        if (misfit := layout.misfit(rows)) is not None:
+            raise source.error(layout.wrong(filled[misfit][1]), filled[misfit][0])
+        words = chain.from_iterable(rows if layout.columns == 2 else [cells[:2] for cells in rows])
+        ends.extend([places[word] for word in words])
+        source.check_room(len(ends) // 2, len(places.names))
+        if is_first:
+            check(np.array(ends, np.int64).reshape(-1, 2), places.names, made.heading, made.directed)
+    made.names = places.names
+    if ends:
+        made.pairs = np.frombuffer(ends, np.int64).reshape(-1, 2)
+    del places
+    if first is not None and not made.directed and _is_heading(made):
+        note_heading(source, first[1], first[0])
+        made.heading, made.names, made.pairs = first[0], made.names[2:], made.pairs[1:] - 2
+    if layout is not None and layout.columns == 3:
+        note_weights(source)
+    if has_data:
+        source.note("the data in braces are not used: every line is an edge")
+    return made
+
+
+def _is_heading(made: NamedList) -> bool:
+    """Say whether the first line is a heading, because its names never come again; see `may_be_heading`."""
+    counts = np.bincount(made.pairs.reshape(-1), minlength=2)
+    if len(made.pairs) < 2 or len(made.names) < 2 or made.pairs[0].tolist() != [0, 1] or counts[:2].max() > 1:
+        return False
+    whole = all(map(INTEGER.fullmatch, made.names[2:]))
+    is_one = may_be_heading(made.names[:2], whole)
+    return bool((counts[made.pairs[1:]].max(axis=1) > 1).all()) if is_one is None else is_one

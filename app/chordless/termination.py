@@ -1,0 +1,63 @@
+"""SIGTERM and hang-up end a command of this process as Ctrl-C does: in one line, with temporary files removed."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from types import FrameType
+
+SAME_SIGNAL_SECONDS = 0.2
+"""Signals within it count as one: job managers and ``timeout`` send each to the process and to its group."""
+
+
+class TerminatedError(KeyboardInterrupt):
+    """A signal other than Ctrl-C is to end the program.
+
+    Parameters
+    ----------
+    number : int
+        The signal.
+
+    Attributes
+    ----------
+    exit_code : int
+        That of the program.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+        self.exit_code = 128 + number
+
+    def __str__(self) -> str:
+        return f"ended by {signal.Signals(self.number).name}"
+
+
+@contextlib.contextmanager
+def termination_interrupts() -> Iterator[None]:
+    """Raise a TerminatedError at SIGTERM and at a hang-up, unless they are ignored or handled, while the block runs.
+
+    Outside the main thread nothing changes, since Python handles signals nowhere else. The same signal again must not
+    disturb what is cleaned up after the first.
+    """
+    at = -SAME_SIGNAL_SECONDS
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        nonlocal at
+        before, at = at, time.monotonic()
+        if at - before >= SAME_SIGNAL_SECONDS:
+            raise TerminatedError(number)
+
+    numbers = [each for each in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(each) is signal.SIG_DFL]
+    if threading.current_thread() is not threading.main_thread():
+        numbers = []
+    for number in numbers:
+        signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            signal.signal(number, signal.SIG_DFL)

@@ -1,0 +1,106 @@
+"""The wave of the paper one key away: the shown run is begun anew, breadth first."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, cast
+
+from textual import work
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.screen import Screen
+from textual.widgets import Button, Static
+
+from chordless.graphs.readers.incoming import shown_name
+from chordless.protocol.orders import RunCommand
+from chordless.runs.directory import RunDirectory
+from chordless.tui.messages import StartRun
+from chordless.tui.run_form import run_folder, wave_of, with_kept_graph
+from chordless.tui.screens.question import Question
+from kernels_ti import ChordlessError
+
+if TYPE_CHECKING:
+    from chordless.tui.app import ChordlessApp
+    from chordless.tui.session import RunSession
+
+_SECONDS_BETWEEN_LOOKS = 0.05
+
+
+class AskWave(Question):
+    """Asks whether to begin the run anew, breadth first; no is the default.
+
+    Parameters
+    ----------
+    graph : str
+    keeps : bool
+        Whether the run at work can be resumed later.
+    """
+
+    def __init__(self, graph: str, *, keeps: bool) -> None:
+        super().__init__()
+        self._graph = graph
+        self._keeps = keeps
+
+    def compose(self) -> ComposeResult:
+        """Put the question together."""
+        kept = "stops with a checkpoint and can be resumed" if self._keeps else "stops, and nothing of it is kept"
+        with Vertical(classes="question"):
+            yield Static(
+                f"Begin {self._graph} anew, breadth first?\n\nPaths then grow at one end and level by level, as in "
+                f"the paper: the frontier is a wave. It is slower and takes more memory. The run at work {kept}.\n",
+                markup=False,
+            )
+            with Horizontal(classes="buttons"):
+                yield Button("No", id="no", variant="primary")
+                yield Button("Yes, begin anew", id="yes", variant="warning")
+
+
+class WaveAction(Screen[None]):
+    """What the Run screen does to show the wave."""
+
+    def action_breadth_first(self) -> None:
+        """Begin the shown run anew, breadth first. If it is at work here, ask first."""
+        app = cast("ChordlessApp", self.app)
+        session, own = app.session, app.engine_session()
+        try:
+            command = None if session is None else _command_of(session)
+        except ChordlessError as error:
+            self.notify(str(error), severity="error", markup=False)
+            return
+        if command is None:
+            self.notify("There is no run here that could be begun anew.", severity="warning")
+        elif command.expansion == "paper":
+            self.notify("This run is breadth first already.", severity="warning")
+        elif own is None:
+            self._begin_wave(command, None)
+        else:
+
+            def answered(yes: bool | None) -> None:
+                if yes:
+                    self._begin_wave(command, own)
+
+            keeps = own.directory is not None
+            self.app.push_screen(AskWave(shown_name(command.graph), keeps=keeps), answered)
+
+    @work(exclusive=True, group="wave")
+    async def _begin_wave(self, command: RunCommand, at_work: RunSession | None) -> None:
+        """Stop the run at work, and begin the other one once it has ended."""
+        if at_work is not None and at_work.is_at_work:
+            at_work.stop()
+        while at_work is not None and at_work.owns_engine:
+            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+        settings = cast("ChordlessApp", self.app).settings
+        folder = run_folder(settings.runs_folder, f"{shown_name(command.graph)}-wave")
+        try:
+            command = with_kept_graph(command)
+        except ChordlessError as error:
+            self.notify(str(error), severity="error", timeout=15, markup=False)
+            return
+        self.post_message(StartRun(wave_of(command, folder)))
+
+
+def _command_of(session: RunSession) -> RunCommand | None:
+    """Return the command of a run; None for a recording without a folder."""
+    if session.command is not None:
+        return session.command
+    return None if session.directory is None else RunDirectory(session.directory).command()

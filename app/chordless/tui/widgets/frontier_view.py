@@ -1,0 +1,223 @@
+"""The frontier: how many paths waited over time, which lengths were looked at when, and which lengths wait now."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import groupby, pairwise
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+from textual.widget import Widget
+
+from chordless.runs.course import Course, PathCourse
+from chordless.runs.state import RunState
+from chordless.tui.frontier_words import frontier_words
+from chordless.tui.widgets.glyphs import bar, is_ascii
+from chordless.words.numbers import seconds_text, short_number
+
+_AREA, _ASCII_AREA = " ▁▂▃▄▅▆▇█", " ._-=+*%#"
+_ASCII_HEAT = " .:-=+*#"
+_HALF = "▀"
+_LEVELS = 8
+_COOLEST, _WARM = 0.2, 0.6
+_MARGIN, _NOW = 7, 18
+_HIGHEST_AREA = 3
+_LINES_WITH_AXIS, _COLUMNS_WITH_NOW = 6, 60
+
+
+class FrontierView(Widget):
+    """Words, the number of waiting paths over time, and the heat strip of length and time.
+
+    The strip has the time from left to right and the lengths from the bottom up. The more paths of a length were looked
+    at in a moment, the brighter the place. At its right stand the paths of each length that wait now.
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"frontier--{part}" for part in ("hot", "hottest", "words", "axis")}
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._shown: tuple[object, ...] = ()
+        self._words: tuple[str, ...] = ("",)
+        self._course, self._paths = Course(), PathCourse()
+        self._waiting: dict[int, int] = {}
+        self._seconds = 0.0
+        self._strips: list[Strip] = []
+        self._drawn_for: tuple[object, ...] = ()
+
+    def show(self, state: RunState) -> None:
+        """Show the frontier of this state."""
+        words = frontier_words(state)
+        course, paths = state.frontier_course, state.path_course
+        now = (words, course, paths.reports_in_last, paths.totals, state.waiting_by_length)
+        if now == self._shown:
+            return
+        self._shown, self._words, self._course, self._paths = now, words, course, paths
+        self._waiting, self._seconds = state.waiting_by_length, state.seconds
+        self.set_class(not paths.lengths, "-words-only")
+        self._drawn_for = ()
+        self.refresh()
+
+    def notify_style_update(self) -> None:
+        """Discard the picture, since the colours have changed."""
+        super().notify_style_update()
+        self._drawn_for = ()
+
+    def render_line(self, y: int) -> Strip:
+        """Return one line of the picture."""
+        width, height = self.content_size
+        drawn_for = (width, height, is_ascii(self))
+        if drawn_for != self._drawn_for:
+            self._drawn_for = drawn_for
+            self._strips = self._drawn(width, height)
+        return self._strips[y] if y < len(self._strips) else Strip.blank(width, self.rich_style)
+
+    def _drawn(self, width: int, height: int) -> list[Strip]:
+        words_style = self.get_component_rich_style("frontier--words")
+        text = next((words for words in self._words if len(words) <= width), "")
+        strips = [Strip([Segment(f"{text:<{width}}", words_style)], width)]
+        lengths = self._paths.lengths
+        if height < 3 or not lengths:
+            return strips
+        has_axis = height >= _LINES_WITH_AXIS
+        now = _NOW if width >= _COLUMNS_WITH_NOW and self._waiting else 0
+        columns = width - _MARGIN - now
+        area = min(max((height - 2) // 4, 1), _HIGHEST_AREA)
+        rows = height - 1 - area - has_axis
+        strips += self._area(columns, area, width)
+        strips += self._heat(columns, rows, now, width)
+        if has_axis:
+            strips.append(self._time_axis(columns, now, width))
+        return strips
+
+    def _area(self, columns: int, rows: int, width: int) -> list[Strip]:
+        """Draw how many paths waited over time: a filled area with an axis of its own."""
+        hot, axis = self._style("hot"), self._style("axis")
+        numbers = resampled(self._course.pieces, columns) if any(self._course.pieces) else [0] * columns
+        peak = max(self._course.peak, 1)
+        letters = _ASCII_AREA if is_ascii(self) else _AREA
+        steps = len(letters) - 1
+        strips = []
+        for row in range(rows):
+            below = (rows - 1 - row) * steps
+            heights = [math.ceil(number * rows * steps / peak) - below for number in numbers]
+            text = "".join(letters[min(max(height, 0), steps)] for height in heights)
+            label = _short(peak) if row == 0 else ""
+            strips.append(_strip([(f"{label:>{_MARGIN - 1}} ", axis), (text, hot)], width, axis))
+        return strips
+
+    def _heat(self, columns: int, rows: int, now: int, width: int) -> list[Strip]:
+        """Draw the strip, with the paths that wait now beside it."""
+        axis, hot = self._style("axis"), self._style("hot")
+        ascii_only = is_ascii(self)
+        pixels = rows if ascii_only else 2 * rows
+        levels = heat_levels(self._paths, columns, pixels)
+        bands = bands_of(self._paths.lengths, rows)
+        waiting = [sum(self._waiting.get(length, 0) for length in band) for band in bands]
+        most = max(waiting, default=0)
+        styles = self._heat_styles()
+        strips = []
+        for row, band in enumerate(bands):
+            pieces: list[tuple[str, Style]] = [(f"{band[-1] if band else '':>{_MARGIN - 1}} ", axis)]
+            if ascii_only:
+                pieces.append(("".join(_ASCII_HEAT[level] for level in levels[row]), hot))
+            else:
+                runs = groupby(zip(levels[2 * row], levels[2 * row + 1], strict=True))
+                pieces += [(_HALF * len(list(run)), styles[levels_of]) for levels_of, run in runs]
+            if now:
+                count = waiting[row]
+                room = now - 8
+                share = math.log1p(count) / math.log1p(most) if most else 0.0
+                pieces += [
+                    (f" {_short(count) if count else '':>6} ", axis),
+                    (f"{bar(share, room, ascii_only=ascii_only):<{room}}", hot),
+                ]
+            strips.append(_strip(pieces, width, axis))
+        return strips
+
+    def _time_axis(self, columns: int, now: int, width: int) -> Strip:
+        end = seconds_text(self._seconds)
+        label = "paths of each length looked at, over time"
+        room = columns - len(end) - 4
+        middle = label if room >= len(label) else ""
+        text = f"{'':>{_MARGIN}}{'0 s':<4}{middle:^{room}}{end}"
+        beside = f"{'wait now':>{now}}" if now else ""
+        return _strip([(text + beside, self._style("axis"))], width, self._style("axis"))
+
+    def _style(self, part: str) -> Style:
+        return self.get_component_rich_style(f"frontier--{part}")
+
+    def _heat_styles(self) -> dict[tuple[int, int], Style]:
+        """Return the style of a cell by the levels of its upper and its lower half."""
+        warm, hottest = (self.get_component_styles(f"frontier--{part}").color for part in ("hot", "hottest"))
+        colours = [self.background_colors[1]]
+        for level in range(1, _LEVELS):
+            share = level / (_LEVELS - 1)
+            below, above, at = (
+                (colours[0], warm, share / _WARM) if share <= _WARM else (warm, hottest, (share - _WARM) / (1 - _WARM))
+            )
+            colours.append(below.blend(above, max(at, _COOLEST), alpha=1.0))
+        names = [colour.hex6 for colour in colours]
+        return {
+            (upper, lower): Style(color=names[upper], bgcolor=names[lower])
+            for upper in range(_LEVELS)
+            for lower in range(_LEVELS)
+        }
+
+
+def _short(count: int) -> str:
+    """Return a number in six characters or fewer."""
+    return short_number(count).replace(" ", "")
+
+
+def _strip(pieces: Sequence[tuple[str, Style]], width: int, rest: Style) -> Strip:
+    strip = Strip([Segment(text, style) for text, style in pieces if text])
+    return strip.adjust_cell_length(width, rest)
+
+
+def bands_of(lengths: range, rows: int) -> list[range]:
+    """Divide lengths into `rows` bands, the longest first; a band may be empty where there are fewer lengths."""
+    cuts = [lengths.start + len(lengths) * row // rows for row in range(rows + 1)]
+    return [range(first, last) for first, last in pairwise(cuts)][::-1]
+
+
+def heat_levels(course: PathCourse, columns: int, rows: int) -> list[list[int]]:
+    """Return how hot each place of the strip is.
+
+    Parameters
+    ----------
+    course : PathCourse
+    columns, rows : int
+        Size of the strip in places: time from left to right, the longest paths at the top.
+
+    Returns
+    -------
+    list of list of int
+        A level of 0 to 7 for each column of each row, on a logarithmic scale; 0 only where no path was looked at.
+    """
+    lengths = course.lengths
+    span = max(len(lengths), 1)
+    # Where there are fewer lengths than rows, a length takes several rows; the same holds for pieces and columns.
+    firsts = [lengths.start + span * row // rows for row in range(rows + 1)]
+    bands = [range(first, max(last, first + 1)) for first, last in pairwise(firsts)][::-1]
+    counts: dict[tuple[int, int], list[int]] = {}
+    cuts = [len(course.pieces) * column // columns for column in range(columns + 1)]
+    spans = [(first, max(last, first + 1)) for first, last in pairwise(cuts)]
+    for first, last in set(spans):
+        pieces = course.pieces[first:last]
+        counts[first, last] = [sum(piece.get(length, 0) for piece in pieces for length in band) for band in bands]
+    most = max((max(column) for column in counts.values()), default=0)
+    full = math.log1p(most) or 1.0
+    return [[_level(counts[span][row], full) for span in spans] for row in range(rows)]
+
+
+def _level(count: int, full: float) -> int:
+    return max(1, round((_LEVELS - 1) * math.log1p(count) / full)) if count else 0
+
+
+def resampled(numbers: tuple[int, ...], count: int) -> list[int]:
+    """Return `count` numbers over the same time: the largest of each part, or each number several times."""
+    starts = [len(numbers) * i // count for i in range(count)]
+    return [max(numbers[start : max(end, start + 1)]) for start, end in pairwise([*starts, len(numbers)])]

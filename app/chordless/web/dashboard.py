@@ -1,0 +1,118 @@
+"""One dashboard behind a browser tab: its process, and what the page may tell it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Mapping
+from typing import Any
+
+from aiohttp import WSCloseCode, WSMsgType, web
+from textual_serve import app_service
+
+from kernels_ti import child
+
+# A dashboard needs time to end, since its run writes a checkpoint first.
+_SECONDS_TO_END = 60.0
+_SIZE = {"width": 80, "height": 24}
+# A screen of 3,840 x 2,160 pixels with small letters. A dashboard needs memory for each cell.
+_LARGEST = {"width": 500, "height": 200}
+_CODE = "from chordless.cli import main; sys.exit(main())"
+
+
+class Dashboard(app_service.AppService):
+    """A dashboard in a process group of its own, which ends with this process; `arguments` follow ``chordless``."""
+
+    def __init__(self, arguments: list[str], **more: Any) -> None:
+        super().__init__("chordless", **more)
+        self._arguments = arguments
+        self._page_is_gone = False
+
+    async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
+        lifeline = child.Lifeline()
+        try:
+            self._process = process = await asyncio.create_subprocess_exec(
+                *child.command(_CODE, *self._arguments, lifeline=lifeline),
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=PIPE,
+                env=self._build_environment(width=width, height=height),
+                pass_fds=(lifeline.below,),
+                start_new_session=True,
+            )
+        except BaseException:
+            lifeline.cut()
+            raise
+        lifeline.hold(process)
+        self._stdin = process.stdin
+        return process
+
+    async def on_data(self, payload: bytes) -> None:
+        """Send what the dashboard draws to the page. If that is gone, drop it: a full pipe would stop the dashboard."""
+        if not self._page_is_gone:
+            try:
+                await super().on_data(payload)
+            except ConnectionError:
+                self._page_is_gone = True
+
+    async def stop(self) -> None:
+        """End the dashboard. Kill it, and whatever it has started, if that takes too long."""
+        self._page_is_gone = True
+        if self._process is None:
+            return
+        try:
+            await asyncio.wait_for(self._quit(self._process), _SECONDS_TO_END)
+        except asyncio.TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            await self._process.wait()
+
+    async def _quit(self, process: Process) -> None:
+        await super().stop()
+        # Otherwise asyncio would warn about a child of a closed loop.
+        await process.wait()
+
+
+def size_of(given: Mapping[str, Any]) -> tuple[int, int]:
+    """Return the width and height that a page names, in cells; each at least 1, and no larger than a screen."""
+    return _cells(given, "width"), _cells(given, "height")
+
+
+def _cells(given: Mapping[str, Any], name: str) -> int:
+    try:
+        cells = int(given.get(name, _SIZE[name]))
+    except (TypeError, ValueError, OverflowError):
+        cells = _SIZE[name]
+    return min(max(cells, 1), _LARGEST[name])
+
+
+async def obey(dashboard: Dashboard, websocket: web.WebSocketResponse) -> None:
+    """Hand on what a page says until it goes away. A page that says what no page of ours says is sent away."""
+    async for message in websocket:
+        if message.type is not WSMsgType.TEXT:
+            continue
+        match _read(message.data):
+            case ["stdin", str(keys)]:
+                await dashboard.send_bytes(keys.encode("utf-8", "replace"))
+            case ["resize", {"width": _, "height": _} as size]:
+                await dashboard.set_terminal_size(*size_of(size))
+            case ["ping", data]:
+                await websocket.send_json(["pong", data])
+            case ["blur", *_]:
+                await dashboard.blur()
+            case ["focus", *_]:
+                await dashboard.focus()
+            case _:
+                await websocket.close(code=WSCloseCode.UNSUPPORTED_DATA)
+
+
+def _read(text: str) -> Any:
+    """Return what a frame holds; None if it is no JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
