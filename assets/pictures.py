@@ -1,7 +1,8 @@
 """Draw the pictures of the dashboard: ``python assets/pictures.py [NAME...]`` writes ``assets/screens/*.png``.
 
 For each screen there are three: ``NAME.png`` for the README and the documentation, and one for each size of a terminal
-that the dashboard is designed for, ``NAME-80x24.png`` and ``NAME-160x50.png``.
+that the dashboard is designed for, ``NAME-80x24.png`` and ``NAME-160x50.png``. The name ``wave`` makes ``wave.gif``, a
+replay of the paper's expansion that moves.
 The runs in them were recorded (``tests/tui/recorded``); the listing alone is made anew, by one thread, so that its
 cycles come in the same order each time. Needs ``rsvg-convert`` (Debian: librsvg2-bin), the font DejaVu Sans Mono
 (fonts-dejavu-core) and Pillow.
@@ -20,7 +21,7 @@ from PIL import Image
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from tui.scenes import Home, home_folder, picture_of  # noqa: E402
+from tui.scenes import Home, home_folder, picture_of, pictures_of_a_wave  # noqa: E402
 
 FOLDER = ROOT / "assets" / "screens"
 # As large as what they show, and as few columns as that takes: a page of the README is narrow.
@@ -34,19 +35,28 @@ SIZES = {
     "help": (100, 36),
 }
 TERMINALS = ((80, 24), (160, 50))
+WAVE, _WAVE_SIZE = "wave", (120, 40)
+_FRAMES, _MILLISECONDS_OF_A_FRAME, _MILLISECONDS_OF_THE_LAST = 24, 400, 4000
 # With it, the characters of DejaVu Sans Mono are as wide as Textual's cells; rsvg-convert does not stretch text.
 _FONT_PIXELS = 12.2 / (1233 / 2048)
 _COLOURS = 255
+_COLOURS_OF_A_MOVING_PICTURE = 64
 
 
 def main(names: list[str]) -> None:
     """Write these pictures, or all."""
-    unknown = set(names) - set(SIZES)
+    known = (*SIZES, WAVE)
+    unknown = set(names) - set(known)
     if unknown:
-        sys.exit(f"no picture is called {min(unknown)}; there are {', '.join(SIZES)}")
+        sys.exit(f"no picture is called {min(unknown)}; there are {', '.join(known)}")
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, home_folder(Path(folder) / "ada") as home:
-        for name in names or SIZES:
+        for name in names or known:
+            if name == WAVE:
+                path = FOLDER / f"{WAVE}.gif"
+                path.write_bytes(moving(pictures_of_a_wave(_WAVE_SIZE, home, _FRAMES)))
+                print(f"{path.relative_to(ROOT)}: {path.stat().st_size / 1000:.0f} kB")
+                continue
             if name == "cycles":
                 list_cycles(home)
             sizes = {name: SIZES[name]} | {f"{name}-{width}x{height}": (width, height) for width, height in TERMINALS}
@@ -63,6 +73,18 @@ def list_cycles(home: Home) -> None:
     subprocess.run([sys.executable, "-m", "chordless", *command], cwd=ROOT, check=True)
     for name in ("cycles", "checkpoint"):
         shutil.move(made / name, home.listing / name)
+
+
+def moving(svgs: list[str]) -> bytes:
+    """Return pictures of Textual's as one GIF that shows them in turn, for ever."""
+    drawn = [Image.open(io.BytesIO(rasterized(svg))).convert("RGBA").convert("RGB") for svg in svgs]
+    # One palette for all, so that what stands still is stored once.
+    palette = drawn[-1].quantize(_COLOURS_OF_A_MOVING_PICTURE)
+    frames = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in drawn]
+    times = [_MILLISECONDS_OF_A_FRAME] * (len(frames) - 1) + [_MILLISECONDS_OF_THE_LAST]
+    written = io.BytesIO()
+    frames[0].save(written, "GIF", save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=True)
+    return written.getvalue()
 
 
 def rasterized(svg: str) -> bytes:

@@ -5,16 +5,16 @@ import hashlib
 import math
 import os
 import platform
+import signal
 import sys
 import tempfile
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-from kernels_ti import Device, DeviceError, open_device
+from kernels_ti import Device, DeviceError, open_device, taichi_door
 from kernels_ti.device import owner
 from kernels_ti.device.machine import cpu_name
 
@@ -31,7 +31,7 @@ COMPILED = Path(tempfile.gettempdir(), f"chordless-tests-of-{getpass.getuser()}"
 
 def _kernel_cache() -> Path:
     """Return the folder of the kernels: one for this Taichi, this processor. Taichi keeps it below 100 MiB."""
-    made_for = f"{version('taichi')} {platform.machine()} {cpu_name()}"
+    made_for = f"{taichi_door.library()} {taichi_door.library().version} {platform.machine()} {cpu_name()}"
     return COMPILED / f"kernels-{hashlib.sha256(made_for.encode()).hexdigest()[:12]}"
 
 
@@ -39,15 +39,34 @@ KERNEL_CACHE = _kernel_cache()
 KERNEL_CACHE.mkdir(mode=0o700, parents=True, exist_ok=True)
 # Tests neither use nor fill the user's own cache.
 os.environ.update(
-    TI_OFFLINE_CACHE="1",
-    TI_OFFLINE_CACHE_FILE_PATH=str(KERNEL_CACHE),
-    XDG_CACHE_HOME=str(KERNEL_CACHE.parent / "cache"),
+    {
+        taichi_door.library().variable("OFFLINE_CACHE"): "1",
+        taichi_door.library().variable("OFFLINE_CACHE_FILE_PATH"): str(KERNEL_CACHE),
+        "XDG_CACHE_HOME": str(KERNEL_CACHE.parent / "cache"),
+    }
 )
+# As in the engine; the processes that tests start are those of users.
+taichi_door.hurry()
 if sys.dont_write_bytecode:
     # Nothing may be written beside the sources. Without any bytecode, the start of a process takes twice as long.
     sys.dont_write_bytecode, sys.pycache_prefix = False, str(COMPILED / "bytecode")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+
+# Processes inherit which signals are ignored, and nohup, cron and `&` ignore some. The processes that tests start must
+# hear all; this one still lives on at a hang-up.
+for ignored, heard in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGTERM, signal.SIG_DFL),
+    (signal.SIGHUP, lambda number, frame: None),
+):
+    if signal.getsignal(ignored) is signal.SIG_IGN:
+        signal.signal(ignored, heard)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the tests that draw graphs draw any number of them."""
+    parser.addoption("--graphs", type=int, default=2000, help="random graphs for tests/test_public_doors.py")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -61,6 +80,12 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
 def _no_progress_of_its_own_accord(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no line of progress come between what is expected where a test takes longer than ten seconds."""
     monkeypatch.setattr("chordless.commands.terminal._UNATTENDED_SECONDS", math.inf)
+
+
+@pytest.fixture(autouse=True)
+def _no_orders_of_earlier_tests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each test seek its own orders of vertices."""
+    monkeypatch.setattr("kernels_ti.boundary.orders.known._known", {})
 
 
 @pytest.fixture(

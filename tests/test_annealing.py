@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 from chordless import generate
 
-from kernels_ti import open_device
-from kernels_ti.boundary.orders import annealing
+from kernels_ti import count_cycles, open_device, sample_cycles
+from kernels_ti.boundary.orders import annealing, known
+from kernels_ti.boundary.orders import plan as plan_module
 from kernels_ti.boundary.orders.annealing import annealed_order, annealed_plan
 from kernels_ti.boundary.orders.order import measured_order, neighbour_lists, small_boundary_order
 from kernels_ti.boundary.orders.plan import plan_of
@@ -105,8 +106,46 @@ def test_the_chains_run_on_the_cpu_and_a_gpu_has_less_to_gain(monkeypatch, arch,
     assert archs == [*opened, "cpu"]
 
 
+def test_a_second_call_with_the_same_graph_seeks_no_order(monkeypatch):
+    sought = []
+
+    def noted(name, seek):
+        return lambda *how, **more: sought.append(name) or seek(*how, **more)
+
+    monkeypatch.setattr(plan_module, "small_boundary_order", noted("first", small_boundary_order))
+    monkeypatch.setattr(annealing, "annealed_order", noted("annealed", annealed_order))
+    # So slow a count is worth annealing.
+    monkeypatch.setattr(annealing, "states_per_second", lambda arch: 2e4)
+    counted = count_cycles(shuffled("grid:9x9"), method="boundary").by_length
+    assert sought == ["first", "annealed"]
+    assert count_cycles(shuffled("grid:9x9"), method="boundary").by_length == counted
+    assert len(sample_cycles(shuffled("grid:9x9"), 10)) == 10
+    assert sought == ["first", "annealed"]
+    # In another graph, and with another restriction, other blocks have orders of their own.
+    count_cycles(shuffled("grid:9x9"), method="boundary", avoid=[0])
+    count_cycles(shuffled("grid:8x9"), method="boundary")
+    assert sought == ["first", "annealed"] * 3
+
+
+def test_an_order_that_was_sought_for_too_short_a_time_is_sought_again(monkeypatch):
+    graph = shuffled("grid:8x10")
+    hasty = plan_of(graph, enough=lambda: True)
+    assert not hasty.is_settled
+    assert plan_of(graph).is_settled
+    monkeypatch.setattr(plan_module, "small_boundary_order", lambda *_, **__: pytest.fail("an order was sought"))
+    assert plan_of(graph, enough=lambda: True).is_settled
+
+
+def test_the_orders_that_were_asked_for_last_are_kept(monkeypatch):
+    monkeypatch.setattr(known, "_MOST_VERTICES", 100)
+    one, other = generate("grid:6x7"), generate("grid:6x8")
+    for graph in (one, other, one, generate("grid:4x5")):
+        plan_of(graph)
+    assert [len(order.vertices) for order in known._known.values()] == [42, 20]
+
+
 def test_an_order_for_a_gpu_is_worth_a_shorter_search():
-    graph = shuffled("grid:6x10")
+    graph = shuffled("grid:8x10")
     assert small_boundary_order(graph, 60).cost < small_boundary_order(graph, 60, arch="cuda").cost
 
 

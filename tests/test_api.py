@@ -11,7 +11,9 @@ from kernels_ti import (
     GraphError,
     OptionError,
     Options,
+    Progress,
     Run,
+    SizeError,
     collect_cycles,
     count_cycles,
     count_participation,
@@ -156,6 +158,18 @@ def test_a_count_along_a_boundary_has_no_limit() -> None:
         count_cycles(grid(2, 2), method="boundary", limit=5)
 
 
+def test_a_count_that_cannot_fit_is_refused_before_it_begins() -> None:
+    told: list[Progress] = []
+    with pytest.raises(
+        SizeError, match=r"allowed, which are enough for about \d+ vertices. memory allows more, and me"
+    ):
+        count_cycles(grid(30, 30), method="boundary", memory=1 << 29, progress=told.append)
+    assert {one.stage for one in told} == {"reading", "seeking an order"}
+    columns = [row * 30 + column for column in range(30) for row in range(30)]
+    with pytest.raises(SizeError, match=r"^the best boundary that was found has 3\d vertices"):
+        count_cycles(grid(30, 30), method="boundary", memory=1 << 30, order=columns)
+
+
 def test_the_vertices_and_edges_in_most_cycles_are_named() -> None:
     edges = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4), (4, 5)]
     counts = count_participation(Graph.from_edges(6, edges, names="abcdef"), arch="reference")
@@ -179,5 +193,26 @@ def test_a_message_names_what_its_reader_can_set() -> None:
 
 
 def test_python_is_told_of_the_parameter_simplify() -> None:
-    with pytest.raises(GraphError, match=r"this graph is directed \(simplify=True makes it simple\)"):
+    with pytest.raises(
+        GraphError, match=r"this graph is directed \(chordless.as_graph\(graph, simplify=True\) makes it simple\)"
+    ):
         is_chordal(nx.DiGraph([(0, 1)]))
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_the_method_is_chosen_by_default(monkeypatch, is_open) -> None:
+    """A search that is expected to take long, on a device that is open or not, is a count along a boundary."""
+    graph = grid(6, 7)
+    searched = count_cycles(graph, method="search")
+    monkeypatch.setattr("kernels_ti.api.is_open", lambda arch="auto": is_open)
+    monkeypatch.setattr("kernels_ti.api._SECONDS_WITHOUT_A_CHOICE", 0.0)
+    assert count_cycles(graph).frontier == searched.frontier
+    monkeypatch.setattr("kernels_ti.method.SHORT_SEARCH", -1.0)
+    monkeypatch.setattr("kernels_ti.method.TIMES_FASTER", 1e-9)
+    along = count_cycles(graph)
+    assert (along.by_length, along.frontier, along.complete) == (searched.by_length, {}, True)
+    assert count_cycles(graph, order=range(42)).frontier == {}
+    for options in ({"threads": 1}, {"limit": 10**9}, {"expansion": "paper"}, {"arch": "reference"}):
+        found = count_cycles(graph, **options)
+        assert found.by_length == searched.by_length
+        assert found.frontier

@@ -15,7 +15,7 @@ from directed_graphs import KINDS, by_reference, random_graph
 from oracles import by_length
 from test_layers import loaded_by
 
-from kernels_ti import Graph, Options
+from kernels_ti import Graph, Options, collect_cycles, count_cycles
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.reference.at_once import found_at_once
 
@@ -135,6 +135,18 @@ def test_the_search_in_python_finds_what_the_reference_finds(kind):
             restricted = search_space(drawn, **options)
             assert sorted(map(tuple, found_at_once(restricted, collect=True).cycles)) == expected
             assert found_at_once(restricted, collect=False).by_length == by_length(expected)
+
+
+@pytest.mark.parametrize(
+    ("graph", "edges", "counts"),
+    [
+        (nx.Graph([(0, 1), (1, 2), (0, 2), (0, 3)]), [(0, 3)], {3: 1}),
+        (nx.petersen_graph(), [(0, 1), (2, 3)], {5: 5, 6: 3}),
+    ],
+)
+def test_a_tiny_graph_without_some_edges_is_counted_in_all_its_cases(graph, edges, counts):
+    assert count_cycles(graph, avoid_edges=edges).by_length == counts
+    assert by_length(collect_cycles(graph, avoid_edges=edges)) == counts
 
 
 def test_a_search_that_takes_longer_is_given_up():

@@ -16,7 +16,6 @@ from chordless.batch.entries import Entry
 from chordless.batch.inputs import Chunk, read_job
 from chordless.batch.output import FIELDS, read_lines
 from chordless.batch.rows import TogetherLines
-from chordless.batch.tables import write_table
 from chordless.cli import main
 from chordless.commands.batch_display import BatchDisplay
 from chordless.graphs.load import load_graph
@@ -27,8 +26,6 @@ from chordless.protocol.orders import BatchCommand, BatchJob
 from oracles import nauty
 from patience import PATIENCE
 from program import COUNT_KEYS, ENVIRONMENT, REFERENCE, chordless, command, fails
-
-from kernels_ti import OptionError
 
 
 def test_every_kind_of_input_in_order(tmp_path):
@@ -156,7 +153,7 @@ def test_all_small_graphs_through_a_pipe_as_csv(tmp_path):
         (["-", "cycle:4", "-"], ["standard input is given twice"]),
         (["missing.txt"], ["missing.txt: no such file"]),
         (["petersen", "--directed", "--underlying"], ["petersen", "have no directions: leave directed out"]),
-        (["."], [".: this is a folder; for all files in it, ./* in quotes"]),
+        (["."], [".: there is no file in this folder"]),
         (["petersen", "--graph-format", "cbor"], ["there is no file format 'cbor'; the formats are edgelist,"]),
         (["--manifest", "missing.toml"], ["missing.toml: cannot be read: No such file or directory"]),
     ],
@@ -218,8 +215,8 @@ def test_each_kind_of_note_of_the_readers_is_one_line_at_the_end(tmp_path, capsy
     arguments = ["batch", f"{tmp_path}/*.txt", "-o", str(tmp_path / "out.jsonl"), "--arch", "cpu"]
     assert main([*arguments, "--progress", "none"]) == 0
     assert capsys.readouterr().err.splitlines()[1:] == [
-        f"{tmp_path}/a.txt:1: taken for a heading, not for an edge: 'from to cost' (and so in 3 other files)",
-        f"{tmp_path}/a.txt: the third column, weights, is not used: every line is an edge (and so in 2 other files)",
+        f"{tmp_path}/a.txt:1: taken for a heading, not for an edge: 'from to cost' (and so in 3 other graphs)",
+        f"{tmp_path}/a.txt: the third column, weights, is not used: every line is an edge (and so in 2 other graphs)",
     ]
     assert main([*arguments, "--resume", "--quiet"]) == 0
     assert capsys.readouterr().err == ""
@@ -331,10 +328,36 @@ def test_what_is_no_table_of_a_batch_stays_as_it_is(suffix, tmp_path):
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [(path.name, "a,b\n")]
 
 
-def test_a_table_that_cannot_be_made_leaves_nothing(tmp_path):
-    with pytest.raises(OptionError, match="more than 63 bits"):
-        write_table(lambda: [{"total": 1 << 63}], str(tmp_path / "counts.parquet"), "parquet")
-    assert list(tmp_path.iterdir()) == []
+def test_a_table_that_cannot_be_made_leaves_nothing_and_says_where_the_lines_are(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("chordless.batch.tables.write_csv", full)
+        assert main(["batch", "petersen", "cycle:5", "-o", "counts.csv"]) == 1
+    assert (
+        "cannot write counts.csv: No space left on device; nothing is lost: the lines are in counts.csv.jsonl, and the "
+        "same command with --resume makes the output of them"
+    ) in " ".join(capsys.readouterr().err.split())
+    assert [path.name for path in tmp_path.iterdir()] == ["counts.csv.jsonl"]
+    assert main(["batch", "petersen", "cycle:5", "-o", "counts.csv", "--resume"]) == 0
+    assert "2 done before" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["counts.csv"]
+
+
+def test_a_folder_stands_for_its_files(tmp_path):
+    folder = tmp_path / "el[1]"
+    (folder / "below").mkdir(parents=True)
+    for name, edges in (("b.txt", "1 2\n2 3\n3 1\n"), ("a.txt", "1 2\n")):
+        (folder / name).write_text(edges)
+    done = chordless("batch", "el[1]/", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [(line["graph"], line["total"]) for line in map(json.loads, done.stdout.splitlines())] == [
+        ("el[1]/a.txt", 0),
+        ("el[1]/b.txt", 1),
+    ]
 
 
 @pytest.mark.parametrize("method", ["auto", "search", "boundary"])

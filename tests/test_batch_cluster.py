@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from batches import ATLAS, graph6, lines_in
+from batches import ATLAS, Listener, graph6, lines_in
 from chordless.batch.jobs import checked, jobs_of
 from chordless.batch.output import BatchFile
 from chordless.batch.runner import Batch
 from chordless.batch.spread import SpreadBatch
-from chordless.engine.channel import Channel
-from chordless.protocol.events import BatchFinished, Event, Log
+from chordless.protocol.events import BatchFinished, Log
 from chordless.protocol.orders import BatchCommand, BatchJob
 from program import chordless
 from simulated_workers import SimulatedWorkers
@@ -25,26 +24,6 @@ from kernels_ti.cluster.leases import Pace
 QUICK = Pace(patience=0.02, no_worker_patience=0.2, scheduler_patience=0.2)
 MAY_DIFFER = ("seconds", "peak_memory_bytes", "device", "frontier", "paths")
 """A graph has a frontier in its line if it was counted alone, and no other graph was at hand to count it with."""
-
-
-class Listener(Channel):
-    """Keeps the events; asks to stop after some."""
-
-    def __init__(self, stop_after: float = float("inf")) -> None:
-        self.stop_asked = False
-        self.events: list[Event] = []
-        self._stop_after = stop_after
-
-    def obey(self, *, wait: bool = False) -> None:
-        self.stop_asked = len(self.events) >= self._stop_after
-
-    def send(self, event: Event) -> None:
-        self.events.append(event)
-
-    @property
-    def end(self) -> BatchFinished:
-        (end,) = (event for event in self.events if isinstance(event, BatchFinished))
-        return end
 
 
 @dataclass

@@ -221,9 +221,9 @@ def test_an_engine_that_dies_of_a_graph_does_not_end_the_batch(tmp_path, monkeyp
 
 
 SLOW = "import time, chordless.batch.inputs as inputs; inputs.LINES_AT_ONCE = 20; " \
-    "import chordless.batch.runner as runner; " \
-    "runner.LINES_AT_ONCE = 20; count = runner.count_many; " \
-    "runner.count_many = lambda *a, **k: (time.sleep(0.1), count(*a, **k))[1]; "  # fmt: skip
+    "import chordless.batch.runner as runner, chordless.batch.counting as counting; " \
+    "runner.LINES_AT_ONCE = 20; count = counting.count_many; " \
+    "counting.count_many = lambda *a, **k: (time.sleep(0.1), count(*a, **k))[1]; "  # fmt: skip
 
 
 def slow_batch(*arguments):

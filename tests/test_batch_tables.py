@@ -23,6 +23,7 @@ LINES = [
     line_of("=1+1", {"3": 2, "6": 1}, name="@name"),
     line_of("-x", {}, min_length=4, max_length=5),
     line_of("bad", status="error", error="+ what"),
+    line_of("wide", {"4": 3, "5": 10**37}),
     line_of("caf\udce9.txt", {"4": 10**15}, name="'=quoted"),
 ]
 
@@ -45,8 +46,22 @@ def test_a_table_reads_back_as_the_lines(tmp_path, suffix):
     assert written(LINES, tmp_path / f"table.{suffix}") == LINES
 
 
+def test_counts_of_any_size_are_numbers_where_a_table_has_such_numbers(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    lines = [
+        line_of("small", {"4": 1, "5": 1, "6": 1}),
+        line_of("63 bits", {"4": (1 << 63) - 1}),
+        line_of("64 bits", {"5": 1 << 63}),
+        line_of("39 digits", {"6": 10**38}),
+    ]
+    assert written(lines, tmp_path / "counts.parquet") == lines
+    schema = parquet.read_schema(tmp_path / "counts.parquet")
+    types = [str(schema.field(name).type) for name in ("c4", "c5", "c6", "total")]
+    assert types == ["int64", "decimal128(38, 0)", "string", "string"]
+
+
 def test_each_length_has_a_column():
-    first, second, bad, last = rows_of(LINES)
+    first, second, bad, _, last = rows_of(LINES)
     assert [name for name in first if name.startswith("c") and name[1:].isdigit()] == ["c3", "c4", "c5", "c6"]
     assert "by_length" not in first
     assert [[row[f"c{length}"] for length in range(3, 7)] for row in (first, second, bad, last)] == [

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 from benches import REFERENCE, TIMES, probed_once, report, run
-from chordless.bench import listing, paper, searches, table1
+from chordless.bench import listing, paper, process, table1, warm
 from chordless.bench.graphs import BenchGraph
 from chordless.bench.layout import Column, figures, markdown_table, text_table
 from chordless.bench.measure import Outcome
 from chordless.bench.paper import PaperFigures, PaperRow
 from chordless.bench.process import Ended
-from chordless.bench.searches import SearchProcess
+from chordless.bench.warm import WarmProcess
 from chordless.graphs.load import load_graph
 from known import NUMBERS
 from test_layers import loaded_by
@@ -154,9 +154,9 @@ def test_a_file_that_is_not_in_the_folder_leaves_dashes(small_web, tmp_path, cap
 
 
 def test_schedules_that_disagree_are_found(monkeypatch, capsys):
-    counts = {"count": {4: 784}, "rows": {5: 784}}
+    counts = {"search": {4: 784}, "rows": {5: 784}}
     monkeypatch.setattr(
-        SearchProcess,
+        WarmProcess,
         "once",
         lambda _, graph, wanted: Outcome(0.1, count={"c3": 0, "clc": 784}, by_length=counts[wanted]),
     )
@@ -240,7 +240,7 @@ def test_a_wrong_command_line(capsys, argv, words):
 
 
 def test_an_engine_that_fails_leaves_the_others(monkeypatch, capsys):
-    monkeypatch.setattr(searches, "module_command", lambda *_: (sys.executable, "-c", "raise SystemExit('no luck')"))
+    monkeypatch.setattr(warm, "in_child", lambda _: "raise SystemExit('no luck')")
     exit_code, result, _ = report(capsys, "table1", *REFERENCE, "--rows", "K_8_8")
     (row,) = result["rows"]
     assert (exit_code, row["agree"], row["here"]["speedup"]) == (1, True, None)
@@ -293,19 +293,29 @@ def test_tables():
     assert list(text_table(columns[:1], [])) == ["name"]
 
 
-# Starts.
-
-
 # Listing.
 
 
-WAYS = ["count", "kept", "rows", "lists", ".npy", ".txt", "pipe", "folder", "Parquet", "Arrow"]
-BANDWIDTH = {"memory": 1000.0, "file": 200.0, "pipe": 500.0}
+WAYS = [
+    "count",
+    "rows",
+    "batches",
+    "lists",
+    "search",
+    "search rows",
+    "kept",
+    ".npy",
+    ".txt",
+    "pipe",
+    "folder",
+    "Parquet",
+    "Arrow",
+]
 
 
 def listing_row(tmp_path, ways=listing.WAYS):
     graph = BenchGraph("cycle:5", load_graph("cycle:5").graph, tmp_path)
-    return listing.ListingRow(graph, SearchProcess("cpu", None), "cpu", None, BANDWIDTH, ways)
+    return listing.ListingRow(graph, WarmProcess("cpu", None), "cpu", None, ways)
 
 
 def test_one_process_makes_all_searches_and_another_follows_if_it_dies(tmp_path, monkeypatch):
@@ -314,11 +324,10 @@ def test_one_process_makes_all_searches_and_another_follows_if_it_dies(tmp_path,
         subprocess, "Popen", lambda *given, **more: started.append(popen(*given, **more)) or started[-1]
     )
     file = BenchGraph("complete:6", load_graph("complete:6").graph, tmp_path).file
-    with SearchProcess("reference", None) as process:
-        for wanted in ("count", "rows", "lists", "rows"):
+    with WarmProcess("reference", None) as process:
+        for wanted in ("count", "rows", "batches", "lists", "search", "search rows", "rows"):
             outcome = process.once(file, wanted)
             assert (outcome.count, outcome.seconds > 0) == ({"c3": 20, "clc": 0}, True)
-        assert process.link_speed() is None
         with pytest.raises(EngineError, match="keeps its cycles on the host"):
             process.once(file, "kept")
         with pytest.raises(EngineError, match="no such file"):
@@ -334,31 +343,33 @@ def test_one_process_makes_all_searches_and_another_follows_if_it_dies(tmp_path,
 def test_a_way_to_list_that_loses_cycles_is_a_problem(tmp_path):
     row = listing_row(tmp_path)
     assert [one.name for one in row.series] == WAYS
-    assert row.series[4].command == "chordless list cycle:5 --arch cpu --quiet -o c.npy"
-    for one, seconds in zip(row.series, (0.5, 0.75, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0), strict=True):
+    assert row.series[7].command == "chordless list cycle:5 --arch cpu --quiet -o c.npy"
+    for one, seconds in zip(row.series, (0.5, 1.0, 0.75, 2.0, *range(3, 12)), strict=True):
         one.seconds, one.count = [seconds], {"cycles": 10}
     row.series[0].count = {"c3": 4, "clc": 6}
     assert list(row.problems) == []
     cells = list(row.cells())
-    assert cells[0] == ("cycle:5", "10", "count", "1", "0.500", "0.500", "0.500", "20", "1.0", "-", "-", "-")
-    assert (cells[1][8], cells[1][10]) == ("1.5", "-")
-    assert (cells[2][8], cells[2][10]) == ("2.0", "8 %"), "10 rows of 8 bytes in a second"
+    assert cells[0] == ("cycle:5", "10", "count", "1", "0.500", "0.500", "0.500", "20", "1.0", "-")
+    assert cells[1][8:] == ("2.0", figures(80 / 1e9)), "10 rows of 8 bytes in a second"
+    assert cells[2][8:] == ("1.5", "-")
     assert cells[3][6:9] == ("2.00", "5", "4.0")
-    assert [line[8] for line in cells[4:]] == ["-"] * 6
-    row.series[4].count = {"cycles": 9}
-    assert list(row.problems) == ["cycle:5: .npy has 9 cycles, the count is 10"]
+    assert [line[8] for line in cells[7:]] == ["-"] * 6
+    row.series[7].count = {"cycles": 9}
+    assert list(row.problems) == [
+        "cycle:5: the counts disagree: .npy found 9 cycles, count 4 triangles and 6 longer cycles"
+    ]
 
 
 def test_an_output_of_the_run_before_is_not_measured_again(tmp_path, monkeypatch):
     there = []
 
-    def look(arguments):
+    def look(arguments, environment):
         output = Path(arguments[-1 - len(sys.path)])
         there.append(output.exists())
         output.write_bytes(b"1 2 3\n")
         return Ended(0, 1.0, "", "")
 
-    monkeypatch.setattr(listing, "run_process", look)
+    monkeypatch.setattr(process, "run_process", look)
     row = listing_row(tmp_path)
     text = row.series[WAYS.index(".txt")]
     text.run_again()
@@ -371,7 +382,7 @@ def test_an_output_of_the_run_before_is_not_measured_again(tmp_path, monkeypatch
 def test_some_ways_to_list(tmp_path, capsys):
     assert [one.name for one in listing_row(tmp_path, ["pipe", "rows"]).series] == ["count", "rows", "pipe"]
     with pytest.raises(
-        OptionError, match=r"--ways csv: there is no such way; there are count, kept, rows, lists, \.npy"
+        OptionError, match=r"--ways csv: there is no such way; there are count, rows, batches, lists, search, "
     ):
         run("listing", "petersen", "--ways", "rows,csv")
 

@@ -107,11 +107,11 @@ def test_our_own_search_is_stopped_in_time(capsys):
 @pytest.mark.parametrize(
     ("code", "words"),
     [
-        ("import sys; sys.exit('out of luck')", "fake ended with exit code 1: out of luck"),
-        ("print('none at all')", "fake printed no count"),
+        ("import sys; sys.exit('out of luck')", "fake: ended with exit code 1: out of luck"),
+        ("print('none at all')", "fake: printed no count"),
         (
             "import os; p = '{0}'; n = os.path.exists(p); open(p, 'w'); print(1 + n)",
-            "fake counted {'cycles': 1}, and then {'cycles': 2}",
+            "fake: counted {'cycles': 1}, and then {'cycles': 2}",
         ),
     ],
 )
@@ -152,16 +152,19 @@ def test_every_program_gets_the_same_graph(capsys, tmp_path):
 
 @pytest.mark.usefixtures("no_nauty")
 @pytest.mark.slow
-def test_markdown_has_a_column_for_each_program(capsys):
+def test_the_table_in_markdown(capsys):
     fake = "fake=" + python("print('cycles 1 sec 2')")
     assert run("peers", "cycle:5", "complete:4", *REFERENCE, "--program", fake, "--markdown") == 1
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "| graph | cycles | chordless, reference | networkx | nauty-countg | fake |"
-    assert lines[1] == "| --- | ---: | ---: | ---: | ---: | ---: |"
-    assert lines[2].startswith("| `cycle:5` | 1 | ")
-    assert "| not installed | 2.00 (" in lines[2]
-    assert lines[3].endswith(" times) wrong count |")
-    assert lines[5].startswith("- ")
+    assert lines[0] == "| graph | cycles | program | runs | median, s | fastest | slowest | ratio | agree |"
+    assert lines[1] == "| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | --- |"
+    assert lines[2].startswith("| cycle:5 | 1 | chordless, reference | 1 | ")
+    assert lines[4] == "|  |  | nauty-countg | - | not installed | - | - | - | - |"
+    assert lines[5].startswith("|  |  | fake | 1 | 2.00 | 2.00 | 2.00 | ")
+    assert lines[5].endswith(" | yes |")
+    assert lines[9].startswith("|  |  | fake | 1 | 2.00 | ")
+    assert lines[9].endswith(" | NO |")
+    assert lines[11].startswith("- ")
 
 
 @pytest.mark.usefixtures("no_nauty")

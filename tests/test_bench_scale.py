@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 import pytest
 from benches import probed_once, report, run
 from chordless.pictures.scale import parts_of, scale_chart
@@ -12,18 +10,6 @@ from oracles import grid
 from kernels_ti import OptionError, count_cycles
 
 __all__ = ["probed_once"]
-
-
-@pytest.mark.slow
-def test_scale_simulates_workers_that_sleep(capsys, monkeypatch):
-    monkeypatch.setattr("chordless.commands.bench_scale._SIMULATED_SECONDS", 0.7)
-    exit_code, result, _ = report(capsys, "scale", "grid:6x6", "--simulate", "20")
-    assert exit_code == 0
-    assert result["workers"] == 20
-    assert result["leases_per_second"] > 0
-    assert 0 < result["computing"] <= 1.5
-    if find_spec("distributed") is not None:
-        assert result["calls_per_second"] > 0
 
 
 def test_scale_says_which_numbers_of_workers_cannot_be():
@@ -49,7 +35,6 @@ def test_scale_compares_numbers_of_workers(capsys, tmp_path):
         assert min(one["search"], one["setup"], one["busy"], one["bytes"], one["device"], one["kernels"]) > 0
         assert one["device"] + one["kernels"] < one["setup"]
         assert one["busy"] + one["transfer"] + one["idle"] == pytest.approx(1.0, abs=0.5)
-    assert 0 < row["first_frames"] < row["workers"][0]["runs"][0]["setup"]
 
 
 def test_a_picture_of_another_format_is_refused_before_anything_is_measured():
@@ -60,8 +45,8 @@ def test_a_picture_of_another_format_is_refused_before_anything_is_measured():
 def test_the_parts_of_the_time_add_up_to_the_whole():
     shares = {"busy": 0.9, "transfer": 0.04, "idle": 0.06}
     runs = [{"search": 10.0, "setup": 4.0, "device": 0.5, "kernels": 1.0, "other": 1.0, **shares}] * 3
-    row = {"graph": "grid:9x10", "first_frames": 0.5, "workers": [{"workers": 2, "runs": runs}]}
-    parts = parts_of(row, runs)
+    row = {"graph": "grid:9x10", "workers": [{"workers": 2, "runs": runs}]}
+    parts = parts_of(runs)
     assert sum(parts.values()) == pytest.approx(15.0)
-    assert (parts["start"], parts["first frames"], parts["transfer"]) == (2.0, 0.5, pytest.approx(0.4))
-    assert scale_chart([row, {"graph": "none", "first_frames": None, "workers": []}]).axes[0].containers
+    assert (parts["start"], parts["transfer"]) == (2.5, pytest.approx(0.4))
+    assert scale_chart([row, {"graph": "none", "workers": []}]).axes[0].containers

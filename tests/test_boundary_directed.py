@@ -1,6 +1,7 @@
 """Counting along a boundary in directed graphs and multigraphs, against the search."""
 
 import itertools
+import math
 from collections import Counter
 
 import networkx as nx
@@ -10,10 +11,20 @@ from chordless import generate
 from directed_graphs import KINDS, all_digraphs, all_multigraphs, by_reference, random_graph
 from oracles import by_length
 
-from kernels_ti import Graph, OptionError, Options, count_cycles, longest_cycle, participation, sample_cycles
+from kernels_ti import (
+    Graph,
+    OptionError,
+    Options,
+    count_cycles,
+    longest_cycle,
+    open_device,
+    participation,
+    sample_cycles,
+)
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.boundary.count import BoundaryCount, arch_of_count
-from kernels_ti.boundary.orders.plan import plan_of
+from kernels_ti.boundary import count as boundary
+from kernels_ti.boundary.count import BoundaryCount
+from kernels_ti.boundary.tables.on_device import DeviceBlock
 
 
 def counted(graph, *, each_length=True, **options):
@@ -153,9 +164,41 @@ def test_the_method_is_chosen_for_directed_graphs_too():
     assert count_cycles(Graph.from_edges(120, arcs, directed=True), method="auto").by_length == {60: 2**60}
 
 
-def test_count_cycles_takes_a_directed_graph_along_a_boundary_and_refuses_cuda():
+def test_count_cycles_takes_a_directed_graph_along_a_boundary():
     graph = Graph.from_edges(3, [(0, 1), (1, 2), (2, 0)], directed=True)
     assert count_cycles(graph, method="boundary").by_length == {3: 1}
-    band = Graph.from_edges(9, [(v, (v + step) % 9) for v in range(9) for step in (1, 2)], directed=True)
-    with pytest.raises(OptionError, match='simple undirected graphs: leave arch="cuda" out'):
-        arch_of_count(plan_of(band), "cuda", by_length=True)
+
+
+@pytest.fixture(params=["cores", "tables"])
+def in_kernels(request, monkeypatch):
+    """Every block goes to kernels, those for cores or those for GPUs."""
+    monkeypatch.setattr(boundary, "_FEWEST_STATES", 0)
+    if request.param == "tables":
+        monkeypatch.setattr(boundary, "CoresBlock", DeviceBlock)
+
+
+@pytest.mark.usefixtures("in_kernels")
+@pytest.mark.parametrize("graph", DRAWN, ids=["directed", "multigraph", "directed multigraph"])
+def test_kernels_count_find_and_draw_as_the_reference_does(graph):
+    cycles = by_reference(graph)
+    counted = by_length(cycles)
+    assert count_cycles(graph, method="boundary", arch="cpu", min_length=1).by_length == counted
+    total = BoundaryCount(SearchSpace(graph), by_length=False)
+    total.use(open_device("cpu"), None)
+    total.advance(math.inf)
+    assert total.cycles_by_length == {0: sum(ways for length, ways in counted.items() if length > 2)}
+    best = longest_cycle(graph, arch="cpu")
+    assert (best.length, best.ways) == max(counted.items())
+    assert best.cycle in [list(cycle) for cycle in cycles]
+    drawn = sample_cycles(graph, 40 * len(cycles), min_length=1, arch="cpu").lists()
+    assert {tuple(cycle) for cycle in drawn} == set(cycles)
+
+
+@pytest.mark.usefixtures("in_kernels")
+def test_kernels_count_a_directed_band_of_two_words_as_a_search_does():
+    # All arcs from each column of five to the next one, in a ring.
+    arcs = [(5 * at + u, 5 * ((at + 1) % 7) + v) for at in range(7) for u in range(5) for v in range(5) if u != 2 or v]
+    graph = Graph.from_edges(35, arcs, directed=True)
+    expected = count_cycles(graph, method="search").by_length
+    assert sum(expected.values()) > 100
+    assert count_cycles(graph, method="boundary", arch="cpu").by_length == expected

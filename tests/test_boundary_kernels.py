@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import small_graphs
 
-from kernels_ti import Graph, OptionError, Options, count_cycles, open_device
+from kernels_ti import Graph, OptionError, Options, SizeError, count_cycles, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.cores import parts
@@ -20,8 +20,8 @@ from kernels_ti.boundary.count import BoundaryCount, arch_of_count, arch_of_long
 from kernels_ti.boundary.forward_and_back.blocks import planned_blocks
 from kernels_ti.boundary.forward_and_back.layers import layer_of
 from kernels_ti.boundary.orders.plan import plan_of
+from kernels_ti.boundary.spec.packing import Packing
 from kernels_ti.boundary.tables import tables as device_tables
-from kernels_ti.errors import SizeError
 from kernels_ti.reference.algorithm import chordless_cycles
 
 
@@ -103,7 +103,9 @@ def test_lengths_can_be_bounded(graph, shortest, more):
 
 @on_both_roads
 @pytest.mark.parametrize("by_length", [False, True])
-def test_a_count_goes_on_where_no_state_is_left(by_length):
+def test_a_count_goes_on_where_no_state_is_left(by_length, monkeypatch):
+    # Every vertex comes alone.
+    monkeypatch.setattr(parts.Parts, "vertices_apart", lambda _: 1)
     graph, through = generate("complete:6"), [0, 1, 2, 3]
     count, states = count_of(graph, by_length=by_length, through=through), []
     while not count.finished:
@@ -175,7 +177,7 @@ def test_all_states_can_die_before_the_last_vertex(by_length):
 
 
 # Launches of few rows; what a vertex changes worked out for each state; tables that are too small at first.
-CUTS = {"_ROWS_AT_ONCE": {"cpu": 37}, "_SMALL_TABLE": 0, "_ROWS_TO_A_STATE": 0.2, "_FEWEST_ROWS": 1}
+CUTS = {"_ROWS_AT_ONCE": {"cpu": 37}, "_ROWS_TO_A_STATE": 0.2, "_FEWEST_ROWS": 1}
 
 
 @pytest.mark.usefixtures("on_devices")
@@ -204,9 +206,9 @@ def test_no_more_states_become_one_than_is_reckoned_with(spec):
     (block,) = planned_blocks(SearchSpace(generate(spec))).blocks
     words = np.zeros((block.packing.words, 1), np.uint64)
     most = []
-    for step in block.steps:
+    for place, step in enumerate(block.steps):
         before = words.shape[1]
-        layer, words = layer_of(words, step, block.packing, block.bounds)
+        layer, words = layer_of(block, place, words)
         into = np.concatenate([layer.children(joins=joins)[1] for joins in (False, True)])
         most.append(int(np.bincount(into).max(initial=0)))
         assert most[-1] <= device_tables.most_additions(step, before)
@@ -308,9 +310,22 @@ def test_where_a_count_is_made(monkeypatch):
         arch_of_count(small, "vulkan", by_length=False)
 
 
+def test_no_total_is_slower_than_the_count_by_length_that_contains_it(monkeypatch):
+    """Once kernels need no start, a total is made in them wherever a count by length is."""
+    monkeypatch.undo()
+    plans = [plan_of(generate(f"grid:{n}x{n}"), order=range(n * n)) for n in range(6, 15)]
+    open_device("cpu")
+    total, by_length = ([arch_of_count(plan, "auto", by_length=apart) for plan in plans] for apart in (False, True))
+    assert total == by_length
+    assert set(total) == {"reference", "cpu"}
+    monkeypatch.setattr(boundary, "is_open", lambda: False)
+    before_the_start = [arch_of_count(plan, "auto", by_length=False) for plan in plans]
+    assert before_the_start.count("reference") > total.count("reference")
+
+
 def test_a_wide_boundary_is_counted_in_python():
     graph = generate("complete:70")
-    assert plan_of(graph).width > device_tables.WIDEST
+    assert not Packing(plan_of(graph).width).fits_kernels
     assert counted(graph, by_length=False) == {0: math.comb(70, 3)}
 
 

@@ -27,7 +27,7 @@ GRID = plan_of(generate("grid:14x14"), order=range(196))
 )
 def test_what_fits_is_made_in_one_pass(arch, longest):
     needs = needs_of(GRID, arch, math.inf, longest=longest)
-    assert (needs.fits, needs.passes, needs.rounds) == (True, 1, 1)
+    assert (needs.fits, needs.passes) == (True, 1)
     assert needs == needs_of(GRID, arch, needs.bytes, longest=longest)
     assert needs_of(GRID, arch, 0.9 * needs.bytes, longest=longest) != needs
 
@@ -62,7 +62,8 @@ def test_about_as_many_passes_are_made_as_were_expected(monkeypatch):
     plan = plan_of(graph, order=range(81))
     memory = 2 * int(needs_of(plan, "cpu", 1.0, longest=81).bytes)
     count = BoundaryCount(SearchSpace(graph), plan=plan)
-    count.use(open_device("cpu"), memory)
+    # The table of what a vertex changes takes the same for every graph, and is not expected: here it counts.
+    count.use(open_device("cpu"), memory + (1 << 18))
     made = 1
     while not count.finished:
         count.advance(0.0)
@@ -72,12 +73,11 @@ def test_about_as_many_passes_are_made_as_were_expected(monkeypatch):
     assert made > 2
 
 
-@pytest.mark.parametrize(("host", "fits"), [(GIB, True), (1 << 20, False)])
-def test_a_total_that_does_not_fit_on_a_gpu_takes_rounds_over_the_memory_of_the_host(host, fits):
-    needs = needs_of(GRID, "cuda", 1 << 24, host_memory=host)
-    assert needs.fits == fits
-    assert (needs.rounds > 1, needs.totals > 10) == (fits, fits)
-    assert not needs_of(GRID, "cpu", 1 << 20, host_memory=host).fits
+@pytest.mark.parametrize(("arch", "memory"), [("cuda", 1 << 24), ("cpu", 1 << 20)])
+def test_a_total_that_does_not_fit_is_told(arch, memory):
+    needs = needs_of(GRID, arch, memory)
+    assert not needs.fits
+    assert needs.bytes > memory
 
 
 def test_directed_graphs_and_wide_boundaries_take_no_passes():
@@ -88,15 +88,12 @@ def test_directed_graphs_and_wide_boundaries_take_no_passes():
     assert not needs_of(wide, "reference", 1 << 16, longest=140).fits
 
 
-def test_passes_and_rounds_take_their_time():
+def test_passes_take_their_time():
     rates = BoundaryRates("a device", GIB, 2.0, 0.5, 7.0, 9.0)
     in_passes = Needs(1.0, passes=33, totals=100.0)
     assert rates.seconds(GRID, by_length=True, needs=Needs(1.0)) == rates.seconds(GRID, by_length=True)
     seconds = rates.seconds(GRID, by_length=True, needs=in_passes)
     assert seconds == pytest.approx(2.0 + 0.5 * 33 * 196 + 7.0 * 100 * GRID.states)
-    in_rounds = Needs(1.0, rounds=3, totals=30.0)
-    seconds = rates.seconds(GRID, by_length=False, needs=in_rounds)
-    assert seconds == pytest.approx(2.0 + 0.5 * 196 + 7.0 * 30 * GRID.states)
 
 
 def test_the_memory_is_what_the_user_allows_or_what_is_there():

@@ -9,22 +9,22 @@ import math
 import oracles
 import pytest
 from chordless import generate
-from chordless.runs import boundary_state
+from chordless.runs.saved_work import packed, unpacked
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import small_graphs
 from shortage import counts_with_a_failed_allocation
 
-from kernels_ti import Graph, Options, open_device
+from kernels_ti import Graph, Options, SizeError, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.cores import parts
 from kernels_ti.boundary.count import BoundaryCount
+from kernels_ti.boundary.states.saved import SavedCount
 from kernels_ti.boundary.tables import in_passes
 from kernels_ti.boundary.tables import tables as device_tables
 from kernels_ti.boundary.tables.on_device import DeviceBlock
 from kernels_ti.boundary.tables.residues import coefficients, combined, primes_beyond
-from kernels_ti.errors import SizeError
 from kernels_ti.reference.algorithm import chordless_cycles
 
 FEW = settings(max_examples=30, deadline=None)
@@ -205,8 +205,9 @@ def test_passes_are_kept_and_go_on(cells_for_passes):
         if count.finished:
             break
         saved = count.saved()
-        header = json.loads(json.dumps(boundary_state.header_of(saved)))
-        saved = boundary_state.saved_count(header, dict(boundary_state.arrays_of(saved)).__getitem__)
+        arrays = {}
+        header = json.loads(json.dumps(packed(saved, arrays, "boundary")))
+        saved = unpacked(SavedCount, header, arrays.__getitem__)
         passes = saved.block.passes
         kept.add(0 if passes is None else 1 + sum(map(len, passes.values.values())))
         cells_for_passes(2000)

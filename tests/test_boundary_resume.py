@@ -18,13 +18,12 @@ from chordless.runs.directory import RunDirectory
 from program import chordless, count
 from test_killed import Killed, sessions_in
 
-from kernels_ti import ChordlessError, EngineError
+from kernels_ti import ChordlessError, EngineError, SizeError
 from kernels_ti.boundary import count as count_of_boundary
 from kernels_ti.boundary import in_python
 from kernels_ti.boundary.cores import parts
-from kernels_ti.boundary.tables import in_passes, tables
-from kernels_ti.boundary.tables.on_device import DeviceBlock
-from kernels_ti.errors import CheckpointError, SizeError
+from kernels_ti.boundary.tables import in_passes
+from kernels_ti.errors import CheckpointError
 
 GRAPH = "grid:6x7"
 
@@ -138,17 +137,6 @@ def test_a_run_in_passes_reports_them(monkeypatch):
     assert told[0] == (0, 0)
     assert (1, 0) in told
     assert any(1 < number == passes for number, passes in told)
-
-
-@pytest.mark.parametrize(("cells", "times"), [(400, 1), (1 << 20, 0)])
-def test_a_run_in_rounds_over_the_memory_of_the_host_says_so_once(cells, times, monkeypatch, capsys):
-    monkeypatch.setattr(count_of_boundary, "_FEWEST_STATES", 0)
-    monkeypatch.setattr(count_of_boundary, "CoresBlock", DeviceBlock)
-    monkeypatch.setattr(tables, "_FEWEST_ROWS", 1)
-    monkeypatch.setattr(tables, "MOST_CELLS", cells)
-    finished = run(RunCommand("grid:7x7", time.time(), method="boundary", arch="cpu", total_only=True))
-    assert finished.cycles == 65_772
-    assert capsys.readouterr().err.count("made in rounds over the memory of the host\n") == times
 
 
 def test_one_that_was_stopped_while_it_sought_an_order_begins_again(tmp_path):

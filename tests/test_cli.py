@@ -14,10 +14,12 @@ from chordless.graphs.load import FORMATS
 from patience import PATIENCE
 from program import ENVIRONMENT, REFERENCE, chordless, command, count, fails, on_full_disk
 
+from kernels_ti.taichi_door import library
+
 COMMANDS = (
     "count", "list", "first", "tui", "resume", "replay", "estimate", "merge", "export", "info", "generate", "overlap",
     "plot", "report", "batch", "bench", "completion", "help",
-    "longest", "sample",
+    "longest", "sample", "paths",
 )  # fmt: skip
 
 
@@ -191,6 +193,7 @@ def test_info_has_a_row_for_every_arch():
     assert usable["reference"]
     assert usable["cpu"]
     assert result["versions"]["numpy"]
+    assert result["versions"][library().package] == library().version
 
 
 def test_a_closed_pipe_is_quiet_for_every_command():

@@ -8,10 +8,13 @@ import os
 import pty
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
+from chordless.engine import process as process_module
 from chordless.protocol.codec import event_from_json
 from chordless.protocol.events import Started
 from patience import PATIENCE
@@ -23,6 +26,7 @@ from program import (
     command,
     count,
     events_in,
+    lines_of,
     running,
     slow_command,
     without_progress,
@@ -81,6 +85,99 @@ def test_a_signal_leaves_a_checkpoint_and_says_where(tmp_path, number, exit_code
     expected, _ = count("grid:6x9", "--arch", "cpu")
     resumed = json.loads(chordless("resume", run, "--json").stdout)
     assert resumed["by_length"] == expected["by_length"]
+
+
+@pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+@pytest.mark.parametrize("subcommand", ["sample", "longest", "estimate"])
+def test_a_signal_ends_what_works_without_an_engine_in_one_line(tmp_path, subcommand, number, exit_code):
+    os.mkfifo(tmp_path / "graph.txt")
+    process = subprocess.Popen(
+        command(subcommand, tmp_path / "graph.txt"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=ENVIRONMENT,
+    )  # fmt: skip
+    try:
+        # The reader of a pipe is there once it can be opened for writing: the command is at work.
+        with open(tmp_path / "graph.txt", "w"):
+            process.send_signal(number)
+            output, errors = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+        process.wait()
+    assert (process.returncode, output) == (exit_code, "")
+    said = "interrupted" if number == signal.SIGINT else f"ended by {number.name}"
+    assert errors == f"chordless: error: {said}\n"
+
+
+@contextlib.contextmanager
+def compiling(*arguments, tmp_path):
+    """Start a search whose first slice holds Python's lock for hours, as a long compilation does; yield the process."""
+    hold = (
+        "import ctypes, kernels_ti.run as run; advance = run.Run.advance; run.Run.advance = lambda self: "
+        "ctypes.PyDLL(None).sleep(9999) if self.snapshot().compiling else advance(self); "
+    )
+    boot = process_module._BOOT.replace("from chordless.worker", hold + "from chordless.worker")
+    code = (
+        "import sys; from chordless.engine import process; from chordless.cli import main; "
+        f"process._BOOT = {boot!r}; sys.exit(main())"
+    )
+    events = tmp_path / "events.jsonl"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments), "--arch", "cpu", "--events", str(events)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, start_new_session=True,
+    )  # fmt: skip
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while not (events.exists() and '"compiling": true' in events.read_text()):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+@pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_a_compilation_and_reports_what_is_known(tmp_path, number, exit_code):
+    with compiling("count", "king:5x5", "--method", "search", "--json", tmp_path=tmp_path) as process:
+        os.killpg(process.pid, number)
+        output, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == exit_code
+    result = json.loads(output)
+    assert list(result) == COUNT_KEYS
+    # The triangles are known before the search.
+    assert (result["complete"], result["by_length"]) == (False, {"3": 64})
+
+
+@pytest.mark.parametrize("suffix", ["npy", "parquet", "arrow"])
+def test_a_signal_ends_the_compilation_of_a_listing_and_leaves_whole_files(tmp_path, suffix):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    path = folder / f"cycles.{suffix}"
+    with compiling("list", "grid:6x9", "-o", path, tmp_path=tmp_path) as process:
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 143
+    said = without_progress(errors)
+    if suffix == "npy":
+        assert said.startswith("not complete: interrupted after ")
+        assert said.endswith(f"; 0 cycles in {path}\n")
+        assert np.load(path).shape == (0, 1)
+        assert os.listdir(folder) == [path.name]
+    else:
+        assert said == f"chordless: error: interrupted while kernels were compiled; no part of {path} is kept\n"
+        assert os.listdir(folder) == []
+
+
+def test_a_run_that_is_interrupted_while_it_compiles_goes_on(tmp_path):
+    run = tmp_path / "run"
+    with compiling("list", "grid:4x5", "-o", f"{run}/", tmp_path=tmp_path) as process:
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert "chordless resume" in errors
+    assert chordless("resume", run).returncode == 0
+    assert lines_of(run) == sorted(chordless("list", "grid:4x5").stdout.splitlines())
 
 
 def test_a_hang_up_leaves_no_engine(tmp_path):

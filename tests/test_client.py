@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from chordless.engine import process
 from chordless.engine.process import EngineProcess
 from chordless.protocol.codec import event_from_json
 from chordless.protocol.events import Checkpointed, DeviceReport, Failed, Finished, Log, Paused, Progress, Started
@@ -74,8 +75,15 @@ def test_events_tell_how_many_paths_of_each_length_wait():
         engine.stop()
         finished = wait_for(engine, Finished)
     for event in (progress, finished):
-        assert 0 < sum(event.waiting_by_length.values()) <= event.frontier
+        assert 0 < sum(event.waiting_by_length.values()) == event.frontier
         assert all(count <= event.frontier_by_length[length] for length, count in event.waiting_by_length.items())
+
+
+def test_pairs_of_neighbours_are_no_paths_that_wait():
+    # Every pair of neighbours closes a triangle here: no path ever waits.
+    reports = [event for event in events_of(replace(run_of("complete:60"), arch="cpu")) if isinstance(event, Progress)]
+    assert reports
+    assert all(event.frontier == event.paths == 0 for event in reports)
 
 
 def test_stop_ends_a_run_with_what_it_found():
@@ -284,8 +292,11 @@ def test_a_bad_graph_and_a_missing_arch_keep_their_classes():
     assert type(Failed("ZeroDivisionError", "internal error", 1).to_error()) is EngineError
 
 
-def test_a_bug_in_the_engine_is_told_with_its_traceback():
-    command = RunCommand("cycle:5", "now", arch="cpu")
+def test_a_bug_in_the_engine_is_told_with_its_traceback(monkeypatch):
+    bug = "import chordless.engine.search_run as run; run.loaded_graph = lambda: None; "
+    boot = process._BOOT.replace("from chordless.worker", bug + "from chordless.worker")
+    monkeypatch.setattr(process, "_BOOT", boot)
+    command = RunCommand("cycle:5", time.time(), arch="cpu")
     (failed,) = (event for event in events_of(command) if isinstance(event, Failed))
     assert (failed.kind, failed.exit_code) == ("TypeError", 1)
     assert failed.message.startswith("internal error: TypeError")

@@ -7,6 +7,7 @@ import re
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,9 +15,10 @@ import pytest
 from distributed import Client, LocalCluster
 from oracles import grid
 from patience import PATIENCE
+from program import chordless
 from simulated_workers import QUICK, SimulatedWorkers, finished
 
-from kernels_ti import Device, EngineError, count_cycles, open_device
+from kernels_ti import Device, EngineError, OptionError, count_cycles, open_device
 from kernels_ti.cluster.connect import connected
 from kernels_ti.cluster.driver import ClusterRun
 from kernels_ti.cluster.on_worker import Job
@@ -200,3 +202,50 @@ def test_a_request_that_is_given_up_takes_no_other_reply_with_it() -> None:
             replies = workers.replies(0.1)
         assert [(reply.address, reply.value) for reply in replies] == [(other, 6)]
         workers.close()
+
+
+class GivenUp(SlowScheduler):
+    """A client that has closed itself, because its scheduler is gone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scheduler = None  # type: ignore[assignment]
+
+
+def test_a_scheduler_that_is_gone_ends_the_run_with_a_line() -> None:
+    client = GivenUp()
+    run = ClusterRun(grid(4, 4), DaskWorkers(client), arch="cpu", pace=QUICK)
+    try:
+        with pytest.raises(EngineError, match="the scheduler of the cluster is gone"):
+            finished(run)
+        assert sum(run.state().paths_by_length.values()) == 0
+    finally:
+        run.close()
+
+
+NONSENSE = {
+    "empty": b"",
+    "bytes": bytes(range(256)),
+    "list": b"[1]",
+    "nested": b"[" * 200_000,
+    "number": b'{"address": 5}',
+    "words": b'{"address": "rm -rf"}',
+    "none": b'{"id": "Scheduler"}',
+}
+
+
+@pytest.mark.parametrize("kind", NONSENSE)
+def test_a_file_of_no_scheduler_is_an_error(kind: str, tmp_path: Path) -> None:
+    file = tmp_path / "head.json"
+    file.write_bytes(NONSENSE[kind])
+    with pytest.raises(OptionError, match="no file of a Dask scheduler: it has no address"), connected(str(file)):
+        pass
+
+
+def test_a_file_of_no_scheduler_ends_a_command_with_one_line(tmp_path: Path) -> None:
+    (tmp_path / "head.json").write_bytes(NONSENSE["nested"])
+    done = chordless("count", "grid:5x5", "--cluster", "head.json", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.strip() == (
+        "chordless: error: head.json is no file of a Dask scheduler: it has no address such as tcp://HOST:8786"
+    )

@@ -112,7 +112,7 @@ def test_a_worker_that_is_stopped_while_it_prepares_itself_is_named_and_waited_f
             os.kill(stopped, signal.SIGCONT)
             run.close()
     assert run.snapshot().cycles_by_length == count_cycles(grid(6, 7), arch="cpu").by_length
-    assert said[0].startswith("waiting for the worker tcp://127.0.0.1:")
+    assert said[0].startswith("waiting for the worker tls://127.0.0.1:")
 
 
 def test_the_scheduler_may_pause_for_longer_than_a_lease(tmp_path: Path) -> None:

@@ -62,9 +62,42 @@ def test_slices_become_row_groups(tmp_path, monkeypatch, suffix, at_once, limit)
     assert {len(chunk) for chunk in table["length"].chunks[:-1]} <= {at_once, wanted}
 
 
-def test_what_is_given_up_is_not_taken(suffix):
+@pytest.mark.parametrize("at_once", [1, 9, 50])
+def test_row_groups_have_few_vertices(tmp_path, monkeypatch, suffix, at_once):
+    monkeypatch.setattr("chordless.cycles.columns._VERTICES_AT_ONCE", at_once)
+    path = tmp_path / f"cycles.{suffix}"
+    with column_output(str(path), GRAPH, suffix, None) as output:
+        for start, stop in pairwise([0, 1, 12, len(LISTS)]):
+            assert output.write(CYCLES.part(start, stop), never)
+    table = read_columns(path)
+    assert table["vertices"].to_pylist() == NAMED
+    groups = [chunk.to_pylist() for chunk in table["length"].chunks]
+    assert all(len(group) == 1 or sum(group) <= at_once for group in groups)
+    # No two neighbours would have fitted in one.
+    assert all(sum(before) + after[0] > at_once for before, after in pairwise(groups))
+
+
+def test_a_listing_stays_within_its_memory(tmp_path, suffix):
+    path = tmp_path / f"cycles.{suffix}"
+    line = command("list", "grid:6x9", "--arch", "cpu", "--memory", "256M", "-q", "-o", path)
+    # A process of its own: what the tests take is not counted.
+    measure = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True); "
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", measure, *line], capture_output=True, text=True, env=ENVIRONMENT, timeout=PATIENCE
+    )
+    assert done.returncode == 0, done.stderr
+    kilobytes = int(done.stdout)
+    assert kilobytes <= 256 * 1024
+    assert read_columns(path).num_rows == 196_918
+
+
+def test_what_is_given_up_is_not_taken(monkeypatch, suffix):
+    monkeypatch.setattr("chordless.cycles.columns._CYCLES_AT_ONCE", 5)
     written = []
-    output = ColumnOutput("c", written.append, 5, None)
+    output = ColumnOutput("c", written.append, None)
     answers = iter([False, False, True])
     assert not output.write(CYCLES, lambda: next(answers))
     assert output.listed == 10

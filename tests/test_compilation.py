@@ -6,10 +6,10 @@ import sys
 
 import numpy as np
 import pytest
-import taichi as ti
 
 from kernels_ti import open_device
-from kernels_ti.device.compilation import frames_have_no_modules
+from kernels_ti.taichi_door import ti
+from kernels_ti.taichi_door.quick import frames_have_no_modules
 
 pytestmark = pytest.mark.owner
 

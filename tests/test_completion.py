@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import by_length, small_graphs
 
-from kernels_ti import Options, open_device
+from kernels_ti import Options, SizeError, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count as boundary
 from kernels_ti.boundary.cores import on_cores, parts
@@ -21,7 +21,6 @@ from kernels_ti.boundary.forward_and_back.layers import layer_of
 from kernels_ti.boundary.orders.plan import plan_of
 from kernels_ti.boundary.states import completion
 from kernels_ti.boundary.states.completion import Completion
-from kernels_ti.errors import SizeError
 from kernels_ti.reference.algorithm import chordless_cycles
 
 FEW = settings(max_examples=40, deadline=None)
@@ -52,9 +51,9 @@ def judged(graph):
     for block in planned_blocks(SearchSpace.of(graph)).blocks:
         words = np.zeros((block.packing.words, 1), np.uint64)
         layers, passed = [], []
-        test = Completion(block.graph, block.steps, block.packing)
-        for place, step in enumerate(block.steps):
-            layer, words = layer_of(words, step, block.packing, block.bounds)
+        test = Completion(block)
+        for place in range(len(block.steps)):
+            layer, words = layer_of(block, place, words)
             layers.append(layer)
             passed.append(test.possible(place, words, lambda: False))
         follows = np.zeros(words.shape[1], np.bool_)

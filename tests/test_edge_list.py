@@ -5,10 +5,11 @@ import io
 
 import numpy as np
 import pytest
-from chordless.graphs.load import LoadedGraph, load_graph, save_graph, write_edge_list
+from chordless.graphs.load import LoadedGraph, load_graph, read_weight_file
 from chordless.graphs.readers import edge_list, integers, large_list
-from chordless.graphs.readers.columns import two_columns
+from chordless.graphs.readers.named_list import read_named_list
 from chordless.graphs.readers.source import Source
+from chordless.graphs.writers import save_graph, write_edge_list
 from graph_files import load, named_edges, pairs, refusal
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -79,12 +80,13 @@ def test_positions_are_by_index(tmp_path):
             "1 2\n2 3 0.5\n",
             "a.txt:2: edge needs two vertices, found 3 words: '2 3 0.5' (weights in a third column",
         ),
-        ("1 2 0.5\n2 3\n", "a.txt:1: edge needs two vertices, found 3 words: '1 2 0.5' (weights in a third column"),
-        ("1 2 1\n2 3 nan\n", "a.txt:1: edge needs two vertices, found 3 words: '1 2 1' (weights"),
+        ("1 2 0.5\n2 3\n", "a.txt:2: each line of this list is an edge and a number, its weight; found 2 words: '2 3'"),
+        ("1 2 1\n2 3 nan\n", "a.txt:2: each line of this list is an edge and a number, its weight; found 3 words"),
         ("1 2 a\n2 3 b\n", "a.txt:1: edge needs two vertices, found 3 words: '1 2 a'"),
         ("1 2\n3\n", "a.txt:2: edge needs two vertices, found 1 word: '3'"),
-        ("1,2\n2;3\n", "a.txt:1: edge needs two vertices, found 1 word: '1,2'"),
-        ("1,2\n2,\n", "a.txt:1: edge needs two vertices, found 1 word: '1,2'"),
+        ("1,2\n2,3\n2;3\n", "a.txt:3: edge needs two vertices, with commas between the columns, found 1 word: '2;3'"),
+        ("1,2\n2,\n", "a.txt:2: edge needs two vertices, with commas between the columns, found 2 words: '2,'"),
+        ("1 2\n2 3 0.5 6\n3 1\n", "a.txt:2: edge needs two vertices, found 4 words: '2 3 0.5 6'"),
         ("# xy 1 nan 1\n1 2\n", "a.txt:1: `# xy` needs a vertex id and two numbers"),
         ("# xy 1 1_0 \u0661\n1 2\n", "a.txt:1: `# xy` needs a vertex id and two numbers"),
         ("1 2 # road\n", "a.txt:1: edge needs two vertices, found 4 words"),
@@ -147,6 +149,59 @@ def test_weights_separators_and_headings(tmp_path, text, edges, notes):
     assert all(one.startswith(part) for one, part in zip(said, notes, strict=True)), said
 
 
+@pytest.mark.parametrize(
+    ("text", "edges", "notes"),
+    [
+        # Decimal commas, as Excel and R write them.
+        ("a;b;0,5\nb;c;1,25\n", pairs("a b", "b c"), ["divided at semicolons, not at commas", UNUSED]),
+        ("a b 0,5\nb c 1,25\n", pairs("a b", "b c"), ["divided at blanks, not at commas", UNUSED]),
+        ("a\tb\t0,5\nb\tc\t1\n", pairs("a b", "b c"), [UNUSED]),
+        ('a,b,"0,5"\nb,c,"1,25"\n', pairs("a b", "b c"), [UNUSED]),
+        ("1;2;0,5\n2;3;-,25e2\n", pairs("1 2", "2 3"), ["divided at semicolons, not at commas", UNUSED]),
+        ("1 2 0,5\n2 3 1,25\n", pairs("1 2", "2 3"), ["divided at blanks, not at commas", UNUSED]),
+        # Commas in names.
+        ("0,1 0,2\n0,2 1,2\n", pairs("0,1 0,2", "0,2 1,2"), ["divided at blanks, not at commas"]),
+        ("New York,Rome\nNew Haven,Rome\n", None, ["divided at commas, not at blanks"]),
+        ("New York,Rome,5\nNew Haven,Rome,6\n", None, ["divided at commas, not at blanks", UNUSED]),
+        # Headings by a rule: in no list, of any language.
+        ("prey,predator\ngrass,hare\nhare,fox\n", pairs("grass hare", "hare fox"), ["prey,predator"]),
+        ("Proie;Pr\u00e9dateur\na;b\nb;c\n", pairs("a b", "b c"), ["Proie;Pr\u00e9dateur"]),
+        ("resource;consumer\n1;2\n", pairs("1 2"), ["resource;consumer"]),
+        ("oslo bergen\n1 2\n3 4\n", pairs("1 2", "3 4"), ["oslo bergen"]),
+        # No headings: the words come again, are numbers, or are not the only ones that stand alone.
+        ("prey,predator\ngrass,prey\ngrass,fox\n", pairs("prey predator", "grass prey", "grass fox"), []),
+        ("a b\nb c\nc a\n", pairs("a b", "b c", "c a"), []),
+        ("a b\nc d\nd e\nx y\n", pairs("a b", "c d", "d e", "x y"), []),
+        ("1 2\na b\nb c\n", pairs("1 2", "a b", "b c"), []),
+    ],
+)
+def test_a_separator_for_the_whole_file_and_headings_by_a_rule(tmp_path, text, edges, notes):
+    loaded = load(tmp_path / "a.txt", text)
+    assert edges in (None, named_edges(loaded.graph))
+    assert len(loaded.notes) == len(notes), loaded.notes
+    assert all(part in note for note, part in zip(loaded.notes, notes, strict=True)), loaded.notes
+    if edges is None:
+        assert loaded.graph.names == ("New York", "Rome", "New Haven")
+
+
+@pytest.mark.parametrize("columns", ["{};{}", "{} {}", "{}\t{}", "{}; {}"])
+@pytest.mark.parametrize("heading", ["", "Proie;Pr\u00e9dateur;Poids\n"])
+def test_weights_with_decimal_commas(tmp_path, columns, heading):
+    lines = [columns.format(columns.format(u, v), w) for u, v, w in ("ab5", "bc1", "ca2")]
+    path = tmp_path / "a.txt"
+    graph = load(path, "\n".join(line.replace("5", "0,5").replace("1", "1,25") for line in lines)).graph
+    if heading and ";" in columns:
+        path.write_text(heading + path.read_text())
+    weights = read_weight_file(str(path), graph)
+    assert weights.gains.of_edges == {(0, 1): 2, (1, 2): 5, (0, 2): 8}
+    assert weights.scale == 4
+    path.write_text("a;0,5\nb;1,25\nc;2\n")
+    assert read_weight_file(str(path), graph).gains.of_vertices == {0: 2, 1: 5, 2: 8}
+    path.write_text("a;0,5\nb;1.25\nc;2\n")
+    with pytest.raises(GraphError, match=r"a\.txt:2: 1\.25: some weights have a decimal point, others a comma"):
+        read_weight_file(str(path), graph)
+
+
 def test_names_with_blanks_between_tabs_or_commas(tmp_path):
     for text in ("Acton Town\tBank\nBank\tKing's Cross\n", 'Acton Town,Bank\n"Bank",King\'s Cross\nBank,Acton\n'):
         assert load(tmp_path / "a.txt", text).graph.names[:3] == ("Acton Town", "Bank", "King's Cross")
@@ -166,9 +221,9 @@ def test_other_encodings(tmp_path):
         'a.txt:1: byte 0xc5 is not UTF-8 text; save the file as UTF-8, or say what it is, such as encoding="latin-1"'
         in (refusal(tmp_path / "a.txt", latin))
     )
-    for wrong in ("klingon", "hex", ""):
+    for wrong in ("klingon", "hex", "", "\0", "idna", "punycode"):
         with pytest.raises(OptionError, match="there is no encoding"):
-            load(tmp_path / "a.txt", latin, encoding=wrong or "\0")
+            load(tmp_path / "a.txt", latin, encoding=wrong)
 
 
 def test_simplify_drops_loops_and_repeats(tmp_path):
@@ -275,7 +330,7 @@ LARGE_TEXTS = [
 
 @pytest.mark.parametrize("text", LARGE_TEXTS)
 def test_a_large_list_is_read_as_a_small_one(tmp_path, all_are_large, monkeypatch, text):
-    assert large_list.read_large_list(Source("a.txt", text.encode())) is not None
+    assert large_list.read_large_list(Source("a.txt", text.encode()), lambda *first: None) is not None
     large = load(tmp_path / "a.txt", text)
     monkeypatch.undo()
     small = load(tmp_path / "a.txt", text)
@@ -306,8 +361,8 @@ def test_whatever_is_read_from_bytes_is_what_the_reader_of_lines_reads(lines, se
     text = "".join((separator or own).join(cells[: columns or count]) + "\n" for *cells, own, count in lines)
     read = integers.pairs_of_numbers(text.encode())
     if read is not None:
-        words = two_columns(Source("a.txt", text.encode()), text.split("\n"))
-        assert read[0].reshape(-1).tolist() == list(map(int, words))
+        made = read_named_list(Source("a.txt", text.encode()), lambda *first: None)
+        assert read[0].tolist() == [[int(made.names[u]), int(made.names[v])] for u, v in made.pairs.tolist()]
 
 
 LINES_OF_FILES = [

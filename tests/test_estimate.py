@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import disjoint_union, grid
 
-from kernels_ti import EngineError, Graph, Options
+from kernels_ti import EngineError, Graph, Options, SizeError
 from kernels_ti.blocks.groups import BlockGroup, block_batches
 from kernels_ti.blocks.search_space import SearchSpace
-from kernels_ti.errors import SizeError
 from kernels_ti.estimate import estimate, host_step
 from kernels_ti.estimate.estimate import Estimator, seed_weights
 from kernels_ti.estimate.host_step import HostBlocks, labels_of, populations
 from kernels_ti.estimate.random_walk import scaled, walk
+from kernels_ti.estimate.strata import SubtreeSizes
 from kernels_ti.reference.algorithm import levels_of
 from kernels_ti.state import Layout
 
@@ -114,16 +114,17 @@ def test_minimum_length_leaves_shorter_cycles_out():
 
 @pytest.mark.parametrize("size", [3, 10])
 @pytest.mark.parametrize("name", GRAPHS)
-@pytest.mark.parametrize("max_length", [None, 8])
-def test_walks_are_unbiased(name, size, max_length):
+@pytest.mark.parametrize(("max_length", "learns"), [(None, True), (8, True), (8, False)])
+def test_walks_are_unbiased(name, size, max_length, learns):
     graph = GRAPHS[name]
     longest = max_length or graph.n
     cycles, paths = [], []
     blocks = [HostBlocks(group) for group in groups_of(graph)]
     surveys = [each.survey(longest) for each in blocks]
     random = np.random.default_rng(1)
+    sizes = [SubtreeSizes() if learns else None for _ in blocks]
     for _ in range(400):
-        met = [walk(each, longest, size, random) for each in blocks]
+        met = [walk(each, longest, size, random, sizes=own) for each, own in zip(blocks, sizes, strict=True)]
         cycles.append(sum(sum(each.cycles.values()) for each in met))
         paths.append(sum(sum(each.paths.values()) for each in met) + sum(triplets for _, triplets in surveys))
     truth = levels_of(graph, max_length=max_length).cycles
@@ -147,6 +148,18 @@ def test_the_range_holds_the_truth_for_most_graphs():
         held["cycles"] += known.cycles_low <= truth <= known.cycles_high
         held["paths"] += known.paths_low <= certified_paths(graph, graph.n) <= known.paths_high
     assert min(held.values()) >= 15
+
+
+def test_strata_steady_a_search_of_short_cycles():
+    """Where the length is bounded, the distance of the ends decides how much lies below a path."""
+    space = SearchSpace(grid(12, 12), Options(max_length=18, through=(70,)))
+    (blocks,) = [HostBlocks(group) for batch in space.batches() for group in batch]
+    spreads = []
+    for sizes in (None, SubtreeSizes()):
+        random = np.random.default_rng(1)
+        cycles = [sum(walk(blocks, 18, 64, random, sizes=sizes).cycles.values()) for _ in range(60)]
+        spreads.append(np.std(cycles) / np.mean(cycles))
+    assert spreads[1] < spreads[0] / 2
 
 
 def test_more_probes_narrow_the_range():
@@ -222,7 +235,7 @@ def test_where_only_small_walks_end_in_time_others_of_their_size_follow(monkeypa
     """One walk tells no range. The time of a small one tells little of a larger one."""
     clock = [0.0]
 
-    def walk_of_a_second(blocks, longest, size, random, *, deadline):
+    def walk_of_a_second(blocks, longest, size, random, *, deadline, **_):
         clock[0] += 1.0
         is_broken_off = deadline < math.inf and size > 4
         return walk(blocks, longest, size, random, deadline=0.0 if is_broken_off else math.inf)
@@ -349,22 +362,28 @@ def test_the_certificate_keeps_what_the_waiting_end_reaches(n, p, seed, rounds):
         blocks = HostBlocks(group)
         seeds = np.arange(len(group.seed_entries))
         frames = blocks.seed_frames(seeds, members=False, weight=np.ones(len(seeds)))
-        kept, certified, _ = blocks.certified(frames, rounds + 3)
+        kept, certified, distance, _ = blocks.certified(frames, rounds + 3)
         near = neighbour_sets(group)
+        distances = []
         expected = []
         for i in range(len(frames)):
             first = int(group.first_row[frames.end[i]])
             allowed = {first + v for v in labels_in(frames.allowed, i)}
             seen = allowed & near[int(frames.end[i])]
+            layers = [set(seen)]
             for _ in range(rounds - 1):
                 seen |= allowed & set().union(*(near[v] for v in seen))
+                layers.append(set(seen))
             left = [v for v in labels_in(frames.extensions, i) if near[first + v] & seen]
             if left:
                 expected.append((i, left, sorted(v - first for v in seen)))
+                ways = [[k for k, layer in enumerate(layers) if near[first + v] & layer] for v in left]
+                distances += [way[0] + 2 for way in ways]
         assert expected == [
             (int(kept[i]), labels_in(certified.extensions, i), labels_in(certified.allowed, i))
             for i in range(len(certified))
         ]
+        assert distance.tolist() == distances
 
 
 def labels_in(rows: np.ndarray, i: int) -> list[int]:

@@ -160,6 +160,7 @@ def test_chunks_join_without_a_seam(tmp_path, monkeypatch, chunk, suffix):
     require(suffix)
     make_run(tmp_path / "run", GRAPH)
     export(tmp_path / "run", "-o", tmp_path / f"whole.{suffix}")
+    monkeypatch.setattr("chordless.cycles.export._ROWS_AT_ONCE", chunk)
     monkeypatch.setattr("chordless.cycles.columns._CYCLES_AT_ONCE", chunk)
     export(tmp_path / "run", "-o", tmp_path / f"pieces.{suffix}")
     if suffix in COLUMNS:
@@ -310,7 +311,7 @@ def test_a_parquet_file_that_came_to_nothing_is_taken_away(tmp_path):
 
 def test_progress_tells_how_far_it_is(tmp_path, monkeypatch, capfd):
     cycles = make_run(tmp_path / "run", GRAPH)
-    monkeypatch.setattr("chordless.cycles.columns._CYCLES_AT_ONCE", 20)
+    monkeypatch.setattr("chordless.cycles.export._ROWS_AT_ONCE", 20)
     clock = iter(range(0, 10_000, 3))
     monkeypatch.setattr(command.time, "monotonic", lambda: next(clock))
     export(tmp_path / "run", "-o", tmp_path / "cycles.npy", "--progress", "plain")

@@ -9,7 +9,6 @@ import sys
 
 import pytest
 from chordless.cli import main
-from chordless.commands.writing import whole_file
 from chordless.cycles.lines import CycleEncoder
 from chordless.cycles.output import LineOutput
 from chordless.cycles.write import RowOutput
@@ -23,6 +22,7 @@ from chordless.files import (
     replaced,
     same_file,
     text_of,
+    whole_file,
 )
 from patience import PATIENCE
 from program import ENVIRONMENT, REFERENCE, chordless, fails

@@ -3,7 +3,8 @@
 import io
 
 import pytest
-from chordless.graphs.load import load_graph, write_edge_list
+from chordless.graphs.load import load_graph
+from chordless.graphs.writers import write_edge_list
 from graph_files import load, refusal
 
 from kernels_ti import Graph, OptionError

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 import networkx as nx
@@ -42,6 +42,20 @@ def numbered(graph, nodes=None):
         ("circulant:12,1,3", nx.circulant_graph(12, [1, 3])),
         ("circulant:8,4", nx.circulant_graph(8, [4])),
         ("paley:13", nx.paley_graph(13, create_using=nx.Graph)),
+        ("prism:7", nx.circular_ladder_graph(7)),
+        ("moebius:8", nx.circulant_graph(16, [1, 8])),
+        ("moebius:2", nx.complete_graph(4)),
+        (
+            "petersen:7,2",
+            nx.Graph([e for v in range(7) for e in ((v, (v + 1) % 7), (v, v + 7), (v + 7, (v + 2) % 7 + 7))]),
+        ),
+        ("crown:2", nx.Graph([(0, 3), (1, 2)])),
+        ("crown:6", nx.Graph((u, v + 6) for u in range(6) for v in range(6) if u != v)),
+        ("cocktail:6", nx.complement(nx.Graph((v, v + 6) for v in range(6)))),
+        ("cocktail:1", nx.empty_graph(2)),
+        ("complement:cycle:7", nx.complement(nx.cycle_graph(7))),
+        ("complement:complete:4", nx.empty_graph(4)),
+        ("complement:complement:path:5", nx.path_graph(5)),
         ("mycielski:1", nx.mycielski_graph(1)),
         ("mycielski:2", nx.mycielski_graph(2)),
         ("mycielski:5", nx.mycielski_graph(5)),
@@ -87,6 +101,10 @@ def test_a_grid_has_any_number_of_dimensions():
         ("kneser:5,2", nx.kneser_graph(5, 2)),
         ("kneser:4,3", nx.kneser_graph(4, 3)),
         ("kneser:6,1", nx.kneser_graph(6, 1)),
+        ("rook:3x5", nx.cartesian_product(nx.complete_graph(3), nx.complete_graph(5))),
+        ("rook:1x1", nx.cartesian_product(nx.complete_graph(1), nx.complete_graph(1))),
+        ("hexagonal:3x4", nx.hexagonal_lattice_graph(3, 4)),
+        ("hexagonal:1x1", nx.hexagonal_lattice_graph(1, 1)),
         ("cartesian:wheel:4+path:3", nx.cartesian_product(nx.wheel_graph(5), nx.path_graph(3))),
         ("strong:cycle:5+path:4", nx.strong_product(nx.cycle_graph(5), nx.path_graph(4))),
         ("tensor:petersen+path:2", nx.tensor_product(nx.petersen_graph(), nx.path_graph(2))),
@@ -118,8 +136,80 @@ def test_queens_attack_each_other(rows, columns):
     assert graph.names == tuple(f"{row},{column}" for row, column in squares)
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (1, 5), (2, 2), (2, 3), (4, 4), (3, 6), (7, 2), (6, 6)])
+def test_pieces_attack_each_other(rows, columns):
+    squares = [(row, column) for row in range(rows) for column in range(columns)]
+    apart = {(u, v): (abs(a - c), abs(b - d)) for (u, (a, b)), (v, (c, d)) in combinations(enumerate(squares), 2)}
+    moves = {
+        "knight": lambda a, b: {a, b} == {1, 2},
+        "bishop": lambda a, b: a == b,
+        "rook": lambda a, b: 0 in (a, b),
+    }
+    for piece, may_move in moves.items():
+        graph = generate(f"{piece}:{rows}x{columns}")
+        assert edge_set(graph) == {pair for pair, way in apart.items() if may_move(*way)}
+        assert graph.names == tuple(f"{row},{column}" for row, column in squares)
+
+
+@pytest.mark.parametrize(("n", "k"), [(6, 3), (5, 1), (4, 4), (7, 2)])
+def test_subsets_that_differ_in_one_thing_are_joined(n, k):
+    subsets = list(combinations(range(n), k))
+    graph = generate(f"johnson:{n},{k}")
+    assert graph.names == tuple(",".join(map(str, subset)) for subset in subsets)
+    assert edge_set(graph) == {
+        (u, v) for (u, a), (v, b) in combinations(enumerate(subsets), 2) if len(set(a) & set(b)) == k - 1
+    }
+
+
+def test_a_triangular_grid_has_one_diagonal_in_each_square():
+    grid = nx.grid_2d_graph(4, 5)
+    grid.add_edges_from(((row, column), (row + 1, column + 1)) for row in range(3) for column in range(4))
+    graph = generate("triangular:4x5")
+    assert edge_set(graph) == numbered(grid, sorted(grid))
+    assert count_cycles(graph, arch="reference").by_length[3] == 2 * 3 * 4
+
+
+@pytest.mark.parametrize("spec", ["petersen", "cycle:5", "path:4", "complete:5", "bipartite:3x1", "grid:3x3"])
+def test_a_line_graph_is_that_of_networkx(spec):
+    graph = generate(spec)
+    line = generate(f"line:{spec}")
+    assert line.names == tuple(f"{graph.names[u]}-{graph.names[v]}" for u, v in graph.edges())
+    edges = [tuple(edge) for edge in graph.edges().tolist()]
+    place = {edge: at for at, edge in enumerate(edges)}
+    drawn = nx.line_graph(nx.Graph(edges))
+    assert edge_set(line) == {
+        tuple(sorted((place[tuple(sorted(one))], place[tuple(sorted(other))]))) for one, other in drawn.edges()
+    }
+
+
+def test_petersen_alone_is_one_of_its_family():
+    assert nx.is_isomorphic(nx.Graph(generate("petersen:5,2").edges().tolist()), nx.petersen_graph())
+
+
+@pytest.mark.parametrize(("d", "q"), [(3, 4), (1, 5), (4, 2)])
+def test_words_that_differ_in_one_letter_are_joined(d, q):
+    words = list(product(range(q), repeat=d))
+    graph = generate(f"hamming:{d},{q}")
+    assert graph.names == (tuple(",".join(map(str, word)) for word in words) if d > 1 else tuple(range(q)))
+    assert edge_set(graph) == {
+        (u, v)
+        for (u, a), (v, b) in combinations(enumerate(words), 2)
+        if sum(x != y for x, y in zip(a, b, strict=True)) == 1
+    }
+
+
 @pytest.mark.parametrize(
-    "spec", ["torus:3x4", "king:4x4", "queens:4x4", "kneser:5,2", "circulant:12,1,3", "paley:13", "mycielski:4"]
+    "spec",
+    [
+        "torus:3x4",
+        "king:4x4",
+        "queens:4x4",
+        "kneser:5,2",
+        "circulant:12,1,3",
+        "paley:13",
+        "mycielski:4",
+        "hexagonal:2x3",
+    ],
 )
 def test_the_cycles_of_a_new_family_are_those_that_networkx_finds(spec):
     graph = generate(spec)
@@ -195,7 +285,18 @@ def test_the_sizes_are_those_of_the_published_tables(known):
         ("cycle:3x4", "1 number expected, found 2; right is cycle:100"),
         ("bipartite:5", "2 numbers expected, found 1; right is bipartite:50x50"),
         ("wheel:2", "sizes start at 3"),
-        ("petersen:5", "takes no size"),
+        ("karate:5", "takes no size"),
+        ("petersen:5", "2 numbers expected, found 1; right is petersen:7,2"),
+        ("petersen:6,3", "less than half of it"),
+        ("hamming:3,1", "two signs or more"),
+        ("hamming:99999999,9", "more than the 5,000,000"),
+        ("johnson:2,5", "no subsets of 5"),
+        ("johnson:100,50", "over 10^18 vertices"),
+        ("complement:", "right is complement:cycle:7"),
+        ("line", "right is line:petersen"),
+        ("complement:grid:999x999", "more than the 5,000,000"),
+        ("line:complete:1000", "more than the 5,000,000"),
+        ("line:line:line:line:line:line:line:line:line:cycle:5", "at most 8"),
         ("gnp:60,0.1", "right is gnp:60,0.1,1"),
         ("gnp:60,1.5,1", "from 0 to 1"),
         ("gnp:60,nan,1", "right is gnp:60,0.1,1"),
@@ -269,3 +370,9 @@ def test_big_grids_are_made():
     graph = generate("grid:300x400")
     assert (graph.n, graph.m) == (120_000, 300 * 399 + 299 * 400)
     assert np.array_equal(graph.neighbours(401), [1, 400, 402, 801])
+
+
+def test_names_are_those_that_the_documentation_says():
+    named = {"cycle:9": 5, "petersen": 5, "karate": 5, "grid:3x3": "1,2"}
+    assert {spec: generate(spec).names[5] for spec in named} == named
+    assert "Valjean" in generate("les_miserables").names

@@ -16,7 +16,9 @@ SMALL = (
     "grid:1", "grid:1x1", "grid:2x3x4", "cycle:3", "path:1", "path:2", "path:3", "wheel:3", "wheel:4", "complete:1",
     "complete:7", "bipartite:1x1", "bipartite:2x9", "hypercube:1", "hypercube:5", "ladder:1", "ladder:2",
     "ladder:3", "regular:3,60,1", "regular:0,4,1", "king:1x1", "king:2x9", "queens:1x1", "queens:3x7", "queens:8x8",
-    "kneser:4,4", "kneser:4,3", "kneser:6,1", "circulant:8,4", "mycielski:1", "mycielski:2", "mycielski:3", "paley:5",
+    "kneser:4,4", "kneser:4,3", "kneser:6,1", "circulant:8,4", "knight:1x1", "knight:2x5", "rook:1x4", "bishop:1x4",
+    "bishop:3x7", "hexagonal:1x1", "hexagonal:1x3", "crown:2", "cocktail:1", "johnson:4,4", "hamming:1,2",
+    "petersen:3,1", "moebius:2", "triangular:1x4", "mycielski:1", "mycielski:2", "mycielski:3", "paley:5",
     "torus:3x3x4",
 )  # fmt: skip
 

@@ -42,6 +42,14 @@ def begin(path, *events, lists=False):
     return path
 
 
+def test_a_pipe_in_the_place_of_a_recording_is_not_waited_for(tmp_path):
+    path = begin(tmp_path / "run", STARTED)
+    (path / "events.jsonl").unlink()
+    os.mkfifo(path / "events.jsonl")
+    summary = summarize(path)
+    assert (summary.stage, summary.why) == ("damaged", "events.jsonl cannot be read: this is a pipe, not a file")
+
+
 @pytest.mark.parametrize(
     ("events", "stage", "why", "cycles", "seconds", "share"),
     [

@@ -11,7 +11,7 @@ import pytest
 from chordless.cycles.lines import CycleEncoder
 from chordless.cycles.output import LineOutput
 from chordless.cycles.write import RowOutput
-from chordless.engine.loop import Keeper
+from chordless.engine.keeper import Keeper
 from chordless.graphs.load import load_graph
 from chordless.protocol.orders import RunCommand
 from chordless.runs.directory import created, reopened
@@ -161,7 +161,7 @@ def test_a_folder_that_was_moved_gets_nothing_in_its_old_place(tmp_path, replace
         output.close()
         keeper = Keeper(directory, "hash", {}, None)
         with pytest.raises(EngineError, match=rf"no longer the folder of this run.*chordless resume {moved}$"):
-            keeper.write(None, None, [], finished=False)
+            keeper.write(None)
     assert sorted(os.listdir(moved / "cycles")) == ["part-00000.npy", "part-00001.npy"]
     assert (os.listdir(path) == ["run.json"]) if replaced else not path.exists()
 

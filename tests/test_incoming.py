@@ -3,10 +3,12 @@
 import gc
 import gzip
 import os
+import re
 import signal
 import subprocess
 import threading
 import time
+import tracemalloc
 
 import pytest
 from chordless.graphs.load import load_graph
@@ -139,3 +141,70 @@ def test_a_signal_ends_the_wait_for_a_pipe(tmp_path, number, subcommand):
     os.close(writer)
     assert process.returncode == 128 + number, said
     assert "interrupted" in said
+
+
+def reading_peak(path, **options):
+    """Load a file, and return the most bytes that this took, beside what it gave."""
+    tracemalloc.start()
+    try:
+        given = load_graph(str(path), **options)
+    except GraphError as error:
+        given = error
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak, given
+
+
+@pytest.mark.parametrize("line", ["{} {}\n", "v{} v{}\n", "{};{};0,5\n", "{} -> {}\n"])
+@pytest.mark.parametrize("ending", ["", "{}"])
+def test_reading_takes_ten_bytes_a_byte_at_most(tmp_path, monkeypatch, line, ending):
+    monkeypatch.setattr("chordless.graphs.readers.source._AT_ONCE", 1 << 14)
+    monkeypatch.setattr("chordless.graphs.readers.integers._AT_ONCE", 1 << 14)
+    path = tmp_path / "a.txt"
+    text = "".join(line.format(u, u + step) for step in range(1, 41) for u in range(100_000, 101_000))
+    path.write_text(text + ending.format(text[: text.index("\n") + 1]))
+    peak, given = reading_peak(path)
+    # 2 MiB are those of pieces and of modules, however large the file.
+    assert peak < 10 * len(text) + (2 << 20)
+    assert ("is already in line 1" in str(given)) == bool(ending)
+
+
+@pytest.mark.parametrize("line", ["{} {}\n", "v{} v{}\n"])
+def test_a_repeated_edge_is_noticed_before_the_rest_is_read(tmp_path, line):
+    path = tmp_path / "a.txt"
+    wrong = "of this list is nothing\n"
+    rest = "".join(line.format(u, u + step) for step in range(1, 41) for u in range(10_000, 11_000))
+    for first, message in (
+        ("1 2\n2 1\n", "a.txt:2: edge 2 - 1 is already in line 1"),
+        ("7 7\n", "a.txt:1: edge from 7"),
+    ):
+        path.write_text(first + rest + wrong)
+        assert message in str(reading_peak(path)[1])
+        assert message not in str(reading_peak(path, multigraph=True)[1])
+
+
+def test_names_beyond_the_memory_are_one_line(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("".join(f"v{u} w{u}\n" for u in range(200_000)))
+    with pytest.raises(GraphError, match=r"vertices take [0-9.]+ MiB, and there are more to read: this exceeds"):
+        load_graph(str(path), limits=LITTLE)
+
+
+def test_what_unpacks_to_far_more_than_its_size(tmp_path, monkeypatch):
+    monkeypatch.setattr("chordless.graphs.readers.incoming._MOST_UNPACKED", 1 << 20)
+    path = tmp_path / "a.txt.gz"
+    path.write_bytes(gzip.compress(b"1 2\n" * (1 << 20)))
+    with pytest.raises(GraphError, match=r"a\.txt\.gz: this unpacks to more than 200 times its size; unpack it if"):
+        load_graph(str(path))
+
+
+@pytest.mark.parametrize(
+    "spec", ["complete:5000", "gnp:5000,0.1,1", "grid:2000x2000", "cartesian:path:300+complete:90"]
+)
+def test_a_spec_beyond_the_memory_is_refused_before_it_is_made(spec):
+    tracemalloc.start()
+    with pytest.raises(GraphError, match=rf"^{re.escape(spec)}: [0-9,]+ edges take about .*: more than memory allows"):
+        load_graph(spec, limits=Limits(memory=256 << 20))
+    assert tracemalloc.get_traced_memory()[1] < 20 << 20
+    tracemalloc.stop()
+    assert fails(chordless("count", "complete:5000", "--memory", "256M", *REFERENCE), 2, "12,497,500 edges take about")

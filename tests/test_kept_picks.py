@@ -11,15 +11,13 @@ import time
 import pytest
 from chordless import generate
 from chordless.cli import main
-from chordless.commands import kept_pick
-from chordless.engine.search_run import run
-from chordless.runs import pick_state
+from chordless.engine import process
 from chordless.runs.directory import RunDirectory
-from chordless.runs.history import list_runs
+from chordless.runs.saved_work import packed, unpacked
 from patience import PATIENCE
 from program import ENVIRONMENT, command
 
-from kernels_ti import OptionError, open_device
+from kernels_ti import open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count
 from kernels_ti.boundary.forward_and_back import device_optimum
@@ -28,6 +26,7 @@ from kernels_ti.boundary.forward_and_back.gains import Gains
 from kernels_ti.boundary.forward_and_back.keeping import Keeping
 from kernels_ti.boundary.forward_and_back.optimum import best_cycle
 from kernels_ti.boundary.sample import drawn
+from kernels_ti.boundary.states.saved import SavedPick
 from kernels_ti.boundary.states.states import GivenUp
 
 GRAPH, NUMBERED = "grid:5x6", "gnp:26,0.2,2"
@@ -59,8 +58,9 @@ def in_sessions(work, rng):
             return work(Keeping(session.keep, saved), session.is_over), sessions
         except GivenUp:
             state, sessions = session.state(), sessions + 1
-            header = json.loads(json.dumps(pick_state.header_of(state)))
-            saved = pick_state.saved_pick(header, dict(pick_state.arrays_of(state)).__getitem__)
+            arrays = {}
+            header = json.loads(json.dumps(packed(state, arrays, "pick")))
+            saved = unpacked(SavedPick, header, arrays.__getitem__)
 
 
 @pytest.fixture(params=["numpy", "kernels"])
@@ -93,12 +93,15 @@ def test_a_best_cycle_is_that_of_an_uninterrupted_search(device, gains, least, m
 
 @pytest.mark.parametrize("memory", [None, 3 << 17])
 def test_a_sample_is_that_of_an_uninterrupted_one(device, memory):
-    planned = planned_blocks(SearchSpace(generate("grid:6x7")))
-    whole = drawn(planned, 30, 5, memory, device=device)
-    assert whole[1] == 13_350
+    graph = generate("grid:6x7")
+    planned = planned_blocks(SearchSpace(graph))
 
     def work(keeping, enough):
-        return drawn(planned, 30, 5, memory, device=device, keeping=keeping, enough=enough)
+        cycles, total = drawn(graph, planned, 30, 5, memory, device=device, keeping=keeping, enough=enough)
+        return cycles.offsets.tolist(), cycles.vertices.tolist(), total
+
+    whole = work(None, lambda: False)
+    assert whole[2] == 13_350
 
     found, sessions = in_sessions(work, random.Random(2))
     assert found == whole
@@ -111,11 +114,17 @@ def test_blocks_that_are_done_are_not_done_again():
 
     grid = generate("grid:4x4").edges().tolist()
     edges = [*grid, *([u + 16, v + 16] for u, v in grid), [32, 33], [33, 34], [34, 32]]
-    planned = planned_blocks(SearchSpace(Graph.from_edges(35, edges)))
+    graph = Graph.from_edges(35, edges)
+    planned = planned_blocks(SearchSpace(graph))
+
+    def sampled(keeping, enough):
+        cycles, total = drawn(graph, planned, 20, 1, keeping=keeping, enough=enough)
+        return cycles.offsets.tolist(), cycles.vertices.tolist(), total
+
     assert len(planned.blocks) == 2
     for work in (
         lambda keeping, enough: best_cycle(planned, Gains(), keeping=keeping, enough=enough),
-        lambda keeping, enough: drawn(planned, 20, 1, keeping=keeping, enough=enough),
+        sampled,
     ):
         found, sessions = in_sessions(work, random.Random(4))
         assert found == work(None, lambda: False)
@@ -141,7 +150,11 @@ def without_time(lines):
 BOUNDED = ["--max-length", "10", "--through", "2,2"]
 
 
-@pytest.mark.parametrize("options", [[], ["--shortest"], BOUNDED, ["--weight"]], ids=lambda options: " ".join(options))
+@pytest.mark.parametrize(
+    "options",
+    [[], ["--shortest", "--method", "boundary"], BOUNDED, ["--weight"]],
+    ids=lambda options: " ".join(options),
+)
 def test_the_command_goes_on_and_tells_its_answer_again(options, tmp_path, weight_file, capfd, monkeypatch):
     graph, options = (NUMBERED, [*options, weight_file]) if "--weight" in options else (GRAPH, options)
     whole = without_time(answer(capfd, "longest", graph, *options))
@@ -167,16 +180,24 @@ def test_a_sample_goes_on_and_is_told_again(tmp_path, capfd, monkeypatch):
     assert (tmp_path / "cycles.txt").read_text() == whole
 
 
+STOPS = """
+import os, signal
+from chordless.engine import pick_clock
+offer, left = pick_clock.PickCheckpoints._offer, iter(range({vertex}, -1, -1))
+def stopped(self, *more):
+    if next(left, 1) == 0:
+        os.kill(os.getppid(), signal.SIGINT)
+        while not self._channel.stop_asked:
+            self._channel.obey(wait=True)
+        self._clock.orders.look()
+    offer(self, *more)
+pick_clock.PickCheckpoints._offer = stopped
+"""
+
+
 def stop_at(monkeypatch, vertex):
-    """Let Ctrl-C come before a vertex."""
-    real, left = kept_pick.KeptPick.offered, iter(range(vertex, -1, -1))
-
-    def offered(self, *more):
-        if next(left, 1) == 0:
-            signal.raise_signal(signal.SIGINT)
-        real(self, *more)
-
-    monkeypatch.setattr(kept_pick.KeptPick, "offered", offered)
+    """Let Ctrl-C come before a vertex, while the engine is at work."""
+    monkeypatch.setattr(process, "_BOOT", f"import sys\n{STOPS.format(vertex=vertex)}\n{process._BOOT}")
 
 
 def begun(path, monkeypatch, capfd, *options, graph=GRAPH):
@@ -223,19 +244,11 @@ def test_what_cannot_be_asked_for_is_told(tmp_path, monkeypatch, capfd):
     assert "--checkpoint-every needs --checkpoint DIR" in capfd.readouterr().err
 
 
-def test_the_engine_leaves_such_a_run_to_the_command_line(tmp_path, monkeypatch, capfd):
-    path = tmp_path / "run"
-    begun(path, monkeypatch, capfd)
-    (summary,) = list_runs(tmp_path)
-    assert (summary.pick, summary.has_checkpoint, summary.can_resume) == ("longest", True, False)
-    with pytest.raises(OptionError, match=f"goes on from the command line only: chordless resume {path}"):
-        run(RunDirectory(path).command(), None, -1)
-
-
 def test_a_time_limit_keeps_the_state(tmp_path, monkeypatch, capfd):
     path = tmp_path / "run"
-    assert main(["longest", "grid:11x11", "--checkpoint", str(path), "--timeout", "0.05", "-q"]) == 4
-    assert f"to go on from the last checkpoint: chordless resume {path}" in capfd.readouterr().err
+    assert main(["longest", "grid:11x11", "--checkpoint", str(path), "--timeout", "0.05"]) == 4
+    # With a best cycle so far it is a note, without one it is the end of an error.
+    assert f"checkpoint: chordless resume {path}" in capfd.readouterr().err
 
 
 @pytest.mark.slow
@@ -243,14 +256,14 @@ def test_a_time_limit_keeps_the_state(tmp_path, monkeypatch, capfd):
 def test_a_process_that_is_killed_goes_on(how, tmp_path, capfd):
     path = tmp_path / "run"
     first = ["longest", "grid:13x13", "-q", "--checkpoint", path, "--checkpoint-every", "0.05"]
-    process = subprocess.Popen(command(*first), env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+    begun = subprocess.Popen(command(*first), env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + PATIENCE
     while not (path / "checkpoint").exists() or (path / "checkpoint").stat().st_size < 1 << 16:
-        assert process.poll() is None
+        assert begun.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    process.send_signal(how)
-    said = process.communicate(timeout=PATIENCE)[1]
-    assert process.returncode == (-9 if how == signal.SIGKILL else 143)
+    begun.send_signal(how)
+    said = begun.communicate(timeout=PATIENCE)[1]
+    assert begun.returncode == (-9 if how == signal.SIGKILL else 143)
     assert ("chordless resume" in said) == (how == signal.SIGTERM)
     assert "  longest   104 vertices" in answer(capfd, "resume", path)

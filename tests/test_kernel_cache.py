@@ -11,12 +11,18 @@ import pytest
 from patience import PATIENCE
 from program import ENVIRONMENT, chordless
 
-from kernels_ti import Device, folders
+from kernels_ti import Device, folders, taichi_door
 from kernels_ti.device import cuda, kernel_cache
 from kernels_ti.device import device as devices
 from kernels_ti.device.device import cuda_is_here
 
-OWN_WAY = ("HOME", "XDG_CACHE_HOME", "TI_OFFLINE_CACHE", "TI_OFFLINE_CACHE_FILE_PATH")
+OWN_WAY = (
+    "HOME",
+    "XDG_CACHE_HOME",
+    *map(taichi_door.library().variable, ("OFFLINE_CACHE", "OFFLINE_CACHE_FILE_PATH")),
+)
+BELOW = taichi_door.library().cache  # the folder of kernels, in ours
+KERNELS, LIST = {"taichi": ("*.tic", "*.tcb"), "quadrants": ("*.qdc", "*.qdb")}[taichi_door.library().package]
 START = "from kernels_ti.device.device import open_device; open_device('cpu'); print('started')"
 WITHOUT_SELF_TEST = f"import sys; sys.modules['kernels_ti.device.selftest'] = None; {START}"
 
@@ -59,15 +65,15 @@ def test_a_device_starts_without_a_home(homes: dict[str, str], here: Path, tempo
     assert list(here.iterdir()) == []
     (private,) = temporary.iterdir()
     assert stat.S_IMODE(private.stat().st_mode) == 0o700
-    assert list(private.rglob("*.tic")) != []
+    assert list(private.rglob(KERNELS)) != []
 
 
 def test_a_damaged_cache_is_taken_away_with_one_line(here: Path, temporary: Path, tmp_path: Path) -> None:
     own = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
     assert start(temporary, here, **own).stderr == ""
-    folder = tmp_path / "cache" / "chordless" / "taichi" / "ticache"
-    assert [path.name for path in (tmp_path / "cache" / "chordless").iterdir()] == ["taichi"]
-    metadata = folder / "ticache.tcb"
+    folder = tmp_path / "cache" / "chordless" / BELOW
+    assert [path.name for path in (tmp_path / "cache" / "chordless").iterdir()] == [taichi_door.library().package]
+    metadata = next(folder.rglob(LIST))
     content = bytearray(metadata.read_bytes())
     content[len(content) // 2] ^= 4
     metadata.write_bytes(content)
@@ -89,7 +95,7 @@ def test_hardware_that_passed_the_self_test_passes_it_again_once_the_kernels_are
     code, without = (text.replace("'cpu'", repr(arch)) for text in (START, WITHOUT_SELF_TEST))
     assert start(temporary, here, code, **own).stdout == "started\n"
     assert start(temporary, here, without, **own).stdout == "started\n"
-    (tmp_path / "cache" / "chordless" / "taichi" / "ticache" / "checksums.json").unlink()
+    (tmp_path / "cache" / "chordless" / BELOW / "checksums.json").unlink()
     assert "kernels_ti.device.selftest" in start(temporary, here, without, **own).stderr
 
 
@@ -100,7 +106,7 @@ def test_without_the_version_of_a_driver_no_pass_is_noted(tmp_path: Path, monkey
 
 def test_the_engine_runs_without_a_home_and_the_command_line_passes_its_warning_on(here: Path, temporary: Path) -> None:
     private = temporary / f"chordless-{os.getuid()}"
-    folder = private / ".cache" / "chordless" / "taichi" / "ticache"
+    folder = private / ".cache" / "chordless" / BELOW
     folder.mkdir(parents=True)
     private.chmod(0o700)
     (folder / "ticache.tcb").write_bytes(b"nothing that Taichi wrote")
@@ -169,15 +175,15 @@ def test_the_cache_tells_which_kernels_it_holds_thoroughly_compiled(cache, monke
 def test_a_start_that_fails_is_tried_once_more_with_an_empty_cache(cache, monkeypatch, capfd) -> None:
     failures = [ValueError("what is this?")]
 
-    def begin(ti: object, arch: str, workers: int | None) -> Device:
+    def begin(arch: str, workers: int | None) -> Device:
         if failures:
             raise failures.pop()
         return Device(arch, arch, None, workers)
 
-    monkeypatch.setattr(devices, "_taichi", lambda: None)
     monkeypatch.setattr(devices, "_started", {})
     monkeypatch.setattr(devices, "_start", begin)
-    monkeypatch.setattr(devices, "_reset", lambda: None)
+    monkeypatch.setattr(taichi_door, "stop", lambda: None)
+    monkeypatch.setattr(taichi_door, "is_taken", lambda: False)
     assert devices._open("cpu", 99).threads == 99
     assert capfd.readouterr().err.startswith("chordless: the device did not start with the compiled kernels in ")
     assert not (cache / "a.tic").exists()

@@ -2,7 +2,7 @@
 
 import sys
 
-from kernels_ti.device.later import imported_later
+from kernels_ti.taichi_door.quick import imported_later
 
 
 def test_a_module_is_imported_when_it_is_used_and_then_is_the_real_one(tmp_path, monkeypatch):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import socket
+import ssl
 import sys
 import time
 from pathlib import Path
@@ -19,6 +22,7 @@ from kernels_ti.cluster.connect import connected, started
 from kernels_ti.cluster.local import LocalWorkers
 
 pytest.importorskip("distributed", reason="needs Dask (pip install distributed)")
+pytest.importorskip("cryptography", reason="a local cluster makes certificates (pip install cryptography)")
 
 
 @pytest.fixture
@@ -63,10 +67,20 @@ def test_no_process_starts_for_a_gpu_that_is_not_there() -> None:
 
 
 def told(until: Any) -> None:
+    """Wait until something is true, or raises."""
     began = time.monotonic()
     while not until():
         assert time.monotonic() - began < PATIENCE
         time.sleep(0.02)
+
+
+FAKE_DASK = """
+import os
+class Scheduler: pass
+class SpecCluster: pass
+class Worker:
+    def __init__(self, *_, **__): {does}
+"""
 
 
 @pytest.mark.parametrize(
@@ -78,25 +92,61 @@ def told(until: Any) -> None:
             0,
         ),
         (
-            "def Worker(*_, **__): raise ImportError('this one is broken')",
+            FAKE_DASK.format(does="raise ImportError('this one is broken')"),
             "it ended with exit code 1; .*this one is broken",
             2,
         ),
-        ("import os\ndef Worker(*_, **__): os.kill(os.getpid(), 11)", r"it did not reach .* 5 times .*\(SIGSEGV\)", 2),
+        (FAKE_DASK.format(does="os.kill(os.getpid(), 11)"), r"it did not reach .* 5 times .*\(SIGSEGV\)", 2),
+        ("import os; os.kill(os.getpid(), 9)", "the process that starts them has ended", 4),
     ],
 )
 def test_workers_that_cannot_start_are_an_error_with_their_words(
     dask: str, words: str, lines: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "distributed.py").write_text(dask)
+    (tmp_path / "distributed").mkdir()
+    (tmp_path / "distributed" / "__init__.py").write_text(dask)
+    (tmp_path / "distributed" / "security.py").write_text("Security = dict")
     monkeypatch.syspath_prepend(tmp_path)
     said: list[str] = []
     with LocalWorkers("local:2", arch="reference", tell=said.append) as workers:
-        workers.join("tcp://127.0.0.1:1")
+        workers.join(json.dumps({"address": "tls://127.0.0.1:1", "certificate": "", "key": ""}))
         with pytest.raises(EngineError, match=f"no worker could be started: {words}"):
             told(workers.require_some)
     assert len(said) == lines
     assert not psutil.Process().children()
+
+
+def listening() -> set[tuple[str, int]]:
+    """Return where this process and those below it listen."""
+    family = [psutil.Process(), *psutil.Process().children(recursive=True)]
+    sockets = [each for process in family for each in process.net_connections()]
+    return {(each.laddr.ip, each.laddr.port) for each in sockets if each.status == psutil.CONN_LISTEN}
+
+
+def answer_without_certificate(place: tuple[str, int], *, encrypted: bool) -> bytes:
+    """Return what a server says to somebody who asks for a page and has no certificate."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with socket.create_connection(place, timeout=PATIENCE) as plain:
+        try:
+            with context.wrap_socket(plain) if encrypted else plain as asking:
+                asking.sendall(b"GET / HTTP/1.0\r\n\r\n")
+                return asking.recv(1 << 10)
+        except (ssl.SSLError, ConnectionResetError):
+            return b""
+
+
+def test_nobody_without_the_certificate_of_the_run_reaches_a_local_cluster() -> None:
+    before = listening()
+    with started("local:2", arch="reference") as workers, connected(workers) as client:
+        client.wait_for_workers(2, timeout=PATIENCE)
+        ports = listening() - before
+        assert len(ports) == 3, "a scheduler and two workers have a port each, and no pages"
+        for place in ports:
+            assert place[0] == "127.0.0.1"
+            for encrypted in (False, True):
+                assert answer_without_certificate(place, encrypted=encrypted) == b""
+        assert client.scheduler.address.startswith("tls://")
 
 
 @pytest.mark.slow
@@ -117,18 +167,25 @@ def test_each_worker_of_a_machine_with_gpus_sees_one_and_listens_here_only(monke
 
 
 @pytest.mark.slow
-def test_workers_leave_the_terminal_s_signals_to_their_driver_and_end_when_it_is_killed() -> None:
+def test_workers_leave_the_terminal_s_signals_to_their_driver() -> None:
     with LocalWorkers("local:1", arch="cpu") as workers, connected(workers) as client:
         family = psutil.Process().children(recursive=True)
         (before,) = client.run(os.getpid).values()
         for process in family:
             process.send_signal(signal.SIGINT)
         assert list(client.run(os.getpid).values()) == [before]
-        # The workers learn of the end of their driver from the nursery, as it does from the driver.
-        nursery = next(each for each in family if each.pid != before)
+
+
+def test_another_process_makes_workers_where_the_first_is_killed() -> None:
+    said: list[str] = []
+    with started("local:2", arch="reference", tell=said.append) as workers, connected(workers) as client:
+        client.wait_for_workers(2, timeout=PATIENCE)
+        before = [psutil.Process(pid) for pid in client.run(os.getpid).values()]
+        (nursery,) = psutil.Process().children()
         nursery.kill()
-        _, alive = psutil.wait_procs([psutil.Process(before)], timeout=PATIENCE)
-        assert not alive
-        told(lambda: not client.nthreads())
-        with pytest.raises(EngineError, match="no worker could be started: the process that starts them has ended"):
-            workers.require_some()
+        _, alive = psutil.wait_procs(before, timeout=PATIENCE)
+        assert not alive, "workers outlive the process that made them"
+        told(lambda: len(client.nthreads()) == 2)
+        assert {process.pid for process in before}.isdisjoint(client.run(os.getpid).values())
+    assert said == ["the process that starts the workers of this machine was killed; another takes its place"]
+    assert not psutil.Process().children(recursive=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import networkx
@@ -12,13 +13,27 @@ import numpy
 import pytest
 from chordless import generate
 from chordless.cli import main
-from chordless.commands.progress_lines import BoundaryLine
+from chordless.commands.terminal import ProgressDisplay
+from chordless.engine.boundary import NOTHING_YET
 from chordless.graphs.load import read_weight_file
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from searches import searches
 
-from kernels_ti import Graph, GraphError, OptionError, longest_cycle, open_device, sample_cycles
+import kernels_ti.longest
+from kernels_ti import (
+    Graph,
+    GraphError,
+    OptionError,
+    Options,
+    SizeError,
+    TimeIsUpError,
+    count_cycles,
+    enumerate_cycles,
+    longest_cycle,
+    open_device,
+    sample_cycles,
+)
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary import count
 from kernels_ti.boundary.forward_and_back import device_optimum, optimum
@@ -28,7 +43,8 @@ from kernels_ti.boundary.forward_and_back.gains import Gains
 from kernels_ti.boundary.forward_and_back.numbers import Numbers, sums_of
 from kernels_ti.boundary.forward_and_back.optimum import best_cycle
 from kernels_ti.boundary.longest import longest_in
-from kernels_ti.errors import SizeError
+from kernels_ti.longest import longest_possible
+from kernels_ti.watch import Watch
 
 
 def check_best(graph, best, wanted, value, *, least):
@@ -50,17 +66,18 @@ def check_chordless(graph, cycle):
         assert (cycle[v] in graph.neighbours(cycle[u])) == beside
 
 
-@given(searches(), st.booleans())
-def test_the_length_is_that_of_the_longest_or_shortest(search, least):
+@given(searches(), st.booleans(), st.sampled_from(["auto", "boundary"]))
+def test_the_length_is_that_of_the_longest_or_shortest(search, least, method):
     graph, bounds, wanted = search
-    best = longest_cycle(graph, shortest=least, **bounds)
+    best = longest_cycle(graph, shortest=least, method=method, **bounds)
+    assert best.method == ("search" if least and method == "auto" else "boundary")
     check_best(graph, best, wanted, len, least=least)
 
 
-@given(searches(), st.booleans(), st.data())
-def test_the_weight_of_vertices_is_the_largest_or_least(search, least, data):
+@given(searches(), st.booleans(), st.sampled_from([-50, 0, 1]), st.data())
+def test_the_weight_of_vertices_is_the_largest_or_least(search, least, smallest, data):
     graph, bounds, wanted = search
-    numbers = st.integers(-50, 50).map(lambda number: number / 10)
+    numbers = st.integers(smallest, 50).map(lambda number: number / 10)
     weights = {v: data.draw(numbers) for v in range(graph.n)}
     best = longest_cycle(graph, shortest=least, weight=weights, **bounds)
 
@@ -71,10 +88,10 @@ def test_the_weight_of_vertices_is_the_largest_or_least(search, least, data):
     assert best.weight == (Fraction(value(best.cycle), 10) if best.cycle else None)
 
 
-@given(searches(), st.booleans(), st.data())
-def test_the_weight_of_edges_is_the_largest_or_least(search, least, data):
+@given(searches(), st.booleans(), st.sampled_from([-5, 0, 1]), st.data())
+def test_the_weight_of_edges_is_the_largest_or_least(search, least, smallest, data):
     graph, bounds, wanted = search
-    weights = {(v, u): data.draw(st.integers(-5, 5)) for u, v in graph.edges().tolist()}
+    weights = {(v, u): data.draw(st.integers(smallest, 5)) for u, v in graph.edges().tolist()}
 
     def value(cycle):
         pairs = zip(cycle, [*cycle[1:], cycle[0]], strict=True)
@@ -113,7 +130,7 @@ def test_kernels_find_the_best_cycle(search, least, kind, data):
             else sum(weights[min(pair), max(pair)] for pair in beside)
         )
 
-    best = longest_cycle(graph, shortest=least, weight=weights or None, arch="cpu", **bounds)
+    best = longest_cycle(graph, shortest=least, weight=weights or None, arch="cpu", method="boundary", **bounds)
     check_best(graph, best, wanted, value, least=least)
 
 
@@ -122,8 +139,8 @@ def test_kernels_find_the_best_cycle(search, least, kind, data):
 @pytest.mark.parametrize("bounds", [{}, {"shortest": True}, {"max_length": 9}])
 def test_kernels_find_the_cycle_of_python(spec, bounds):
     graph = generate(spec)
-    found = longest_cycle(graph, arch="cpu", **bounds)
-    expected = longest_cycle(graph, arch="reference", **bounds)
+    found = longest_cycle(graph, arch="cpu", method="boundary", **bounds)
+    expected = longest_cycle(graph, arch="reference", method="boundary", **bounds)
     assert (found.length, found.ways, found.states) == (expected.length, expected.ways, expected.states)
     check_chordless(graph, [graph.names.index(name) for name in found.cycle])
 
@@ -247,7 +264,7 @@ def test_the_command_prints_an_object_or_lines(tmp_path, capsys):
     found = json.loads(printed(roads, "--weight", roads, "--json", "-q"))
     assert (found.pop("seconds") > 0, found.pop("graph")) == (True, str(roads))
     assert found == {
-        "length": 4, "cycle": ["a", "b", "c", "d"], "weight": 4.5, "ways": 1, "method": "boundary",
+        "length": 4, "cycle": ["a", "b", "c", "d"], "weight": 4.5, "ways": 1, "method": "boundary", "complete": True,
         "boundary": {"width": 3, "states": found["boundary"]["states"]},
     }  # fmt: skip
     lines = printed("grid:3x3")
@@ -275,6 +292,66 @@ def test_wrong_files_of_weights_are_told(tmp_path, text, message):
     with pytest.raises((GraphError, OptionError)) as error:
         read_weight_file(str(weights), generate("cycle:4"))
     assert message in str(error.value)
+
+
+@given(searches())
+def test_no_cycle_has_more_vertices_than_are_possible(search):
+    graph, bounds, wanted = search
+    options = Options(**{name: tuple(map(tuple, v)) if name == "avoid_edges" else v for name, v in bounds.items()})
+    assert max(map(len, wanted), default=0) <= longest_possible(SearchSpace(graph, options))
+
+
+def test_the_bound_of_a_cube_counts_the_edges_that_leave_a_cycle():
+    assert longest_possible(SearchSpace(generate("hypercube:6"))) == 38  # 4 l <= 6 (64 - l)
+
+
+def test_the_command_gives_the_best_so_far_when_the_time_is_up(capsys, monkeypatch):
+    monkeypatch.setattr(Watch, "look", lambda watch: watch.share > 0.8)
+    real = kernels_ti.longest.longest_in
+
+    def with_shares(*arguments, watch, **options):
+        watch = Watch(watch.timeout)
+        return real(*arguments, **{**options, "watch": watch, "report": watch.report})
+
+    monkeypatch.setattr(kernels_ti.longest, "longest_in", with_shares)
+    arguments = ["longest", "grid:5x6", "--timeout", "50", "-q"]
+    assert main([*arguments, "--json"]) == 4
+    found = json.loads(capsys.readouterr().out)
+    assert (found["complete"], len(found["cycle"])) == (False, found["length"])
+    assert 4 <= found["length"] <= 18 <= found["no_longer_than"] <= 30
+    assert main(arguments) == 4
+    lines = capsys.readouterr().out
+    assert f"longest   {found['length']} vertices so far" in lines
+    assert f"none has more than {found['no_longer_than']} vertices" in lines
+
+
+def test_the_command_finds_the_shortest_cycle_of_a_wide_graph_by_shortest_paths(capsys):
+    assert main(["longest", "torus:60x61", "--shortest", "--length", "4", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["length"], found["ways"], found["method"]) == (4, 3660, "search")
+
+
+@pytest.mark.parametrize("spec", ["hypercube:4", "gnp:26,0.4,2", "path:4"])
+def test_a_search_finds_and_counts_the_longest_cycles(spec):
+    graph = generate(spec)
+    found = longest_cycle(graph, method="search")
+    expected = longest_cycle(graph, method="boundary")
+    assert (found.length, found.ways, found.method) == (expected.length, expected.ways, "search")
+    check_chordless(graph, [graph.names.index(name) for name in found.cycle])
+
+
+def test_a_graph_with_wide_boundaries_is_searched_for_its_longest_cycle(monkeypatch):
+    graph = generate("gnp:70,0.4,1")
+    found = longest_cycle(graph)
+    counts = count_cycles(graph).by_length
+    assert (found.method, found.length, found.ways) == ("search", max(counts), counts[max(counts)])
+    check_chordless(graph, [graph.names.index(name) for name in found.cycle])
+
+
+@pytest.mark.parametrize("options", [{"weight": dict.fromkeys(range(5), 1)}, {"order": range(5)}])
+def test_the_method_search_refuses_what_it_cannot_find(options):
+    with pytest.raises(OptionError):
+        longest_cycle(generate("cycle:5"), method="search", **options)
 
 
 def test_where_the_kernels_cannot_run(capsys):
@@ -318,15 +395,15 @@ def test_weights_of_the_graphs_own_file_are_not_called_unused(tmp_path, capsys):
 
 
 def test_the_search_for_an_order_is_reported():
-    graph = Graph.from_edges(60, [(7 * u % 60, 7 * v % 60) for u, v in generate("grid:6x10").edges().tolist()])
+    graph = Graph.from_edges(70, [(11 * u % 70, 11 * v % 70) for u, v in generate("grid:7x10").edges().tolist()])
     reports = []
     longest_in(SearchSpace(graph), report=lambda *told: reports.append(told))
-    assert reports[0] == (0.0, 0, 7), "the best order so far has a boundary of 7 vertices"
+    assert reports[0] == (0.0, 0, 8), "the best order so far has a boundary of 8 vertices"
     assert reports[-1][0] == 1.0
     lines = io.StringIO()
-    line = BoundaryLine("plain", lines, live=False)
-    for told in ((0.0, 0, 0), (0.0, 0, 21), (0.5, 30, 7), (1.0, 1, 1)):
-        line.show(*told)
+    line = ProgressDisplay("plain", lines, live=False)
+    for share, states, width in ((0.0, 0, 0), (0.0, 0, 21), (0.5, 30, 7), (1.0, 1, 1)):
+        line.show(replace(NOTHING_YET, share=share, states=states, width=width, seeking_order=not states))
         line.draw()
     said = [line.partition("  ")[2] for line in lines.getvalue().splitlines()]
     assert said == [
@@ -335,3 +412,34 @@ def test_the_search_for_an_order_is_reported():
         "50%  30 states  boundary of 7 vertices",
         "100%  1 state  boundary of 1 vertex",
     ]
+
+
+@pytest.mark.parametrize("shortest", [False, True])
+def test_an_error_for_a_time_that_is_up_has_the_best_cycle_so_far(monkeypatch, shortest) -> None:
+    """The search is given up at each of its vertices in turn."""
+    graph = networkx.disjoint_union(
+        networkx.convert_node_labels_to_integers(networkx.grid_2d_graph(5, 6)), networkx.cycle_graph(7)
+    )
+    lengths = set(map(len, enumerate_cycles(graph)))
+    best = longest_cycle(graph, shortest=shortest, method="boundary")
+    found = []
+    for vertices in range(40):
+        left = iter(range(vertices))
+        monkeypatch.setattr(Watch, "look", lambda watch, left=left: watch.share > 0 and next(left, None) is None)
+        try:
+            answer = longest_cycle(graph, shortest=shortest, method="boundary", timeout=5)
+        except TimeIsUpError as error:
+            if error.best is not None:
+                found.append((error.best, str(error)))
+        else:
+            assert answer.cycle == best.cycle
+            break
+    assert len(found) > 10
+    for one, said in found:
+        assert said.endswith(f"were up before the best cycle was found; the best one so far has {one.length} vertices")
+        assert one.length in lengths
+        assert len(graph.subgraph(one.cycle).edges) == one.length
+        assert one.length >= best.length if shortest else one.length <= best.length
+    sizes = [one.length for one, _ in found]
+    assert sizes == sorted(sizes, reverse=shortest)
+    assert len(set(sizes)) > 1

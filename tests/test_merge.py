@@ -54,6 +54,23 @@ def written(tmp_path, results):
     return list(map(str, paths))
 
 
+def test_a_finished_part_that_was_resumed_goes_with_the_others(tmp_path):
+    """As where the jobs of a cluster are sent once more until all are done: the second job needs no device."""
+    for number in (1, 2):
+        folder, file = tmp_path / f"run-{number}", tmp_path / f"{number}.json"
+        options = ("--part", f"{number}/2", "--arch", "cpu", "--checkpoint", folder, "--json")
+        file.write_text(chordless("count", "grid:4x5", *options).stdout)
+    (tmp_path / "1.json").write_text(chordless("resume", tmp_path / "run-1", "--json").stdout)
+    done = chordless("merge", tmp_path / "1.json", tmp_path / "2.json", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["total"] == len(CYCLES)
+
+
+@pytest.mark.parametrize("below", ["taichi 1.7.4", "quadrants 1.4.0"])
+def test_parts_of_one_version_may_have_been_searched_by_another_library(below):
+    check_parts([part(1, parts=2), part(2, parts=2, program=f"1.2.3 ({below})")])
+
+
 def test_the_parts_make_the_whole(tmp_path, capsys):
     paths = written(tmp_path, [part(number) for number in (1, 2, 3)])
     assert main(["merge", *paths, "--json"]) == 0

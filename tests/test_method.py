@@ -6,10 +6,12 @@ import math
 
 import pytest
 from chordless import generate
-from chordless.engine.method import reason
+from chordless.engine.method import _may_be_symmetric, reason
+from chordless.protocol.orders import RunCommand
 
 from kernels_ti import Graph, Options, count_cycles
 from kernels_ti.blocks.search_space import SearchSpace
+from kernels_ti.estimate.estimate import Estimator
 from kernels_ti.method import MethodChoice, choose_method
 
 
@@ -51,6 +53,40 @@ def test_count_cycles_takes_what_is_chosen():
     assert count_cycles(ring, method="auto", arch="reference").frontier != {}
 
 
+def test_a_search_that_is_surely_long_is_probed_no_further(monkeypatch):
+    walks = []
+    add_walk = Estimator.add_walk
+    monkeypatch.setattr(Estimator, "add_walk", lambda *at, **more: walks.append(at) or add_walk(*at, **more))
+    assert chosen("grid:12x12").method == "boundary"
+    # One walk alone has no range.
+    assert len(walks) == 2
+
+
+def test_a_search_that_a_gpu_would_make_is_not_begun_before_the_choice(monkeypatch):
+    small = generate("grid:5x9")
+    assert count_cycles(small, method="search", arch="cpu").total > 0  # the CPU is open
+
+    def never(arch, **_):
+        raise AssertionError(f"a search opened {arch}")
+
+    monkeypatch.setattr("kernels_ti.estimate.device_choice.cuda_is_here", lambda: True)
+    monkeypatch.setattr("kernels_ti.api.held_device", never)
+    assert count_cycles(generate("grid:10x10")).total == 7234839185
+
+
+@pytest.mark.parametrize(
+    ("choice", "is_asked"),
+    [
+        (MethodChoice("boundary", 100.0, None, 0.5, probed_seconds=100.0), False),
+        (MethodChoice("boundary", 100.0, None, 5.0, probed_seconds=100.0), True),
+        (MethodChoice("search", 60.0, None, 0.5, fits=False, probed_seconds=60.0), True),
+        (MethodChoice("search", probed_seconds=0.5), False),
+    ],
+)
+def test_symmetry_is_sought_only_for_a_count_that_takes_a_second(choice, is_asked):
+    assert _may_be_symmetric(RunCommand("grid:10x10", 0.0, method="auto"), choice) is is_asked
+
+
 @pytest.mark.parametrize(
     ("choice", "line"),
     [
@@ -73,7 +109,7 @@ def test_count_cycles_takes_what_is_chosen():
         (
             MethodChoice("search", math.inf, None, 30.0, fits=False),
             "searching: a search takes a time that is not known, and a count by length along the boundary does not "
-            "fit into the memory; --total-only needs far less",
+            "fit into the memory here",
         ),
     ],
 )

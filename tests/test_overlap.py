@@ -1,7 +1,7 @@
 """The rules that make the niche overlap graph of a food web."""
 
 import pytest
-from chordless.graphs.overlap import niche_overlap
+from chordless.graphs.overlap import niche_overlap, read_food_web
 
 from kernels_ti import GraphError
 
@@ -70,3 +70,14 @@ def test_a_web_has_arcs(tmp_path):
     path.write_text("*Vertices 2\n*Edges\n1 2\n")
     with pytest.raises(GraphError, match=r"web\.net:3: a food web has arcs only"):
         niche_overlap(str(path))
+
+
+@pytest.mark.parametrize(("net", "clu"), [("NARR.NET", "NARR.CLU"), ("narr.net", "NARR.CLU"), ("Narr.Net", "narr.clu")])
+def test_types_in_other_letters_beside_the_web(tmp_path, net, clu):
+    (tmp_path / net).write_text("*Vertices 3\n*Arcs\n1 2\n1 3\n")
+    (tmp_path / clu).write_text("*Vertices 3\n2\n1\n1\n")
+    (tmp_path / "other.clu").write_text("*Vertices 3\n1\n1\n1\n")
+    web = read_food_web(str(tmp_path / net))
+    assert (web.types_path, web.living, web.overlap.m) == (str(tmp_path / clu), (False, True, True), 0)
+    (tmp_path / net).with_suffix(".clu").write_text("*Vertices 3\n1\n1\n1\n")
+    assert read_food_web(str(tmp_path / net)).overlap.m == 1

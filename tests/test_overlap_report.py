@@ -103,6 +103,22 @@ def test_intervals_on_a_line_have_no_asteroidal_triple():
         assert asteroidal_triple(Graph.from_edges(15, edges)) is None
 
 
+def test_species_along_a_line_are_told_in_an_order(web, capfd):
+    # Each species overlaps the next one; the last one shares no prey.
+    path = web((0, 1), (1, 2), (2, 3), (4,), names=["a", "b", "c", "d", "e", *"fghi"])
+    found = json.loads(report(capfd, path, "--json"))
+    assert found["interval"] is True
+    along = {one["name"]: (one["from"], one["to"]) for one in found["order"]}
+    assert along in (
+        {"a": (1, 1), "b": (1, 2), "c": (2, 3), "d": (3, 3)},
+        {"d": (1, 1), "c": (1, 2), "b": (2, 3), "a": (3, 3)},
+    )
+    assert [one["name"] for one in found["order"]] == sorted(along, key=lambda name: along[name])
+    said = joined(report(capfd, path, "--report"))
+    assert "from to species along one line of niches 1 1 " in said
+    assert "P. C. Gilmore, A. J. Hoffman (1964)" in said
+
+
 def test_the_graph_is_written_beside_the_report(web, tmp_path, capfd):
     path = web((0, 1), (1, 2))
     plain = report(capfd, path)

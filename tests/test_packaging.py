@@ -11,12 +11,15 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 from program import chordless as program
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
+
+from kernels_ti.taichi_door import LIBRARIES
 
 ROOT = Path(__file__).parent.parent
 if not (ROOT / "pyproject.toml").exists():
@@ -54,14 +57,16 @@ def imported(path):
 def test_every_import_is_a_dependency_or_an_extra():
     needed = distributions(PROJECT["dependencies"])
     optional = distributions(
-        line for name in ("scipy", "parquet", "plot", "molecules", "web", "cluster", "nvidia") for line in EXTRAS[name]
+        line
+        for name in ("scipy", "parquet", "pandas", "plot", "molecules", "web", "cluster", "symmetry", "nvidia")
+        for line in EXTRAS[name]
     )
     # The machine of the tests may lack the first; the second comes with `distributed`.
     installed = {"pynvml": ["nvidia-ml-py"], **packages_distributions(), "dask": ["distributed"]}
     own = {*sys.stdlib_module_names, "chordless", "kernels_ti", "tomli"}
     wrong, met = [], set()
     for path in SOURCES:
-        whole_file_is_optional = path.parent.name == "web" or path.name == "local_worker.py"
+        whole_file_is_optional = path.parent.name == "web" or path.name == "servers.py"
         for name, at_once in imported(path):
             if name not in own:
                 found = {each.lower().replace("_", "-") for each in installed.get(name, [name])}
@@ -98,9 +103,9 @@ def test_every_entry_point_leads_somewhere():
             assert getattr(importlib.import_module(module), name) is not None
 
 
-def test_the_readme_names_every_extra_of_users():
-    readme = (ROOT / "README.md").read_text()
-    missing = [name for name in EXTRAS if name not in ("test", "dev") and not re.search(rf"\[[\w,]*{name}", readme)]
+def test_the_documentation_names_every_extra_of_users():
+    pages = "".join(page.read_text() for page in (ROOT / "README.md", *(ROOT / "assets/docs").glob("*.md")))
+    missing = [name for name in EXTRAS if name not in ("test", "dev") and not re.search(rf"\[[\w,]*{name}", pages)]
     assert missing == []
 
 
@@ -108,3 +113,31 @@ def test_python_m_chordless_is_the_program():
     done = program("--version")
     assert done.returncode == 0
     assert done.stdout.split()[0] == "chordless"
+
+
+@pytest.mark.parametrize(
+    ("python", "system", "machine", "wanted"),
+    [
+        ("3.10", "linux", "x86_64", "taichi"),
+        ("3.13", "linux", "x86_64", "taichi"),
+        ("3.13", "darwin", "arm64", "taichi"),
+        ("3.13", "win32", "AMD64", "taichi"),
+        ("3.13", "linux", "aarch64", "quadrants"),
+        ("3.14", "linux", "x86_64", "quadrants"),
+        ("3.14", "darwin", "arm64", "quadrants"),
+    ],
+)
+def test_one_library_compiles_the_kernels_on_each_machine(python, system, machine, wanted):
+    """Taichi where it has a wheel, else its fork."""
+    here = {"python_version": python, "sys_platform": system, "platform_machine": machine}
+    required = [Requirement(line) for line in PROJECT["dependencies"]]
+    taken = [each.name for each in required if each.marker is None or each.marker.evaluate(here)]
+    assert [name for name in taken if name in ("taichi", "quadrants")] == [wanted]
+
+
+def test_the_versions_that_are_required_are_those_that_the_program_knows():
+    for each in map(Requirement, (*PROJECT["dependencies"], *EXTRAS["quadrants"])):
+        for below in LIBRARIES:
+            if below.package == each.name:
+                known = [f"{begins}3" if begins.endswith(".") else begins for begins in below.versions]
+                assert [version for version in (*known, "1.5.0") if version in each.specifier] == known

@@ -6,10 +6,10 @@ import os
 import shutil
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from chordless.cli import main
 from chordless.cycles.browse import RunCycles
 from chordless.engine.channel import Channel
 from chordless.engine.search_run import run
@@ -17,13 +17,13 @@ from chordless.graphs.load import load_graph
 from chordless.protocol.codec import command_to_json, event_from_json
 from chordless.protocol.events import Finished, Progress, Started
 from chordless.protocol.orders import RunCommand, StopCommand
-from chordless.runs.directory import created
+from chordless.runs.directory import RunDirectory, created
 from chordless.runs.history import list_runs
 from chordless.tui.run_list import details, title
 
 from kernels_ti.boundary import sample
 from kernels_ti.boundary.forward_and_back import optimum
-from kernels_ti.boundary.forward_and_back.cores_shares import CoresShares
+from kernels_ti.boundary.in_one_call import annealed_blocks
 from kernels_ti.reference.algorithm import chordless_cycles
 
 
@@ -89,6 +89,24 @@ def test_cycles_are_picked_on_the_arch_that_was_chosen(tmp_path, monkeypatch, pi
     assert last.boundary == python.boundary
 
 
+@pytest.mark.parametrize("pick", ["longest", "sample"])
+def test_the_command_picks_on_the_arch_that_was_asked_for(pick, monkeypatch, capfd):
+    asked = []
+
+    def noted(space, arch, *more, **options):
+        asked.append(arch)
+        return annealed_blocks(space, "auto", *more, **options)
+
+    monkeypatch.setattr(f"kernels_ti.boundary.{pick}.annealed_blocks", noted)
+    monkeypatch.setattr(
+        "chordless.commands.session.run_engine",
+        lambda command, options: (carried_out(replace(command, output=None))[-1], 0),
+    )
+    assert main([pick, "petersen", "--arch", "cuda"]) == 0
+    assert main([pick, "petersen"]) == 0
+    assert asked == ["cuda", "auto"]
+
+
 def test_a_sample_comes_with_the_exact_shares_of_all_cycles(tmp_path):
     options = {"pick": "sample", "limit": 30, "seed": 4, "per_vertex": True, "per_edge": True}
     last = carried_out(picking(tmp_path / "run", **options))[-1]
@@ -104,21 +122,12 @@ def test_a_sample_comes_with_the_exact_shares_of_all_cycles(tmp_path):
 
 
 @pytest.mark.parametrize("pick", ["all", "sample"])
-def test_the_shares_come_from_the_kernels_of_the_arch_with_honest_reports(tmp_path, monkeypatch, pick):
+def test_the_shares_do_not_depend_on_the_arch_and_are_reported_honestly(tmp_path, monkeypatch, pick):
     options = {"per_vertex": True, "per_edge": True, "method": "boundary", "pick": pick, "limit": 3}
     python = carried_out(RunCommand("grid:8x8", time.time(), **options))[-1]
     monkeypatch.setattr("kernels_ti.boundary.count._FEWEST_STATES", 1)
     monkeypatch.setattr("chordless.engine.boundary._SLICE_SECONDS", 0.0)
-    used = []
-
-    class Noted(CoresShares):
-        def __init__(self, device, *more):
-            used.append(device.arch)
-            super().__init__(device, *more)
-
-    monkeypatch.setattr("kernels_ti.boundary.participation.CoresShares", Noted)
     *reports, last = carried_out(RunCommand("grid:8x8", time.time(), arch="cpu", **options))
-    assert used == ["cpu"]
     assert last.participation == python.participation
     shares = [report.share for report in reports if isinstance(report, Progress)]
     assert shares == sorted(shares)
@@ -135,11 +144,26 @@ def test_a_count_along_a_boundary_keeps_its_result_and_is_reported_again(tmp_pat
     assert (told.reason, told.cycles) == ("complete", counted.cycles)
 
 
-@pytest.mark.parametrize("options", [{"pick": "longest"}, {"pick": "sample"}])
-def test_a_stop_leaves_no_folder_behind(tmp_path, options):
-    last = carried_out(picking(tmp_path / "run", "grid:9x9", **options), StopCommand())[-1]
-    assert (last.reason, last.cycles) == ("interrupted", 0)
-    assert not Path(tmp_path / "run").exists()
+@pytest.mark.parametrize("options", [{"pick": "longest"}, {"pick": "sample", "limit": 30}])
+def test_a_run_that_was_stopped_goes_on(tmp_path, options):
+    """The stop comes before the first vertex, and then between two of them."""
+    path = tmp_path / "run"
+    whole = carried_out(picking(tmp_path / "whole", "grid:7x7", **options))[-1]
+    last = carried_out(picking(path, "grid:7x7", **options), StopCommand())[-1]
+    assert (last.reason, last.cycles, last.listed) == ("interrupted", 0, 0)
+    (summary,) = [each for each in list_runs(tmp_path) if each.path == path]
+    assert (summary.has_checkpoint, summary.can_resume) == (True, True)
+    # A time limit that is up at once ends the session after its first steps.
+    asked = replace(RunDirectory(path).command(), program_start=time.time())
+    again = carried_out(replace(asked, timeout=1e-9))[-1]
+    assert (again.reason, again.listed) == ("timeout", 0)
+    last = carried_out(asked)[-1]
+    assert (last.reason, last.listed, last.cycles_by_length) == ("complete", whole.listed, whole.cycles_by_length)
+    assert len(RunCycles(path)) == whole.listed
+    told = carried_out(asked)[-1]
+    assert (told.cycles_by_length, told.boundary) == (whole.cycles_by_length, whole.boundary)
+    assert told.best == whole.best
+    assert len(RunCycles(path)) == whole.listed, "it is not written once more"
 
 
 def test_without_cycles_nothing_is_picked(tmp_path):
@@ -167,16 +191,17 @@ def test_a_run_that_was_killed_while_it_picked_is_not_offered_to_be_resumed(tmp_
 
 @pytest.mark.parametrize("options", [{"method": "boundary"}, {"pick": "longest"}, {"pick": "sample"}])
 def test_an_engine_that_seeks_an_order_reports_it(tmp_path, monkeypatch, options):
+    options = {"method": "boundary", **options}
     monkeypatch.setattr("chordless.engine.boundary._SLICE_SECONDS", 0.0)
     edges = tmp_path / "edges.txt"
     # The lines of the grid are mixed, so that the beam search finds a better order than that of the names.
-    edges.write_text("".join(f"{7 * u % 60} {7 * v % 60}\n" for u, v in load_graph("grid:6x10").graph.edges().tolist()))
+    edges.write_text("".join(f"{7 * u % 80} {7 * v % 80}\n" for u, v in load_graph("grid:8x10").graph.edges().tolist()))
     events = carried_out(
         RunCommand(str(edges), time.time(), limit=3 if options.get("pick") == "sample" else None, **options)
     )
     reports = [event for event in events if isinstance(event, Progress)]
     seeking = [report for report in reports if report.seeking_order]
-    assert seeking[-1].width == 7
+    assert seeking[-1].width == 9
     assert all(report.states == report.cycles == 0 for report in seeking)
     assert not reports[-1].seeking_order
     assert reports[reports.index(seeking[-1]) + 1].expected_by_step, "then the steps are reported"

@@ -8,6 +8,7 @@ import resource
 import sys
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ from kernels_ti import Graph, OptionError
 pytest.importorskip("matplotlib")
 
 from chordless.pictures import style
-from chordless.pictures.charts import evolution_chart, length_histogram
+from chordless.pictures.charts import evolution_chart, frontier_chart, length_histogram
 from chordless.pictures.cycle_drawing import cycle_number, draw_cycle, longest_cycle
 from chordless.pictures.graph_drawing import draw_dots, new_drawing, write_names
 from chordless.pictures.recorded_run import read_run
@@ -92,6 +93,19 @@ def test_the_evolution_chart_has_both_curves(tmp_path, log, scale):
     assert axes.get_xlabel().startswith("t, vertices")
     said = [text.get_text() for text in figure.texts]
     assert said == ["a graph", f"20 vertices, 31 edges, {len(cycles)} chordless cycles"]
+
+
+@pytest.mark.usefixtures("in_style")
+def test_the_frontier_has_its_strip_and_its_size_over_time():
+    run = read_run(Path(__file__).parent / "tui" / "recorded" / "grid-7x10-paper.jsonl")
+    strip, _, waiting = frontier_chart(run).axes
+    (mesh,) = strip.collections
+    counts = mesh.get_array()
+    assert int(counts.sum()) == run.state.paths, "each path that was looked at is in the strip"
+    brightest = counts.filled(0).argmax(axis=0)
+    assert all(brightest[1:] >= brightest[:-1]), "the wave moves to longer paths"
+    (line,) = waiting.lines
+    assert max(line.get_ydata()) == run.state.frontier_course.peak
 
 
 @pytest.mark.usefixtures("in_style")

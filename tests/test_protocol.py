@@ -9,8 +9,8 @@ from chordless.protocol.codec import command_from_json, command_to_json, event_f
 from chordless.protocol.events import Checkpointed, DeviceReport, Failed, Finished, Log, Paused, Progress, Started
 from chordless.protocol.orders import CheckpointCommand, GoCommand, PauseCommand, ProbeCommand, RunCommand, StopCommand
 
-from kernels_ti import EngineError
-from kernels_ti.errors import CheckpointError, SizeError
+from kernels_ti import EngineError, SizeError
+from kernels_ti.errors import CheckpointError
 
 
 @pytest.mark.parametrize("error", [SizeError("too large"), CheckpointError("damaged"), EngineError("died")])

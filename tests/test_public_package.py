@@ -1,5 +1,7 @@
 """What users import and install: `import chordless`, the wheel, and its place beside packages of their own."""
 
+import doctest
+import inspect
 import subprocess
 import sys
 import zipfile
@@ -40,7 +42,7 @@ def use(python: Path | str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_package_offers_the_library_and_loading() -> None:
-    assert set(chordless.__all__) == {*kernels_ti.__all__, "generate", "load_graph"}
+    assert set(chordless.__all__) == {*kernels_ti.__all__, "generate", "load_graph", "overlap_graph"}
     for name in kernels_ti.__all__:
         assert getattr(chordless, name) is getattr(kernels_ti, name)
     assert set(chordless.__all__) <= set(dir(chordless))
@@ -141,3 +143,14 @@ def test_the_wheel_is_installed_beside_packages_of_the_user(project: Path, tmp_p
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == str(folder / "chordless" / "__init__.py")
+
+
+@pytest.mark.parametrize(
+    "name", ["Graph", "as_graph", "count_cycles", "count_paths", "generate", "load_graph", "overlap_graph"]
+)
+def test_an_example_needs_no_import_that_it_does_not_show(name: str) -> None:
+    examples = doctest.DocTestParser().get_doctest(inspect.getdoc(getattr(chordless, name)), {}, name, None, None)
+    told: list[str] = []
+    results = doctest.DocTestRunner().run(examples, out=told.append)
+    assert results.attempted > 0
+    assert not results.failed, "".join(told)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from chordless.graphs.load import load_graph
 
+from kernels_ti import Graph
 from kernels_ti.estimate.random_cycle import CycleSampler
 
 
@@ -28,6 +29,20 @@ def test_many_cycles_are_met():
     grid = nx.convert_node_labels_to_integers(nx.grid_2d_graph(3, 4))
     met = {frozenset(cycle.tolist()) for cycle in (sampler.draw() for _ in range(400)) if cycle is not None}
     assert met == {frozenset(cycle) for cycle in nx.chordless_cycles(grid)}
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("kind", [nx.DiGraph, nx.MultiGraph])
+def test_of_a_graph_that_is_not_simple_only_its_own_cycles_are_met(kind, seed):
+    random = np.random.default_rng(seed)
+    pairs = random.integers(0, 8, (14, 2)).tolist()
+    edges = sorted(set(map(tuple, pairs))) if kind is nx.DiGraph else pairs
+    other = kind(edges)
+    other.add_nodes_from(range(8))
+    graph = Graph.from_edge_array(np.array(edges), n=8, directed=kind is nx.DiGraph, multigraph=kind is nx.MultiGraph)
+    sampler = CycleSampler(graph, seed=seed)
+    met = {frozenset(cycle.tolist()) for cycle in (sampler.draw() for _ in range(600)) if cycle is not None}
+    assert met == {frozenset(cycle) for cycle in nx.chordless_cycles(other) if len(cycle) > 2}
 
 
 @pytest.mark.parametrize("spec", ["path:5", "path:1"])

@@ -55,7 +55,15 @@ def test_the_kernels_of_a_device_are_measured_beside_python():
 
 
 @pytest.mark.parametrize(
-    "change", [{"version": 0}, {"machine": "another"}, {"program": "0.0"}, {"rates": None}, {"rates": {"reference": 3}}]
+    "change",
+    [
+        {"version": 0},
+        {"machine": "another"},
+        {"program": "0.0"},
+        {"library": "x"},
+        {"rates": None},
+        {"rates": {"reference": 3}},
+    ],
 )
 def test_rates_of_another_machine_or_a_damaged_file_are_made_again(change):
     kept = kept_as()
@@ -141,23 +149,22 @@ def said_of(**more):
     return list(boundary_lines(plan, [count], None))[:4]
 
 
-def test_passes_rounds_and_what_does_not_fit_are_told():
+def test_passes_and_what_does_not_fit_are_told():
     assert said_of(passes_by_length=1_033) == [
         "  --method boundary counts them without meeting each: a boundary of 14 vertices",
         "    --arch cuda (a device), 8.0 GiB to use",
         "      by length     4 s in 1,033 passes, 7.0 GiB",
         "      --total-only  3 s, 1.0 GiB",
     ]
-    assert said_of(rounds=3)[3] == "      --total-only  3 s in 3 rounds over the memory of the host, 1.0 GiB"
     some = said_of(fits_by_length=False)
     assert some[0].endswith("counts them without meeting each: a boundary of 14 vertices")
     assert some[2:] == [
-        "      by length     does not fit: it takes 7.0 GiB at least",
+        "      by length     does not fit into the memory here: it takes 7.0 GiB at least",
         "      --total-only  3 s, 1.0 GiB",
     ]
     none = said_of(fits=False, fits_by_length=False)
-    assert none[0] == "  --method boundary does not fit into the memory here: a boundary of 14 vertices"
-    assert none[3] == "      --total-only  does not fit: it takes 1.0 GiB"
+    assert none[0] == "  --method boundary cannot count them here: a boundary of 14 vertices"
+    assert none[3] == "      --total-only  does not fit into the memory here: it takes 1.0 GiB at least"
 
 
 def test_the_memory_that_is_allowed_decides_on_passes():

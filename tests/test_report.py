@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -11,6 +12,7 @@ from chordless.cli import main, make_parser
 from chordless.commands.session import run_command
 from chordless.protocol.events import Failed, Progress
 from chordless.protocol.orders import RunCommand
+from program import chordless, fails
 from test_plot import GRAPH, STARTED, finished, listed_run, record, refused
 
 from kernels_ti import Graph
@@ -20,7 +22,7 @@ pytest.importorskip("matplotlib")
 from chordless.pictures import style
 from chordless.pictures.participation_drawing import draw_used_edges, graph_of_edges
 from chordless.pictures.recorded_run import read_run
-from chordless.runs.command_words import command_words
+from chordless.runs.command_words import command_line
 from chordless.runs.directory import program_version
 
 NASTY = '<script>alert("a&b")</script>--!><img src=x onerror=y>\x07'
@@ -229,7 +231,7 @@ def test_the_command_that_repeats_a_run(line):
         return replace(command, **{name: getattr(options, name) for name in counts if hasattr(options, name)})
 
     command: RunCommand = asked(line.split())
-    words = command_words(command.graph, {**vars(command)})
+    words = shlex.split(command_line(command.graph, {**vars(command)}))
     assert words[0] == "chordless"
     assert asked(words[1:]) == command
     assert ("list" in words) == line.startswith("list")
@@ -237,7 +239,10 @@ def test_the_command_that_repeats_a_run(line):
 
 def test_the_command_of_a_run_directory_names_a_folder():
     asked = {"output": "/runs/a b", "output_format": "parts", "min_length": 3}
-    assert command_words("x", asked) == ["chordless", "list", "x", "-o", "/runs/a b/"]
+    assert command_line("x", asked) == "chordless list x -o '/runs/a b/'"
+    web = {"overlap": True, "types": "a b.clu", "min_length": 3, "max_length": 9}
+    line = "chordless overlap x.net --types 'a b.clu' | chordless count - --max-length 9"
+    assert command_line("x.net", web) == line
 
 
 def counted_for_each(graph, cycles, names=None):
@@ -319,3 +324,13 @@ def test_the_longest_within_a_bound_is_not_called_the_longest(tmp_path):
     page, _ = page_of(path, tmp_path)
     assert "The longest cycle that was found" in page.text
     assert "Cycles of more than 8 vertices were not asked for." in page.text
+
+
+def test_a_run_without_its_recording_says_how_to_get_one(tmp_path):
+    run, page = tmp_path / "run", tmp_path / "run.html"
+    assert chordless("list", "petersen", "-o", f"{run}/").returncode == 0
+    (run / "events.jsonl").unlink()
+    assert fails(chordless("report", run, "-o", page), 2, "is missing", f"`chordless resume {run}` writes a new one")
+    assert chordless("resume", run).returncode == 0
+    assert chordless("report", run, "-o", page).returncode == 0
+    assert page.stat().st_size > 0

@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 from kernels_ti import EngineError, Graph, OptionError
 from kernels_ti.cycles import Cycles
+from kernels_ti.errors import CheckpointError
 
 
 def encoded(cycles, names, line_format):
@@ -281,15 +282,32 @@ def test_position_after_an_error_is_of_whole_lines(tmp_path, monkeypatch):
     output.close()
 
 
+def test_notes_written_over_a_listing_that_has_no_cycle_yet_stay(tmp_path):
+    path = tmp_path / "cycles.txt"
+    encoder = CycleEncoder(range(10), "text")
+    output = LineOutput.to_file(str(path), encoder)
+    position = output.position()
+    output.close()
+    # The same file, as a shell writes into it.
+    path.write_text("my own notes\n")
+    with pytest.raises(CheckpointError, match="it is not the file that the run wrote"):
+        LineOutput.to_file(str(path), encoder, position=position)
+    assert path.read_text() == "my own notes\n"
+    path.write_text("0 1 2\n")
+    output = LineOutput.to_file(str(path), encoder, position=position)
+    output.close()
+    assert path.read_text() == ""
+
+
 def test_a_file_that_has_shrunk_or_gone_is_not_gone_on_with(tmp_path):
     path = tmp_path / "cycles.txt"
     encoder = CycleEncoder(range(10), "text")
     path.write_text("0 1 2\n")
-    with pytest.raises(EngineError, match="shorter than it was"):
+    with pytest.raises(CheckpointError, match="shorter than the run left it"):
         LineOutput.to_file(str(path), encoder, position={"bytes": 7, "listed": 2})
     assert path.read_text() == "0 1 2\n"
     path.unlink()
-    with pytest.raises(EngineError, match=r"cannot go on with .*No such file"):
+    with pytest.raises(CheckpointError, match=r"cannot go on with .*No such file"):
         LineOutput.to_file(str(path), encoder, position={"bytes": 0, "listed": 0})
     assert not path.exists()
 

@@ -236,6 +236,9 @@ def test_a_checkpoint_of_something_else_is_one_line(half, tmp_path):
     rewrite_header(path, format=99)
     assert fails(chordless("resume", half), 2, "newer format, 99")
     path.write_bytes(whole)
+    rewrite_header(path, program="0.5.0", boundary={"states": []})
+    assert fails(chordless("resume", half), 2, "was written by chordless 0.5.0", "go on with the version that began")
+    path.write_bytes(whole)
 
     other = tmp_path / "other"
     assert chordless("count", "grid:5x6", *CPU, "--checkpoint", other).returncode == 0
@@ -257,9 +260,22 @@ def test_an_output_that_was_changed_is_one_line(tmp_path):
     path, run = tmp_path / "cycles.txt", tmp_path / "run"
     stopped(run, "list", GRAPH, "-o", path, "--checkpoint", run)
     os.truncate(path, 10)
-    assert fails(chordless("resume", run), 1, "shorter than it was")
+    assert fails(chordless("resume", run), 2, "shorter than the run left it; put the run's file back")
     path.unlink()
-    assert fails(chordless("resume", run), 1, "cannot go on with")
+    assert fails(chordless("resume", run), 2, "cannot go on with")
+
+
+@pytest.mark.slow
+def test_the_output_of_a_finished_listing_is_looked_at_again(tmp_path):
+    path, run = tmp_path / "cycles.txt", tmp_path / "run"
+    assert chordless("list", "grid:4x4", "-o", path, "--checkpoint", run).returncode == 0
+    whole = path.read_bytes()
+    assert chordless("resume", run).returncode == 0
+    path.write_text("my own notes\n")
+    assert fails(chordless("resume", run), 2, "shorter than the run left it")
+    path.write_bytes(b"?" * len(whole))
+    assert fails(chordless("resume", run), 2, "it is not the file that the run wrote")
+    assert path.read_bytes() == b"?" * len(whole)
 
 
 @pytest.mark.slow
@@ -322,6 +338,11 @@ def test_a_finished_run_in_a_read_only_folder_prints_its_result_again(tmp_path, 
     monkeypatch.setattr("chordless.commands.session.run_engine", None)
     assert main(["resume", str(moved), "--json"]) == 0
     assert json.loads(capfd.readouterr().out) == {**json.loads(done.stdout), "checkpoint": str(moved)}
+
+
+def test_a_search_of_version_0_5_goes_on(half):
+    rewrite_header(half / "checkpoint", program="0.5.0")
+    assert chordless("resume", half).returncode == 0
 
 
 def test_a_run_of_version_0_4_goes_on(tmp_path):

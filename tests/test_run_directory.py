@@ -158,6 +158,28 @@ def test_no_run_and_damaged_runs_are_one_line(tmp_path):
         directory.command()
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("through", [5]),
+        ("part", 5),
+        ("avoid", [None]),
+        ("part", [1, "b"]),
+        ("part", [1]),
+        ("part", [True, 2]),
+        ("arch", "x"),
+    ],
+)
+def test_each_element_of_a_field_is_checked(tmp_path, field, value):
+    directory = begin(tmp_path / "run")
+    run = directory.path / "run.json"
+    values = json.loads(run.read_text())
+    run.write_text(json.dumps({**values, "command": {**values["command"], field: value}}))
+    with pytest.raises(CheckpointError, match="damaged") as caught:
+        directory.command()
+    assert str(caught.value).endswith(f"run.json is damaged: {field} is {value!r}")
+
+
 def test_a_graph_that_was_exchanged_or_damaged_is_refused(tmp_path):
     directory = begin(tmp_path / "run")
     path = directory.path / "graph.json"
@@ -184,6 +206,38 @@ def test_a_torn_line_of_the_recording_is_cut_off(tmp_path):
     assert directory.events.read_text() == ""
     with pytest.raises(EngineError, match="cannot write"):
         RunDirectory(tmp_path / "none").record()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("output", "-", "a run that is kept lists to a file, not '-'"),
+        ("output", 5, "output is 5"),
+        ("checkpoint_every", None, "checkpoint_every is None"),
+        ("threads", "two", "threads is 'two'"),
+        ("min_length", 3.5, "min_length is 3.5"),
+        ("simplify", 1, "simplify is 1"),
+        ("seed", True, "seed is True"),
+        ("method", "magic", "method is 'magic'"),
+        ("through", 5, "through is 5"),
+    ],
+)
+def test_a_field_with_a_wrong_type_is_named(field, value, said, tmp_path):
+    directory = begin(tmp_path / "run")
+    path = directory.path / "run.json"
+    content = json.loads(path.read_text())
+    content["command"][field] = value
+    path.write_text(json.dumps(content))
+    with pytest.raises(CheckpointError, match="damaged") as caught:
+        directory.command()
+    assert said in str(caught.value)
+
+
+def test_a_pipe_in_the_place_of_the_recording_is_refused(tmp_path):
+    directory = begin(tmp_path / "run")
+    os.mkfifo(directory.events)
+    with pytest.raises(EngineError, match="is no plain file"):
+        directory.record()
 
 
 def test_the_line_that_goes_on_can_be_pasted():

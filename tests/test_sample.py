@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 from collections import Counter
 
 import numpy
@@ -12,15 +14,18 @@ from chordless import generate, sample_cycles
 from chordless.cli import main
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from program import ENVIRONMENT, chordless, command
 from searches import searches
 
-from kernels_ti import Graph, OptionError, Options, count_cycles, open_device
+from kernels_ti import Graph, OptionError, Options, SizeError, count_cycles, open_device
 from kernels_ti.blocks.search_space import SearchSpace
 from kernels_ti.boundary.forward_and_back.blocks import planned_blocks
 from kernels_ti.boundary.forward_and_back.device_ways import DeviceWays
-from kernels_ti.boundary.in_one_call import annealed_blocks
+from kernels_ti.boundary.forward_and_back.numbers import Numbers
 from kernels_ti.boundary.orders.plan import plan_of
-from kernels_ti.boundary.sample import drawn
+from kernels_ti.boundary.sample import Draws, drawn
+from kernels_ti.device.memory import resident_bytes
+from kernels_ti.found.order import CycleWalker
 from kernels_ti.reference.algorithm import chordless_cycles
 
 
@@ -32,6 +37,10 @@ def test_every_sample_is_a_wanted_cycle(search, seed):
     assert len(table) == (20 if wanted else 0)
     # In the same form as those that are enumerated: from the smallest vertex to its smaller neighbour.
     assert {tuple(cycle) for cycle in table} <= {tuple(cycle) for cycle in wanted}
+
+
+def lists(cycles):
+    return [part.tolist() for part in numpy.split(cycles.vertices, cycles.offsets[1:-1])]
 
 
 def two_blocks_and_rings():
@@ -71,9 +80,11 @@ def test_all_cycles_have_the_same_probability(graph, cycles):
 def test_a_seed_and_the_memory_do_not_change_what_is_drawn():
     space = SearchSpace(generate("grid:8x12"))
     planned = planned_blocks(space)
-    roomy, total = drawn(planned, 50, 3)
-    assert drawn(planned, 50, 3, memory=1 << 21) == (roomy, total)
-    assert drawn(planned, 50, 4)[0] != roomy
+    graph = space.graph
+    roomy, total = drawn(graph, planned, 50, 3)
+    again, total_again = drawn(graph, planned, 50, 3, memory=1 << 21)
+    assert (lists(again), total_again) == (lists(roomy), total)
+    assert lists(drawn(graph, planned, 50, 4)[0]) != lists(roomy)
     assert total == count_cycles(generate("grid:8x12"), method="boundary").total
 
 
@@ -109,8 +120,8 @@ def test_each_number_is_a_cycle_of_its_own_in_kernels(arch, spec, step, bounds, 
     for block in planned.blocks:
         ways = DeviceWays(open_device(arch), block, None, host_memory)
         assert (ways.nbytes < DeviceWays(open_device(arch), block, None, None).nbytes) == (host_memory is not None)
-        every = ways.members({number: number for number in range(ways.total)})
-        found += [frozenset(block.vertices[v] for v in members) for members in every.values()]
+        rows = ways.members(Numbers.of(range(ways.total)), block.vertices, graph.n)
+        found += [frozenset(cycle) for cycle in lists(CycleWalker(graph).order(rows))]
     cycles = {frozenset(cycle) for cycle in chordless_cycles(graph)}
     lengths, through = range(space.options.min_length, space.longest + 1), set(bounds.get("through", ()))
     wanted = {cycle for cycle in cycles if len(cycle) in lengths and through <= cycle}
@@ -129,19 +140,6 @@ def test_a_sample_in_kernels_depends_on_the_seed_alone(monkeypatch):
     )
     assert first == again != other
     assert set(first) <= every
-
-
-def test_the_command_draws_on_the_arch_that_was_asked_for(monkeypatch, capfd):
-    asked = []
-
-    def noted(space, arch, *more, **options):
-        asked.append(arch)
-        return annealed_blocks(space, "auto", *more, **options)
-
-    monkeypatch.setattr("kernels_ti.boundary.sample.annealed_blocks", noted)
-    assert main(["sample", "petersen", "--arch", "cuda"]) == 0
-    assert main(["sample", "petersen"]) == 0
-    assert asked == ["cuda", "auto"]
 
 
 def test_a_number_that_is_none_is_refused():
@@ -180,3 +178,40 @@ def test_the_command_writes_the_lines_of_list(tmp_path, capfd):
         exit_code, printed, error = ran("petersen", option, value)
         assert (exit_code, printed) == (2, "")
         assert message in error
+
+
+def test_more_cycles_than_fit_are_drawn_in_rounds(tmp_path):
+    """The memory bounds a round, and a seed draws the same cycles in one round or in several."""
+    path = tmp_path / "cycles.npy"
+    code = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True); "
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    line = command("sample", "grid:5x6", "-k", 1_000_000, "--memory", "256M", "--seed", 5, "-q", "-o", path)
+    peak = subprocess.run([sys.executable, "-c", code, *line], env=ENVIRONMENT, stdout=subprocess.PIPE, check=True)
+    assert int(peak.stdout) < 256 << 10
+    rows = numpy.load(path)
+    assert rows.shape == (1_000_000, 1)
+    few = chordless("sample", "grid:5x6", "-k", 1000, "--seed", 5, "-o", tmp_path / "few.npy")
+    assert few.stderr.startswith("1,000 cycles, drawn from ")
+    assert (numpy.load(tmp_path / "few.npy") == rows[:1000]).all()
+
+
+def test_rounds_of_a_few_cycles_draw_what_one_round_draws(monkeypatch):
+    """Also where a number takes more digits than the ways to the states of the first layers."""
+    graph = generate("grid:5x64")
+    planned = planned_blocks(SearchSpace(graph))
+    whole, total = drawn(graph, planned, 24, 3)
+    assert total > 1 << 96
+    monkeypatch.setattr("kernels_ti.boundary.sample._FEWEST_AT_ONCE", 10)
+    rounds = list(Draws(graph, planned, 24, 1 << 21).rounds(3))
+    assert len(rounds) > 1
+    assert (numpy.concatenate(rounds) == whole.rows(graph.n)).all()
+
+
+def test_what_cannot_be_drawn_is_refused():
+    done = chordless("sample", "grid:5x6", "-k", "9" * 20, "--memory", "256M")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"-k {'9' * 20}: 1,000,000,000,000 cycles are the most that are drawn in one run\n" in done.stderr
+    with pytest.raises(SizeError, match=r"k=5000000: so many cycles may need .*; draw [\d,]* at most"):
+        sample_cycles(generate("grid:5x6"), 5_000_000, memory=(1 << 28) + resident_bytes())

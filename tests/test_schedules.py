@@ -6,7 +6,6 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-import taichi as ti
 from oracles import check_cycles, grid, waiting_in
 from test_sweep_state import groups_of, sweep_of
 
@@ -20,6 +19,7 @@ from kernels_ti.sweep import search as search_sweep
 from kernels_ti.sweep import search_stage_1 as search_survey
 from kernels_ti.sweep.frames import frame_words
 from kernels_ti.sweep.sharing import share_frames
+from kernels_ti.taichi_door import ti
 from kernels_ti.wave import found_cycles
 from kernels_ti.wave import search as search_wave
 
@@ -140,8 +140,8 @@ def test_a_queue_of_levels_never_reads_what_was_not_written(
     """New buffers hold the numbers of rows that are far away, so that a record that was not written is not harmless."""
     empty = Device.empty
 
-    def full_of_far_rows(device: Device, size: int, dtype: Any) -> Any:
-        buffer = empty(device, size, dtype)
+    def full_of_far_rows(device: Device, size: int, dtype: Any, **how: bool) -> Any:
+        buffer = empty(device, size, dtype, **how)
         buffer.fill(1_500_000_000)
         return buffer
 

@@ -14,6 +14,8 @@ from chordless.protocol.events import DeviceReport
 from chordless.words.shown import LONGEST_LINE, error_line, on_terminal, shortened, visible
 from program import ENVIRONMENT, REFERENCE, command
 
+from kernels_ti import Graph, GraphError, OptionError
+
 NAME = "a\x1b[31mb"
 
 
@@ -78,7 +80,12 @@ def on_a_terminal(*arguments):
 def test_names_of_vertices_and_files_do_not_reach_the_terminal_as_orders(tmp_path, capsys):
     path = tmp_path / "g\x1b[2J.txt"
     path.write_text(f"{NAME} b\nb c\nc d\nd {NAME}\n")
+    web = tmp_path / "w\x1b[31mb.net"
+    web.write_text(f'*Vertices 3\n1 "{NAME}"\n2 "b"\n3 "c"\n*Arcs\n1 2\n1 3\n')
     for arguments in (
+        ("overlap", web, "--types", "none"),
+        ("overlap", web, web, "--types", "none"),
+        ("batch", path, "--format", "csv", *REFERENCE, "-q"),
         ("list", path, *REFERENCE, "-q"),
         ("first", path),
         ("count", path, *REFERENCE, "--per-vertex", "-q"),
@@ -89,7 +96,7 @@ def test_names_of_vertices_and_files_do_not_reach_the_terminal_as_orders(tmp_pat
         for sequence in own:
             said = said.replace(sequence, "")
         assert "\x1b" not in said, arguments
-        assert ("a^[[31mb" in said) or ("g^[[2J.txt" in said), arguments
+        assert any(name in said for name in ("a^[[31mb", "g^[[2J.txt", "w^[[31mb.net")), arguments
     assert main(["first", str(path)]) == 0
     assert NAME in capsys.readouterr().out
 
@@ -121,12 +128,13 @@ def test_devices_and_problems_of_a_benchmark_are_no_orders_either(monkeypatch):
     monkeypatch.setattr(info, "probe_all", lambda: [DeviceReport("cpu", available=True, device=NAME)])
     assert info.act(argparse.Namespace(json=False)) == 0
     row = SimpleNamespace(title=NAME, measured=True, problems=[f"{NAME}: " + "x" * 9000])
+    row.measure, row.cells = (lambda repeat: None), (lambda: [[NAME]])
     machine = {"cpu": NAME, "cores": 2, "device": NAME}
     heading = {"machine": machine, "settings": {"repeat": 1}, "chordless": "1", "date": "", "legend": ""}
     report = Report(heading)
-    report.measure([row], lambda row: None, None)
+    report.measure([row], 1, None)
     columns = [Column("graph")]
-    assert bench_acts.print_report(report, argparse.Namespace(json=None, markdown=False), columns, [[NAME]]) == 1
+    assert bench_acts.print_report(report, argparse.Namespace(json=None, markdown=False), columns) == 1
     assert "\x1b" not in out.getvalue() + err.getvalue()
     assert (out.getvalue().count("a^[[31mb"), err.getvalue().count("a^[[31mb")) == (3, 2)
     assert max(map(len, err.getvalue().splitlines())) < LONGEST_LINE + 50
@@ -136,3 +144,10 @@ def test_a_device_without_pinned_memory_says_so():
     assert "no pinned memory" in DeviceReport("cuda", True, "H200", pinned=False).summary
     assert "pinned" not in DeviceReport("cuda", True, "H200", pinned=True).summary
     assert "pinned" not in DeviceReport("vulkan", True, "llvmpipe").summary
+
+
+def test_errors_in_python_hold_no_orders():
+    for error in (GraphError(f"{NAME}\n\u202eb: no"), OptionError(f"{NAME}\n\u202eb: no")):
+        assert str(error) == "a^[[31mb\n\\u202eb: no"
+    with pytest.raises(GraphError, match=r"a\^\[\[31mb"):
+        Graph.from_edges(2, [(0, 1), (1, 0)], names=[NAME, "b"])

@@ -5,7 +5,6 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pytest
-import taichi as ti
 
 from kernels_ti import Device, Graph
 from kernels_ti.bits import LARGEST_UNROLLED, row_of, size_of, vector_of
@@ -16,6 +15,7 @@ from kernels_ti.step.certificate import reachable_extensions
 from kernels_ti.step.certificate_wide import reachable_extensions_wide
 from kernels_ti.step.choice_of_end import choice_of_end, choice_of_end_wide, parted
 from kernels_ti.step.required import completing
+from kernels_ti.taichi_door import ti
 
 pytestmark = pytest.mark.owner
 

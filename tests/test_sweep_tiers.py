@@ -3,7 +3,7 @@
 import pytest
 from oracles import grid
 
-from kernels_ti import Run, open_device
+from kernels_ti import Run, open_device, taichi_door
 from kernels_ti.reference.algorithm import levels_of
 from kernels_ti.sweep import search as search_sweep
 from kernels_ti.sweep import tiers
@@ -13,7 +13,8 @@ pytestmark = pytest.mark.owner
 
 def test_a_search_that_lasts_goes_on_with_a_kernel_compiled_thoroughly(monkeypatch):
     monkeypatch.setattr(search_sweep, "_compiled", set())
-    monkeypatch.setattr(search_sweep, "QUICK_SECONDS", 0.0)
+    monkeypatch.setattr(search_sweep, "FORESIGHT_SECONDS", 0.0)
+    monkeypatch.setattr(search_sweep, "THOROUGH_SECONDS", 0.0)
     monkeypatch.setattr(search_sweep, "FIRST_BUDGET", 20)
     graph = grid(5, 6)
     run = Run(graph, open_device("cpu", threads=1))
@@ -33,6 +34,20 @@ def test_a_search_that_lasts_goes_on_with_a_kernel_compiled_thoroughly(monkeypat
         assert not again.advance().compiling, "this process has the kernels"
 
 
+def test_a_search_does_not_wait_for_a_kernel_that_saves_less_than_it_takes(monkeypatch):
+    monkeypatch.setattr(search_sweep, "_compiled", set())
+    monkeypatch.setattr(search_sweep, "FORESIGHT_SECONDS", 0.0)
+    monkeypatch.setattr(search_sweep, "FIRST_BUDGET", 20)
+    monkeypatch.setattr(search_sweep.kernel_cache, "holds", lambda kind: not kind.startswith("sweep"))
+    run = Run(grid(5, 6), open_device("cpu", threads=1))
+    compiling = []
+    while not run.finished:
+        compiling.append(run.snapshot().compiling)
+        run.advance()
+    assert compiling.count(True) == 1
+    assert compiling.index(True) < 2
+
+
 def test_a_search_begins_with_the_thorough_kernel_that_the_cache_holds(monkeypatch):
     tiers_used = []
     monkeypatch.setattr(search_sweep, "_compiled", set())
@@ -50,8 +65,6 @@ def test_a_search_begins_with_the_thorough_kernel_that_the_cache_holds(monkeypat
 
 def test_each_tier_of_a_kernel_is_compiled_with_its_own_setting(monkeypatch):
     open_device("cpu", threads=1)
-    from taichi.lang.impl import current_cfg
-
     settings_seen = []
 
     class Noted:
@@ -59,7 +72,7 @@ def test_each_tier_of_a_kernel_is_compiled_with_its_own_setting(monkeypatch):
             self.function = function
 
         def __call__(self, **arguments):
-            settings_seen.append(current_cfg().cfg_optimization)
+            settings_seen.append(taichi_door.settings().cfg_optimization)
 
     monkeypatch.setattr(tiers.ti, "kernel", Noted)
     kernel = tiers.Tiered(lambda: None)

@@ -139,18 +139,18 @@ def test_the_progress_line_shows_share_and_estimate(monkeypatch):
     estimate = {"cycles_estimate": 7.2e7, "cycles_low": 6.81e7, "cycles_high": 8e7}
     assert shown(None) == "3 h 25 min  12%  8,136,453 cycles (659/s)  waiting: 1.23 M paths"
     assert shown(None, **estimate) == (
-        "3 h 25 min  12% of about 7.2e7 cycles (6.8e7 to 8.0e7)  8,136,453 found  25 to 30 hours left"
+        "3 h 25 min  12% of about 72 million cycles (68 to 80 million)  8,136,453 found  25 to 30 hours left"
         "  659/s  waiting: 1.23 M paths"
     )
     for columns in (90, 80, 60, 20):
         monkeypatch.setenv("COLUMNS", str(columns))
         line = shown(columns, **estimate)
         assert len(line) < columns
-        whole = "3 h 25 min  12% of about 7.2e7 cycles  8,136,453 found  25 to 30 hours left  659/s"
+        whole = "3 h 25 min  12% of about 72 million  8,136,453 cycles  25 to 30 hours left  659/s"
         assert whole.startswith(line)
         assert ("left" in line) == (columns >= 80)
     # An estimate that is less than what was found, or has no spread, says nothing.
-    for missing in ({"cycles_estimate": 9.0}, {"cycles_high": None}):
+    for missing in ({"cycles_low": 5.0, "cycles_high": 9.0}, {"cycles_high": None}):
         assert "about" not in shown(None, **{**estimate, **missing})
 
 

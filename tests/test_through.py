@@ -21,6 +21,7 @@ from kernels_ti import (
     collect_cycles,
     count_cycles,
     enumerate_cycles,
+    longest_cycle,
     open_device,
 )
 from kernels_ti.blocks.restriction import restricted
@@ -81,7 +82,7 @@ def test_an_avoided_edge_stays_a_chord() -> None:
     square = Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)], names="abcd")
     assert count_cycles(square, arch="cpu", avoid_edges=[("a", "c")]).by_length == {}
     assert count_cycles(square, arch="cpu", avoid_edges=[("a", "b")]).by_length == {3: 1}
-    assert list(enumerate_cycles(square, arch="cpu", avoid_edges=["ab"])) == [["a", "c", "d"]]
+    assert list(enumerate_cycles(square, arch="cpu", avoid_edges=[("a", "b")])) == [["a", "c", "d"]]
 
 
 @pytest.mark.parametrize(
@@ -347,3 +348,28 @@ def test_what_is_no_list_of_vertices_is_said() -> None:
     for wrong, message in ((0, r"through and avoid are lists of vertices: \[0\], not 0"), ([[0]], r"no vertex \[0\]")):
         with pytest.raises(OptionError, match=message):
             count_cycles(graph, through=wrong)
+
+
+def test_a_text_is_one_name() -> None:
+    names = ["1", "7", "17", "4"]
+    square = Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)], names=names)
+    for options in ({"through": "7"}, {"avoid": "4"}):
+        assert count_cycles(square, **options).by_length == {3: 1}
+        assert next(enumerate_cycles(square, **options)) == ["1", "7", "17"]
+    assert longest_cycle(square, through="17", avoid="7").cycle == ["1", "17", "4"]
+    for options in ({"through": "14"}, {"avoid": "74"}, {"method": "boundary", "order": "17174"}):
+        with pytest.raises(OptionError, match=r"there is no vertex '\d+' in the graph"):
+            count_cycles(square, **options)
+    for edges, shown in (("17", "not '17'"), (["17"], "'17' is not a pair")):
+        with pytest.raises(OptionError, match=f"avoid_edges is a list of pairs of vertices.*{shown}"):
+            count_cycles(square, avoid_edges=edges)
+
+
+def test_a_self_loop_can_be_avoided() -> None:
+    looped = Graph.from_edges(4, [(0, 1), (1, 2), (2, 0), (3, 3), (2, 3)], multigraph=True)
+    assert count_cycles(looped, min_length=1).by_length == {1: 1, 3: 1}
+    for arch in ("auto", "cpu"):
+        assert count_cycles(looped, arch=arch, min_length=1, avoid_edges=[(3, 3)]).by_length == {3: 1}
+        assert count_cycles(looped, arch=arch, min_length=1, through=[3], avoid_edges=[(3, 3)]).by_length == {}
+    with pytest.raises(OptionError, match="there is no edge 2 - 2 in the graph"):
+        count_cycles(looped, avoid_edges=[(2, 2)])

@@ -3,6 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
+from oracles import grid
 
 from kernels_ti import Device, DeviceError, Graph, Options, Run, open_device
 from kernels_ti.bits import LARGEST_UNROLLED
@@ -74,3 +75,25 @@ def test_the_wave_counts_what_the_sweep_counts(name: str, collect: bool) -> None
     assert wave.cycles_by_length == whole.cycles_by_length
     # With the certificate at every step no path is dead; the sweep asks for it now and then.
     assert sum(wave.paths_by_length.values()) <= sum(whole.paths_by_length.values())
+
+
+def test_slices_stay_large_where_every_launch_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine a launch takes long whatever is in it: smaller slices would only be more of them."""
+
+    class SlowClock:
+        now = 0.0
+
+        @classmethod
+        def perf_counter(cls) -> float:
+            cls.now += 10.0
+            return cls.now
+
+    run = Run(grid(6, 8), open_device("cpu"), Options(expansion="paper"))
+    run.advance()  # compiles
+    monkeypatch.setattr("kernels_ti.wave.search.time", SlowClock)
+    slices = 0
+    while not run.finished:
+        run.advance()
+        slices += 1
+    snapshot = run.snapshot()
+    assert slices <= snapshot.paths // 512, (slices, snapshot.paths)

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import chordless as chordless_package
+import psutil
 import pytest
 from patience import PATIENCE
 from program import ENVIRONMENT, chordless, command
@@ -83,6 +84,131 @@ def test_a_browser_sees_the_dashboard_until_ctrl_c(tmp_path):
         assert close_code == 1000
         assert process.wait(30) == 0
         assert process.stderr.read() == ""
+
+
+HOSTILE_REQUESTS = [
+    (b"GET / HTTP/1.1\r\n\r\n", 400),
+    (b"GET / HTTP/1.0\r\n\r\n", 403),
+    (b"GET /static/" + b"a" * 5000 + b" HTTP/1.1\r\n{known}\r\n", 404),
+    (b"GET /" + b"a" * 50_000 + b" HTTP/1.1\r\n{known}\r\n", 400),
+    (b"GET /ws HTTP/1.1\r\n{known}\r\n", 400),
+    (b"no request\r\n\r\n", 400),
+]
+HOSTILE_FRAMES = ["{", "[]", "5", '["stdin"]', '["stdin", 5]', '["resize", 5]', "[" * 100_000, "\x00"]
+
+
+@pytest.mark.slow
+def test_a_page_that_asks_for_an_endless_screen_gets_a_large_one_and_goes_when_it_talks_nonsense(tmp_path):
+    pytest.importorskip("textual_serve")
+    import aiohttp
+
+    async def ask(address):
+        async with aiohttp.ClientSession() as session:
+            async with session.get(address) as answer:
+                root = str(answer.url)
+            drawn = b""
+            async with session.ws_connect(f"{root}ws?width=20000&height=20000") as browser:
+                async for message in browser:
+                    drawn += message.data if message.type is aiohttp.WSMsgType.BINARY else b""
+                    if b"A chordless cycle" in drawn:
+                        break
+                await browser.send_json(["resize", {"width": 10**9, "height": 10**9}])
+                await browser.send_str("{")
+                async for message in browser:
+                    drawn += message.data if message.type is aiohttp.WSMsgType.BINARY else b""
+                return browser.close_code, re.findall(rb"\x1b\[(\d+);(\d+)H", drawn)
+
+    with served(tmp_path, free_port(), "petersen") as (process, address):
+        family = psutil.Process(process.pid).children
+        close_code, places = asyncio.run(asyncio.wait_for(ask(address), PATIENCE))
+        assert close_code == aiohttp.WSCloseCode.UNSUPPORTED_DATA
+        assert (max(int(row) for row, _ in places), max(int(column) for _, column in places)) == (200, 500)
+        _, alive = psutil.wait_procs(family(recursive=True), timeout=PATIENCE)
+        assert not alive
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) == 0
+        assert process.stderr.read() == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "signals",
+    # A job manager and `timeout` send each signal to the process and to its group.
+    [(signal.SIGINT,), (signal.SIGTERM,), (signal.SIGTERM, signal.SIGTERM), (signal.SIGKILL,)],
+    ids=lambda signals: "+".join(number.name for number in signals),
+)
+def test_no_request_makes_the_server_print_and_no_end_of_it_leaves_a_dashboard(tmp_path, signals):
+    pytest.importorskip("textual_serve")
+    import aiohttp
+
+    port = free_port()
+
+    def status(request, known):
+        with socket.create_connection(("localhost", port)) as connection:
+            connection.sendall(request.replace(b"{known}", known))
+            return int(connection.makefile("rb").readline().split()[1])
+
+    async def ask(address):
+        async with aiohttp.ClientSession() as session:
+            async with session.get(address) as answer:
+                root = str(answer.url)
+            cookie = "; ".join(f"{one.key}={one.value}" for one in session.cookie_jar)
+            known = f"Host: localhost:{port}\r\nCookie: {cookie}\r\n".encode()
+            for request, expected in HOSTILE_REQUESTS:
+                assert await asyncio.to_thread(status, request, known) == expected, request[:30]
+            browser = await session.ws_connect(f"{root}ws?width=20000&height=many")
+            await browser.receive()
+            family = psutil.Process(process.pid).children(recursive=True)
+            assert family
+            for number in signals:
+                process.send_signal(number)
+            async for message in browser:
+                assert message.type is aiohttp.WSMsgType.BINARY
+            await asyncio.to_thread(process.wait, PATIENCE)
+            return family, browser.close_code
+
+    with served(tmp_path, port) as (process, address):
+        family, close_code = asyncio.run(asyncio.wait_for(ask(address), PATIENCE))
+        _, alive = psutil.wait_procs(family, timeout=60)
+        assert not alive
+        ended = (-signal.SIGKILL, aiohttp.WSCloseCode.ABNORMAL_CLOSURE) if signal.SIGKILL in signals else (0, 1000)
+        assert (process.returncode, close_code) == ended
+        assert process.stderr.read() == ""
+
+
+@pytest.mark.parametrize("frame", HOSTILE_FRAMES, ids=lambda frame: frame[:30])
+def test_a_frame_that_no_page_of_ours_sends_ends_the_connection(frame):
+    pytest.importorskip("textual_serve")
+    import aiohttp
+    from aiohttp import test_utils, web
+    from chordless.web.dashboard import obey
+
+    async def ask():
+        async def websocket(request):
+            answer = web.WebSocketResponse()
+            await answer.prepare(request)
+            await obey(None, answer)
+            return answer
+
+        application = web.Application()
+        application.add_routes([web.get("/", websocket)])
+        async with test_utils.TestClient(test_utils.TestServer(application)) as client:
+            browser = await client.ws_connect("/")
+            await browser.send_str('["ping", 1]')
+            await browser.send_str(frame)
+            return await browser.receive_json(), (await browser.receive()).data
+
+    assert asyncio.run(ask()) == (["pong", 1], aiohttp.WSCloseCode.UNSUPPORTED_DATA)
+
+
+def test_a_page_gets_no_screen_larger_than_a_screen():
+    pytest.importorskip("textual_serve")
+    from chordless.web.dashboard import size_of
+
+    assert size_of({"width": "20000", "height": "20000"}) == (500, 200)
+    assert size_of({"width": -5, "height": "x"}) == (1, 24)
+    assert size_of({"width": float("inf"), "height": None}) == (80, 24)
+    assert size_of({"width": "100", "height": 30}) == (100, 30)
 
 
 @contextlib.asynccontextmanager
@@ -225,6 +351,7 @@ def test_without_textual_serve_the_extra_is_named():
     assert (done.returncode, "pip install 'chordless[web]'" in done.stderr) == (2, True)
 
 
-def test_a_graph_is_no_port():
-    done = chordless("tui", "--web", "grid:3x3")
-    assert (done.returncode, "'grid:3x3' is not a port" in done.stderr) == (2, True)
+@pytest.mark.parametrize("wrong", ["grid:3x3", "\uff18\uff10\uff10\uff10", "0", "65536"])
+def test_what_is_no_port_is_refused(wrong):
+    done = chordless("tui", "--web", wrong)
+    assert (done.returncode, f"{wrong!r} is not a port" in done.stderr) == (2, True)

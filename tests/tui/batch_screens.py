@@ -19,7 +19,7 @@ def watch(steps, size=SMALL, **more):
         if "batch" in more:
             await until(pilot, lambda: isinstance(app.screen, BatchScreen) and len(app.screen.lines or ()) > 0)
         else:
-            await pilot.press("f6")
+            await pilot.press("alt+5")
             await until(pilot, lambda: isinstance(app.screen, BatchScreen))
         await until(pilot, lambda: app.screen.query_one(BatchForm).plan is not None)
         await pilot.pause()

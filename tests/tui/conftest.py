@@ -8,6 +8,7 @@ from chordless.engine.process import EngineProcess
 from chordless.protocol.events import DeviceReport, Finished
 from chordless.protocol.orders import RunCommand
 from chordless.tui.outlook import Outlook
+from chordless.words.cycle_range import CycleRange
 from program import slow_boot
 
 from kernels_ti.errors import in_words_of_command_line
@@ -50,7 +51,7 @@ def _no_probing(monkeypatch):
 @pytest.fixture(autouse=True)
 def _estimated_at_once(monkeypatch):
     """Give every graph the estimate of the Petersen graph, at once: a real one takes a second of one core."""
-    outlook = Outlook(22, 22, 22, exact=True, seconds=0.001, boundary_seconds=None, threads=2)
+    outlook = Outlook(CycleRange(22, 22, 22, exact=True), seconds=0.001, along=None, threads=2)
     monkeypatch.setattr("chordless.tui.widgets.graph_preview.outlooks_of", lambda graph, options, given_up: [outlook])
 
 

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 from patience import PATIENCE
+from textual.pilot import WaitForScreenTimeout
 
 SMALL, LARGE = (80, 24), (160, 50)
 SIZES = pytest.mark.parametrize(
@@ -26,11 +27,22 @@ def drive(app, size, steps):
 
 async def until(pilot, condition):
     """Wait until `condition()` holds, and what made it so is to be seen."""
-    await pilot.pause()
+    await _settled(pilot)
     while not condition():
         await asyncio.sleep(0.02)
     # The screen is laid out and drawn later than what it shows is known.
-    await pilot.pause()
+    await _settled(pilot)
+
+
+async def _settled(pilot):
+    """Wait until the screen has answered all that came before. An app that is leaving answers no more."""
+    if pilot.app._exit:
+        return
+    try:
+        await pilot.pause()
+    except WaitForScreenTimeout:
+        if not pilot.app._exit:
+            raise
 
 
 def text_of(app):

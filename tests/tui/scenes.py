@@ -23,6 +23,7 @@ from chordless.protocol.orders import RunCommand
 from chordless.protocol.recording import recorded
 from chordless.runs.directory import created, reopened
 from chordless.tui.app import ChordlessApp
+from chordless.tui.feeds import ReplayFeed
 from chordless.tui.load import Load
 from chordless.tui.messages import CompareRuns
 from chordless.tui.outlook import Outlook
@@ -31,6 +32,7 @@ from chordless.tui.settings import Settings
 from chordless.tui.widgets.arch_field import ArchField
 from chordless.tui.widgets.batch_table import BatchTable
 from chordless.tui.widgets.graph_source import GraphSource
+from chordless.words.cycle_range import CycleRange
 from textual.widgets import Input
 
 from tui.pilots import drive, text_of, until
@@ -41,7 +43,7 @@ _DEVICES = {
     "cuda": DeviceReport("cuda", False, message="arch cuda is not available here: no driver for it was found"),
     "vulkan": DeviceReport("vulkan", True, "llvmpipe (LLVM 15.0.6, 256 bits)"),
 }
-_OUTLOOK = Outlook(8.0e6, 7.2e6, 8.9e6, False, 0.26, None, 2)
+_OUTLOOK = Outlook(CycleRange(8.0e6, 7.2e6, 8.9e6), 0.26, None, 2)
 _NOW = "2026-11-21 15:56"
 _BATCH = "many.jsonl"
 # Of the recording of the run that is at work, what happened in its first seconds.
@@ -204,15 +206,15 @@ async def _finished(pilot, home):
 
 async def _cycles(pilot, home):
     await _finished(pilot, home)
-    await pilot.press("f4")
+    await pilot.press("alt+3")
     await until(pilot, lambda: "as found" in text_of(pilot.app))
-    await pilot.press("s")
+    await pilot.press("o")
     # Vertices off the cycle are drawn once there is a layout.
     await until(pilot, lambda: all(word in text_of(pilot.app) for word in ("longest first", "▶", "•")))
 
 
 async def _runs(pilot, home):
-    await pilot.press("f5")
+    await pilot.press("alt+4")
     await until(pilot, lambda: "les_miserables" in text_of(pilot.app))
 
 
@@ -229,7 +231,7 @@ async def _batch(pilot, home):
     pilot.app.screen.query_one(BatchTable).focus()
     await until(pilot, lambda: isinstance(pilot.app.focused, BatchTable))
     # The graph that could not be read: its line says why.
-    await pilot.press("f")
+    await pilot.press("x")
     await until(pilot, lambda: "a simple graph has no loops" in text_of(pilot.app))
 
 
@@ -292,8 +294,32 @@ def picture_of(name: str, size: tuple[int, int], home: Home, *, ascii_only: bool
         await scene.steps(pilot, home)
         for field in app.screen.query(Input):
             field.cursor_blink = False
-        await pilot.pause()
-        await pilot.pause()
-        return app.export_screenshot(simplify=True)
+        return await _drawn(pilot)
 
     return drive(app, size, steps)
+
+
+def pictures_of_a_wave(size: tuple[int, int], home: Home, frames: int) -> list[str]:
+    """Return moments of a replay of the paper's expansion, equally far apart, as Textual draws them in SVG."""
+    feed = ReplayFeed(home.run("recorded/grid-7x10-paper.jsonl"), speed=0)
+    app = ChordlessApp(home.settings)
+    app._first = feed
+
+    async def steps(pilot):
+        await _finished(pilot, home)
+        feed.seek(-feed.length)
+        await until(pilot, lambda: feed._target is None)
+        drawn = []
+        for _ in range(frames):
+            feed.seek(feed.length / frames)
+            await until(pilot, lambda: feed._target is None and app.screen._shown is app.run_state)
+            drawn.append(await _drawn(pilot))
+        return drawn
+
+    return drive(app, size, steps)
+
+
+async def _drawn(pilot) -> str:
+    await pilot.pause()
+    await pilot.pause()
+    return pilot.app.export_screenshot(simplify=True)

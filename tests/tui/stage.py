@@ -13,6 +13,7 @@ from chordless.tui.app import ChordlessApp
 from chordless.tui.messages import RunChanged, StartRun
 from chordless.tui.screens.run import RunScreen
 from chordless.tui.widgets.glyphs import AsciiFilter
+from patience import PATIENCE
 from textual.app import App
 
 from tui.pilots import drive, until
@@ -45,7 +46,7 @@ class Session:
 
     def __init__(self, directory=None):
         self.told = []
-        self.can_control = self.is_at_work = True
+        self.can_control = self.is_at_work = self.owns_engine = True
         self.directory = directory
 
     def __getattr__(self, name):
@@ -57,6 +58,8 @@ class Session:
 class Stage(App[None]):
     CSS_PATH = app_module.__file__.replace("app.py", "chordless.tcss")
     BINDINGS = bindings_of(EVERYWHERE)
+    # On a busy machine a notice would be gone before a test looks at it.
+    NOTIFICATION_TIMEOUT = PATIENCE
     HORIZONTAL_BREAKPOINTS = ChordlessApp.HORIZONTAL_BREAKPOINTS
     VERTICAL_BREAKPOINTS = ChordlessApp.VERTICAL_BREAKPOINTS
     shows = RunScreen

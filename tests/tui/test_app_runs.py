@@ -34,7 +34,7 @@ def test_a_run_from_its_start_through_pause_death_and_stop_to_its_end(tmp_path, 
         assert "paused" in text_of(app)
         await pilot.press("space")
         await until(pilot, lambda: app.run_state.phase == "running")
-        await pilot.press("k")
+        await pilot.press("w")
         await until(pilot, lambda: app.run_state.checkpoint_cycles)
         found = app.run_state.checkpoint_cycles
         os.kill(app.session.feed.pid, signal.SIGKILL)
@@ -124,7 +124,7 @@ def test_a_replay_shows_the_run_and_controls_nothing(finished):
         await until(pilot, lambda: app.run_state.phase == "finished")
         assert app.current_mode == "run"
         assert not app.session.can_control
-        await pilot.press("s", "k", "r")
+        await pilot.press("s", "w", "r")
         await pilot.pause()
         assert app.run_state.phase == "finished"
         return app.run_state
@@ -147,16 +147,16 @@ def test_a_newcomer_begins_by_enter_and_finds_the_longest_cycle(tmp_path):
         await until(pilot, lambda: app.run_state is not None and app.run_state.phase == "finished")
         counted = app.run_state
         # Its cycles were not kept. What the screen of the cycles offers is taken by enter.
-        await pilot.press("f4")
+        await pilot.press("3")
         await until(pilot, lambda: "has counted 229 cycles" in text_of(app))
         assert "Sort" not in text_of(app)
         await until(pilot, lambda: isinstance(app.focused, Button))
         await pilot.press("enter")
         await until(pilot, lambda: app.run_state.listed == 229)
-        await until(pilot, lambda: "229 cycles · order: as found (s changes it)" in text_of(app))
+        await until(pilot, lambda: "229 cycles · order: as found (o changes it)" in text_of(app))
         assert app.current_mode == "cycles"
-        await pilot.press("s")
-        await until(pilot, lambda: "order: longest first (s changes it)" in text_of(app))
+        await pilot.press("o")
+        await until(pilot, lambda: "order: longest first (o changes it)" in text_of(app))
         assert text_of(app).splitlines()[3].split()[2] == "16"
         return counted, app.run_state
 

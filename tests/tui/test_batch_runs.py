@@ -32,7 +32,7 @@ def test_a_batch_from_the_form_to_the_run_of_one_of_its_graphs(folder, size):
 
     async def steps(pilot, screen):
         app = pilot.app
-        await pilot.press(*"jobs.toml")
+        await pilot.press("tab", *"jobs.toml")
         await until(pilot, lambda: screen.query_one(BatchForm).plan is not None)
         await pilot.press("ctrl+r")
         await until(pilot, lambda: app.batch is not None and not app.batch.is_at_work)
@@ -47,7 +47,7 @@ def test_a_batch_from_the_form_to_the_run_of_one_of_its_graphs(folder, size):
         await until(pilot, lambda: app.current_mode == "run" and app.run_state.phase == "finished")
         assert app.session.command.graph == str(folder / "some.g6:3")
         assert app.run_state.cycles == 4
-        await pilot.press("f6")
+        await pilot.press("alt+5")
         await until(pilot, lambda: isinstance(app.screen, BatchScreen))
 
     watch(steps, size)
@@ -113,7 +113,13 @@ def test_a_batch_is_stopped_and_gone_on_with_and_leaving_asks(folder):
         assert app.batch.is_at_work
         await pilot.press("ctrl+q")
         await until(pilot, lambda: isinstance(app.screen, LeaveBatch))
+        # A key that was meant for the screen below changes nothing.
         await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, BatchScreen))
+        assert app.batch.is_at_work
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: isinstance(app.screen, LeaveBatch))
+        await pilot.click("#stop")
         await until(pilot, lambda: not app.is_running)
 
     app = ChordlessApp(Settings(), batch="jobs.toml")

@@ -87,7 +87,7 @@ def test_an_earlier_batch_is_looked_at_with_its_failures_first(written, size, as
         assert rows == list(range(1, len(rows) + 1))
         await pilot.press("end")
         await until(pilot, lambda: numbers(app)[-1] == 100)
-        await pilot.press("f", "home")
+        await pilot.press("x", "home")
         await until(pilot, lambda: numbers(app)[:4] == [51, 76, 1, 2])
         text = text_of(app)
         assert ("!! error" if ascii_only else "✘ error") in text
@@ -97,7 +97,7 @@ def test_an_earlier_batch_is_looked_at_with_its_failures_first(written, size, as
         assert shown(screen, "#batch-detail") == "webs/bad.net\n! webs/bad.net:4: no such thing"
         await pilot.press("down")
         assert "stopped by its timeout: lower bounds\nby length  3: 1,000  8: 234" in shown(screen, "#batch-detail")
-        await pilot.press("f")
+        await pilot.press("x")
         assert screen.query_one(BatchTable).cursor == 75
         await pilot.press("home")
         await until(pilot, lambda: numbers(app)[0] == 1)
@@ -111,7 +111,7 @@ def test_an_earlier_batch_is_looked_at_with_its_failures_first(written, size, as
 
 def test_the_table_follows_a_file_that_another_writes_and_the_cursor_stays_on_its_graph(written):
     async def steps(pilot, screen):
-        await pilot.press("f", "home", "down", "down", "down")
+        await pilot.press("x", "home", "down", "down", "down")
         chosen = screen.query_one(BatchTable).chosen
         assert chosen.graph == "all.g6:2"
         with open(written, "ab") as stream:
@@ -247,7 +247,7 @@ def test_a_graph_from_standard_input_says_why_it_is_not_opened(folder):
 
 def test_a_graph_that_cannot_be_read_is_not_opened(written):
     async def steps(pilot, screen):
-        await pilot.press("f", "home")
+        await pilot.press("x", "home")
         await until(pilot, lambda: screen.query_one(BatchTable).chosen.position == 50)
         await pilot.press("enter")
         await pilot.pause()

@@ -87,16 +87,16 @@ def names_of(cycle):
 def test_the_longest_cycle_is_found_and_drawn(path, size):
     async def steps(pilot, screen):
         assert f"{len(CYCLES)} cycles · order: as found" in text_of(pilot.app)
-        await press(pilot, "s")
+        await press(pilot, "o")
         assert screen.query_one(CycleTable).chosen.position == LONGEST
         lines = text_of(pilot.app).splitlines()
         assert "longest first" in lines[1]
         assert lines[3].split()[:3] == ["▶", str(LONGEST + 1), str(len(CYCLES[LONGEST]))]
         drawn = sum(line.count("●") for line in lines)
         assert drawn == len(CYCLES[LONGEST])
-        await press(pilot, "s")
+        await press(pilot, "o")
         assert len(CYCLES[screen.query_one(CycleTable).chosen.position]) == 4
-        await press(pilot, "s")
+        await press(pilot, "o")
         assert screen.query_one(CycleTable).chosen.position == 0
 
     browse(path, steps, size=size)
@@ -124,7 +124,7 @@ def test_a_heat_map_follows_the_filter_and_goes_away(path):
 
 def test_a_cycle_alone_has_no_heat_map(path):
     async def steps(pilot, screen):
-        await pilot.press("o", "h")
+        await pilot.press("a", "h")
         await until(pilot, lambda: [note.message for note in pilot.app._notifications] == [NO_HEAT])
         assert not screen.is_hot
 
@@ -160,7 +160,7 @@ def test_keys_and_mouse_move_the_cursor(path):
 @pytest.mark.slow
 def test_go_to_a_number(path):
     async def steps(pilot, screen):
-        await pilot.press("g", *"7000")
+        await pilot.press("colon", *"7000")
         assert f"there are cycles 1 to {len(CYCLES)}" in text_of(pilot.app)
         await pilot.press("enter")
         assert pilot.app.screen is not screen
@@ -168,11 +168,11 @@ def test_go_to_a_number(path):
         await pilot.pause()
         assert pilot.app.screen is screen
         assert screen.query_one(CycleTable).cursor == 699
-        await press(pilot, "s")
-        await pilot.press("slash", *"12", "enter")
+        await press(pilot, "o")
+        await pilot.press("colon", *"12", "enter")
         await pilot.pause()
         assert screen.query_one(CycleTable).chosen.position == 11
-        await pilot.press("g", "escape")
+        await pilot.press("colon", "escape")
         await pilot.pause()
         assert pilot.app.screen is screen
 
@@ -185,7 +185,7 @@ def test_filter_by_lengths_and_vertices(path):
     others = [i for i, cycle in enumerate(CYCLES) if 8 <= len(cycle) <= 12]
 
     async def steps(pilot, screen):
-        await pilot.press("f", *"8-1", "tab", *"0,9")
+        await pilot.press("slash", *"8-1", "tab", *"0,9")
         await pilot.pause()
         shown = " ".join(text_of(pilot.app).split())
         assert "8 is more than 1" in shown
@@ -200,18 +200,18 @@ def test_filter_by_lengths_and_vertices(path):
         words = f"{len(wanted)} of {len(CYCLES)} cycles · length 8-12 · through 0,0 1,2 · order: as found"
         assert words in text_of(pilot.app)
         # A cycle that is hidden cannot be gone to.
-        await pilot.press("g", "1", "enter")
+        await pilot.press("colon", "1", "enter")
         await pilot.pause()
         assert "filter hides it" in next(iter(pilot.app._notifications)).message
-        await press(pilot, "s")
+        await press(pilot, "o")
         assert len(CYCLES[screen.query_one(CycleTable).chosen.position]) == max(len(CYCLES[i]) for i in wanted)
-        await pilot.press("f", "tab", *["backspace"] * 7, "enter")
+        await pilot.press("slash", "tab", *["backspace"] * 7, "enter")
         await until(pilot, lambda: len(screen.index) == len(others))
         chosen = screen.query_one(CycleTable).chosen.position
         await press(pilot, "escape")
         assert len(screen.index) == len(CYCLES)
         assert screen.query_one(CycleTable).chosen.position == chosen
-        await pilot.press("f")
+        await pilot.press("slash")
         await pilot.click("#all")
         assert pilot.app.screen is screen
 
@@ -220,7 +220,7 @@ def test_filter_by_lengths_and_vertices(path):
 
 def test_copy(path):
     async def steps(pilot, screen):
-        await press(pilot, "down", "y")
+        await press(pilot, "down", "c")
         assert pilot.app.clipboard == names_of(CYCLES[1])
         assert next(iter(pilot.app._notifications)).title == "Cycle 2 copied"
 
@@ -258,12 +258,12 @@ def test_move_about_in_the_drawing(path):
         await pilot.hover(GraphView, offset=(26, 7))
         await pilot.mouse_up(GraphView, offset=(26, 7))
         assert [line[6:] for line in picture()[2:]] == [line[:-6] for line in whole[:-2]]
-        await press(pilot, "0", "o")
+        await press(pilot, "0", "a")
         assert sum(line.count("●") for line in picture()) == len(CYCLES[0])
         assert not any("•" in line for line in picture())
-        await press(pilot, "o")
+        await press(pilot, "a")
         assert picture() == whole
-        await press(pilot, "d")
+        await press(pilot, "p")
         assert not view.parent.display
         assert screen.query_one(CycleTable).size.height > 15
 
@@ -272,7 +272,7 @@ def test_move_about_in_the_drawing(path):
 
 def test_ascii_alone(path):
     async def steps(pilot, screen):
-        await press(pilot, "s", "end", "o")
+        await press(pilot, "o", "end", "a")
         for widget in (
             screen.query_one("#cycles-status"),
             screen.query_one(CycleTable),
@@ -290,7 +290,7 @@ def test_a_run_that_goes_on(path):
     part = part_path(path / "cycles", len(os.listdir(path / "cycles")) - 1)
 
     async def steps(pilot, screen):
-        await press(pilot, "s", "down")
+        await press(pilot, "o", "down")
         chosen = screen.query_one(CycleTable).chosen.position
         with reopened(path):
             screen.look()
@@ -302,7 +302,7 @@ def test_a_run_that_goes_on(path):
             await until(pilot, lambda: len(screen.index) == len(CYCLES) + 3)
             assert screen.index.line_of(len(CYCLES), len(CYCLES[LONGEST])) is not None
             assert screen.query_one(CycleTable).chosen.position == chosen
-            await press(pilot, "s", "s")
+            await press(pilot, "o", "o")
             file.append(longest_again)
             screen.look()
             await until(pilot, lambda: len(screen.index) == len(CYCLES) + 6)
@@ -323,7 +323,7 @@ def test_nothing_to_browse(tmp_path):
         app.show("cycles")
         await pilot.pause()
         assert "No cycles to browse yet" in text_of(app)
-        await pilot.press("s", "f", "g", "y", "plus", "0", "o", "end")
+        await pilot.press("o", "slash", "colon", "c", "plus", "0", "a", "end")
         await pilot.pause()
         with created(tmp_path / "run", counted, GRID):
             app.screen.post_message(RunChanged(RunState(phase="running", directory=str(tmp_path / "run"))))

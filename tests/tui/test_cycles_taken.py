@@ -27,7 +27,7 @@ def test_the_cycles_that_are_shown_are_written_in_their_order(folder, monkeypatc
 
     async def steps(pilot, screen):
         app = pilot.app
-        await press(pilot, "s")
+        await press(pilot, "o")
         await pilot.press("e")
         await until(pilot, lambda: isinstance(app.screen, ExportQuestion))
         field = app.screen.query_one("#file", Input)
@@ -47,7 +47,7 @@ def test_the_cycles_that_are_shown_are_written_in_their_order(folder, monkeypatc
         await pilot.press("enter")
         await until(pilot, lambda: notices(app))
         assert notices(app)[0].startswith(f"{len(CYCLES)} cycles are in ")
-        await pilot.press("f", *"4", "enter")
+        await pilot.press("slash", *"4", "enter")
         await until(pilot, lambda: "length 4" in text_of(app))
         await pilot.press("e")
         await until(pilot, lambda: isinstance(app.screen, ExportQuestion))
@@ -79,7 +79,7 @@ def test_an_export_that_fails_is_reported(folder):
 
 def test_a_filter_that_nothing_passes_says_how_to_undo_it(folder):
     async def steps(pilot, screen):
-        await pilot.press("f", *"5", "enter")
+        await pilot.press("slash", *"5", "enter")
         await until(
             pilot, lambda: f"0 of {len(CYCLES)} cycles · length 5 · escape undoes the filter" in text_of(pilot.app)
         )

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 from chordless.protocol.events import Progress
-from chordless.runs.course import MOST_PIECES, Course
+from chordless.runs.course import MOST_PIECES, Course, PathCourse
 from chordless.runs.state import RunState
 from chordless.tui.frontier_words import frontier_words
-from chordless.tui.widgets.frontier_line import FrontierLine, resampled
+from chordless.tui.widgets.frontier_view import FrontierView, bands_of, heat_levels, resampled
 from textual.app import App
 
 from tui.pilots import drive, text_of
@@ -46,8 +46,8 @@ def waiting(by_length, *earlier):
     ("state", "words"),
     [
         (waiting({9: 20, 10: 30, 41: 1}), "51 paths wait now, of 9 to 41 vertices, most of them of 10. Peak: 51"),
-        (waiting({17: 50}, 90, 10), "50 paths wait now, all of 17 vertices: the wave moves to the right. Peak: 90"),
-        (waiting({7: 5, 8: 6}), "11 paths wait now, all of 7 and 8 vertices: the wave moves to the right. Peak: 11"),
+        (waiting({17: 50}, 90, 10), "50 paths wait now, all of 17 vertices: the wave moves to longer paths. Peak: 90"),
+        (waiting({7: 5, 8: 6}), "11 paths wait now, all of 7 and 8 vertices: the wave moves to longer paths. Peak: 11"),
         (waiting({7: 1}), "1 path waits now, of 7 vertices. Peak: 1"),
         (waiting({}, 700), "No path waits any more. At the peak 700 waited,"),
         (replace(waiting({9: 1}), waiting_by_length={}), "1 path waits now. Peak: 1"),
@@ -105,33 +105,101 @@ def test_numbers_are_resampled_by_their_largest():
     assert max(resampled((0,) * 100 + (7,) + (0,) * 100, 12)) == 7
 
 
+def test_a_path_course_keeps_every_path_in_bounded_room():
+    course, reports = PathCourse(), 3 * MOST_PIECES + 5
+    for i in range(1, reports + 1):
+        course = course.after({length: min(i, 10 * length) for length in (4, 5, 9)})
+    assert len(course.pieces) <= MOST_PIECES
+    assert course.reports_in_piece == 4
+    sums = {length: sum(piece.get(length, 0) for piece in course.pieces) for length in (4, 5, 9)}
+    assert sums == course.totals == {4: 40, 5: 50, 9: 90}
+    assert course.lengths == range(4, 10)
+    assert course.pieces[0] == {4: 4, 5: 4, 9: 4}
+    assert course.pieces[-1] == {}, "nothing was looked at any more"
+
+
+def wave(levels):
+    """The course of a wave: in each report the paths of one length."""
+    course, totals = PathCourse(), {}
+    for length, count in levels:
+        totals = totals | {length: count}
+        course = course.after(totals)
+    return course
+
+
+def test_the_heat_strip_shows_the_wave_move_to_longer_paths():
+    levels = heat_levels(wave([(3, 10), (4, 1000), (5, 50), (6, 1)]), 4, 4)
+    brightest = [[row for row in range(4) if levels[row][column]] for column in range(4)]
+    assert brightest == [[3], [2], [1], [0]], "time to the right, longer paths higher"
+    assert levels[2][1] == 7, "the most paths are the brightest"
+    assert levels[0][3] == 1, "a single path can be seen"
+
+
+def test_a_strip_may_be_larger_or_smaller_than_the_course():
+    course = wave([(3, 10), (4, 20)])
+    large = heat_levels(course, 8, 6)
+    assert [bool(level) for level in large[5]] == [True] * 4 + [False] * 4
+    assert [bool(level) for level in large[0]] == [False] * 4 + [True] * 4
+    small = heat_levels(wave([(3, 8), (4, 8), (5, 8), (6, 8)]), 2, 2)
+    assert small == [[0, 7], [7, 0]]
+
+
+def test_bands_hold_each_length_once():
+    assert bands_of(range(4, 14), 3) == [range(10, 14), range(7, 10), range(4, 7)]
+    assert [length for band in bands_of(range(5, 8), 9) for length in band] == [7, 6, 5]
+
+
+class FrontierStage(App[None]):
+    CSS_PATH = Stage.CSS_PATH
+    ascii_only = False
+
+    def compose(self):
+        yield FrontierView()
+
+
 @pytest.mark.parametrize("ascii_only", [False, True])
-def test_the_line_marks_the_peak(ascii_only):
-    class Screen(App[None]):
-        CSS_PATH = Stage.CSS_PATH
-
-        def compose(self):
-            yield FrontierLine()
-
-    app = Screen()
+def test_the_view_shows_words_the_size_over_time_the_strip_and_what_waits_now(ascii_only):
+    app = FrontierStage()
     app.ascii_only = ascii_only
+    states = [RunState()]
+    totals = {}
+    for second, length in enumerate(range(4, 10)):
+        totals = totals | {length: 10 ** (length - 3)}
+        event = Progress(second, 9, 9, totals[length], totals, {}, 0, waiting_by_length={length: totals[length]})
+        states.append(states[-1].after([(1000.0 + second, event)]))
 
     async def steps(pilot):
-        line = app.query_one(FrontierLine)
-        line.show(RunState())
+        view = app.query_one(FrontierView)
+        view.styles.height = 10
+        view.show(states[0])
         await pilot.pause()
         assert not text_of(app).strip()
-        line.show(waiting({17: 40}, 10, 80, 20))
+        view.show(states[-1])
         await pilot.pause()
-        bars, *words = text_of(app).splitlines()[0].split()
-        heights = (("_", 5), ("#", 4), (".", 5), ("-", 4)) if ascii_only else (("▁", 5), ("█", 4), ("▂", 5), ("▄", 4))
-        assert bars == "".join(bar * columns for bar, columns in heights)
-        assert " ".join(words) == "40 paths wait, of 17 vertices. Peak: 80 after 2.0 s"
-        colours = [segment.style.color for segment in line.render_line(0)][:19]
-        assert len({*colours[:5], *colours[9:18]}) == 1
-        assert len({*colours[5:9]}) == 2, "the peak is marked once"
-        line.show(COMPLETE)
-        await pilot.pause()
-        assert "No path waits. Peak: 89 after 4.4 s" in text_of(app)
+        shown = text_of(app).splitlines()
+        assert shown[0].strip() == "1 M paths wait, of 9 vertices. Peak: 1 M after 5.0 s"
+        assert shown[1].split()[0] == "1M", "the size has an axis of its own"
+        assert shown[3].split()[0] == "9"
+        assert ("#" if ascii_only else "█") in shown[3][-12:], "the paths that wait now stand beside their length"
+        assert "paths of each length looked at, over time" in shown[9]
+        assert shown[9].split()[0] == "0"
+        strip = [segment for y in range(3, 9) for segment in view.render_line(y)]
+        colours = {segment.style.color.name for segment in strip if segment.text.startswith("▀")}
+        assert ascii_only or len(colours) > 3
+        if ascii_only:
+            assert all(line.isascii() for line in shown)
 
-    drive(app, (76, 3), steps)
+    drive(app, (90, 12), steps)
+
+
+def test_the_strip_stays_when_the_run_has_ended():
+    app = FrontierStage()
+
+    async def steps(pilot):
+        view = app.query_one(FrontierView)
+        view.show(COMPLETE)
+        await pilot.pause()
+        assert "No path waits" in text_of(app)
+        assert "▀" in text_of(app)
+
+    drive(app, (76, 8), steps)

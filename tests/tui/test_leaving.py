@@ -242,15 +242,18 @@ def test_a_run_on_a_cluster_goes_on_there_by_itself(tmp_path, monkeypatch):
     assert "--cluster local --gpus 0,2 --progress none" in words
 
 
-def test_a_run_that_picks_cycles_does_not_offer_to_go_on(tmp_path):
+def test_a_run_that_picks_cycles_is_stopped_with_a_checkpoint(tmp_path):
+    run = tmp_path / "run"
+
     async def steps(pilot):
         app = pilot.app
-        app.on_start_run(StartRun(RunCommand("grid:20x20", 0.0, checkpoint=str(tmp_path / "run"), pick="longest")))
+        app.on_start_run(StartRun(RunCommand("grid:20x20", 0.0, checkpoint=str(run), pick="longest")))
         await ask(pilot)
-        assert {button.id for button in app.screen.query(Button)} == {"stop", "stay"}
-        await pilot.press("enter")
+        assert {button.id for button in app.screen.query(Button)} == {"keep", "stop", "kill", "stay"}
+        assert app.focused.id == "stay"
+        await pilot.press("up", "up", "enter")
         await until(pilot, lambda: app.return_value is not None)
-        assert app.return_value == ""
-        assert not (tmp_path / "run").exists()
+        assert app.return_value == f"the run is stopped; to go on: chordless resume {run}"
 
     drive(ChordlessApp(Settings()), SMALL, steps)
+    assert RunDirectory(run).checkpoint.exists()

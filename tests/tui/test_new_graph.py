@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 import pytest
-from chordless.graphs.load import load_graph
 from chordless.tui.settings import LastChoices, Settings, load_settings
 from chordless.tui.widgets.choice import Choice
 from chordless.tui.widgets.graph_panel import GraphPanel
@@ -51,7 +50,7 @@ def test_a_file_is_started_by_its_absolute_path(tmp_path, monkeypatch):
 
     async def steps(pilot):
         await put(pilot, "#graph", ".")
-        assert said(pilot.app, "#answer") == "! this is a folder: pick a file of it, or count many on Batch (f6)"
+        assert said(pilot.app, "#answer") == "! this is a folder: pick a file of it, or count many on Batch (alt+5)"
         await put(pilot, "#graph", "loop.txt")
         assert "line 1" in said(pilot.app, "#answer")
         assert "`simplified`" in said(pilot.app, "#answer")
@@ -116,11 +115,33 @@ def test_a_food_web_is_started_by_its_niche_overlap_graph(tmp_path):
         await until(pilot, lambda: pilot.app.command is not None)
 
     command = fill(SMALL, steps).command
-    assert command.graph == str(Settings().runs_folder / "graphs" / "Estuary-overlap.txt")
-    graph = load_graph(command.graph).graph
-    assert (graph.n, graph.m) == (6, 3)
+    assert (command.graph, command.overlap, command.types) == (str(web), True, None)
     assert os.path.basename(command.checkpoint).startswith("Estuary-overlap-2")
     assert load_settings()[0].last.source == "overlap"
+
+
+def test_a_web_with_living_types_is_offered_as_a_food_web_which_the_next_file_is_not(tmp_path):
+    web, other = tmp_path / "Bay.net", tmp_path / "triangle.g6"
+    web.write_text("*Vertices 4\n*Arcs\n1 2 1\n1 3 1\n1 4 1\n")
+    web.with_suffix(".clu").write_text("*Vertices 4\n1\n1\n1\n2\n")
+    other.write_text("Bw\n")
+
+    async def steps(pilot):
+        app = pilot.app
+        choice = app.screen.query_one("#reading", Choice)
+        await put(pilot, "#graph", str(web))
+        assert said(app, "#answer").splitlines()[1].startswith("A food web: ")
+        choice.choose("overlap")
+        await until(pilot, lambda: said(app, "#answer") == "4 vertices, 1 edge, largest degree 1")
+        await put(pilot, "#graph", str(other))
+        await until(pilot, lambda: said(app, "#answer") == "3 vertices, 3 edges, largest degree 2")
+        assert choice.chosen == "as-is"
+        # Who asks for a food web is told why this is none.
+        choice.choose("overlap")
+        await until(pilot, lambda: "*Vertices" in said(app, "#answer"))
+        assert choice.chosen == "overlap"
+
+    fill(SMALL, steps)
 
 
 @SIZES

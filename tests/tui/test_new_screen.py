@@ -127,7 +127,7 @@ def test_a_run_on_the_reference_has_no_folder_and_says_so(tmp_path):
         await until(pilot, lambda: app.current_mode == "run" and app.run_state.phase in ("finished", "failed"))
         assert (app.run_state.cycles, app.run_state.error, app.run_state.can_resume) == (1, None, False)
         await until(pilot, lambda: "complete" in text_of(app))
-        await pilot.press("f4")
+        await pilot.press("alt+3")
         await until(pilot, lambda: app.current_mode == "cycles")
         # What is listed needs a folder, so it runs elsewhere.
         command = listing_of(app.session.command, tmp_path / "listed")
@@ -270,7 +270,7 @@ def test_a_run_that_is_going_on_is_told_in_the_title():
         assert not title.display
         app.engine_session = object
         app.screen.post_message(RunChanged(RunState()))
-        await until(pilot, lambda: said(app, "#new-title") == "1 run is going on: press f3 to see it.")
+        await until(pilot, lambda: said(app, "#new-title") == "1 run is going on: press alt+2 to see it.")
         del app.engine_session
         app.screen.post_message(RunChanged(RunState()))
         await until(pilot, lambda: not title.display)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+from chordless.engine.rates import Expected
 from chordless.graphs.load import load_graph
 from chordless.tui import outlook as outlook_module
 from chordless.tui.app import ChordlessApp
@@ -12,6 +13,7 @@ from chordless.tui.outlook import Outlook, outlooks_of
 from chordless.tui.screens.new import NewScreen
 from chordless.tui.settings import LastChoices, Settings
 from chordless.tui.widgets.graph_panel import GraphPanel
+from chordless.words.cycle_range import CycleRange
 from chordless.words.numbers import large_number, range_text
 from patience import PATIENCE
 from textual.widgets import Input, OptionList
@@ -111,64 +113,84 @@ def test_a_vague_estimate_is_followed_by_a_better_one(monkeypatch):
     assert vague.lines[0] == "estimating ..."
     assert vague.lines[1].startswith("A count along a boundary takes")
     assert clear.is_last
-    assert clear.low > 1e5
-    assert math.isfinite(clear.high)
+    assert clear.cycles.low > 1e5
+    assert math.isfinite(clear.cycles.high)
+
+
+QUICK = Expected(0.2, 1e6, True)
 
 
 @pytest.mark.parametrize(
     ("outlook", "words"),
     [
         (
-            Outlook(7.4e8, 6.3e8, 8.9e8, False, 25.0, 0.2, 2),
+            Outlook(CycleRange(7.4e12, 6.3e12, 8.9e12), 2e5, Expected(6840.0, 4.6 * 2**34, False), 2, is_settled=False),
             [
-                "About 740 million chordless cycles (630 to 890 million).",
-                "About 25 s of search on 2 threads.",
-                "A count along a boundary takes about 200 ms: choose it under Find.",
+                "About 7.4 trillion chordless cycles (6.3 to 8.9 trillion).",
+                "About 2.3 days of search on 2 threads.",
+                "A count along a boundary does not fit into the memory here: it takes 73.6 GiB at least."
+                " Stop after some, or bound the length.",
             ],
         ),
         (
-            Outlook(7.4e8, 6.3e8, 8.9e8, False, 25.0, 0.2, 2, is_settled=False),
+            Outlook(CycleRange(7.4e8, 6.3e8, 8.9e8), 25.0, QUICK, 2),
             [
                 "About 740 million chordless cycles (630 to 890 million).",
                 "About 25 s of search on 2 threads.",
-                "A count along a boundary takes at most 200 ms: choose it under Find.",
+                "A count along a boundary takes about 200 ms (Find: along a boundary).",
             ],
         ),
         (
-            Outlook(330, 330, math.inf, False, 3e6, 1e6, 1),
+            Outlook(CycleRange(7.4e8, 6.3e8, 8.9e8), 25.0, QUICK, 2, is_settled=False),
             [
-                "More chordless cycles than can be estimated in some seconds: at least 330.",
+                "About 740 million chordless cycles (630 to 890 million).",
+                "About 25 s of search on 2 threads.",
+                "A count along a boundary takes at most 200 ms (Find: along a boundary).",
+            ],
+        ),
+        (
+            Outlook(CycleRange(330, 330, math.inf), 3e6, Expected(1e6, 1e6, True), 1),
+            [
+                "At least 330 chordless cycles.",
                 "How long a search takes cannot be said.",
                 "A count along a boundary takes about 12 days. Stop after some, or bound the length.",
             ],
         ),
         (
-            Outlook(330, 330, math.inf, False, 1.0, None, 1),
+            Outlook(CycleRange(330, 330, math.inf), 1.0, None, 1),
             [
-                "More chordless cycles than can be estimated in some seconds: at least 330.",
+                "At least 330 chordless cycles.",
                 "How long a search takes cannot be said.",
                 "Method: search. Stop after some, or bound the length.",
             ],
         ),
         (
             # The time is that of a single walk: no more is known than that the boundary is quick.
-            Outlook(330, 330, math.inf, False, 0.1, 0.2, 1),
+            Outlook(CycleRange(330, 330, math.inf), 0.1, QUICK, 1),
             [
-                "More chordless cycles than can be estimated in some seconds: at least 330.",
+                "At least 330 chordless cycles.",
                 "How long a search takes cannot be said.",
-                "A count along a boundary takes about 200 ms: choose it under Find.",
+                "A count along a boundary takes about 200 ms (Find: along a boundary).",
             ],
         ),
         (
-            Outlook(1e39, 1e37, 1e41, False, 1e31, None, 1),
+            Outlook(CycleRange(1e39, 1e37, 1e41), 1e31, None, 1),
             [
-                "About 1.0e39 chordless cycles (1.0e37 to 1.0e41).",
+                "At least 1.0e37 chordless cycles.",
+                "How long a search takes cannot be said.",
+                "Method: search. Stop after some, or bound the length.",
+            ],
+        ),
+        (
+            Outlook(CycleRange(1e39, 2e38, 1e40), 1e31, None, 1),
+            [
+                "About 1.0e39 chordless cycles (2.0e38 to 1.0e40).",
                 "About 3.2e23 years of search on 1 thread.",
                 "Method: search. Stop after some, or bound the length.",
             ],
         ),
         (
-            Outlook(1, 1, 1, True, 0.5, 0.1, 1),
+            Outlook(CycleRange(1, 1, 1, exact=True), 0.5, QUICK, 1),
             ["1 chordless cycle, exactly.", "About 500 ms of search on 1 thread.", "Method: search."],
         ),
     ],

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from chordless.tui.screens.run import RunScreen
 from chordless.tui.widgets.chart import EvolutionChart
-from chordless.tui.widgets.frontier_line import FrontierLine
+from chordless.tui.widgets.frontier_view import FrontierView
 from chordless.tui.widgets.histogram import Histogram
 from textual.screen import Screen
 
@@ -107,7 +107,7 @@ def test_only_what_has_changed_is_drawn(monkeypatch):
         chart = app.screen.query_one(EvolutionChart)
         assert chart.id not in refreshed
         assert "run-histogram" not in refreshed
-        assert f"{RUNNING.frontier + 1} paths wait now" in app.screen.query_one(FrontierLine).render_line(0).text
+        assert f"{RUNNING.frontier + 1} paths wait now" in app.screen.query_one(FrontierView).render_line(0).text
         return set(refreshed)
 
     # The line about the frontier; the load of the machine is looked at once a second.

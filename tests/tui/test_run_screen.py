@@ -34,12 +34,12 @@ WORDS = (
     "grid:9x10: 90 vertices, 161 edges, max degree 4",
     f"{RUNNING.cycles:,}",
     f"{RUNNING.paths:,}",
-    "of about",
     "paths wait now. Peak: 89 after 4.4 s.",
     "of 1.0 GiB",
     "checkpoint",
-    "paths T: chordless paths looked at, by number of vertices",
-    "cycles C: chordless cycles found, by length",
+    "paths of each length looked at, over time",
+    "paths T",
+    "cycles C",
     "log scale",
     "resumed: grid:9x10",
 )
@@ -94,7 +94,7 @@ def test_no_number_is_cut():
         tile = app.screen.query_one("#tile-estimate", Tile)
         for state, words in (
             (many, "of about 34 trillion (11 trillion to 1.3e15)"),
-            (replace(many, cycles_high=None), "of about 34 trillion"),
+            (replace(many, cycles_high=None), "of at least 11 trillion"),
             (replace(many, options=listing, listed=1234), "1,234 listed; of about 34 trillion"),
             (replace(many, options=listing, listed=10**20), "100,000,000,000,000,000,000 listed"),
         ):
@@ -120,7 +120,7 @@ def test_orders_reach_the_run():
         app.tell(PAUSED)
         await until(pilot, lambda: "‖ paused" in text_of(app))
         assert "pausing" not in text_of(app)
-        await pilot.press("space", "k", "s")
+        await pilot.press("space", "w", "s")
         return app.session.told
 
     told = play(app, LARGE, steps)
@@ -128,15 +128,34 @@ def test_orders_reach_the_run():
     assert notices(app) == []
 
 
+def test_a_run_of_another_process_is_stopped_only_after_a_question():
+    app = Stage(RUNNING, Session(Path("/runs/a")))
+    app.session.owns_engine = False
+
+    async def steps(pilot):
+        for key in ("enter", "escape", "q", "n"):
+            await pilot.press("s")
+            await until(pilot, lambda: "another process has" in text_of(app))
+            await pilot.press(key)
+            await until(pilot, lambda: "another process has" not in text_of(app))
+        assert app.session.told == []
+        await pilot.press("s")
+        await until(pilot, lambda: "another process has" in text_of(app))
+        await pilot.press("y")
+        await until(pilot, lambda: app.session.told == ["stop"])
+
+    play(app, SMALL, steps)
+
+
 def test_what_cannot_be_done_says_why():
     async def steps(pilot):
         app = pilot.app
-        await pilot.press("space", "s", "k", "r", "f")
+        await pilot.press("space", "s", "w", "r", "f")
         assert notices(app) == ["No run is shown. 1 begins one, 4 opens an earlier one."] * 5
         app.session = Session()
         app.tell(RUNNING)
         await until(pilot, lambda: "running" in text_of(app))
-        await pilot.press("k", "r")
+        await pilot.press("w", "r")
         app.tell(PAUSED)
         await until(pilot, lambda: "paused" in text_of(app))
         await pilot.press("r")
@@ -247,14 +266,14 @@ def test_the_values_of_the_chart_can_be_read():
     values = f"42 vertices:  paths T {RUNNING.frontier_by_length[42]:,}  cycles C {RUNNING.cycles_by_length[42]:,}"
 
     async def steps(pilot):
-        await until(pilot, lambda: "cycles C: chordless" in text_of(app))
+        await until(pilot, lambda: "⠒●⠒ cycles C" in text_of(app))
         await pilot.press("v", "home", *["right"] * 39)
         await until(pilot, lambda: values in text_of(app))
         assert text_of(app).count("┊") > 2
         await pilot.press("end")
         await until(pilot, lambda: f"{max(RUNNING.frontier_by_length)} vertices:" in text_of(app))
         await pilot.press("v")
-        await until(pilot, lambda: "cycles C: chordless" in text_of(app))
+        await until(pilot, lambda: "⠒●⠒ cycles C" in text_of(app))
         assert "┊" not in text_of(app)
 
     play(app, SMALL, steps)
@@ -294,9 +313,9 @@ def test_a_replay_is_no_live_run_and_can_be_gone_back_in():
         await pilot.press("left", "left")
         await until(pilot, lambda: "▶ running" in text_of(app))
         assert "REPLAY, paused, 7" in text_of(app)
-        await pilot.press("up", "space")
+        await pilot.press("greater_than_sign", "space")
         await until(pilot, lambda: "REPLAY 1x, 7" in text_of(app))
-        await pilot.press("up", "right", "right", "right")
+        await pilot.press("greater_than_sign", "right", "right", "right")
         await until(pilot, lambda: "✔ complete" in text_of(app))
         assert "REPLAY 2x, 82.7 s of" in text_of(app)
 

@@ -152,6 +152,14 @@ def test_a_run_that_was_lost_and_found():
     assert (found.phase, found.can_resume) == ("running", False)
 
 
+def test_an_estimate_stands_until_there_is_a_newer_one():
+    before = RunState(cycles_estimate=50.0, cycles_low=40.0, cycles_high=60.0)
+    state = before.after([(1.0, STARTED), (2.0, progress(1, 1))])
+    assert (state.cycles_estimate, state.cycles_low, state.cycles_high) == (50.0, 40.0, 60.0)
+    state = state.after([(3.0, progress(2, 2, cycles_estimate=55.0, cycles_low=50.0))])
+    assert (state.cycles_estimate, state.cycles_low, state.cycles_high) == (55.0, 50.0, None)
+
+
 def test_the_log_is_bounded_and_keeps_the_newest():
     state = RunState().after([(float(i), Log(f"line {i}")) for i in range(run_state.LOG_LINES_KEPT + 7)])
     assert len(state.log) == run_state.LOG_LINES_KEPT

@@ -35,9 +35,24 @@ def test_the_time_left_is_no_promise(share, seconds, note):
 
 def test_the_time_left_follows_the_estimate_once_there_is_one():
     """Grid 9x10 after 42 s: the branching said 20%, but nearly half of the cycles were found."""
-    state = replace(RUNNING, share=0.2, seconds=42.0, cycles=326_000_000, cycles_estimate=6.9e8)
+    state = replace(RUNNING, share=0.2, seconds=42.0, cycles=326_000_000)
+    state = replace(state, cycles_estimate=6.9e8, cycles_low=5e8, cycles_high=9e8)
     assert run_words.share_tile(state).notes[0] == "about 47 s left"
-    assert run_words.share_tile(replace(state, cycles_estimate=3e8)).notes[0] == "about 2 min 48 s left"
+    exceeded = replace(state, cycles_estimate=3e8, cycles_low=2e8, cycles_high=5e9)
+    assert run_words.share_tile(exceeded).notes[0] == "about 2 min 02 s left"
+
+
+def test_a_long_time_left_is_told_in_years_and_none_from_a_vague_estimate():
+    state = replace(RUNNING, share=1e-12, cycles_estimate=1e19, cycles_low=9e18, cycles_high=1.1e19)
+    assert run_words.share_tile(state).notes[0] == "about 3.2 billion years left"
+    vague = replace(state, cycles_low=420.0, cycles_high=2.2e14, cycles_estimate=1e10)
+    assert run_words.share_tile(vague).notes[0] == "too early to say"
+    assert run_words.cycles_tile(vague).notes == ("2.5 k/s",)
+
+
+def test_a_run_that_has_not_told_its_folder_yet_is_not_without_one():
+    assert run_words.checkpoint_tile(RunState()).value == "none yet"
+    assert run_words.checkpoint_tile(RUNNING).notes == ("this run has", "no folder")
 
 
 def test_a_finished_run_tells_both_its_times():
@@ -59,7 +74,8 @@ def test_paths_that_change_from_run_to_run_are_not_told_to_the_last_digit():
 def test_an_estimate_is_shown_with_its_spread_until_it_is_refuted():
     some = replace(RUNNING, cycles_estimate=7.2e7, cycles_low=6.9e7, cycles_high=7.7e7)
     assert run_words.cycles_tile(some).notes == ("2.5 k/s", "of about 72 million", "(69 to 77 million)")
-    assert run_words.cycles_tile(replace(some, cycles_low=None)).notes[-1] == "of about 72 million"
+    more = run_words.cycles_tile(replace(some, cycles=75_000_000)).notes
+    assert more[-2:] == ("of about 76 million", "(75 to 77 million)")
     for other in (replace(some, cycles=10**8), replace(some, phase="finished", reason="complete"), RUNNING):
         assert not any("about" in note for note in run_words.cycles_tile(other).notes)
     listing = replace(some, options={"output": "x"}, listed=1234)
@@ -70,7 +86,7 @@ def test_an_estimate_is_shown_with_its_spread_until_it_is_refuted():
 
 def test_memory_is_held_against_the_budget_of_the_device_that_has_it():
     budget = {"memory": 1 << 30}
-    assert run_words.memory_tile(RUNNING).notes[0] == "no memory limit set"
+    assert run_words.memory_tile(RUNNING).notes[0] == "half of free allowed"
     on_cpu = run_words.memory_tile(replace(RUNNING, options=budget))
     assert (on_cpu.value, on_cpu.short) == ("128 MiB", "memory 128 MiB of 1.0 GiB")
     on_gpu = run_words.memory_tile(replace(RUNNING, options=budget, arch="cuda"))
@@ -116,8 +132,6 @@ def test_a_count_along_a_boundary_has_states_and_no_paths():
     state = replace(RUNNING, states=4321, paths=0, frontier=0, directory="d")
     assert run_words.paths_tile(state).short == "4,321 states"
     assert run_words.cycles_tile(state).rates == ()
-    picking = replace(state, options={**state.options, "pick": "longest"})
-    assert run_words.checkpoint_tile(picking).short == "result kept at the end"
     assert run_words.checkpoint_tile(state).short.startswith("no checkpoint yet")
 
 
@@ -208,3 +222,9 @@ def test_nothing_is_counted_while_an_order_is_sought():
     counting = replace(state, states=1, width=1, seeking_order=False)
     assert run_words.paths_tile(counting).notes == ("state", "boundary of 1 vertex")
     assert run_words.paths_tile(counting).short == "1 state"
+
+
+def test_paths_of_a_search_that_had_none_to_grow_are_told_so():
+    ended = replace(RunState(), phase="finished", reason="complete", arch="cpu", cycles=167, seconds=1.0)
+    assert run_words.paths_tile(ended).notes == ("no path had to grow",)
+    assert run_words.paths_tile(replace(ended, paths=107)).notes == ("107/s", "expanded")

@@ -145,7 +145,7 @@ def test_lines_are_sorted_by_any_column(runs):
             return [line[2] for line in lines(app)]
 
         assert cycles() == ["50", "1,234,567", "40"]
-        await pilot.press("s", "s", "s")
+        await pilot.press("o", "o", "o")
         assert "Cycles v" in text_of(app)
         assert cycles() == ["1,234,567", "50", "40"]
         assert lines(app)[0][0] == "[] stopped"
@@ -162,14 +162,14 @@ def test_a_run_is_resumed_and_two_are_compared(runs):
         await pilot.press("r")
         await pilot.pause()
         assert app.asked == []
-        await pilot.press("c")
+        await pilot.press("m")
         await pilot.pause()
         assert "This run is marked" in details(app)
         assert lines(app)[0][1] == "◆ grid:3x4"
-        await pilot.press("c", "c", "down", "r", "c")
+        await pilot.press("m", "m", "down", "r", "m")
         await until(pilot, lambda: len(app.asked) == 2)
         assert "◆" not in text_of(app)
-        await pilot.press("down", "c", "r")
+        await pilot.press("down", "m", "r")
         await pilot.pause()
 
     command, pair = watch(SMALL, runs, steps).asked
@@ -210,7 +210,7 @@ def test_an_empty_history_says_how_to_begin(tmp_path):
         app = pilot.app
         assert "There are no runs yet" in text_of(app)
         assert "Resume" not in text_of(app).splitlines()[-1]
-        await pilot.press("d", "c", "r", "s")
+        await pilot.press("d", "m", "r", "o")
         await pilot.press("enter")
         await until(pilot, lambda: app.current_mode == "new")
 

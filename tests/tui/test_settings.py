@@ -205,7 +205,7 @@ def test_recent_graphs_are_the_newest_twenty_each_once():
 def test_keys_that_can_be_had_and_keys_that_cannot():
     for good in (
         {"run.pause": "p", "cycles.sort": "ctrl+s,f9"},
-        {"run.freeze": "less_than_sign,+,ctrl+pageup,é"},
+        {"run.freeze": "ampersand,+,ctrl+pageup,é"},
         # What one action gives up another may take.
         {"run.stop": "space", "run.pause": "s"},
     ):
@@ -214,7 +214,7 @@ def test_keys_that_can_be_had_and_keys_that_cannot():
         "run.jump": ("j", "no such action"),
         "run.freeze": ("S,s", "run.stop has that key"),
         "cycles.copy": ("?", "everywhere.show_help has that key"),
-        "everywhere.show_new": ("k", "run.checkpoint has that key"),
+        "everywhere.show_new": ("k", "lists.up has that key"),
         "runs.delete": ("sapce", "'sapce' is no key"),
         "runs.open": ("", "'' is no key"),
     }

@@ -103,7 +103,7 @@ def test_an_error_in_the_dashboard_gives_the_terminal_back(terminal):
     terminal.type(f"{shlex.quote(sys.executable)} -c {shlex.quote(BROKEN)}; echo code $?")
     terminal.press("Enter")
     terminal.wait_for("A chordless cycle", "Start")
-    terminal.press("F5")
+    terminal.press("M-4")
     terminal.wait_for("ZeroDivisionError: division by zero", "The dashboard has failed", "code 1")
     assert len(terminal.screen().strip().splitlines()) < 20
     assert is_restored(terminal)

@@ -1,0 +1,175 @@
+"""``batch --keep``: expressions over the counts of a graph, and the graphs for which they are true."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import networkx as nx
+import pytest
+from batches import ATLAS, graph6
+from chordless.batch.properties import Property, complement, has_odd_hole
+from chordless.cli import main
+from oracles import by_length, networkx_cycles
+from program import REFERENCE, chordless
+
+from kernels_ti import Graph, OptionError
+
+
+def value(text, graph):
+    read = Graph.from_networkx(graph)
+    line = {"graph": "a graph", "n": read.n, "m": read.m, "by_length": by_length(networkx_cycles(read))}
+    return Property(text).of({**line, "total": sum(line["by_length"].values())}, lambda: read)
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("n", 10),
+        ("m - n", 5),
+        ("c5", 12),
+        ("c3 + c7", 0),
+        ("total == holes and holes == odd + even", True),
+        ("odd", 12),
+        ("even", 10),
+        ("(shortest, longest)[0]", None),
+        ("shortest", 5),
+        ("longest", 6),
+        ("girth == 5", True),
+        ("chordal or perfect", False),
+        ("not chordal", True),
+        ("4 < shortest <= 5 < longest", True),
+        ("-n + 2 * m // 4 % 5", -8),
+    ],
+)
+def test_the_value_of_an_expression(text, right):
+    if right is None:
+        with pytest.raises(OptionError, match="only numbers, names"):
+            Property(text)
+    else:
+        assert value(text, nx.petersen_graph()) == right
+
+
+def test_a_forest_has_no_cycle():
+    assert value("girth > 1000 and chordal and perfect and longest == 0 and shortest == 0", nx.path_graph(4)) is True
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "is no expression"),
+        ("odd >", "is no expression"),
+        ("odds > 0", "there is no 'odds'; there are n, m, c3..cN, total, holes, odd, even, longest"),
+        ("__import__('os').system('true')", "only numbers, names"),
+        ("n.__class__", "only numbers, names"),
+        ("[n for n in m]", "only numbers, names"),
+        ("9 ** 9 ** 9", "only numbers, names"),
+        ("n / 2", "only numbers, names"),
+        ("n if m else 0", "only numbers, names"),
+        ("lambda: n", "only numbers, names"),
+        ("n in m", "only numbers, names"),
+        ("0.5 < n", "0.5 is no whole number"),
+        ("'a' < n", "'a' is no whole number"),
+        ("(" * 400, "is no expression"),
+        ("n + " * 300 + "n", "more than 500 letters"),
+        ("\0", "is no expression"),
+    ],
+)
+def test_what_is_no_expression_is_one_line(text, words, capsys):
+    with pytest.raises(OptionError, match=words.replace("(", r"\(")):
+        Property(text)
+    assert main(["batch", "petersen", f"--keep={text}"]) == 2
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err.count("\n")) == ("", 1)
+
+
+def test_division_by_zero_names_the_graph():
+    with pytest.raises(OptionError, match="'m // c3' divides by zero for a graph"):
+        value("m // c3", nx.petersen_graph())
+
+
+def test_deep_expressions_are_evaluated():
+    assert value("-" * 400 + "n", nx.petersen_graph()) == 10
+
+
+def test_complement_and_odd_holes_against_networkx():
+    for graph in ATLAS[::7]:
+        read, other = Graph.from_networkx(graph), nx.convert_node_labels_to_integers(nx.complement(graph))
+        mine = nx.Graph([(int(u), int(v)) for u, v in complement(read).edges()])
+        mine.add_nodes_from(range(read.n))
+        assert nx.utils.graphs_equal(mine, other)
+        odd = any(len(cycle) > 4 and len(cycle) % 2 for cycle in networkx_cycles(read))
+        assert has_odd_hole(read) == odd
+
+
+def test_perfect_graphs_are_those_of_a052433(tmp_path):
+    """A052433: perfect graphs on 1 to 7 vertices."""
+    graph6(tmp_path / "atlas.g6", ATLAS)
+    done = chordless("batch", "atlas.g6", "--keep", "perfect", "-o", "perfect.g6", "-q", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    sizes = Counter(len(graph) for graph in nx.read_graph6(tmp_path / "perfect.g6"))
+    assert sizes == {1: 1, 2: 2, 3: 4, 4: 11, 5: 33, 6: 148, 7: 906}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["atlas.g6", "perfect.g6"]
+
+
+def test_kept_graphs_come_through_a_pipe_in_their_order(tmp_path):
+    chosen = [graph for graph in ATLAS[::11] if value("odd > 0", graph)]
+    every = graph6(tmp_path / "every.g6", ATLAS[::11]).read_text()
+    done = chordless("batch", "-", "grid:3x3", "cycle:7", "--keep", "odd > 0", input=every)
+    assert done.returncode == 0, done.stderr
+    assert chosen
+    right = [nx.to_graph6_bytes(graph, header=False).decode() for graph in [*chosen, nx.cycle_graph(7)]]
+    assert done.stdout == "".join(right)
+
+
+def test_graphs_of_every_kind_of_input_are_kept_as_they_are(tmp_path):
+    (tmp_path / "a.txt").write_text("b a\na c\nc d\nd b\n")
+    (tmp_path / "bad.txt").write_text("1 1\n")
+    arguments = ("batch", "a.txt", "bad.txt", "grid:2x3", "--keep", "even", "-o", "even.g6", *REFERENCE)
+    done = chordless(*arguments, cwd=tmp_path)
+    assert done.returncode == 5
+    kept = nx.read_graph6(tmp_path / "even.g6")
+    assert [(len(graph), graph.size()) for graph in kept] == [(4, 4), (6, 7)]
+    again = chordless(*arguments, "--resume", cwd=tmp_path)
+    assert again.returncode == 5
+    assert len(nx.read_graph6(tmp_path / "even.g6")) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--max-length", "6"], "--keep is for simple graphs and cycles of all lengths: leave --max-length out"),
+        (["--directed"], "leave --directed and --multigraph out"),
+        (["--format", "csv"], "leave --format csv out"),
+        (["-o", "x.jsonl"], "-o x.jsonl: --keep writes a file *.g6"),
+    ],
+)
+def test_what_does_not_go_with_keep_is_said(arguments, words, capsys):
+    assert main(["batch", "petersen", "--keep", "odd", *arguments]) == 2
+    assert words in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_sequence_of_a_family(tmp_path):
+    """A b-file of the chordless cycles of hypercubes; with n from the braces."""
+    cubes = {n: Graph.from_networkx(nx.convert_node_labels_to_integers(nx.hypercube_graph(n))) for n in range(1, 5)}
+    terms = [f"{n} {sum(1 for _ in networkx_cycles(cube))}" for n, cube in cubes.items()]
+    assert terms[:3] == ["1 0", "2 1", "3 10"]
+    done = chordless("batch", "hypercube:{1..4}", "--bfile", "total")
+    assert (done.returncode, done.stdout.splitlines()) == (0, terms)
+    done = chordless("batch", "cycle:{4..6}", "--bfile", "2 * perfect + m", "-o", "b.txt", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "b.txt").read_text() == "4 6\n5 5\n6 8\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["b.txt"]
+
+
+def test_a_sequence_ends_before_the_first_graph_that_failed(tmp_path):
+    (tmp_path / "2.txt").write_text("1 1\n")
+    for name in "13":
+        (tmp_path / f"{name}.txt").write_text("1 2\n2 3\n3 1\n")
+    done = chordless("batch", "{1..3}.txt", "--bfile", "c3", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (5, "1 1\n")
+
+
+@pytest.mark.parametrize("graph", ["cycle:{5..4}", "cycle:{1..9999999}"])
+def test_a_range_without_numbers_or_of_too_many_is_refused(graph, capsys):
+    assert main(["batch", graph, "--bfile", "n"]) == 2
+    assert "has no number, or more than 1,000,000" in capsys.readouterr().err

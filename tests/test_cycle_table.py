@@ -1,0 +1,201 @@
+"""A table of cycles: bit rows first, and every other form made from them."""
+
+import os
+import sys
+
+import networkx as nx
+import numpy as np
+import pytest
+from oracles import grid
+
+from kernels_ti import CycleTable, Graph, OptionError, as_graph, collect_cycles, enumerate_cycles, open_device
+from kernels_ti.cycles import Cycles
+from kernels_ti.found import cycle_order
+from kernels_ti.found.cycle_order import CycleOrder
+from kernels_ti.found.order import CycleWalker
+from kernels_ti.found.row_store import RowStore
+
+WHEELS = as_graph(nx.disjoint_union_all([nx.grid_2d_graph(4, 4), nx.petersen_graph(), nx.wheel_graph(40)]))
+"""Two words, and several blocks."""
+
+DIRECTED = Graph.from_edges(6, [(0, 1), (1, 2), (2, 0), (3, 2), (2, 4), (4, 3), (4, 5), (5, 4)], directed=True)
+LARGE = as_graph(nx.disjoint_union(nx.grid_2d_graph(4, 4), nx.empty_graph(600)))
+
+
+def forms(table: CycleTable) -> list[list[list]]:
+    """The cycles in each form, as lists of vertices in order."""
+    bounds = zip(table.offsets[:-1], table.offsets[1:], strict=True)
+    return [
+        [table.vertices[i:j].tolist() for i, j in bounds],
+        table.lists(),
+        list(table),
+        [table[i] for i in range(len(table))],
+    ]
+
+
+@pytest.fixture
+def kernels_always(monkeypatch):
+    monkeypatch.setattr(cycle_order, "LEAST_FOR_KERNEL", 1)
+
+
+@pytest.mark.parametrize("graph", [grid(5, 5), WHEELS, LARGE], ids=["one word", "two words", "rows too long"])
+def test_the_forms_of_a_table_agree_on_every_arch(graph, arch, kernels_always):
+    table = collect_cycles(graph, arch=arch)
+    found, *others = forms(table)
+    assert sorted(found) == sorted(enumerate_cycles(graph, arch="reference"))
+    assert all(other == found for other in others)
+    assert [np.flatnonzero(bits).tolist() for bits in bits_of(table.rows(), graph.n)] == [sorted(c) for c in found]
+    assert table.lengths.tolist() == list(map(len, found))
+
+
+def bits_of(rows: np.ndarray, vertices: int) -> np.ndarray:
+    return np.unpackbits(np.ascontiguousarray(rows).view(np.uint8), axis=1, bitorder="little")[:, :vertices]
+
+
+def test_kernel_and_tables_put_rows_in_the_same_order(device, monkeypatch):
+    table = collect_cycles(grid(6, 7), arch=device.arch)
+    made = []
+    for least in (1, len(table) + 1):
+        monkeypatch.setattr(cycle_order, "LEAST_FOR_KERNEL", least)
+        vertices = np.full(table.offsets[-1], -1, np.int32)
+        CycleOrder(table.graph)(table.rows(), table.offsets, vertices)
+        made.append(vertices)
+    assert np.array_equal(*made)
+    assert np.array_equal(made[0], CycleWalker(table.graph).order(table.rows()).vertices)
+
+
+def test_a_table_is_used_after_another_arch_was_opened_and_while_none_is(kernels_always):
+    table = collect_cycles(grid(5, 5), arch="cpu", threads=1)
+    first = table[:7].lists()
+    open_device("cpu", threads=2)
+    assert table[:7].lists() == first
+    assert table.lists()[:7] == first
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_child_makes_the_other_forms_without_a_device(kernels_always):
+    table = collect_cycles(grid(5, 5), arch="cpu")
+    expected = collect_cycles(grid(5, 5), arch="cpu").vertices
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if sorted(table.vertices.tolist()) == sorted(expected.tolist()) else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.parametrize("arch", ["cpu", "reference"])
+@pytest.mark.parametrize("graph", [DIRECTED, LARGE, WHEELS], ids=["directed", "rows too long", "two words"])
+def test_a_slice_has_the_cycles_of_its_numbers_and_is_complete_if_it_has_all(graph, arch):
+    table = collect_cycles(graph, arch=arch, min_length=3 if graph.is_simple else 1)
+    lists = table.lists()
+    for which in (slice(1, 4), slice(None, None, 2), slice(-2, None), slice(None, None, -1), slice(3, 1)):
+        part = table[which]
+        assert (len(part), part.lists()) == (len(lists[which]), lists[which])
+        assert part.complete == (len(part) == len(table))
+        assert part.rows().tolist() == table.rows()[which].tolist()
+    assert table.vertices.tolist() == [v for cycle in lists for v in cycle]  # now with both forms
+    assert table[1:4].lists() == lists[1:4]
+
+
+def test_cycles_of_one_and_two_vertices_keep_their_direction():
+    table = collect_cycles(DIRECTED, arch="cpu", min_length=1)
+    assert sorted(table.lists()) == [[0, 1, 2], [2, 4, 3], [4, 5]]
+    assert sorted(row[0] for row in table.rows().tolist()) == [0b111, 0b11100, 0b110000]
+
+
+def test_rows_are_a_view_that_cannot_be_written_to():
+    table = collect_cycles(grid(4, 4), arch="cpu")
+    assert np.shares_memory(table.rows(), table.rows())
+    with pytest.raises(ValueError, match="read-only"):
+        table.rows()[0] = 0
+
+
+def test_rows_of_one_search_stay_when_the_next_is_made(monkeypatch):
+    monkeypatch.setattr("kernels_ti.sweep.search.CYCLE_BYTES_PER_WORKER", 1 << 12)
+    table = collect_cycles(grid(6, 6), arch="cpu")
+    before = table.rows().copy()
+    collect_cycles(grid(6, 6), arch="cpu", min_length=8)
+    assert np.array_equal(table.rows(), before)
+    assert len(np.unique(before, axis=0)) == len(before)
+
+
+def test_bounds_hold_for_rows_that_are_gathered():
+    every = collect_cycles(grid(5, 6), arch="cpu")
+    long = collect_cycles(grid(5, 6), arch="cpu", min_length=12)
+    assert sorted(map(tuple, long.rows()[:, 0:1].tolist())) == sorted(
+        tuple(row) for row, length in zip(every.rows().tolist(), every.lengths.tolist(), strict=True) if length >= 12
+    )
+
+
+def test_batches_of_rows_are_those_of_the_tables():
+    tables = [table.rows() for table in enumerate_cycles(grid(5, 5), arch="cpu").batches()]
+    rows = list(enumerate_cycles(grid(5, 5), arch="cpu").batches(rows=True))
+    assert sorted(map(tuple, np.concatenate(rows).tolist())) == sorted(map(tuple, np.concatenate(tables).tolist()))
+    assert not list(enumerate_cycles(nx.path_graph(400), arch="cpu").batches(rows=True))
+
+
+def test_a_table_shows_its_first_cycles_in_a_notebook():
+    square = Graph.from_edges(4, [(0, 1), (1, 2), (2, 3), (3, 0)], names=["a", "<b>", "c", "d"])
+    html = collect_cycles(square, arch="cpu")._repr_html_()
+    assert "1 cycle of" in html
+    assert "a, &lt;b&gt;, c, d" in html
+    assert "more cycles" in collect_cycles(grid(4, 4), arch="cpu")._repr_html_()
+
+
+@pytest.mark.parametrize("vertices", [False, True], ids=["rows", "vertices"])
+@pytest.mark.parametrize(
+    "names", [None, [3 * v for v in range(25)], [v << 40 for v in range(25)]], ids=["none", "narrow", "wide"]
+)
+def test_whole_numbers_are_as_wide_as_they_need(names, vertices):
+    pyarrow = pytest.importorskip("pyarrow")
+    table = collect_cycles(Graph.from_edges(25, grid(5, 5).edges().tolist(), names=names), arch="cpu")
+    if vertices:
+        assert table.vertices.size
+    arrow = table.to_arrow()
+    wide = names is not None and max(names) >> 31
+    assert arrow.schema.field("vertices").type == pyarrow.list_(pyarrow.int64() if wide else pyarrow.int32())
+    assert arrow["vertices"].to_pylist() == table.lists()
+    assert arrow["length"].to_pylist() == table.lengths.tolist()
+
+
+def test_a_data_frame_has_the_columns_of_the_arrow_table():
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    table = collect_cycles(grid(4, 4), arch="cpu")
+    frame = table.to_pandas()
+    assert isinstance(frame, pandas.DataFrame)
+    assert [list(cycle) for cycle in frame["vertices"]] == table.lists()
+
+
+def test_a_data_frame_without_pandas_is_one_line(monkeypatch):
+    pytest.importorskip("pyarrow")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(OptionError, match=r"a data frame needs pandas: pip install 'chordless\[pandas\]'"):
+        collect_cycles(grid(3, 3), arch="cpu").to_pandas()
+
+
+@pytest.mark.parametrize("may_move", [True, False])
+def test_a_store_keeps_rows_in_place_while_it_grows(may_move, monkeypatch):
+    monkeypatch.setattr("kernels_ti.found.row_store.FIRST_BYTES", 1 << 12)
+    if not may_move:
+        monkeypatch.setattr(RowStore, "_resize", lambda *_: False)
+    store = RowStore(3)
+    for k in range(50):
+        store.add(np.full((97, 3), k, np.uint64))
+    store.room(10)  # that are not kept
+    rows = store.take()
+    assert rows.tolist() == np.repeat(np.arange(50), 97)[:, None].repeat(3, 1).tolist()
+    assert (len(store), store.take().shape) == (0, (0, 3))
+    store.add(np.ones((1, 3), np.uint64))
+    assert rows[0].tolist() == [0, 0, 0]
+
+
+def test_a_store_drops_rows_with_few_bits():
+    store = RowStore(1, shortest=2)
+    store.add(np.array([[1], [3], [7], [8]], np.uint64))
+    store.add(np.array([[5]], np.uint64))
+    assert store.take().tolist() == [[3], [7], [5]]
+
+
+def test_a_table_of_vertices_has_rows():
+    table = CycleTable.of_pieces(grid(2, 2), [Cycles.of_lists([[0, 1, 3, 2]])])
+    assert table.rows().tolist() == [[15]]

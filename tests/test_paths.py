@@ -1,0 +1,145 @@
+"""Chordless paths between two vertices, against the simple paths of networkx that have no chord."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+
+import networkx as nx
+import pytest
+from chordless.cli import main
+from directed_graphs import KINDS, random_graph
+
+from kernels_ti import (
+    OptionError,
+    count_paths,
+    enumerate_paths,
+    longest_path,
+    sample_paths,
+    shortest_path,
+)
+
+
+def chordless_paths(graph, s, t):
+    """Return the paths whose vertices have only the edges of the path among them."""
+    simple = {tuple(path) for path in nx.all_simple_paths(graph, s, t)}
+    return sorted(path for path in simple if graph.subgraph(path).number_of_edges() == len(path) - 1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(12))
+def test_paths_are_those_of_networkx(kind, seed):
+    numbers = random.Random(seed)
+    graph = random_graph(kind, seed, 9, numbers.choice([0.15, 0.3, 0.45]), loops=0.05)
+    s, t, other = numbers.sample(range(9), 3)
+    expected = chordless_paths(graph, s, t)
+    assert sorted(map(tuple, enumerate_paths(graph, s, t))) == expected
+    assert count_paths(graph, s, t).by_length == dict(sorted(Counter(map(len, expected)).items()))
+    for best, least in ((shortest_path(graph, s, t), min), (longest_path(graph, s, t), max)):
+        lengths = list(map(len, expected))
+        assert best.length == least(lengths, default=0)
+        assert best.ways == lengths.count(best.length)
+        assert not expected or tuple(best.path) in expected
+    drawn = sample_paths(graph, s, t, 20, seed=seed)
+    assert {tuple(path) for path in drawn} <= set(expected)
+    assert len(drawn) == (20 if expected else 0)
+    passing = [path for path in expected if other in path and 3 <= len(path) <= 5]
+    bounds = {"through": [other], "min_length": 3, "max_length": 5}
+    assert sorted(map(tuple, enumerate_paths(graph, s, t, **bounds))) == passing
+    assert count_paths(graph, s, t, **bounds).total == len(passing)
+    assert shortest_path(graph, s, t, **bounds).length == min(map(len, passing), default=0)
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph])
+@pytest.mark.parametrize("of_edges", [False, True])
+@pytest.mark.parametrize("seed", range(8))
+def test_the_weight_of_a_path_is_that_of_its_own_vertices_or_edges(kind, of_edges, seed):
+    numbers = random.Random(seed)
+    graph = random_graph(kind, seed, 8, 0.35, loops=0)
+    if of_edges:
+        nx.set_edge_attributes(graph, {edge: numbers.randint(0, 9) / 4 for edge in graph.edges}, "metres")
+    else:
+        nx.set_node_attributes(graph, {v: numbers.randint(0, 9) / 4 for v in graph}, "metres")
+
+    def weight(path):
+        if of_edges:
+            return nx.path_weight(graph, path, "metres")
+        return sum(graph.nodes[v]["metres"] for v in path)
+
+    expected = [weight(path) for path in chordless_paths(graph, 0, 7)]
+    for best, least in (
+        (shortest_path(graph, 0, 7, weight="metres"), min),
+        (longest_path(graph, 0, 7, weight="metres"), max),
+    ):
+        assert best.weight == (least(expected) if expected else None)
+        assert best.ways == expected.count(best.weight)
+        assert not expected or weight(best.path) == best.weight
+
+
+def test_two_neighbours_have_the_edge_alone():
+    assert list(enumerate_paths(nx.cycle_graph(5), 0, 1)) == [[0, 1]]
+    assert list(enumerate_paths(nx.DiGraph([(0, 1), (1, 2), (2, 0)]), 0, 2)) == []  # the arc back is a chord
+
+
+def test_an_order_names_the_vertices_of_the_user():
+    grid = nx.grid_2d_graph(3, 4)
+    ends, backwards = ((0, 0), (2, 3)), list(grid)[::-1]
+    assert count_paths(grid, *ends, method="boundary", order=backwards).by_length == {6: 10}
+    assert longest_path(grid, *ends, order=backwards).ways == 10
+    assert {len(path) for path in sample_paths(grid, *ends, 5, order=backwards)} == {6}
+    with pytest.raises(OptionError, match="each of the 12 vertices once, but it has 11"):
+        longest_path(grid, *ends, order=backwards[1:])
+
+
+def test_names_of_any_kind_are_ends():
+    graph = nx.grid_2d_graph(3, 3)
+    assert count_paths(graph, (0, 0), (2, 2)).total == len(chordless_paths(graph, (0, 0), (2, 2)))
+    assert shortest_path(nx.path_graph(["a", "b", "c"]), "a", "c").path == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("ends", "bounds", "message"),
+    [
+        ((0, 0), {}, "two different ends"),
+        ((0, 9), {}, "no vertex 9"),
+        ((0, 2), {"min_length": 1}, "2 vertices or more: 1 is no minimum"),
+        ((0, 2), {"max_length": 1}, "maximum length 1 of a path is less than the minimum 2"),
+    ],
+)
+def test_wrong_ends_and_bounds_are_refused(ends, bounds, message):
+    with pytest.raises(OptionError, match=message):
+        count_paths(nx.cycle_graph(5), *ends, **bounds)
+
+
+def test_the_command_counts_lists_and_finds_paths(tmp_path, capfd):
+    def printed(*arguments):
+        assert main(["paths", "grid:3x3", "0,0", "2,2", *arguments]) == 0
+        return capfd.readouterr().out
+
+    expected = chordless_paths(nx.grid_2d_graph(3, 3), (0, 0), (2, 2))
+    by_length = {str(length): count for length, count in sorted(Counter(map(len, expected)).items())}
+    found = json.loads(printed("--json"))
+    assert (found["by_length"], found["total"], found["complete"]) == (by_length, len(expected), True)
+    assert f"total     {len(expected)}\n" in printed()
+    lines = printed("--list").splitlines()
+    assert sorted(lines) == sorted(" ".join(f"{x},{y}" for x, y in path) for path in expected)
+    output = tmp_path / "paths.jsonl"
+    assert printed("-o", str(output)) == ""
+    assert sorted(map(json.loads, output.read_text().splitlines())) == sorted(map(str.split, lines))
+    assert json.loads(printed("--longest", "--json"))["length"] == max(map(len, expected))
+    assert printed("--shortest").startswith("grid:3x3\n  shortest  5 vertices\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["cycle:5", "0", "7"], "there is no vertex '7'"),
+        (["grid:3x4", "0,0", "9,9"], "there is no vertex '9,9'"),
+        (["cycle:5", "3", "3"], "two different ends"),
+        (["cycle:5", "0", "2", "--longest", "--list"], "not allowed with"),
+    ],
+)
+def test_the_command_refuses_in_a_line(arguments, message, capfd):
+    assert main(["paths", *arguments]) == 2
+    assert message in capfd.readouterr().err

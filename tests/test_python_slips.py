@@ -1,0 +1,101 @@
+"""Slips that users of Python make: each gets one line that says the way out, and never a wrong answer."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from chordless import generate, load_graph, overlap_graph
+
+from kernels_ti import (
+    ChordlessError,
+    GraphError,
+    OptionError,
+    collect_cycles,
+    count_cycles,
+    enumerate_cycles,
+    is_chordal,
+    longest_cycle,
+    shortest_path,
+)
+
+
+def ring_with_a_parallel_edge(first, second):
+    ring = nx.MultiGraph()
+    ring.add_edge(0, 1, weight=first)
+    ring.add_edge(0, 1, weight=second)
+    ring.add_weighted_edges_from([(1, 2, 1), (2, 3, 1), (3, 0, 1)])
+    return ring
+
+
+@pytest.mark.parametrize("weights", [(1, 2), (2, 1)])
+def test_parallel_edges_of_two_weights_are_refused(weights):
+    ring = ring_with_a_parallel_edge(*weights)
+    for find in (lambda: longest_cycle(ring, weight="weight", simplify=True, shortest=True),
+                 lambda: shortest_path(ring, 0, 1, weight="weight", simplify=True)):  # fmt: skip
+        with pytest.raises(OptionError, match="the edge 0 - 1 has two weights, "):
+            find()
+
+
+def test_parallel_edges_of_one_weight_are_one_edge():
+    best = longest_cycle(ring_with_a_parallel_edge(5, 5), weight="weight", simplify=True)
+    assert (best.length, best.weight) == (4, 8)
+
+
+def test_a_self_loop_with_a_weight_is_dropped_with_its_weight():
+    triangle = nx.Graph()
+    triangle.add_weighted_edges_from([(0, 1, 1), (1, 2, 1), (2, 0, 1), (0, 0, 4)])
+    assert longest_cycle(triangle, weight="weight", simplify=True).weight == 3
+    assert shortest_path(triangle, 0, 1, weight="weight", simplify=True).weight == 1
+
+
+@pytest.mark.parametrize(
+    ("act", "kind", "words"),
+    [
+        (
+            lambda: count_cycles(generate("cycle:6"), through="5"),
+            OptionError,
+            "'5': the graph has the vertices 0 to 5; 5 with",
+        ),
+        (lambda: collect_cycles(nx.cycle_graph(6))[1], IndexError, "there is no cycle 1: the table has 1 cycle"),
+        (
+            lambda: is_chordal(nx.DiGraph([(0, 1)])),
+            GraphError,
+            "chordless.as_graph(graph, simplify=True) makes it simple",
+        ),
+        (lambda: count_cycles(np.ones((3, 3))), GraphError, "an entry on its diagonal: 0 is joined to itself"),
+        (lambda: count_cycles(np.triu(np.ones((3, 3)), 1)), GraphError, "Graph.from_numpy(matrix, directed=True)"),
+    ],
+    ids=("a number as a text", "a cycle beyond the last", "a digraph", "a diagonal", "a triangular matrix"),
+)
+def test_a_message_names_what_the_function_has(act, kind, words):
+    with pytest.raises(kind) as refused:
+        act()
+    assert words in str(refused.value)
+
+
+def test_a_table_whose_names_are_no_index_is_refused_with_the_way_out():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(GraphError, match="index_col=0"):
+        overlap_graph(pandas.DataFrame({"species": ["grass"], "hare": [1]}))
+
+
+def test_a_stream_is_taken_as_lists_or_as_batches():
+    stream = enumerate_cycles(generate("grid:3x3"))
+    next(stream)
+    with pytest.raises(ChordlessError, match="take lists or batches, not both"):
+        next(stream.batches())
+    assert len(list(stream)) == 4
+
+
+def test_notes_and_warnings_of_files_are_in_words_of_python(tmp_path):
+    matrix = tmp_path / "p.csv"
+    matrix.write_text(";hare;fox\ngrass;1;0\nhare;0;1\n")
+    with pytest.warns(UserWarning, match="predation matrix") as told:
+        load_graph(str(matrix))
+    assert all(str(one.message).isprintable() for one in told)
+    web = tmp_path / "w.net"
+    web.write_text("*Vertices 3\n*Arcs\n1 2\n1 3\n")
+    with pytest.warns(UserWarning, match='every vertex counts as a living species.*; types="none" says'):
+        overlap_graph(web)
+    assert overlap_graph(web, types="none").m == 1

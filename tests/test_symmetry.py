@@ -1,0 +1,195 @@
+"""Counts up to the automorphisms of a graph, against plain searches and published numbers."""
+
+import json
+import random
+from pathlib import Path
+
+import networkx as nx
+import pytest
+from oracles import by_length, networkx_cycles
+from program import chordless, slowly
+
+from kernels_ti import Graph, OptionError, Options, Run, as_graph, count_cycles, open_device
+from kernels_ti.state import RunState
+from kernels_ti.symmetry import representatives, space
+from kernels_ti.symmetry.space import SymmetricSpace
+
+# Coils of the 5-cube and the 6-cube by length: agreed upon by networkx and by a plain search.
+CUBE_5 = {4: 80, 6: 160, 8: 1680, 10: 12096, 12: 3360, 14: 4800}
+CUBE_6 = {
+    4: 240, 6: 640, 8: 10_080, 10: 145_152, 12: 1_440_000, 14: 5_114_880, 16: 22_184_640, 18: 52_865_280,
+    20: 42_324_480, 22: 21_219_840, 24: 3_717_120, 26: 115_200,
+}  # fmt: skip
+
+
+def symmetric_graphs() -> list[tuple[str, nx.Graph]]:
+    """Return graphs with many automorphisms: Cayley graphs, products, glued trees, disconnected copies."""
+    found: list[tuple[str, nx.Graph]] = [
+        (f"circulant {n} {steps}", nx.circulant_graph(n, steps))
+        for n in (7, 9, 12, 13, 16, 20)
+        for steps in ([1, 2], [1, 3], [2, 3], [1, 4])
+    ]
+    found += [(f"torus {a}x{b}", nx.grid_2d_graph(a, b, periodic=True)) for a in (3, 4, 5) for b in (3, 4, 5)]
+    found += [(f"cube {d}", nx.hypercube_graph(d)) for d in (2, 3, 4)]
+    found += [(f"bipartite {a} {b}", nx.complete_bipartite_graph(a, b)) for a, b in ((2, 7), (4, 4), (5, 6))]
+    found += [(f"complete {n}", nx.complete_graph(n)) for n in (1, 2, 3, 8)]
+    found += [(f"cycle {n}", nx.cycle_graph(n)) for n in (3, 4, 11)]
+    found += [
+        ("petersen", nx.petersen_graph()),
+        ("kneser", nx.kneser_graph(6, 2)),
+        ("paley", nx.paley_graph(13).to_undirected()),
+        ("prism", nx.cartesian_product(nx.cycle_graph(7), nx.path_graph(2))),
+        ("cube times triangle", nx.cartesian_product(nx.hypercube_graph(2), nx.cycle_graph(3))),
+        ("wreath", nx.lexicographic_product(nx.cycle_graph(6), nx.empty_graph(2))),
+        ("strong", nx.strong_product(nx.cycle_graph(5), nx.path_graph(2))),
+        ("multipartite", nx.complete_multipartite_graph(2, 2, 3)),
+        ("wheel", nx.wheel_graph(9)),
+        ("grid", nx.grid_2d_graph(4, 4)),
+    ]
+    copies = nx.disjoint_union_all([nx.petersen_graph()] * 2 + [nx.cycle_graph(6)] * 3 + [nx.grid_2d_graph(3, 4)])
+    tree = nx.disjoint_union(nx.petersen_graph(), nx.balanced_tree(2, 3))
+    tree.add_edge(0, 10)
+    # A block that gains beside one that does not: they share a vertex.
+    glued = nx.disjoint_union(nx.hypercube_graph(4), nx.gnp_random_graph(9, 0.5, seed=3))
+    glued.add_edges_from([(0, 16), (0, 17)])
+    rings = nx.disjoint_union(nx.cycle_graph(5), nx.petersen_graph())
+    return [*found, ("copies", copies), ("tree", tree), ("glued", glued), ("rings", rings), ("empty", nx.Graph())]
+
+
+def converted(graph: nx.Graph) -> Graph:
+    return as_graph(nx.convert_node_labels_to_integers(graph))
+
+
+@pytest.mark.parametrize(("name", "graph"), symmetric_graphs(), ids=[name for name, _ in symmetric_graphs()])
+def test_symmetric_graphs_count_as_networkx_does(name: str, graph: nx.Graph) -> None:
+    """The public function, with its defaults; and the search itself, which tiny graphs do without."""
+    mine = converted(graph)
+    wanted = by_length(networkx_cycles(mine))
+    assert count_cycles(mine, symmetry=True).by_length == wanted
+    assert searched(mine, Options(symmetry=True)) == wanted
+
+
+def searched(graph: Graph, options: Options, arch: str = "cpu") -> dict[int, int]:
+    run = Run(space.space_of(graph, options), open_device(arch))
+    while not run.finished:
+        run.advance()
+    return run.snapshot().cycles_by_length
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_random_graphs_count_without_and_with_symmetry_alike(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks are forced to be searched up to symmetry, whatever their groups; with bounds, a root, without vertices."""
+    monkeypatch.setattr(SymmetricSpace, "_pays", lambda self, order, longest: True)
+    random.seed(seed)
+    for _ in range(30):
+        n = random.randint(3, 14)
+        graph = converted(nx.gnp_random_graph(n, random.choice((0.2, 0.35, 0.5)), seed=random.randrange(10**6)))
+        if random.random() < 0.3:
+            monkeypatch.setattr(representatives, "MOST_STABILIZERS", random.randint(1, 9))
+        least = random.randint(3, 5)
+        bounds = {
+            "min_length": least,
+            "max_length": random.choice((None, least + random.randint(0, 4))),
+            "through": random.choice(((), (random.randrange(n),))),
+        }
+        avoided = [v for v in random.sample(range(n), random.randint(0, 2)) if v not in bounds["through"]]
+        options = Options(**bounds, avoid=tuple(avoided))
+        wanted = searched(graph, options)
+        assert searched(graph, Options(**bounds, avoid=tuple(avoided), symmetry=True)) == wanted
+
+
+def test_cubes(arch: str) -> None:
+    """The coils of the 5-cube on each arch."""
+    assert searched(converted(nx.hypercube_graph(5)), Options(symmetry=True), arch) == CUBE_5
+
+
+def test_the_6_cube() -> None:
+    """149,137,552 coils, from some hundred thousand paths."""
+    counts = count_cycles(nx.hypercube_graph(6), symmetry=True)
+    assert counts.by_length == CUBE_6
+    assert sum(counts.frontier.values()) < 1_000_000
+
+
+def test_a_stopped_count_goes_on() -> None:
+    """The state holds the totals of the batch that was under way."""
+    graph = converted(nx.hypercube_graph(6))
+    options, device = Options(symmetry=True), open_device("cpu")
+    run = Run(space.space_of(graph, options), device)
+    state: RunState = run.state()
+    assert not run.finished
+    again = Run(space.space_of(graph, options), device, state=state)
+    while not again.finished:
+        again.advance()
+    assert again.snapshot().cycles_by_length == CUBE_6
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"collect": True},
+        {"participation": "vertices"},
+        {"part": (1, 2)},
+        {"avoid_edges": ((0, 1),)},
+        {"expansion": "paper"},
+        {"through": (0, 1)},
+    ],
+)
+def test_refused_with_symmetry(options: dict[str, object]) -> None:
+    """Each in one line that says what cannot be combined."""
+    with pytest.raises(OptionError, match="it cannot be combined with"):
+        Options(symmetry=True, **options)  # type: ignore[arg-type]
+
+
+def test_directed_graphs_are_refused() -> None:
+    with pytest.raises(OptionError, match="simple undirected"):
+        count_cycles(nx.DiGraph([(0, 1), (1, 2), (2, 0)]), symmetry=True)
+
+
+def test_a_wrong_total_is_noticed() -> None:
+    """A total that cannot be divided by the number of directed paths of its cycles raises an error."""
+    made = space.space_of(converted(nx.petersen_graph()), Options(symmetry=True))
+    from kernels_ti import EngineError
+
+    assert made.settled({5: 120}, finished=True) == {5: 12}
+    with pytest.raises(EngineError, match="no multiple of 10"):
+        made.settled({5: 121}, finished=True)
+
+
+def test_the_command_counts_up_to_symmetry() -> None:
+    done = chordless("count", "hypercube:5", "--symmetry", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    result = json.loads(done.stdout)
+    assert {int(length): count for length, count in result["by_length"].items()} == CUBE_5
+    assert (result["automorphisms"], result["orbits_begun"], result["complete"]) == (3840, 2, True)
+
+
+def test_a_long_search_is_made_up_to_symmetry_by_itself() -> None:
+    """One line says so; without the option, and by the method search, every path is searched."""
+    done = chordless("count", "hypercube:6", "--json")
+    assert done.returncode == 0
+    assert done.stderr == "counting up to the 46,080 automorphisms of the graph (--method search does not)\n"
+    assert json.loads(done.stdout)["total"] == sum(CUBE_6.values())
+
+
+def test_a_stopped_command_goes_on_and_prints_its_result_again(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    stopped = slowly(
+        "count", "hypercube:6", "--symmetry", "--arch", "cpu", "--checkpoint", run, "--json", "--limit", "9"
+    )
+    assert stopped.returncode == 4, stopped.stderr
+    before = json.loads(stopped.stdout)
+    assert 9 <= before["total"] < sum(CUBE_6.values())
+    for _ in range(2):
+        resumed = chordless("resume", run, "--json")
+        assert (resumed.returncode, resumed.stderr) == (0, "")
+        result = json.loads(resumed.stdout)
+        assert {int(length): count for length, count in result["by_length"].items()} == CUBE_6
+
+
+@pytest.mark.parametrize(
+    "option", [("--part", "1/2"), ("--per-vertex",), ("--cluster", "local"), ("--avoid-edge", "0-1")]
+)
+def test_the_command_refuses_in_one_line(option: tuple[str, ...]) -> None:
+    done = chordless("count", "hypercube:4", "--symmetry", *option)
+    assert done.returncode == 2
+    assert f"leave {option[0]}" in done.stderr or f"{option[0]} and --per-edge" in done.stderr

@@ -1,0 +1,131 @@
+"""Progress and time-outs of every function that answers in one call."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import time
+
+import chordless
+import networkx as nx
+import pytest
+from oracles import grid
+
+from kernels_ti import (
+    OptionError,
+    Progress,
+    TimeIsUpError,
+    collect_cycles,
+    count_cycles,
+    count_participation,
+    enumerate_cycles,
+    longest_cycle,
+    participation,
+    sample_cycles,
+)
+from kernels_ti.watch import Watch
+
+
+def streamed(graph, **options):
+    stream = enumerate_cycles(graph, **options)
+    for _ in stream.batches():
+        pass
+    return stream
+
+
+SEARCHES = (count_cycles, collect_cycles, streamed, count_participation)
+ALONG_BOUNDARY = (longest_cycle, sample_cycles, participation)
+LONG = nx.grid_2d_graph(12, 13)
+
+
+@pytest.mark.parametrize("function", [*SEARCHES, *ALONG_BOUNDARY])
+@pytest.mark.parametrize("graph", [nx.petersen_graph(), grid(6, 6)], ids=["tiny", "grid"])
+def test_every_function_says_what_it_does(function, graph) -> None:
+    told: list[Progress] = []
+    function(graph, progress=told.append)
+    assert told[0] == Progress("reading", seconds=told[0].seconds)
+    stages = {"reading", "compiling", "searching"} | ({"seeking an order"} if function in ALONG_BOUNDARY else set())
+    assert {"reading", "searching"} <= {one.stage for one in told} <= stages
+    assert (told[-1].stage, told[-1].share) == ("searching", 1.0)
+    assert [one.seconds for one in told] == sorted(one.seconds for one in told)
+    if function in SEARCHES:
+        assert told[-1].cycles == count_cycles(graph).total
+        assert told[-1].rate > 0 or len(graph) == 10
+
+
+def test_a_count_along_a_boundary_says_what_it_does() -> None:
+    told: list[Progress] = []
+    total = count_cycles(grid(6, 6), method="boundary", progress=told.append).total
+    assert list(dict.fromkeys(one.stage for one in told)) == ["reading", "seeking an order", "searching"]
+    assert (told[-1].share, told[-1].cycles) == (1.0, total)
+
+
+@pytest.mark.parametrize("function", [*SEARCHES, *ALONG_BOUNDARY])
+def test_a_bar_is_silent_where_nobody_looks(function, capfd) -> None:
+    function(grid(5, 5), progress=True)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("function", [*SEARCHES, *ALONG_BOUNDARY])
+def test_wrong_values_are_refused(function) -> None:
+    with pytest.raises(OptionError, match="progress must be True, False or a function of one argument, not 5"):
+        function(grid(3, 3), progress=5)
+    for wrong in (0, -1, float("nan"), "5"):
+        with pytest.raises(OptionError, match="timeout must be a number of seconds above 0"):
+            function(grid(3, 3), timeout=wrong)
+
+
+def test_an_error_of_the_caller_ends_the_call() -> None:
+    def stop(now: Progress) -> None:
+        if now.stage == "searching":
+            raise LookupError("enough")
+
+    for function in (*SEARCHES, *ALONG_BOUNDARY):
+        with pytest.raises(LookupError, match="enough"):
+            function(LONG, progress=stop)
+
+
+@pytest.mark.parametrize("function", SEARCHES)
+def test_a_search_that_is_out_of_time_returns_a_part(function) -> None:
+    found = function(LONG, timeout=0.3, **({"method": "search"} if function is count_cycles else {}))
+    assert found.complete is False
+    assert function(nx.petersen_graph(), timeout=60).complete is True
+
+
+@pytest.mark.parametrize("function", ALONG_BOUNDARY)
+def test_what_has_no_part_is_an_error(function) -> None:
+    with pytest.raises(TimeIsUpError, match=r"^the 0\.001 s allowed were up before the "):
+        function(LONG, timeout=0.001)
+
+
+def test_cycles_are_enumerated_up_to_a_limit() -> None:
+    graph = grid(6, 6)
+    every = sorted(enumerate_cycles(graph))
+    for arch in ("auto", "reference"):
+        found = sorted(enumerate_cycles(graph, arch=arch, limit=7))
+        assert len(found) == 7
+        assert set(map(tuple, found)) <= set(map(tuple, every))
+        assert sum(map(len, enumerate_cycles(graph, arch=arch, limit=7).batches())) == 7
+    assert sorted(enumerate_cycles(graph, limit=len(every) + 1)) == every
+
+
+def test_the_clock_runs_only_while_something_is_sought() -> None:
+    watch = Watch(timeout=0.05)
+    time.sleep(0.06)
+    assert not watch.too_late()
+    with watch.searching(), watch.paused():
+        time.sleep(0.06)
+        assert not watch.too_late()
+    with watch.searching():
+        time.sleep(0.06)
+        assert watch.too_late()
+    assert watch.too_late()
+
+
+def test_errors_that_are_documented_can_be_imported() -> None:
+    named = set()
+    for name in chordless.__all__:
+        text = inspect.getdoc(getattr(chordless, name)) or ""
+        named |= set(re.findall(r"\b[A-Z]\w+Error\b", text))
+    assert {"SizeError", "TimeIsUpError"} <= named
+    assert named - {"ValueError"} <= set(chordless.__all__)

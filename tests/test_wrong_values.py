@@ -1,0 +1,70 @@
+"""A parameter of a wrong type or size, through the public functions: one line says what would be right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import chordless
+import networkx as nx
+import numpy as np
+import pytest
+from chordless import Graph, GraphError, OptionError
+
+PETERSEN = nx.petersen_graph()
+GRID = nx.grid_2d_graph(5, 5)
+
+WRONG: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "weight a number": (lambda: chordless.longest_cycle(PETERSEN, weight=3), OptionError, "weights are a mapping"),
+    "weight a list": (lambda: chordless.longest_path(PETERSEN, 0, 6, weight=[1]), OptionError, "weights are a mapping"),
+    "seed a text": (lambda: chordless.sample_cycles(PETERSEN, 2, seed="x"), OptionError, "seed must be a whole number"),
+    "seed a list": (lambda: chordless.sample_paths(PETERSEN, 0, 6, 2, seed=[1]), OptionError, "seed must be a whole"),
+    "number a bool": (lambda: chordless.sample_cycles(PETERSEN, True), OptionError, "cycles to draw must be a whole"),
+    "minimum a text": (lambda: chordless.count_paths(PETERSEN, 0, 6, min_length="x"), OptionError, "min_length must"),
+    "minimum none": (
+        lambda: chordless.sample_paths(PETERSEN, 0, 6, 2, min_length=None),
+        OptionError,
+        "min_length must",
+    ),
+    "maximum a list": (lambda: chordless.longest_path(PETERSEN, 0, 6, max_length=[1]), OptionError, "max_length must"),
+    "order a number": (lambda: chordless.longest_cycle(PETERSEN, order=3), OptionError, "order is a list of all"),
+    "kind a number": (lambda: chordless.generate(3), GraphError, "a generated graph is named by a text"),
+    "memory a text": (lambda: chordless.generate("petersen", memory="x"), OptionError, "memory must be a number"),
+    "file none": (lambda: chordless.load_graph(None), GraphError, "loaded by the name of its file or kind"),
+    "encoding a number": (lambda: chordless.load_graph("petersen", encoding=3), OptionError, "an encoding is named"),
+    "memory of a file": (lambda: chordless.load_graph("petersen", memory="1G"), OptionError, "memory must be a number"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_type_gets_one_line(name: str) -> None:
+    call, error, words = WRONG[name]
+    with pytest.raises(error, match=words) as raised:
+        call()
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("cluster", [5, 2.5, ["local"], object()])
+def test_a_cluster_is_a_text_or_a_client(cluster: Any) -> None:
+    pytest.importorskip("distributed")
+    with pytest.raises(OptionError, match="a cluster is a text such as 'local'"):
+        chordless.count_cycles(GRID, cluster=cluster)
+
+
+def test_whole_numbers_of_numpy_are_a_seed_and_a_number_of_cycles() -> None:
+    drawn = chordless.sample_cycles(PETERSEN, np.int64(3), seed=np.int64(5))
+    assert drawn.lists() == chordless.sample_cycles(PETERSEN, 3, seed=5).lists()
+
+
+@pytest.mark.parametrize("shortest", [11, 1 << 31, 10**30])
+def test_no_cycle_is_as_long_as_a_minimum_beyond_the_graph(shortest: int) -> None:
+    assert chordless.longest_cycle(PETERSEN, min_length=shortest).cycle == []
+    assert chordless.sample_cycles(PETERSEN, 2, min_length=shortest).lists() == []
+    assert chordless.participation(PETERSEN, min_length=shortest).total == 0
+    assert chordless.longest_path(PETERSEN, 0, 6, min_length=shortest).path == []
+
+
+def test_a_minimum_as_long_as_the_longest_cycle_keeps_it() -> None:
+    blocks = Graph.from_edges(9, [(0, 1), (1, 2), (2, 0), *((v, v + 1) for v in range(2, 8)), (8, 2), (2, 5)])
+    assert len(chordless.longest_cycle(blocks, min_length=5).cycle) == 5
+    assert chordless.longest_cycle(blocks, min_length=6).cycle == []

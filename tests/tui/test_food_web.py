@@ -1,0 +1,102 @@
+"""The end of a food web: holes, the line of niches, and the species in most holes."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from chordless.graphs.overlap_report import OverlapReport, SpeciesHoles
+from chordless.protocol.orders import RunCommand
+from chordless.tui.app import ChordlessApp
+from chordless.tui.food_web import is_known_in_full, report_of_web, verdict_words
+from chordless.tui.messages import StartRun
+from chordless.tui.settings import Settings
+from textual.widgets import Static
+
+from kernels_ti import GraphError
+from tui.pilots import SMALL, drive, text_of, until
+
+NO_HOLES = {"web": "x.net", "vertices": 9, "types": None, "living": 9, "links": 9, "sharing": 4, "edges": 3}
+
+
+def web_of_groups(path, *groups):
+    """Write a web in which each group of species eats a prey of its own."""
+    species = 1 + max(max(group) for group in groups)
+    arcs = [f"{species + i + 1} {v + 1} 1" for i, group in enumerate(groups) for v in group]
+    names = [f'{v + 1} "{"ABCDEFGHIJKLMNOP"[v]}"' for v in range(species + len(groups))]
+    path.write_text("\n".join([f"*Vertices {len(names)}", *names, "*Arcs", *arcs]) + "\n")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("groups", "words"),
+    [
+        (((0, 1), (1, 2), (2, 3), (3, 0)), "1 hole: no line of niches has all 4 species. In most holes: "),
+        (((0,), (1,)), "No two species share prey."),
+        (((0, 1), (1, 2)), "No hole: one line of niches has all 3 species. An order of them: "),
+        (((0, 1), (1, 2), (0, 3), (3, 4), (0, 5), (5, 6)), "No hole, but no line of niches has all 7 species: "),
+    ],
+    ids=("a hole", "nothing shared", "a line", "a spider"),
+)
+def test_the_verdict_on_a_web(tmp_path, groups, words):
+    web = web_of_groups(tmp_path / "web.net", *groups)
+    report = report_of_web(web, None, lambda: False)
+    said = verdict_words(report)
+    assert said.startswith(words)
+    rest = said.removeprefix(words)
+    if not report.sharing:
+        assert rest == ""
+    elif report.holes:
+        assert rest == "A (1), B (1), C (1)."
+    elif report.order is None:
+        assert rest.endswith(" are an asteroidal triple.")
+        assert set(rest.removesuffix(" are an asteroidal triple.").split("; ")) == {"C", "E", "G"}
+    else:
+        assert rest in ("A, B, C.", "C, B, A.")
+
+
+def test_the_words_of_many_holes_name_three_species():
+    species = tuple(
+        SpeciesHoles(name, holes, {4: holes}) for name, holes in (("a", 900), ("b", 80), ("c", 7), ("d", 6))
+    )
+    report = OverlapReport(
+        **NO_HOLES,
+        holes_by_length={4: 1000, 5: 234},
+        species=species,
+        order=None,
+        asteroidal_triple=None,
+        chordal=False,
+        complete=True,
+    )
+    words = "1,234 holes: no line of niches has all 4 species. In most holes: a (900), b (80), c (7)."
+    assert verdict_words(report) == words
+
+
+def test_nothing_is_reported_once_it_is_given_up_and_a_file_that_is_gone_is_named(tmp_path):
+    web = web_of_groups(tmp_path / "web.net", (0, 1), (1, 2), (2, 3), (3, 0))
+    assert report_of_web(web, None, lambda: True) is None
+    with pytest.raises(GraphError, match="nowhere"):
+        report_of_web(str(tmp_path / "nowhere.net"), None, lambda: False)
+
+
+def test_only_a_web_whose_cycles_are_all_known_gets_a_verdict():
+    assert is_known_in_full({"overlap": True, "pick": "all"}, "complete")
+    assert not is_known_in_full({"overlap": True}, "interrupted")
+    assert not is_known_in_full({"overlap": True, "pick": "sample"}, "complete")
+    assert not is_known_in_full({"overlap": False}, "complete")
+
+
+@pytest.mark.slow
+def test_the_run_of_a_web_ends_with_the_verdict(tmp_path):
+    web = web_of_groups(tmp_path / "web.net", (0, 1), (1, 2), (2, 3), (3, 0))
+
+    async def steps(pilot):
+        app = pilot.app
+        command = RunCommand(web, time.time(), arch="cpu", overlap=True, checkpoint=str(tmp_path / "run"))
+        app.post_message(StartRun(command))
+        await until(pilot, lambda: app.run_state is not None and app.run_state.reason == "complete")
+        await until(pilot, lambda: "In most holes" in str(app.screen.query_one("#run-web", Static).content))
+        assert "1 hole: no line of niches has all 4 species." in text_of(app)
+        assert "niche overlap" in str(app.screen.query_one("#run-phase", Static).content)
+
+    drive(ChordlessApp(Settings()), SMALL, steps)

@@ -1,0 +1,121 @@
+"""Keys: one meaning each, obeyed in their order, and the same in every list."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import pytest
+from chordless.tui.actions import ACTIONS
+from chordless.tui.app import ChordlessApp
+from chordless.tui.settings import Settings
+from textual.containers import VerticalScroll
+from textual.widgets import Input
+
+from tui.batch_screens import watch
+from tui.pilots import SMALL, drive, until
+
+
+def test_no_key_has_two_meanings():
+    meanings = defaultdict(set)
+    for action in ACTIONS:
+        for key in action.keys.split(","):
+            meanings[key].add(action.name)
+    assert {key: names for key, names in meanings.items() if len(names) > 1} == {}
+    assert {names for key in "soqfgGjk/:" for names in meanings[{"/": "slash", ":": "colon"}.get(key, key)]} == {
+        "stop", "sort", "close", "freeze", "first", "last", "down", "up", "filter", "go_to"
+    }  # fmt: skip
+
+
+def test_digits_pressed_one_after_another_fall_into_no_field():
+    async def steps(pilot):
+        app = pilot.app
+        await pilot.press("escape", *"23152415")
+        assert app.current_mode == "batch"
+        await pilot.press(*"1524")
+        assert app.current_mode == "runs"
+        await pilot.press("1")
+        fields = {field.id: field.value for field in app.screen.query(Input)}
+        assert fields["graph"] == "grid:7x10"
+        assert not any(value for name, value in fields.items() if name not in ("graph", None))
+        await pilot.press("colon", *"5")
+        assert app.screen.query_one("#graph", Input).value == "5"
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
+
+
+# What terminals send for alt and 2, with and without the newer protocol of keys.
+@pytest.mark.parametrize("key", ["alt+2", "trade_mark_sign"])
+def test_from_a_field_alt_and_a_digit_lead_to_a_screen(key):
+    async def steps(pilot):
+        app = pilot.app
+        field = app.screen.query_one("#graph", Input)
+        await until(pilot, lambda: app.focused is field)
+        await pilot.press(key)
+        assert app.current_mode == "run"
+        assert field.value == "grid:7x10"
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_letters_right_after_tab_go_to_the_field_that_then_has_the_focus(back):
+    async def steps(pilot):
+        app = pilot.app
+        await until(pilot, lambda: app.screen.query("#max-length"))
+        first, second = app.screen.query_one("#min-length", Input), app.screen.query_one("#max-length", Input)
+        if back:
+            first, second = second, first
+        first.focus()
+        await until(pilot, lambda: app.focused is first)
+        # Nothing is waited for between the keys, as when somebody types fast.
+        app.simulate_key("shift+tab" if back else "tab")
+        app.simulate_key("7")
+        await until(pilot, lambda: first.value or second.value)
+        assert (first.value, second.value) == ("", "7")
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
+
+
+def test_q_closes_what_is_on_top():
+    async def steps(pilot):
+        app = pilot.app
+        await pilot.press("escape", "question_mark")
+        assert app.current_mode == "help"
+        await pilot.press("q")
+        assert app.current_mode == "new"
+        app.show("runs")
+        app.show("compare")
+        await pilot.press("q")
+        assert app.current_mode == "runs"
+        assert app.return_code is None
+        await pilot.press("q")
+
+    app = ChordlessApp(Settings())
+    drive(app, SMALL, steps)
+    assert app.return_code == 0
+
+
+def test_a_table_of_lines_obeys_the_keys_of_lists(written):
+    async def steps(pilot, screen):
+        table = screen._table
+        table.focus()
+        seen = []
+        for key in ("g", "j", "j", "k", "G", "k", "g"):
+            await pilot.press(key)
+            seen.append(table.cursor)
+        assert seen == [0, 1, 2, 1, 99, 98, 0]
+
+    watch(steps, batch=str(written))
+
+
+def test_all_other_lists_obey_the_keys_of_lists(finished):
+    async def steps(pilot):
+        app = pilot.app
+        await pilot.press("f1")
+        page = app.screen.query_one(VerticalScroll)
+        await pilot.press("G")
+        await until(pilot, lambda: page.scroll_y == page.max_scroll_y > 0)
+        await pilot.press("g")
+        await until(pilot, lambda: page.scroll_y == 0)
+
+    drive(ChordlessApp(Settings(), directory=finished), SMALL, steps)

@@ -1,0 +1,35 @@
+"""Tiles: a sentence is shown as a whole or not at all."""
+
+from __future__ import annotations
+
+from chordless.tui.run_words import TileWords
+from chordless.tui.widgets.tiles import Tile
+from textual.app import App
+
+from tui.pilots import drive, text_of
+
+WORDS = TileWords("107", ("about two words", "this sentence needs three rows", "last"), "107")
+
+
+class OneTile(App[None]):
+    CSS = "Tile { width: 16; height: 5; } Tile .words { width: 100%; height: 1fr; }"
+    ascii_only = False
+
+    def compose(self):
+        yield Tile("", id="tile")
+
+    def on_mount(self):
+        self.query_one(Tile).show(WORDS)
+
+
+def test_a_sentence_that_does_not_fit_is_left_out():
+    async def steps(pilot):
+        few = text_of(pilot.app)
+        pilot.app.query_one(Tile).styles.height = 3
+        await pilot.pause()
+        return few, text_of(pilot.app)
+
+    high, low = drive(OneTile(), (30, 10), steps)
+    assert all(word in high for word in ("107", "about two words", "this", "three"))
+    assert "about two words" in low
+    assert "this" not in low

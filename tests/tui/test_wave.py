@@ -1,0 +1,54 @@
+"""The wave of the paper, one key away from the form and from a run."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from chordless.protocol.orders import RunCommand
+from chordless.tui.app import ChordlessApp
+from chordless.tui.run_form import wave_of
+from chordless.tui.screens.run_wave import AskWave
+from chordless.tui.settings import Settings
+
+from tui.new_form import fill
+from tui.pilots import SMALL, drive, until
+from tui.slow_runs import begin
+
+
+def test_the_form_begins_a_search_breadth_first():
+    async def steps(pilot):
+        await pilot.press("escape", "B")
+        await until(pilot, lambda: pilot.app.command is not None)
+
+    command = fill(SMALL, steps).command
+    assert (command.graph, command.expansion, command.method) == ("grid:7x10", "paper", "search")
+
+
+def test_a_run_is_begun_anew_breadth_first_after_a_question(tmp_path, slow):
+    async def steps(pilot):
+        app = pilot.app
+        await begin(pilot, tmp_path / "run", halt=True)
+        first = app.session
+        await pilot.press("B")
+        await until(pilot, lambda: isinstance(app.screen, AskWave))
+        await pilot.press("n")
+        await until(pilot, lambda: not isinstance(app.screen, AskWave))
+        assert first.is_at_work
+        await pilot.press("B")
+        await until(pilot, lambda: isinstance(app.screen, AskWave))
+        await pilot.press("y")
+        await until(pilot, lambda: app.session is not first and app.run_state.phase == "running")
+        assert app.session.command.expansion == "paper"
+        assert first.state.can_resume
+        app.session.stop()
+        await until(pilot, lambda: not app.session.is_at_work)
+
+    drive(ChordlessApp(Settings()), SMALL, steps)
+
+
+def test_a_listing_begun_anew_lists_into_its_own_folder():
+    old = {"checkpoint": "/old", "output": "/old", "output_format": "parts"}
+    listing = RunCommand("petersen", time.time(), cluster="a:1", **old)
+    wave = wave_of(listing, Path("/new"))
+    assert (wave.output, wave.checkpoint, wave.cluster, wave.resume) == ("/new", "/new", None, False)
